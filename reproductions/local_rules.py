@@ -23,6 +23,7 @@ def cases() -> Iterator[Case]:
     """Every claim, right and wrong."""
     yield from _right()
     yield from _mistakes()
+    yield from _shuffled()
 
 
 def k_ary(**chances: str) -> dict[str, Any]:
@@ -147,6 +148,7 @@ def _local(
     standard: Mapping[str, Any] = PURE,
     published: tuple[Mapping[str, Any], ...] = (),
     wrong: bool = False,
+    gap: str = "",
 ) -> Case:
     """A claim about reports of each person."""
     return Case(
@@ -159,4 +161,36 @@ def _local(
         space=space,
         published=published,
         wrong=wrong,
+        gap=gap,
     )
+
+
+def _shuffled() -> Iterator[Case]:
+    """Reports in random order, of any number of people, of four, and of a thousand or more."""
+    answer = {"type": "shuffled", "mechanism": k_ary(epsilon="ln(3)")}
+    four, many = ({**ANSWERS, "least": least} for least in (4, 1_000))
+    small, tiny = ({"type": "mult-delta", "delta": delta} for delta in ("1/100", "1e-6"))
+    near: dict[str, Any] = {"distance": NEIGHBOUR_ANSWER}
+    yield _local("shuffled-pure", "answers in random order, of any number of people", answer, {"epsilon": "ln(3)"}, space=ANSWERS)
+    yield _local(
+        "shuffled-four", "answers of four or more in random order, delta = 1/100", answer, {"epsilon": "1.0665"}, standard=small,
+        space=four, **near,
+    )  # fmt: skip
+    gap = "the law of a thousand reports is not listed, so that no pair is known"
+    yield _local(
+        "shuffled-thousand", "a thousand or more answers in random order, delta = 10^-6", answer, {"epsilon": "0.169"},
+        standard=tiny, space=many, gap=gap, **near,
+    )  # fmt: skip
+    wrong: dict[str, Any] = {"wrong": True}
+    yield _local(
+        "shuffled-no-delta", "less than ln 3 without a delta: all others may give the rare answer", answer, {"epsilon": "1"},
+        space=four, **wrong,
+    )  # fmt: skip
+    yield _local(
+        "shuffled-alone", "the gain among a thousand, where a dataset may hold one person", answer, {"epsilon": "0.169"},
+        standard=tiny, space=ANSWERS, **near, **wrong,
+    )  # fmt: skip
+    yield _local(
+        "shuffled-four-as-many", "the epsilon of twenty people, promised for four", answer, {"epsilon": "1/2"}, standard=small,
+        space=four, **near, **wrong,
+    )  # fmt: skip

@@ -15,6 +15,7 @@ from reproductions.everyday import (
     APPROXIMATE,
     NEIGHBOUR_ADD,
     NEIGHBOUR_REPLACE,
+    PEOPLE,
     PURE,
     REGIONS,
     REPLACE,
@@ -58,7 +59,10 @@ def cases() -> Iterator[Case]:
     yield from _families()
     yield from _together()
     yield from _sums()
+    yield from _weights()
+    yield from _staircases()
     yield from _chosen()
+    yield from _noisy_max()
     yield from _keys()
     yield from _samples()
 
@@ -254,6 +258,101 @@ def _sums() -> Iterator[Case]:
     yield pure("kinds-halved", "half the loss, as if a person were seldom the only one", laplace(KINDS), ADD, "1/2", wrong=True)
 
 
+def weighted(attributes: list[str], rows: Mapping[tuple[str, ...], tuple[str, str]]) -> dict[str, Any]:
+    """A cost and a number of visits, to which each person adds by region, or region and sex."""
+    weights = [{"cell": list(cell), "adds": list(adds)} for cell, adds in rows.items()]
+    return {"type": "weighted-sums", "attributes": attributes, "sums": ["cost", "visits"], "weights": weights}
+
+
+def _weights() -> Iterator[Case]:
+    """Linear queries with weights: the loss of a change is the weighted norm of the difference of two rows."""
+    by_region = weighted(["region"], {("0",): ("5/2", "1"), ("1",): ("1", "4"), ("2",): ("-3", "2")})
+    rows = {("0", "female"): ("5/2", "1"), ("0", "male"): ("2", "3"), ("1", "male"): ("4", "4")}
+    by_both = weighted(["region", "sex"], rows)
+    yield pure("weights-added", "costs and visits by region: one person adds 1 + 4", laplace(by_region, sensitivity=5), ADD, "1")
+    yield pure(
+        "weights-replaced",
+        "one person moves from 5/2, 1 to -3, 2: 11/2 + 1",
+        laplace(by_region, sensitivity="13/2"),
+        REPLACE,
+        "1",
+    )
+    yield pure(
+        "weights-largest",
+        "the largest weight is taken for the sensitivity",
+        laplace(by_region, sensitivity=4),
+        ADD,
+        "1",
+        wrong=True,
+    )
+    yield pure(
+        "weights-one-sum", "the larger of two sums, 11/2, as if one moved", laplace(by_region, sensitivity="11/2"), REPLACE, "1",
+        wrong=True,
+    )  # fmt: skip
+    yield pure(
+        "weights-replaced-as-added", "the weights of one added, for one replaced", laplace(by_region, sensitivity=5), REPLACE,
+        "1", wrong=True,
+    )  # fmt: skip
+    noise, rho = gaussian(by_region, variance="16"), {"distance": REPLACE, "standard": RHO}
+    yield Case(
+        name="weights-gaussian",
+        says="the same with Gaussian noise: (121/4 + 1)/32",
+        mechanism=noise,
+        budget={"rho": "125/128"},
+        **rho,
+    )
+    yield Case(
+        name="weights-gaussian-rows",
+        says="the longest row, 1 + 16, taken for the longest difference of two",
+        mechanism=noise,
+        budget={"rho": "17/32"},
+        wrong=True,
+        **rho,
+    )
+    inside = laplace(by_both, sensitivity=8)
+    yield pure("weights-inside", "regions published: only the sex moves, 4 + 4", inside, REPLACE, "1", published=(REGIONS,))
+    yield pure(
+        "weights-inside-as-region-0",
+        "regions published, and only region 0 was looked at: 1/2 + 2",
+        laplace(by_both, sensitivity="5/2"),
+        REPLACE,
+        "1",
+        published=(REGIONS,),
+        wrong=True,
+    )
+    whole = weighted(["region"], {("0",): ("5", "2"), ("1",): ("2", "8")})
+    yield pure("weights-geometric", "in halves, with geometric noise: 2 + 8", geometric(whole), ADD, "10*ln(2)")
+
+
+def staircase(query: Any, width: int, inner: int, **more: Any) -> dict[str, Any]:
+    return {"type": "staircase", "queries": [query], "width": width, "inner": inner, "epsilon": "ln(3)", **more}
+
+
+def _staircases() -> Iterator[Case]:
+    """Noise in steps: one answer loses a step, however little it moves."""
+    yield pure("staircase-sum", "a sum of ages up to 80, steps of 80", staircase(SUM, 80, 30), ADD, "ln(3)")
+    yield pure("staircase-line", "the same on the line", staircase(SUM, 80, 30, on_line=True), ADD, "ln(3)")
+    yield pure(
+        "staircase-narrow",
+        "steps of 62, the width of the range, for a person added",
+        staircase(SUM, 62, 30),
+        ADD,
+        "ln(3)",
+        wrong=True,
+    )
+    yield pure(
+        "staircase-table", "a table, steps of 2: each of two answers loses a step", staircase(AGES, 2, 1), REPLACE, "ln(9)"
+    )
+    yield pure(
+        "staircase-as-laplace",
+        "steps of 2 for two answers that move by one, as if half a step were half the loss",
+        staircase(AGES, 2, 1),
+        REPLACE,
+        "ln(3)",
+        wrong=True,
+    )
+
+
 def _chosen() -> Iterator[Case]:
     """The exponential mechanism, and the sparse vector technique."""
     exponential = {"type": "exponential", "query": REGIONS, "rate": "1/2"}
@@ -269,6 +368,42 @@ def _chosen() -> Iterator[Case]:
     yield pure(
         "first-above-one-scale", "the noise of the threshold is taken for all that is needed", small, REPLACE, "1", wrong=True
     )
+
+
+def _noisy_max() -> Iterator[Case]:
+    """Report noisy max: a person added costs the rate, one replaced twice the rate."""
+    far = "pairs with more people come as near as one likes"
+    for noise, rate, twice, gap in (
+        ("exponential", "1/2", "1", ""),
+        ("laplace", "1/2", "1", far),
+        ("geometric", "ln(3/2)", "2*ln(3/2)", far),
+    ):
+        largest = {"type": "noisy-max", "query": table("sex"), "noise": noise, "rate": rate}
+        yield pure(f"noisy-max-{noise}", f"the more common sex by {noise} noise, a person added", largest, ADD, rate, gap=gap)
+        yield pure(
+            f"noisy-max-{noise}-replaced", "the same for a person replaced: twice the rate", largest, REPLACE, twice, gap=gap
+        )
+        yield pure(
+            f"noisy-max-{noise}-factor-two",
+            "the factor two is forgotten for a person replaced",
+            largest,
+            REPLACE,
+            rate,
+            wrong=True,
+        )
+    regions = {"type": "noisy-max", "query": REGIONS, "noise": "exponential", "rate": "1/2"}
+    yield pure("noisy-max-regions", "the most common of sixteen regions, exponential noise", regions, ADD, "1/2")
+    yield pure(
+        "noisy-max-sixteenth",
+        "a sixteenth of the loss, as one of sixteen noisy counts is shown",
+        regions,
+        ADD,
+        "1/32",
+        wrong=True,
+    )
+    shown = {"type": "composed", "parts": [regions, geometric(REGIONS, ratio="1/2")]}
+    yield pure("noisy-max-with-count", "the region, and all noisy counts beside it", shown, ADD, "1/2 + ln(2)", gap=_NEVER)
+    yield pure("noisy-max-count-for-free", "the counts beside the region are taken for free", shown, ADD, "1/2", wrong=True)
 
 
 def _keys() -> Iterator[Case]:
@@ -316,4 +451,46 @@ def _samples() -> Iterator[Case]:
         standard=five,
         budget={"epsilon": "1/20"},
         wrong=True,
+    )
+    yield from _drawn()
+
+
+def _drawn() -> Iterator[Case]:
+    """A sample of a fixed size, drawn without replacement."""
+    panel = {**PEOPLE, "least": 1_000}
+
+    def ten(mechanism: Mapping[str, Any]) -> dict[str, Any]:
+        return {"type": "subsampled", "mechanism": dict(mechanism), "size": 10, "samples": PEOPLE}
+
+    ages = ten(geometric(AGES))
+    yield pure("drawn-replaced", "ten of a thousand or more: ln(1 + (4 - 1)/100)", ages, REPLACE, "ln(103/100)", space=panel)
+    yield pure(
+        "drawn-added",
+        "a person added takes another's place in the sample: ln(1 + (4 - 1) 10/1001)",
+        ages,
+        ADD,
+        "ln(1031/1001)",
+        space=panel,
+    )
+    yield pure(
+        "drawn-as-poisson",
+        "the loss of a sample of one in a hundred by coins, promised for ten drawn of a thousand",
+        ages,
+        ADD,
+        "ln(101/100)",
+        space=panel,
+        wrong=True,
+    )
+    yield pure("drawn-twice", "the gain of drawing is taken twice", ages, REPLACE, "ln(10003/10000)", space=panel, wrong=True)
+    yield pure(
+        "drawn-of-few", "a hundredth is promised, and there may be as few as ten people", ages, REPLACE, "ln(103/100)", wrong=True
+    )
+    yield Case(
+        name="drawn-gaussian",
+        says="a table of the adults among ten of a thousand, Gaussian noise of variance 1, delta = 10^-5",
+        mechanism=ten(gaussian(ADULTS, variance="1")),
+        distance=NEIGHBOUR_REPLACE,
+        standard={"type": "mult-delta", "delta": "1e-5"},
+        budget={"epsilon": "0.816"},
+        space=panel,
     )

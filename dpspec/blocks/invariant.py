@@ -18,7 +18,7 @@ from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.base.params import Integer, Items, Pairs, Text, define, did_you_mean, evolve
 from dpspec.base.promises import Promising, is_a
 from dpspec.blocks.multisets import all_records
-from dpspec.blocks.parts import CellRecords, ListedCells, listed_cells
+from dpspec.blocks.parts import CellRecords, Entries, ListedCells, listed_cells
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
 
 
@@ -320,6 +320,13 @@ class FunctionInvariant(Invariant):
 
     def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
         return self.function(dataset)
+
+    def implies(self, other: Invariant, space: DatasetSpace) -> str | None:
+        entries = Entries.found_in(space)
+        listed = entries is not None and not entries.lists_counts()
+        if listed and self.function is len and other == Marginal(attributes=(), unit=space.units[0]):
+            return "the length of a list is the number of its entries"
+        return super().implies(other, space)
 
     def __str__(self) -> str:
         return self.label

@@ -1,16 +1,23 @@
-"""d_Pr of the answers that a change moves, for the checker of proofs: closed forms and rigorous sums of its own."""
+"""d_Pr of the answers that a change moves, for the checker of proofs: closed forms and rigorous sums of its own.
+
+An answer is one noise and a shift, or a pair of laws on finitely many outcomes, whose probabilities are quotients of sums of
+q e^r (q, r rational).
+"""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import json
+import math
+import re
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import attrs
-from flint import arb
+from flint import arb, arb_poly, ctx, fmpq, fmpq_poly
 
 from dpspec.checker.numbers import (
     ExactValue,
@@ -20,6 +27,7 @@ from dpspec.checker.numbers import (
     exponential,
     fraction,
     linear,
+    need,
     product,
     rational,
     read,
@@ -27,7 +35,191 @@ from dpspec.checker.numbers import (
 )
 
 Moves = Counter[tuple[str, int]]
-"""Which answers move: a noise as text, and by how much; how often."""
+"""Which answers move: a noise as text, and by how much, or a pair of laws as text, and 0; how often."""
+
+MOST_OUTCOMES = 20_000
+"""Several answers of finitely many outcomes each have at most so many outcomes together."""
+
+MOST_POWERS = 4_000
+"""Sums of powers e^(k/d) have at most so many k, from the least to the largest."""
+
+# --- pairs of laws on finitely many outcomes --------------------------------------------------------
+
+Terms = tuple[tuple[Fraction, Fraction], ...]
+"""A sum of q e^r, as pairs (r, q) in the order of r."""
+
+_POWER = re.compile(r"(?:([0-9/]+)\*)?e\^\((-?[0-9/]+)\)|([0-9/]+)")
+_QUOTIENT = re.compile(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)/\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
+
+
+@attrs.frozen
+class Chance:
+    """A quotient of sums of q e^r in lowest terms, the lower one beginning with 1: equal numbers are written alike."""
+
+    top: Terms
+    bottom: Terms
+
+    @classmethod
+    def of(cls, top: dict[Fraction, Fraction], bottom: dict[Fraction, Fraction]) -> Chance:
+        top, bottom = ({r: q for r, q in terms.items() if q} for terms in (top, bottom))
+        if not top:
+            return cls((), ((Fraction(0), Fraction(1)),))
+        step = Fraction(1, math.lcm(*(r.denominator for r in (*top, *bottom))))
+        lows = min(top), min(bottom)
+        if max(*(r - lows[0] for r in top), *(r - lows[1] for r in bottom)) > MOST_POWERS * step:
+            raise UnknownFormula("powers of e that are too far apart")
+        upper, lower = (_polynomial(terms, low, step) for terms, low in zip((top, bottom), lows, strict=True))
+        common = upper.gcd(lower)
+        upper, lower = upper / common, lower / common
+        first = lower.coeffs()[0]
+        return cls(_terms(upper / first, lows[0] - lows[1], step), _terms(lower / first, Fraction(0), step))
+
+    @classmethod
+    def read(cls, text: str) -> Chance:
+        """A number as proofs write it: `1/3`, `2*e^(1/2)`, `(e^(1))/(1 + e^(1))`."""
+        if len(text) > MOST_OUTCOMES:
+            raise UnknownFormula("a probability that is too long")
+        quotient = _QUOTIENT.fullmatch(text)
+        top, bottom = (quotient[1], quotient[2]) if quotient else (text, "1")
+        return cls.of(_sum(top), _sum(bottom))
+
+    def times(self, other: Chance) -> Chance:
+        return Chance.of(_multiplied(self.top, other.top), _multiplied(self.bottom, other.bottom))
+
+    def over(self, other: Chance) -> Chance:
+        return Chance.of(_multiplied(self.top, other.bottom), _multiplied(self.bottom, other.top))
+
+    def plus(self, other: Chance) -> Chance:
+        top = _multiplied(self.top, other.bottom)
+        for power, factor in _multiplied(other.top, self.bottom).items():
+            top[power] = top.get(power, Fraction(0)) + factor
+        return Chance.of(top, _multiplied(self.bottom, other.bottom))
+
+    @property
+    def fraction(self) -> Fraction | None:
+        """The number where it is rational."""
+        if any(power for power, _ in (*self.top, *self.bottom)):
+            return None
+        return sum((factor for _, factor in self.top), Fraction(0))
+
+    def ball(self) -> arb:
+        one, other = (
+            sum((rational(q) * rational(r).exp() for r, q in terms), arb(0)) for terms in (self.top, self.bottom)
+        )  # fmt: skip
+        return one / other
+
+    def logarithm(self) -> ExactValue:
+        """ln of a single q e^r, which may be negative."""
+        if len(self.top) != 1 or len(self.bottom) != 1:
+            raise UnknownFormula("the logarithm of a sum has no exact form here")
+        ((power, factor),) = self.top
+        turned = factor < 1
+        return linear(
+            [(power, ExactValue(Fraction(1))), (Fraction(-1 if turned else 1), read(f"ln({1 / factor if turned else factor})"))]
+        )
+
+    def __str__(self) -> str:
+        one, other = (" + ".join(f"{q}*e^({r})" for r, q in terms) or "0" for terms in (self.top, self.bottom))
+        return f"({one})/({other})"
+
+
+def _sum(text: str) -> dict[Fraction, Fraction]:
+    found: dict[Fraction, Fraction] = {}
+    for term in text.split(" + "):
+        match = _POWER.fullmatch(term)
+        if match is None:
+            raise UnknownFormula(f"the probability {term!r} is not known here")
+        power, factor = (Fraction(0), Fraction(match[3])) if match[3] else (Fraction(match[2]), Fraction(match[1] or 1))
+        found[power] = found.get(power, Fraction(0)) + factor
+    return found
+
+
+def _polynomial(terms: dict[Fraction, Fraction], low: Fraction, step: Fraction) -> fmpq_poly:
+    places = {int((r - low) / step): q for r, q in terms.items()}
+    return fmpq_poly([fmpq(q.numerator, q.denominator) for q in (places.get(k, Fraction(0)) for k in range(max(places) + 1))])
+
+
+def _terms(polynomial: fmpq_poly, low: Fraction, step: Fraction) -> Terms:
+    rows = ((k, Fraction(int(c.p), int(c.q))) for k, c in enumerate(polynomial.coeffs()))
+    return tuple((low + k * step, q) for k, q in rows if q)
+
+
+def _multiplied(one: Terms, other: Terms) -> dict[Fraction, Fraction]:
+    found: dict[Fraction, Fraction] = {}
+    for (r, q), (s, t) in itertools.product(one, other):
+        found[r + s] = found.get(r + s, Fraction(0)) + q * t
+    return found
+
+
+NEVER, SURE = Chance.of({}, {Fraction(0): Fraction(1)}), Chance.read("1")
+
+FinitePair = tuple[tuple[Chance, Chance], ...]
+"""The probabilities of each outcome before and after a change."""
+
+
+def two_laws(before: JsonTable, after: JsonTable) -> str:
+    """Two laws on finitely many outcomes as a text, the same for the same probabilities."""
+    sides = [_probabilities(law) for law in (before, after)]
+    outcomes = dict.fromkeys([*sides[0], *sides[1]])
+    return pair_text([(sides[0].get(t, NEVER), sides[1].get(t, NEVER)) for t in outcomes])
+
+
+def pair_text(pair: list[tuple[Chance, Chance]]) -> str:
+    return json.dumps(sorted([str(p), str(q)] for p, q in pair if p != NEVER or q != NEVER))
+
+
+def _probabilities(law: JsonTable) -> dict[str, Chance]:
+    if law["family"] == "FiniteLaw":
+        weights = {t: Fraction(w) for t, w in law["weights"].items()}
+        need(sum(weights.values()) == Fraction(law["total"]) > 0, "weights do not add up to their total")
+        return {t: Chance.read(str(w / Fraction(law["total"]))) for t, w in weights.items()}
+    if law["family"] == "ExponentialLaw":
+        found = {t: Chance.read(text) for t, text in law["probabilities"].items()}
+        need(functools.reduce(Chance.plus, found.values(), NEVER) == SURE, "probabilities do not add up to 1")
+        return found
+    raise UnknownFormula(f"two laws of the family {law['family']} are not known here")
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def finite_pair(text: str) -> FinitePair | None:
+    """The pair of a text; None where it is the text of a noise."""
+    found = json.loads(text)
+    return tuple((Chance.read(p), Chance.read(q)) for p, q in found) if isinstance(found, list) else None
+
+
+def exponential_of(loss: ExactValue) -> Chance:
+    """e^loss, for a loss r + ln(q)."""
+    factor = exponential(attrs.evolve(loss, plain=Fraction(0)))
+    if factor is None or loss.infinite or loss.root:
+        raise UnknownFormula(f"e^({loss}) has no exact form here")
+    return Chance.of({loss.plain: factor}, {Fraction(0): Fraction(1)})
+
+
+def response(loss: ExactValue) -> str:
+    """Randomised response, from which any two laws can be simulated whose log-ratios lie within a loss (Kairouz, Oh and
+    Viswanath 2015, Theorem 2)."""
+    odds = exponential_of(loss)
+    high, low = odds.over(odds.plus(SURE)), SURE.over(odds.plus(SURE))
+    return pair_text([(high, low), (low, high)])
+
+
+def sketch_pair(epsilon: ExactValue, share: Fraction) -> str:
+    """The laws of a count mean sketch of two categories that a share of the hash functions tell apart (Apple Differential
+    Privacy Team 2017): share p^2 and share (1 - p)^2 for p = e^(epsilon/2) / (e^(epsilon/2) + 1).
+    """
+    odds, part = exponential_of(linear([(Fraction(1, 2), epsilon)])), Chance.read(str(share))
+    whole = odds.plus(SURE).times(odds.plus(SURE))
+    most, least = odds.times(odds).over(whole).times(part), SURE.over(whole).times(part)
+    neither = Chance.read(str(1 - share)).plus(odds.plus(odds).over(whole).times(part))
+    return pair_text([(most, least), (least, most), (neither, neither)])
+
+
+# --- divergences ------------------------------------------------------------------------------------
+
+
+def noise_text(law: JsonTable) -> str:
+    """A noise whatever it is added to."""
+    return json.dumps({key: value for key, value in law.items() if key != "center"}, sort_keys=True)
 
 
 def _law(noise: str) -> JsonTable:
@@ -41,25 +233,42 @@ def _pure(case: Moves) -> ExactValue:
     for (noise, shift), times in case.items():
         law = _law(noise)
         if isinstance(law, list):
-            parts.append((Fraction(times), _of_two(law)))
+            parts.append((Fraction(times), _largest_ratio(noise)))
         elif law["family"] in ("LaplaceLaw", "TwoSidedGeometricLaw"):
             parts.append((Fraction(abs(shift) * times), read(law["decay"])))
         elif law["family"] in ("GaussianLaw", "DiscreteGaussianLaw"):
             return ExactValue(infinite=True)
         else:
             raise UnknownFormula(f"noise of the family {law['family']} is not known here")
+    if any(value.infinite for _, value in parts):
+        return ExactValue(infinite=True)
     if any(value.root for _, value in parts):
         raise UnknownFormula("a sum of roots has no exact form here")
     return linear(parts)
 
 
-def _of_two(laws: Any) -> ExactValue:
+def _pairs(case: Moves) -> list[tuple[FinitePair, int]]:
+    """The answers of finitely many outcomes, each with how often it moves."""
+    found = ((finite_pair(noise), times) for (noise, _), times in case.items())
+    return [(pair, times) for pair, times in found if pair is not None]
+
+
+def _turned(case: Moves) -> Moves:
+    """The same answers after and before; a shifted noise is its own mirror image."""
+    return Counter({
+        (noise if (pair := finite_pair(noise)) is None else pair_text([(q, p) for p, q in pair]), shift): times
+        for (noise, shift), times in case.items()
+    })  # fmt: skip
+
+
+def _largest_ratio(text: str) -> ExactValue:
     """The largest log-ratio of two laws on finitely many outcomes."""
-    if {law["family"] for law in laws} != {"FiniteLaw"} or set(laws[0]["weights"]) != set(laws[1]["weights"]):
-        raise UnknownFormula("two laws on other outcomes are not known here")
-    sums = [sum(map(Fraction, law["weights"].values())) for law in laws]
-    one, other = ({t: Fraction(w) / whole for t, w in law["weights"].items()} for law, whole in zip(laws, sums, strict=True))
-    return read(f"ln({max(max(one[t] / other[t], other[t] / one[t]) for t in one)})")
+    pair = finite_pair(text) or ()
+    if any((p == NEVER) != (q == NEVER) for p, q in pair):
+        return ExactValue(infinite=True)
+    logs = [p.over(q).logarithm() for p, q in pair]
+    losses = [*logs, *(linear([(Fraction(-1), loss)]) for loss in logs)]
+    return next(loss for loss in losses if all(at_most(other, loss) for other in losses))
 
 
 def _concentrated(case: Moves) -> ExactValue:
@@ -96,7 +305,11 @@ def divergence_below(chosen: JsonTable, rate: Fraction) -> Shown:
         return _d_nor
     if kind == "renyi":
         order = fraction(chosen["order"])
-        return lambda case, times, bound: _once(times) and _renyi(case, order, bound)
+        return lambda case, times, bound: (
+            _once(times) and _renyi(case, order, bound) and (not _pairs(case) or _renyi(_turned(case), order, bound))
+        )
+    if kind == "total-variation":
+        return lambda case, times, bound: _excess_below(case, ExactValue(), linear([(1 / times, bound)]), rate)
     if kind == "mult-delta":
         delta = fraction(chosen["delta"])
         return lambda case, times, bound: _once(times) and _excess_below(case, bound, ExactValue(delta), rate)
@@ -111,6 +324,12 @@ def _mult(case: Moves, times: Fraction, bound: ExactValue) -> bool:
 
 
 def _d_nor(case: Moves, times: Fraction, bound: ExactValue) -> bool:
+    if case and len(_pairs(case)) == len(case):
+        least = product(ExactValue(1 / times), bound)
+        rho = None if least is None else least.under() if least.root else product(least, least)
+        if rho is None:
+            raise UnknownFormula("the square of the bound has no exact form here")
+        return all(_curve_below(_pairs(way), rho) for way in (case, _turned(case)))
     root = attrs.evolve(_concentrated(case), root=True)
     scaled = product(ExactValue(times), root)
     return scaled is not None and at_most(scaled, bound)
@@ -141,9 +360,16 @@ def _renyi(case: Moves, order: Fraction, bound: ExactValue) -> bool:
     a/(2a-1) e^((a-1) u c) + (a-1)/(2a-1) e^(-a u c) (Mironov 2017, Proposition 6), for geometric noise a sum of c + 1 terms.
     """
     gaussian = Counter({move: times for move, times in case.items() if "Gaussian" in move[0]})
-    others = [(_law(noise), abs(shift), times) for (noise, shift), times in (case - gaussian).items()]
+    finite = Counter({move: times for move, times in case.items() if finite_pair(move[0]) is not None})
+    others = [(_law(noise), abs(shift), times) for (noise, shift), times in (case - gaussian - finite).items()]
     exact = linear([(order, _concentrated(gaussian))])
-    if not others:
+    sums = [(_moment(pair, order), times) for pair, times in _pairs(finite)]
+    if any(moment is None for moment, _ in sums):
+        return bound.infinite
+    known = [(moment, times) for moment, times in sums if isinstance(moment, Fraction)]
+    exact = linear([(Fraction(1), exact), *((times / (order - 1), read(f"ln({m})")) for m, times in known)])
+    rest = [(moment, times) for moment, times in sums if callable(moment)]
+    if not others and not rest:
         return at_most(exact, bound)
     if any(isinstance(law, list) or law["family"] not in ("LaplaceLaw", "TwoSidedGeometricLaw") for law, _, _ in others):
         raise UnknownFormula("the Renyi divergence of some noise is not known here")
@@ -159,9 +385,103 @@ def _renyi(case: Moves, order: Fraction, bound: ExactValue) -> bool:
         return ((ends[0] + ends[1]) / (1 - ratio) + inner) * (1 - ratio) / (1 + ratio)
 
     def every() -> arb:
-        return exact.ball() + sum((times * single(law, c).log() for law, c, times in others), arb(0)) / (a - 1)
+        inner = sum((times * single(law, c).log() for law, c, times in others), arb(0))
+        inner = sum((times * moment().log() for moment, times in rest), inner)
+        return exact.ball() + inner / (a - 1)
 
     return _decided(lambda: every() < bound.ball(), lambda: every() > bound.ball())
+
+
+def _moment(pair: FinitePair, order: Fraction) -> Fraction | Callable[[], arb] | None:
+    """The sum of P^a Q^(1-a), exactly where it is rational; None where it is infinite."""
+    rows = [(p, q) for p, q in pair if p != NEVER]
+    if any(q == NEVER for _, q in rows):
+        return None
+    exact = [(p.fraction, q.fraction) for p, q in rows]
+    if order.denominator == 1 and not any(None in row for row in exact):
+        return sum((p**order.numerator / q ** (order.numerator - 1) for p, q in exact if p and q), Fraction(0))
+    a = rational(order)
+    return lambda: sum(((a * p.ball().log() + (1 - a) * q.ball().log()).exp() for p, q in rows), arb(0))
+
+
+def _curve_below(pairs: list[tuple[FinitePair, int]], rho: ExactValue) -> bool:
+    """Whether D_a(P || Q) <= rho a for all a > 1, for independent pairs of laws.
+
+    With s = a - 1 that is f(s) = rho s (s + 1) - K(s) >= 0 for all s > 0, where K(s) is the sum of the logarithms of E_P (P/Q)^s.
+    f(0) = 0, and f'(0) = rho - KL(P || Q). Near 0, f'' >= 0 or f' >= 0 is enough; farther away f is bounded by two terms of its
+    Taylor series and the range of f''; and beyond s = (sum of the largest log-ratios) / rho - 1 it cannot be negative.
+    """
+    rows = [([(p, q) for p, q in pair if p != NEVER], times) for pair, times in pairs]
+    if any(q == NEVER for pair, _ in rows for _, q in pair):
+        return rho.infinite
+    if rho.infinite or all(p == q for pair, _ in rows for p, q in pair):
+        return True
+    means = [(p.fraction, times, p.over(q).logarithm()) for pair, times in rows for p, q in pair]
+    if any(p is None for p, _, _ in means):
+        raise UnknownFormula("the concentration of two laws of irrational probability is not known here")
+    if not at_most(linear([(p * times, loss) for p, times, loss in means if p is not None]), rho):
+        return False
+    for precision in (64, 256):
+        with ctx.workprec(precision):
+            seen = _Curve(
+                tuple((tuple((p.ball(), p.over(q).ball().log()) for p, q in pair), times) for pair, times in rows), rho.ball()
+            )
+            if (found := seen.is_positive()) is not None:
+                return found
+    raise UnknownFormula("the bound is met so closely that no precision decides it")
+
+
+@attrs.frozen
+class _Curve:
+    """f(s) = rho s (s + 1) - K(s): the probabilities with their log-ratios, for each pair, how often it moves, and rho."""
+
+    pairs: tuple[tuple[tuple[tuple[arb, arb], ...], int], ...]
+    rho: arb
+
+    def at(self, s: arb) -> tuple[arb, arb, arb]:
+        """f, f' and f'' on a range."""
+        value, slope, bend = self.rho * s * (s + 1), self.rho * (2 * s + 1), 2 * self.rho
+        for pair, times in self.pairs:
+            weights = [p * (s * loss).exp() for p, loss in pair]
+            whole = sum(weights, arb(0))
+            losses = [loss for _, loss in pair]
+            value -= times * whole.log()
+            slope -= times * sum((w * loss for w, loss in zip(weights, losses, strict=True)), arb(0)) / whole
+            spread = (
+                one * other * (a - b) ** 2
+                for (one, a), (other, b) in itertools.combinations(zip(weights, losses, strict=True), 2)
+            )  # fmt: skip
+            bend -= times * sum(spread, arb(0)) / whole**2
+        return value, slope, bend
+
+    def is_positive(self) -> bool | None:
+        """Whether f >= 0 on all s > 0; None where that is not seen."""
+        tops = (times * functools.reduce(arb.max, (loss for _, loss in pair)) for pair, times in self.pairs)
+        end = (sum(tops, arb(0)) / self.rho - 1).upper()
+        start = next((arb(2) ** -k for k in range(20) if self._rises(arb(2) ** -k)), None)
+        if start is None:
+            return None
+        waiting, looked = [(start, end)] if end > start else [], 0
+        while waiting:
+            looked += 1
+            low, high = waiting.pop()
+            middle, radius = (low + high) / 2, (high - low) / 2
+            value, slope, _ = self.at(middle)
+            least = self.at(arb(middle.mid(), radius.upper()))[2].lower()
+            if value < 0:
+                return False
+            if value - abs(slope) * radius + least.min(arb(0)) * radius**2 / 2 > 0 or (
+                least > 0 and value - slope**2 / (2 * least) > 0
+            ):
+                continue
+            if looked > MOST_OUTCOMES or radius < arb(2) ** -40:
+                return None
+            waiting += [(low, middle), (middle, high)]
+        return True
+
+    def _rises(self, end: arb) -> bool:
+        _, slope, bend = self.at(arb(end / 2, end / 2))
+        return bool(slope >= 0 or bend >= 0)
 
 
 def _decided(holds: Callable[[], bool], fails: Callable[[], bool]) -> bool:
@@ -188,6 +508,8 @@ def _excess_below(case: Moves, loss: ExactValue, delta: ExactValue, rate: Fracti
     """
     if not case or loss.infinite or (delta == ExactValue() and at_most(_pure(case), loss) and rate == 1):
         return True
+    if rate == 1 and len(_pairs(case)) == len(case):
+        return all(_of_outcomes(way, loss, delta) for way in (case, _turned(case)))
     if (
         rate == 1
         and case.total() == 1
@@ -217,6 +539,31 @@ def _excess_below(case: Moves, loss: ExactValue, delta: ExactValue, rate: Fracti
     )
 
 
+def _of_outcomes(case: Moves, loss: ExactValue, delta: ExactValue) -> bool:
+    """Whether the sum of what P exceeds e^loss Q by is at most delta, over the outcomes of all answers together."""
+    pairs = [pair for pair, times in _pairs(case) for _ in range(times)]
+    if math.prod(map(len, pairs)) > MOST_OUTCOMES:
+        raise UnknownFormula("answers with too many outcomes together")
+    exact = [[(p.fraction, q.fraction) for p, q in pair] for pair in pairs]
+    factor = exponential(loss)
+    if factor is not None and not any(None in row for pair in exact for row in pair):
+        found = Fraction(0)
+        for rows in itertools.product(*exact):
+            p, q = (math.prod((row[side] or Fraction(0) for row in rows), start=Fraction(1)) for side in (0, 1))
+            found += max(p - factor * q, Fraction(0))
+        return at_most(ExactValue(found), delta)
+
+    def excess() -> arb:
+        balls = [[(p.ball(), q.ball()) for p, q in pair] for pair in pairs]
+        gains = (
+            math.prod((p for p, _ in rows), start=arb(1)) - loss.ball().exp() * math.prod((q for _, q in rows), start=arb(1))
+            for rows in itertools.product(*balls)
+        )  # fmt: skip
+        return sum((gain.nonnegative_part() for gain in gains), arb(0))
+
+    return _decided(lambda: excess() < delta.ball(), lambda: excess() > delta.ball())
+
+
 def _excess(case: Moves) -> Callable[[arb], arb]:
     """sup over S of P(S) - e^loss Q(S), as a function of the loss."""
     laws = [_law(noise) for noise, _ in case]
@@ -237,6 +584,9 @@ def _excess(case: Moves) -> Callable[[arb], arb]:
             return rest.nonnegative_part()
 
         return laplace
+    if families == {"DiscreteGaussianLaw"} and len({law["variance"] for law in laws}) == 1:
+        variance = fraction(laws[0]["variance"])
+        return lambda loss: _lattice(variance, [abs(shift) for _, shift in case.elements()], loss)
     if families == {"TwoSidedGeometricLaw"} and case.total() == 1:  # the best event is a cut {X <= k}, by the monotone ratio
         ((_, shift),) = case
         decay = read(laws[0]["decay"])
@@ -248,6 +598,32 @@ def _excess(case: Moves) -> Callable[[arb], arb]:
 
         return geometric
     raise UnknownFormula(f"the excess of {case.total()} answers with noise of {', '.join(sorted(families))} is not known here")
+
+
+def _lattice(variance: Fraction, shifts: list[int], loss: arb) -> arb:
+    """The same for discrete Gaussians of one variance: with T the sum of shift times noise, the log-ratio is
+    (sum of shift^2 - 2 T) / (2 variance), so that only the law of T is needed; what is far out is bounded.
+    """
+    last = math.isqrt(int(2 * variance * (ctx.prec + 40))) + 1
+    if last * sum(shifts) > MOST_OUTCOMES:
+        raise UnknownFormula("discrete Gaussians that are too wide are not known here")
+    half = rational(1 / (2 * variance))
+    bell = [(-half * k * k).exp() for k in range(last + 1)]
+    tail = (-half * (last + 1) ** 2).exp() / (1 - (-2 * half * (last + 1)).exp())  # later terms fall by this ratio at least
+    within = bell[0] + 2 * sum(bell[1:], arb(0))
+    whole = within + 2 * tail * arb(0.5, 0.5)
+    outside, law = arb(0), arb_poly([arb(1)])
+    for shift in shifts:
+        spread = [arb(0)] * (2 * last * shift + 1)
+        for k in range(-last, last + 1):
+            spread[(k + last) * shift] = bell[abs(k)] / whole
+        law, outside = law * arb_poly(spread), outside + 2 * tail / within
+    middle, squares = last * sum(shifts), sum(shift**2 for shift in shifts)
+    inside = (
+        chance * (1 - (loss - half * (squares - 2 * (place - middle))).exp()).nonnegative_part()
+        for place, chance in enumerate(law.coeffs())
+    )  # fmt: skip
+    return sum(inside, arb(0)) + outside * arb(0.5, 0.5)
 
 
 def _cuts(ratio: Any, factor: Any, shift: int) -> list[Any]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -26,10 +26,34 @@ import attrs
 
 from dpspec.base.errors import DerivationFileError
 from dpspec.checker.check import CheckedStep, blocks_of, read_json, typed
-from dpspec.checker.noise import LOSSES, Moves, divergence_below
+from dpspec.checker.noise import (
+    LOSSES,
+    NEVER,
+    SURE,
+    Chance,
+    Moves,
+    divergence_below,
+    noise_text,
+    pair_text,
+    response,
+    sketch_pair,
+    two_laws,
+)
 from dpspec.checker.numbers import ExactValue, JsonTable, Rejected, UnknownFormula, at_most, fraction, linear, need, product, read
 from dpspec.checker.pairs import METRICS
-from dpspec.checker.universes import FewRecords, determined, least_and_most, need_nested, told_table
+from dpspec.checker.universes import (
+    FewRecords,
+    attribute_size,
+    counted_members,
+    determined,
+    least_and_most,
+    member_part,
+    most_told_apart,
+    need_nested,
+    shifts_of_members,
+    told_table,
+    value_range,
+)
 
 RECHECKED, NOT_RECHECKED, WRONG = "rechecked", "not rechecked", "wrong"
 
@@ -40,7 +64,10 @@ MOST_MOVES = 200_000
 _UNREADABLE = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, IndexError, StopIteration)
 """What comes of data that is not of the shape of a proof."""
 
-BUDGETS = {"mult": "epsilon", "mult-delta": "epsilon", "d-nor": "rho", "renyi": "epsilon", "hockey-stick": "delta"}
+BUDGETS = {
+    "mult": "epsilon", "mult-delta": "epsilon", "d-nor": "rho", "renyi": "epsilon", "hockey-stick": "delta",
+    "total-variation": "distance",
+}  # fmt: skip
 """How the budget of an output divergence is named, where it is its Lipschitz constant (the root of it for d-nor)."""
 
 
@@ -151,7 +178,11 @@ class _Proven:
     @property
     def rate(self) -> Fraction:
         """How many of the records take part."""
-        return fraction(self.steps["sample"]["rate"]) if "sample" in self.steps else Fraction(1)
+        if "sample" not in self.steps:
+            return Fraction(1)
+        if "size" in self.steps["sample"]:
+            raise UnknownFormula("a sample of a fixed size is not known here")
+        return fraction(self.steps["sample"]["rate"])
 
     @property
     def is_single(self) -> bool:
@@ -203,10 +234,10 @@ class _Proven:
         """The views whose answers can differ inside a universe."""
         moving = []
         for view in self.sensitivity["views"]:
-            if view["kind"] not in ("NoisyCount", "Report"):
+            if view["kind"] not in (*COUNTING, *BY_RECORD):
                 raise UnknownFormula(f"a view of kind {view['kind']} is not known here")
             table = {"type": "marginal", **view["table"]}
-            bare = view["kind"] == "NoisyCount" and "contributions" not in view
+            bare = view["kind"] in COUNTING and "contributions" not in view
             if view["fixed"] is False:
                 moving.append(view)
                 continue
@@ -242,17 +273,14 @@ def _prices(divergence: JsonTable) -> tuple[str, int, int | None, int | None]:
     return of.get("unit", "person"), *known[of["type"]], 1 if related else None
 
 
-def _noise(law: JsonTable) -> str:
-    return json.dumps({key: value for key, value in law.items() if key != "center"}, sort_keys=True)
-
-
 def _answer(before: JsonTable, after: JsonTable) -> tuple[str, int]:
-    if "center" not in before:  # two laws of any kind
-        return json.dumps([before, after], sort_keys=True), 0
-    need(_noise(before) == _noise(after), "an answer changes its noise")
+    if "center" not in before:
+        return two_laws(before, after), 0
+    need(noise_text(before) == noise_text(after), "an answer changes its noise")
     shift = Fraction(after["center"]) - Fraction(before["center"])
-    need(shift.denominator == 1, "a count moves by a part")
-    return _noise(before), int(shift)
+    if shift.denominator > 1:
+        raise UnknownFormula("answers that move by fractions are not known here")
+    return noise_text(before), int(shift)
 
 
 # --- sensitivity ---------------------------------------------------------------------------------
@@ -272,7 +300,7 @@ def _sensitivity(proof: _Proven) -> str:
     for table in kept:
         seen = determined({"type": "marginal", **table}, proof.invariants, proof.claim["space"]) and table["unit"] == unit
         need(seen, f"{told_table(table)} is not seen to be invariant")
-    in_place = [view for view in proof.views if view["kind"] == "Report"]
+    in_place = [view for view in proof.views if view["kind"] in BY_RECORD]
     if in_place:
         kind = proof.claim["input_divergence"]
         ordered = kind.get("relation", kind.get("of", kind))["type"] in ("hamming-ordered", "differ-in-one-position")
@@ -280,6 +308,7 @@ def _sensitivity(proof: _Proven) -> str:
     need(proof.rate == 1 or not kept, "records of a sample are not counted by an invariant")
     own = [view for view in proof.views if view["table"]["unit"] == unit]
     inner = [view for view in proof.views if view["table"]["unit"] != unit]
+    need(not any("contributions" in view for view in own), "which records are counted depends on others")
     if inner and (unit, {view["table"]["unit"] for view in inner}) != ("household", {"person"}):
         raise Rejected(f"records of the unit {unit} do not determine those of {told_table(inner[0]['table'])}")
     for _, is_added in proof.kinds:
@@ -289,8 +318,10 @@ def _sensitivity(proof: _Proven) -> str:
         listed = _Listed.of(proof, is_added=is_added)
         for sides in proof.seen[is_added]:
             moved = list(zip(proof.views, sides, strict=True))
-            at_once = _at_once([(view, how) for view, how in moved if view in own])
-            listed.hold(at_once, _of_members([(view, how) for view, how in moved if view in inner], proof.claim["space"]))
+            seen = [view_answers(view, how, proof.claim["space"]) for view, how in moved if view in own]
+            at_once = sum((cases[0] for cases in seen if len(cases) == 1), Counter())
+            members = _of_members([(view, how) for view, how in moved if view in inner], proof.claim["space"])
+            listed.hold(at_once, [*(cases for cases in seen if len(cases) > 1), *members])
     every = sum(map(len, proof.seen.values()))
     return f"each of {every} kinds of change is among the {len(proof.changes)} that are listed"
 
@@ -302,16 +333,14 @@ def _relation(before: bool, after: bool, same: bool) -> str:
     return "comes" if not before else "goes" if not after else "stays" if same else "moves"
 
 
-def _at_once(moved: list[tuple[JsonTable, str]]) -> Moves:
-    """The answers of views that count the record itself."""
+def _at_once(moved: list[tuple[JsonTable, str]], space: JsonTable) -> Moves:
+    """The answers of views that count the record itself, where a change of a cell has one outcome only."""
     found: Moves = Counter()
     for view, how in moved:
-        if view["kind"] == "Report":
-            if how not in ("moves", "stays"):
-                raise UnknownFormula("a record that is not answered for is not known here")
-            found.update([_answer(*view["laws"])] if how == "moves" else [])
-            continue
-        found.update((_noise(view["noise"]), shift) for shift in _SHIFTS[how])
+        cases = view_answers(view, how, space)
+        if len(cases) > 1:
+            raise UnknownFormula(f"a view of kind {view['kind']} beside members that change one by one is not known here")
+        found += cases[0]
     return found
 
 
@@ -325,7 +354,7 @@ def _one_by_one(proof: _Proven, own: list[JsonTable], inner: list[JsonTable], *,
     need(proof.claim["output_divergence"]["type"] in METRICS, "bounds for single members add up for metrics only")
     if len({json.dumps(view.get("contributions", []), sort_keys=True) for view in inner}) != 1:
         raise UnknownFormula("views count different members")
-    most = max(_limits(view, _member_part(view["table"], space), space)[1] for view in inner)
+    most = max(counted_members(view, member_part(view["table"], space), space)[1] for view in inner)
     listed = [
         (proof.moves(change["moves"]), proof.moves(change["members"])) for change in proof.changes
         if change["added"] is is_added and change["times"] >= most and not change["groups"]
@@ -337,92 +366,115 @@ def _one_by_one(proof: _Proven, own: list[JsonTable], inner: list[JsonTable], *,
         sides = [tuple(bool(bits >> place & 1) for bits in state) for place in range(len(tables))]
         if any(_relation(*side) not in ("stays", "outside") for side in sides[first:last]):
             continue
-        once = frozenset(_at_once([(view, _relation(*side)) for view, side in zip(own, sides[:first], strict=True)]).items())
+        moved = [(view, _relation(*side)) for view, side in zip(own, sides[:first], strict=True)]
+        once = frozenset(_at_once(moved, space).items())
         for before, after in ((True, True), (True, False), (False, True)):
             hows = [_relation(b and before, a and after, same) for b, a, same in sides[last:]]
-            each = _at_once(list(zip(inner, hows, strict=True)))
+            each = _at_once(list(zip(inner, hows, strict=True)), space)
             turned = Counter({(noise, -shift): times for (noise, shift), times in each.items()})
             seen = any((once, frozenset(one.items())) in exact for one in (each, turned))
             seen = seen or (not each and (not once or any(once == known for known, _ in exact)))
             need(seen, f"what one member moves is not listed: {sum(each.values())} answers")
 
 
-_SHIFTS = {"outside": (), "stays": (), "comes": (1,), "goes": (-1,), "moves": (-1, 1)}
-
-
 def _of_members(moved: list[tuple[JsonTable, str]], space: JsonTable) -> list[list[Moves]]:
     """What the views of the members of a household may see, for each group of views that see the same."""
     groups: dict[str, tuple[str, JsonTable, list[JsonTable]]] = {}
     for view, how in moved:
+        if view["kind"] != "NoisyCount":
+            raise UnknownFormula(f"members seen by a view of kind {view['kind']} are not known here")
         if how == "outside":
             continue
-        look = _member_part(view["table"], space)
-        key = json.dumps([look, view.get("contributions", []), how], sort_keys=True)
+        look = member_part(view["table"], space)
+        key = json.dumps([look, view["table"]["where"], view.get("contributions", []), how], sort_keys=True)
         groups.setdefault(key, (how, look, []))[2].append(view)
     found = []
     for how, look, views in groups.values():
-        cells, most, in_cell = _limits(views[0], look, space)
-        shifts = _shifts(how, cells, most, in_cell)
-        noises = [_noise(view["noise"]) for view in views]
+        cells, most, in_cell = counted_members(views[0], look, space)
+        shifts = shifts_of_members(how, cells, most, in_cell)
+        noises = [noise_text(view["noise"]) for view in views]
         found.append([Counter((noise, shift) for noise in noises for shift in one) for one in shifts])
     return found
 
 
-def _member_part(table: JsonTable, space: JsonTable) -> JsonTable:
-    inner = {a["name"] for a in space["person"]}
-    if "members" in table["attributes"]:
-        raise UnknownFormula("tables of the whole composition are not known here")
-    return {
-        "attributes": [name for name in table["attributes"] if name in inner],
-        "where": {name: of for name, of in table["where"].items() if name in inner},
-    }
+BY_RECORD, COUNTING = ("Report", "CountMeanSketch"), (
+    "NoisyCount", "NoisySum", "NoisyDistinct", "Chosen", "FirstAboveThreshold", "ShownCounts",
+)  # fmt: skip
+"""Views that answer for each record in its place, and those that see the counts of cells."""
+
+_SHIFTS = {"outside": (), "stays": (), "comes": (1,), "goes": (-1,), "moves": (-1, 1)}
 
 
-def _limits(view: JsonTable, look: JsonTable, space: JsonTable) -> tuple[int | None, int, int]:
-    """Into how many cells the counted members fall (None for any number), how many they are, and how many in one cell."""
-    sizes = {a["name"]: len(a.get("categories", ())) or a["count"] for a in space["person"]}
-    cells = 1
-    for name in look["attributes"]:
-        cells *= len(look["where"][name]) if name in look["where"] else sizes[name]
-    most = [space["members"]] if "members" in space else []
-    in_cell = []
-    single = {name for name, of in view["table"]["where"].items() if len(of) == 1}
-    for bound in view.get("contributions", ()):
-        most += [] if bound["most"] is None else [bound["most"]]
-        if bound["in_cell"] is not None and set(bound["by"]) <= {*view["table"]["attributes"], *single}:
-            in_cell.append(bound["in_cell"])
-    most += [min(in_cell) * cells] if in_cell and not most else []
-    need(bool(most), "a household may hold any number of persons")
-    return cells, min(most), min([*in_cell, *most])
+def view_answers(view: JsonTable, how: str, space: JsonTable) -> list[Moves]:
+    """What one record changes in the answers of a view that counts it: one or several cases, of which each may occur.
+
+    A smaller shift of noise with a log-concave law, or no shift at all, can be simulated from a larger one and is left out.
+    """
+    shifts, kind = _SHIFTS[how], view["kind"]
+    if kind in BY_RECORD:
+        if how not in ("moves", "stays"):
+            raise UnknownFormula("a record that is not answered for is not known here")
+        return [Counter([(_told_apart(view, space), 0)] if how == "moves" else [])]
+    if kind == "NoisyCount":
+        return [Counter((noise_text(view["noise"]), shift) for shift in shifts)]
+    if not shifts:
+        return [Counter()]
+    return _VIEWS[kind](view, shifts, space)
 
 
-def _shifts(how: str, cells: int | None, most: int, in_cell: int) -> set[tuple[int, ...]]:
-    """The largest shifts of counts: a smaller one can be simulated from it, since the noise is log-concave."""
-    places = 2 * most if cells is None else min(cells, 2 * most)
-
-    def full(sign: int, into: int) -> list[tuple[int, ...]]:
-        return [tuple(sign * part for part in parts) for parts in _parts(min(most, in_cell * into), into, in_cell)]
-
-    if how == "comes":
-        return set(full(1, places))
-    if how == "goes":
-        return set(full(-1, places))
-    if how == "moves":
-        return {(*gone, *come) for gone in full(-1, places) for come in full(1, places)}
-    return {
-        (*gone, *come) for split in range(places + 1) for gone in full(-1, split) for come in full(1, places - split)
-    }  # fmt: skip
+def _told_apart(view: JsonTable, space: JsonTable) -> str:
+    """The laws of one report of two categories."""
+    if view["kind"] == "Report":
+        return two_laws(*view["laws"])
+    size, hashes, told = attribute_size(space, view["table"]["attributes"][0]), view["hashes"], view["telling"]
+    if told != len(hashes):  # more functions tell more
+        need(told >= most_told_apart(hashes, view["width"], size), "some categories are told apart by more hash functions")
+    return sketch_pair(read(view["epsilon"]), Fraction(told, len(hashes)))
 
 
-def _parts(number: int, into: int, largest: int) -> Iterator[tuple[int, ...]]:
-    """A number as a sum of at most so many parts, none larger than the one before."""
-    if number == 0:
-        yield ()
-    elif into > 0:
-        for first in range(min(number, largest), 0, -1):
-            if first * into < number:
-                break
-            yield from ((first, *rest) for rest in _parts(number - first, into - 1, first))
+def _sum_answers(view: JsonTable, shifts: tuple[int, ...], space: JsonTable) -> list[Moves]:
+    """A record that comes adds a number of the range, one that goes takes one away."""
+    low, high = (min(max(end, view["least"]), view["most"]) for end in value_range(view["table"], space))
+    ends = [sign * end for sign in shifts for end in (low, high)]
+    up, down = (high - low, low - high) if len(shifts) == 2 else (max(ends), min(ends))
+    return [Counter({(noise_text(view["noise"]), by): 1} if by else {}) for by in (max(up, 0), min(down, 0))]
+
+
+def _kind_answers(view: JsonTable, shifts: tuple[int, ...], _: JsonTable) -> list[Moves]:
+    """A record that comes may be the first of its kind, one that goes the last."""
+    noise = noise_text(view["noise"])
+    return [Counter(), *(Counter({(noise, by): 1}) for by in shifts)]
+
+
+def _chosen_answers(view: JsonTable, shifts: tuple[int, ...], _: JsonTable) -> list[Moves]:
+    """Log-ratios lie within the rate times the span of the changes (McSherry and Talwar 2007)."""
+    loss = linear([(Fraction(len(shifts)), read(view["rate"]))])
+    need(view["cells"] > 1, "a choice among one cell tells nothing")
+    return [Counter({(response(loss), 0): 1} if loss != ExactValue() else {})]
+
+
+def _first_answers(view: JsonTable, shifts: tuple[int, ...], _: JsonTable) -> list[Moves]:
+    """1/threshold scale and the span of the changes over the scale of counts (Lyu, Su and Li 2017, Theorems 4 and 5)."""
+    loss = 1 / fraction(view["threshold_scale"]) + len(shifts) / fraction(view["query_scale"])
+    return [Counter({(response(ExactValue(loss)), 0): 1})]
+
+
+def _shown_answers(view: JsonTable, shifts: tuple[int, ...], _: JsonTable) -> list[Moves]:
+    """A cell that changes is new or gone, or its noisy count moves (Korolova, Kenthapadi, Mishra and Ntoulas 2009)."""
+    ratio, threshold = fraction(view["ratio"]), int(view["threshold"])
+    need(0 < ratio < 1, "the ratio of the noise is not between 0 and 1")
+    shown = ratio ** (threshold - 1) / (1 + ratio) if threshold > 1 else 1 - ratio ** (2 - threshold) / (1 + ratio)
+    noise = noise_text({"family": "TwoSidedGeometricLaw", "decay": f"ln({1 / ratio})"})
+    new = pair_text([(SURE, Chance.read(str(1 - shown))), (NEVER, Chance.read(str(shown)))])
+    gone = pair_text([(Chance.read(str(1 - shown)), SURE), (Chance.read(str(shown)), NEVER)])
+    each = [[Counter({(noise, by): 1}), Counter({(new if by > 0 else gone, 0): 1})] for by in shifts]
+    return [sum(chosen, Counter()) for chosen in itertools.product(*each)]
+
+
+_VIEWS: dict[str, Callable[[JsonTable, tuple[int, ...], JsonTable], list[Moves]]] = {
+    "NoisySum": _sum_answers, "NoisyDistinct": _kind_answers, "Chosen": _chosen_answers, "FirstAboveThreshold": _first_answers,
+    "ShownCounts": _shown_answers,
+}  # fmt: skip
 
 
 @attrs.frozen

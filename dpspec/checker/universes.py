@@ -446,3 +446,104 @@ def _leaves(name: str, above: Any, known: dict[str, JsonTable], named: dict[str,
     for category in inside:
         for below in itertools.product(*(list(_leaves(other, category, known, named)) for other in inner)):
             yield {name: category, **{key: value for leaf in below for key, value in leaf.items()}}
+
+
+# --- members of a household -----------------------------------------------------------------------
+
+
+def member_part(table: JsonTable, space: JsonTable) -> JsonTable:
+    """What a table looks at in the members of a household."""
+    inner = {a["name"] for a in space["person"]}
+    if "members" in table["attributes"]:
+        raise UnknownFormula("tables of the whole composition are not known here")
+    return {
+        "attributes": [name for name in table["attributes"] if name in inner],
+        "where": {name: of for name, of in table["where"].items() if name in inner},
+    }
+
+
+def counted_members(view: JsonTable, look: JsonTable, space: JsonTable) -> tuple[int | None, int, int]:
+    """Into how many cells the counted members fall (None for any number), how many they are, and how many in one cell."""
+    sizes = {a["name"]: len(a.get("categories", ())) or a["count"] for a in space["person"]}
+    cells = 1
+    for name in look["attributes"]:
+        cells *= len(look["where"][name]) if name in look["where"] else sizes[name]
+    most = [space["members"]] if "members" in space else []
+    in_cell = []
+    single = {name for name, of in view["table"]["where"].items() if len(of) == 1}
+    for bound in view.get("contributions", ()):
+        most += [] if bound["most"] is None else [bound["most"]]
+        if bound["in_cell"] is not None and set(bound["by"]) <= {*view["table"]["attributes"], *single}:
+            in_cell.append(bound["in_cell"])
+    most += [min(in_cell) * cells] if in_cell and not most else []
+    need(bool(most), "a household may hold any number of persons")
+    return cells, min(most), min([*in_cell, *most])
+
+
+def shifts_of_members(how: str, cells: int | None, most: int, in_cell: int) -> set[tuple[int, ...]]:
+    """The largest shifts of counts: a smaller one can be simulated from it, since the noise is log-concave."""
+    places = 2 * most if cells is None else min(cells, 2 * most)
+
+    def full(sign: int, into: int) -> list[tuple[int, ...]]:
+        return [tuple(sign * part for part in parts) for parts in _parts(min(most, in_cell * into), into, in_cell)]
+
+    if how == "comes":
+        return set(full(1, places))
+    if how == "goes":
+        return set(full(-1, places))
+    if how == "moves":
+        return {(*gone, *come) for gone in full(-1, places) for come in full(1, places)}
+    return {
+        (*gone, *come) for split in range(places + 1) for gone in full(-1, split) for come in full(1, places - split)
+    }  # fmt: skip
+
+
+def _parts(number: int, into: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """A number as a sum of at most so many parts, none larger than the one before."""
+    if number == 0:
+        yield ()
+    elif into > 0:
+        for first in range(min(number, largest), 0, -1):
+            if first * into < number:
+                break
+            yield from ((first, *rest) for rest in _parts(number - first, into - 1, first))
+
+
+# --- numbers and hash values of categories ----------------------------------------------------------
+
+MOST_HASHED = 1 << 18
+"""No more hash values than this are computed."""
+
+
+def _attribute(space: JsonTable, name: str) -> JsonTable:
+    every = (a for key in ("attributes", "household", "person") for a in space.get(key, []))
+    return next(a for a in every if a["name"] == name)
+
+
+def attribute_size(space: JsonTable, name: str) -> int:
+    """The number of categories of an attribute."""
+    return _size(_attribute(space, name))
+
+
+def value_range(table: JsonTable, space: JsonTable) -> tuple[int, int]:
+    """The least and the largest number among the categories of the only attribute of a table that are counted."""
+    (name,) = table["attributes"]
+    attribute = _attribute(space, name)
+    chosen = table["where"].get(name)
+    if not chosen and "count" in attribute:
+        return 0, int(attribute["count"]) - 1
+    numbers = [int(category) for category in chosen or attribute["categories"]]
+    return min(numbers), max(numbers)
+
+
+def most_told_apart(hashes: list[list[int]], width: int, size: int) -> int:
+    """How many of some hash functions, polynomials modulo 2^31 - 1 cut down to a width, tell two categories apart at most."""
+    if size * len(hashes) > MOST_HASHED:
+        raise UnknownFormula("too many categories to see how many hash functions tell two of them apart")
+    kinds = {
+        tuple(sum(c * v**power for power, c in enumerate(own)) % (2**31 - 1) % width for own in hashes) for v in range(size)
+    }  # fmt: skip
+    if len(kinds) ** 2 * len(hashes) > 16 * MOST_HASHED:
+        raise UnknownFormula("too many kinds of categories to hold each against all others")
+    pairs = itertools.combinations(kinds, 2)
+    return max((sum(a != b for a, b in zip(*pair, strict=True)) for pair in pairs), default=0)

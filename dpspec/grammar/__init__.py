@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         Structure as Structure,
         View as View,
         is_log_concave as is_log_concave,
+        law_data as law_data,
         narrowed as narrowed,
     )
 
@@ -91,6 +92,7 @@ _HOMES = {
         "Structure",
         "View",
         "is_log_concave",
+        "law_data",
         "narrowed",
     ),
 }

@@ -58,9 +58,18 @@ class View(ABC):
     most: int | None = None
     """At most so many records of each record of a larger unit are counted; None for all of them."""
 
+    def parts(self) -> tuple[Marginal, ...]:
+        """Disjoint parts of the table, each one count, where it matters which of them a record lies in; () where none does.
+
+        The sets of categories in their conditions belong to `singled`, too.
+        """
+        return ()
+
     @abstractmethod
     def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
         """The answers that move where the counts of some cells change: one case for each situation that tells more than others.
+
+        A view with `parts` is given the change of each of them, in their order, or () where none changes.
 
         What else is in the dataset, and which cells they are, must not matter: in every situation the pair of laws of the whole
         view is, up to a common bijection of the outcomes, that of a case, or is one that a case can simulate. Counts may be any
@@ -122,8 +131,14 @@ def table_data(table: Marginal) -> JsonData:
 def law_data(law: Law) -> JsonData:
     """The family of a law, and its parameters as exact text."""
     known = {a.name: getattr(law, a.name) for a in getattr(type(law), "__attrs_attrs__", ())}
-    written = {name: {str(t): str(w) for t, w in v.items()} if isinstance(v, Mapping) else str(v) for name, v in known.items()}
-    return {"family": named(type(law)), **written}
+    return {"family": named(type(law)), **{name: _written(value) for name, value in known.items()}}
+
+
+def _written(value: object) -> JsonData:
+    """A parameter as text; weights of outcomes as a table."""
+    if isinstance(value, tuple) and all(isinstance(entry, tuple) and len(entry) == 2 for entry in value):
+        value = dict(value)
+    return {str(t): str(w) for t, w in value.items()} if isinstance(value, Mapping) else str(value)
 
 
 def narrowed(table: Marginal, where: Mapping[str, tuple[str, ...]]) -> Marginal:
@@ -241,6 +256,9 @@ class Bounded(View):
         bound = {"most": kept.most, "in_cell": kept.in_cell, "by": [*kept.by], "where": {name: [*of] for name, of in kept.where}}
         return {**known, "contributions": [*known.get("contributions", []), bound]}
 
+    def parts(self) -> tuple[Marginal, ...]:
+        return self.view.parts()
+
     def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
         return self.view.changed(counts)
 
@@ -321,12 +339,20 @@ class Structure:
         publishes_views: whether t itself is part of the output. If not, the views bound the output from above only.
         sampled: the probability with which each record of the largest unit takes part, independently of all others, before
             anything is answered (Poisson sampling).
+        drawn: so many records of the largest unit (all, where there are fewer) are drawn without replacement, before anything is
+            answered; None where no sample of a fixed size is drawn.
     """
 
     views: tuple[View, ...]
     reads: tuple[Invariant, ...] = ()
     publishes_views: bool = True
     sampled: Fraction = Fraction(1)
+    drawn: int | None = None
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether records take part by chance."""
+        return self.sampled < 1 or self.drawn is not None
 
 
 @attrs.frozen(kw_only=True)

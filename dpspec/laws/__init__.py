@@ -39,10 +39,16 @@ if TYPE_CHECKING:
         releases_of as releases_of,
     )
     from dpspec.laws.enclosed import EnclosedLaw as EnclosedLaw, first_above as first_above
-    from dpspec.laws.exponential import exact_exponential as exact_exponential, finite_law as finite_law
+    from dpspec.laws.exponential import (
+        Exponential as Exponential,
+        Weight as Weight,
+        exact_exponential as exact_exponential,
+        finite_law as finite_law,
+    )
     from dpspec.laws.integers import (
         DiscreteGaussianLaw as DiscreteGaussianLaw,
         IntegerLaw as IntegerLaw,
+        StaircaseLaw as StaircaseLaw,
         TwoSidedGeometricLaw as TwoSidedGeometricLaw,
     )
     from dpspec.laws.law import (
@@ -107,12 +113,15 @@ _HOMES = {
     ),
     "dpspec.laws.enclosed": ("EnclosedLaw", "first_above"),
     "dpspec.laws.exponential": (
+        "Exponential",
+        "Weight",
         "exact_exponential",
         "finite_law",
     ),
     "dpspec.laws.integers": (
         "DiscreteGaussianLaw",
         "IntegerLaw",
+        "StaircaseLaw",
         "TwoSidedGeometricLaw",
     ),
     "dpspec.laws.law": (

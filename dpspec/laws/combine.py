@@ -12,10 +12,17 @@ sum over i. Composition bounds it: the loss of the first outcome, plus the large
 On a random sample each record takes part with probability q, independently of all others. Let (P, Q) be the laws of a release
 without and with one record; then the sampled release has the law P without it, and R = (1 - q) P + q Q with it. All that is known
 of (P, R) and (R, P) follows from L = dQ/dP, as dR/dP = 1 - q + q L (Balle, Barthe and Gaboardi 2018; Zhu, Dong and Wang 2022).
+
+With m of n records drawn without replacement, the laws of two releases about data that differ in one record are mixtures
+X = (1 - q) P + q Q and X' = (1 - q) P + q Q', q = m/n; any two of P, Q and Q' come from samples that differ in one record. If the
+hockey stick of such pairs is at most h(e) in both orders, that of X and X' is at most q h(e') at the order e^e = 1 - q + q e^e',
+e >= 0 (Balle, Barthe and Gaboardi 2018, sampling without replacement), which is that of (R, P). `drawn` is the pair with these
+hockey sticks in both orders.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Hashable, Sequence
@@ -552,6 +559,71 @@ class Sampled(Dichotomy):
         turned = self.pair.reverse() if self.is_turned else self.pair
         lower = self.renyi(2, precision=precision).lower / 2
         return Bracket(lower=lower, upper=turned.concentration(precision=precision).upper)
+
+
+def drawn(pair: Dichotomy, rate: Fraction) -> Dichotomy:
+    """What bounds samples of a fixed size, whose share is `rate`, in both orders, where samples differ as (P, Q) or (Q, P) do.
+
+    >>> from dpspec.laws.law import FiniteLaw
+    >>> pair = FiniteLaw.bernoulli("1/4").against(FiniteLaw.bernoulli("1/2"))
+    >>> str(drawn(pair, Fraction(1, 2)).max_log_ratio()), str(drawn(pair, Fraction(1, 2)).hockey_stick(0))
+    ('ln(3/2)', '1/8')
+    """
+    return pair if pair.is_identical else FixedSizeSample(pair=pair, rate=rate)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class FixedSizeSample(Dichotomy):
+    """The least pair above (R, P) and (P, R), for (P, Q) and for (Q, P): its hockey stick is the largest of theirs.
+
+    Where a functional is no hockey stick, it is bounded by that of the samples themselves, the larger of both orders: for laws
+    X and X' as above are mixtures, with the same weights, of laws that are no farther apart.
+
+    Args:
+        pair: (P, Q).
+        rate: m/n.
+    """
+
+    pair: Dichotomy
+    rate: Fraction
+
+    @property
+    def is_identical(self) -> bool:
+        return self.rate == 0
+
+    def reverse(self) -> Dichotomy:
+        return self
+
+    def _larger(self, functional: Callable[[Dichotomy], Bracket]) -> Bracket:
+        """The larger one of both orders of the samples' pair, with the record that takes part by chance."""
+        ways = (self.pair, self.pair.reverse())
+        return functools.reduce(Bracket.__or__, (functional(sampled(way, self.rate).reverse()) for way in ways))
+
+    def max_log_ratio(self, *, precision: int = 64) -> Bracket:
+        return self._larger(lambda way: way.max_log_ratio(precision=precision))
+
+    def singular_mass(self, *, precision: int = 64) -> Bracket:
+        return self._larger(lambda way: way.singular_mass(precision=precision))
+
+    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
+        """Below 0 by H(e^epsilon) = 1 - e^epsilon + e^epsilon H(e^-epsilon), as both orders are alike."""
+        if epsilon >= 0:
+            return self._larger(lambda way: way.hockey_stick(epsilon, precision=precision))
+        beyond = self.hockey_stick(-epsilon, precision=precision)
+        with ctx.workprec(precision + 64):
+            factor = ball_exponential(epsilon, precision + 64)
+            return Bracket.around(1 - factor + factor * _ball_of(beyond.lower, beyond.upper), least=0)
+
+    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
+        return self._larger(lambda way: way.epsilon_at(delta, precision=precision))
+
+    def _renyi(self, order: Fraction, precision: int) -> Bracket:
+        most = (self.pair.renyi(order, precision=precision) | self.pair.reverse().renyi(order, precision=precision)).upper
+        return Bracket(lower=ZERO, upper=most)
+
+    def _concentration(self, precision: int) -> Bracket:
+        most = (self.pair.concentration(precision=precision) | self.pair.reverse().concentration(precision=precision)).upper
+        return Bracket(lower=ZERO, upper=most)
 
 
 def _mapped(bracket: Bracket, function: Callable[[Number, int], Bracket], precision: int) -> Bracket:

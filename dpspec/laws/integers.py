@@ -6,9 +6,11 @@ bounded.
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
@@ -16,11 +18,12 @@ from typing import Annotated, Any, ClassVar
 import attrs
 from flint import arb, ctx, fmpq
 
-from dpspec.base.errors import NoFormulaError
+from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, ln, number, rational
 from dpspec.base.params import Exact, Integer, Rational
 from dpspec.base.promises import is_a
 from dpspec.laws.dichotomy import INFINITE, Cells, Dichotomy, Growth, gain_of
+from dpspec.laws.exponential import Exponential, exact_exponential, finite_law
 from dpspec.laws.law import AtomicLaw, FiniteLaw, Kind, Law, LocationLaw, LocationSandwich, OutputValue
 from dpspec.laws.location import LinePoint
 from dpspec.laws.numeric import ball_exponential, hull, rational_exponential, whole_number
@@ -179,7 +182,7 @@ def _variance(value: NumberLike) -> Fraction:
     return Rational(0, open_low=True).read(value, "variance")
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class DiscreteGaussianLaw(IntegerLaw):
     """P(k) proportional to exp(-(k - center)^2 / (2 variance)), on all integers.
 
@@ -442,3 +445,108 @@ class DiscreteGaussianShift(Dichotomy, Growth):
 
     def cells(self, precision: int) -> Cells:
         return self._picture.cells(precision)
+
+
+# --- staircases ---------------------------------------------------------------------------------------
+
+
+_MOST_PIECES = 1 << 14
+
+
+@attrs.frozen
+class StaircaseLaw(AtomicLaw):
+    """The density, or mass on the integers, proportional to e^-(decay k(|t - center|)), with k growing in steps:
+
+        k(d) = floor(d / width), and one more where the rest of the division is `inner` or more
+
+    (Geng and Viswanath 2014). The ratio of two of one shape takes few values, and outside the two centers it repeats itself with
+    every step; so a pair is one of finite laws, exactly.
+
+    Args:
+        center: the mode.
+        width: of a step, down to e^-decay of the height.
+        inner: the width of its first, higher part, more than 0 and at most `width`.
+        decay: such that e^decay is an exact number.
+        is_whole: whether the law is on the integers; center, width and inner are whole numbers then.
+
+    >>> one, other = (StaircaseLaw(center, 2, 1, ln(3)) for center in (0, 2))
+    >>> str(one.against(other).max_log_ratio()), str(one.against(other).hockey_stick(0))
+    ('ln(3)', '4/9')
+    """
+
+    center: Fraction = attrs.field(converter=Fraction)
+    width: Fraction = attrs.field(converter=Fraction)
+    inner: Fraction = attrs.field(converter=Fraction)
+    decay: Number = attrs.field(converter=_decay)
+    is_whole: bool = True
+
+    def __attrs_post_init__(self) -> None:
+        exact_exponential(self.decay)  # refuses what has no exact powers
+        if not 0 < self.inner <= self.width:
+            raise ParameterError("inner", f"must be more than 0 and at most the width {self.width}", value=self.inner)
+        if self.is_whole and any(part.denominator > 1 for part in (self.center, self.width, self.inner)):
+            raise ParameterError("staircase", "has a whole center and whole steps on the integers", "use it on the line")
+
+    def level(self, distance: Fraction) -> int:
+        """k of a distance from the center."""
+        return int(distance // self.width) + (distance % self.width >= self.inner)
+
+    def window(self, precision: int) -> Sequence[int]:
+        if not self.is_whole:
+            raise NoFormulaError("staircase on the line", "has no atoms", "compare it with one of the same steps")
+        steps = math.ceil(precision * math.log(2) / float(self.decay)) + 1
+        reach = min(int(steps * self.width), _MOST_PIECES)
+        return range(int(self.center) - reach, int(self.center) + reach + 1)
+
+    def mass(self, outcome: OutputValue, precision: int = 64) -> arb:
+        k = whole_number(outcome)
+        if k is None or not self.is_whole:
+            return arb(0)
+        fall = exact_exponential(-self.decay)
+        one_side = (self.inner + (self.width - self.inner) * fall) / (1 - fall)
+        height = exact_exponential(-self.decay * self.level(abs(k - self.center)))
+        return (height / (2 * one_side - 1)).enclose(precision + 32)
+
+    def closed_against(self, other: Law) -> Dichotomy | None:
+        if not is_a(other, StaircaseLaw) or attrs.evolve(other, center=self.center) != self:
+            return None
+        before, after = (
+            finite_law({by: self._heights(lengths) for by, lengths in side.items()}, normalise=True)
+            for side in self._pieces(other.center)
+        )
+        return before.against(after)
+
+    def _heights(self, lengths: Mapping[tuple[int, bool], Fraction]) -> Exponential:
+        """The sum of lengths times heights, those that begin a tail with all that follows them, every width one step lower."""
+        every = 1 / (1 - exact_exponential(-self.decay))
+        terms = (
+            exact_exponential(-self.decay * k) * length * (every if is_tail else 1) for (k, is_tail), length in lengths.items()
+        )
+        return sum(terms, Exponential())
+
+    def _pieces(self, other: Fraction) -> tuple[Any, Any]:
+        """For either law, by the difference of the numbers of steps: how long the pieces of each height are."""
+        low, high = sorted((self.center, other))
+        if (high - low) / self.width > _MOST_PIECES:
+            raise NoFormulaError("staircase", f"is compared at {_MOST_PIECES:,} steps apart at most", "choose wider steps")
+        found: tuple[Any, Any] = defaultdict(Counter), defaultdict(Counter)
+        for begin, length, point in self._flat(low - self.width, high + self.width, (low, high)):
+            levels = [self.level(abs(point - center)) for center in (self.center, other)]
+            for side, level in zip(found, levels, strict=True):
+                side[levels[0] - levels[1]][level, begin < low or begin >= high] += length
+        return found
+
+    def _flat(
+        self, low: Fraction, high: Fraction, centers: tuple[Fraction, Fraction]
+    ) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
+        """Where pieces between two ends begin, how long they are, and a point in each."""
+        ends, first = (
+            {low, high},
+            Fraction(int(self.is_whole)),
+        )  # on the integers a distance is first reached, on the left, one later
+        for center in centers:
+            for offset in {Fraction(0), self.inner, first, first - self.inner}:
+                least = math.ceil((low - center - offset) / self.width)
+                ends |= {center + offset + self.width * k for k in range(least, int((high - center - offset) // self.width) + 1)}
+        for begin, end in itertools.pairwise(sorted(ends)):
+            yield begin, end - begin, begin if self.is_whole else (begin + end) / 2

@@ -27,6 +27,7 @@ from dpspec.laws.dichotomy import (
     Composite,
     Dichotomy,
     Growth,
+    Joinable,
     add_up,
     exact_atoms_of,
     gain_of,
@@ -109,11 +110,13 @@ def product_of(factors: Iterable[Dichotomy]) -> Dichotomy:
     '2'
     """
     kept: list[Dichotomy] = []
+    joinable: list[int] = []
     for factor in factors:
         if factor.is_identical:
             continue
-        found = next(((i, j) for i, old in enumerate(kept) if (j := joined(old, factor)) is not None), None)
+        found = next(((i, j) for i in joinable if (j := joined(kept[i], factor)) is not None), None)
         if found is None:
+            joinable += [len(kept)] if isinstance(factor, Joinable) else []
             kept.append(factor)
         else:
             kept[found[0]] = found[1]
@@ -146,7 +149,9 @@ class ProductDichotomy(Convolved, Growth):
         return tuple(counts.items())
 
     def reverse(self) -> Dichotomy:
-        return ProductDichotomy(tuple(factor.reverse() for factor in self.factors))
+        turned = tuple(factor.reverse() for factor in self.factors)
+        same = all(one is other for one, other in zip(turned, self.factors, strict=True))
+        return self if same else ProductDichotomy(turned)
 
     @property
     def is_linear_in_order(self) -> bool:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
+from fractions import Fraction
 from typing import Any
 
 import attrs
 
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import ZERO, Bracket, Number
-from dpspec.blocks.parts import Changes, nesting_of, own_attributes
+from dpspec.blocks.parts import Changes, Collections, nesting_of, own_attributes
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import LawPair, Structure, View
@@ -27,9 +27,11 @@ from dpspec.verifier.changes import (
     MemberView,
     Pattern,
     SeenAttributes,
+    outer_part,
     pairs_of,
     records_of,
     replacements,
+    seen_by,
 )
 from dpspec.verifier.exhaustive import per_unit
 from dpspec.verifier.sensitivity import Cost, RecordChange, Sensitivity
@@ -42,6 +44,9 @@ MANY = (1, 2, 8, 64)
 
 PAIRS_TRIED = 100
 """So many patterns are turned into datasets, the farthest apart first."""
+
+MOST_RANKED = 5_000
+"""So many patterns of a member are put in order."""
 
 ALIKE_TRIED = 4
 """So many patterns of one change are turned into datasets, those with the most categories that something singles out first."""
@@ -89,7 +94,7 @@ class Attaining:
         """The pair of one universe with the largest quotient that is found; none is looked for that cannot have a larger one."""
         unit, space = self.sensitivity.steps.unit, self.spec.space
         columns = self.sensitivity.columns(unit)
-        found: SeenPair | None = None
+        found = self._better(None, self._with_members(unit), unit, precision)
         for change, cost in costs[:PAIRS_TRIED]:
             for pattern in sorted(change.patterns, key=_singled, reverse=True)[:ALIKE_TRIED]:
                 if found is not None and found.ratio.lower >= cost.upper:
@@ -97,15 +102,14 @@ class Attaining:
                 records = records_of(pattern, columns, space, unit)
                 exchanges = () if records is None else self._exchanged(records, change)
                 found = self._better(found, exchanges, unit, precision)
-        for further in (self._with_members(unit), self._crossed(columns, unit)):
-            if found is None or found.ratio.lower < self.sensitivity.upper(costs):
-                found = self._better(found, further, unit, precision)
+        if found is None or found.ratio.lower < self.sensitivity.upper(costs):
+            found = self._better(found, self._crossed(columns, unit), unit, precision)
         return found
 
     def thinned(self, costs: Sequence[Cost], precision: int) -> SeenPair | None:
         """The best pair where one is too large to be written down: what both datasets share is left out."""
         part, known = Changes.found_in(self.spec.space), self.spec.multiverse.induced_by()
-        smaller = None if part is None else part.thinned()
+        smaller = None if part is None or self.structure.drawn is not None else part.thinned()  # a share depends on the size
         if smaller is None or known is None or any(invariant.as_marginal() is None for invariant in known):
             return None
         return Attaining(sensitivity=Sensitivity(structure=self.structure, spec=self.spec.replace(space=smaller))).best(
@@ -151,9 +155,12 @@ class Attaining:
     def _exchanged(self, records: tuple[Record, Record], change: RecordChange) -> Iterator[ExchangedRecords]:
         """A record added or replaced, as often as neighbours allow it; in sequences also two that change places."""
         steps = self.sensitivity.steps
-        gone, come = ((), records[1:]) if change.is_added else (records[:1], records[1:])
+        gone: tuple[Record, ...] = () if change.is_added else records[:1]
+        come: tuple[Record, ...] = records[1:]
+        if self.structure.drawn is not None and change.is_added:  # beside others of one kind, whose place it takes in the sample
+            gone, come = records[:1], records
         yield gone, come
-        if change.is_added and not self.spec.output_divergence.is_symmetric:
+        if (change.is_added or self.structure.drawn is not None) and not self.spec.output_divergence.is_symmetric:
             yield come, gone
         times = 1 if steps.within is None else steps.within // change.price
         if times > 1:
@@ -177,27 +184,43 @@ class Attaining:
                 yield records, tuple(tuple(b if n in moved else a for n, a, b in zip(names, *two, strict=True)) for two in turned)
 
     def _with_members(self, unit: str) -> Iterator[ExchangedRecords]:
-        """Larger records that are full of members of one kind, or of as many kinds as count: added, and replaced by others."""
+        """Larger records that are full of members of one kind, or of as many kinds as count: added, and replaced by others.
+
+        Kinds are tried that move the most answers; first those that keep what the invariants look at in a member and around it.
+        """
         space = self.spec.space
         views = [view for view in self.structure.views if view.table.unit != unit]
         for inner in dict.fromkeys(view.table.unit for view in views):
-            columns = self.sensitivity.columns(inner)
             sizes = self._sizes([view for view in views if view.table.unit == inner], unit)
             place = len(own_attributes(space, unit))
             base: Record | None = None
-            for pattern in itertools.islice(replacements(columns), PAIRS_TRIED):
-                records = records_of(pattern, columns, space, inner) or ()
-                base = records[0] if base is None and records else base
+            for records in self._farthest(inner, unit):
+                base = base or records[0]
                 for size in sizes:
                     full = [(*record[:place], (record[place:],) * size) for record in records]
+                    if full[0] != full[1]:
+                        yield (full[0],), (full[1],)
                     for record, one in zip(records, full, strict=True):
                         yield (), (one,)
                         yield ((*record[:place], ()),), (one,)
-                    if len(full) == 2 and full[0] != full[1]:
-                        yield (full[0],), (full[1],)
             if base is not None:
                 kinds = self._kinds([view for view in views if view.table.unit == inner], base)
                 yield from (((), ((*base[:place], tuple(kind[place:] for kind in kinds[:size])),)) for size in sizes)
+
+    def _farthest(self, inner: str, unit: str) -> Iterator[tuple[Record, Record]]:
+        """Two members, with what they lie in, that differ in what most views look at."""
+        space, views = self.spec.space, [view.table for view in self.structure.views]
+        fixed = [*self.sensitivity.fixed(inner), *(outer_part(table, space, inner) for table in self.sensitivity.fixed(unit))]
+        looked = [outer_part(table, space, inner) for table in views]
+        columns = SeenAttributes.of((*looked, *fixed), space, inner, [view.singled() for view in self.structure.views])
+
+        def rank(pattern: Pattern) -> tuple[bool, int]:
+            breaks = any(seen_by(table, pattern, columns) for table in fixed)
+            return breaks, -sum(len(seen_by(table, pattern, columns)) for table in looked)
+
+        every = sorted(itertools.islice(replacements(columns), MOST_RANKED), key=rank)
+        found = (records_of(pattern, columns, space, inner) for pattern in every[:CROSSED])
+        return (records for records in found if records is not None)
 
     def _kinds(self, views: Sequence[View], base: Record) -> list[Record]:
         """Members beside one that lie in different cells of all views, as far as categories differ."""
@@ -231,24 +254,65 @@ class Attaining:
         if left == right or not self.spec.multiverse.share_universe(left, right, space):
             return None
         distance = self.spec.distance(left, right)
-        turned = self.sensitivity.is_sampled and _is_added(right, left, space)
-        if distance.is_infinite or (self.sensitivity.is_sampled and not turned and not _is_added(left, right, space)):
+        if distance.is_infinite:
             return None
-        found: list[LawPair] = []
-        for view in self.structure.views:
-            before, after = (_cells_of(view, dataset, space) for dataset in (left, right))
-            if self.sensitivity.is_sampled and any(cell is not None for cell in (after if turned else before)):
-                return None  # other records are drawn, too, and hide some of the difference
-            laws = view.between(before, after, space)
-            if laws is None:
-                return None
-            found += laws
-        apart = self.sensitivity.apart(tuple(found), precision, is_turned=turned)
+        apart = self._on_samples(left, right, precision) if self.sensitivity.is_sampled else self._apart(left, right, precision)
+        if apart is None:
+            return None
         if not self.structure.publishes_views:  # what is computed from the views may hide the difference
             apart = Bracket(lower=self._released(left, right), upper=apart.upper)
         if distance == 0 and apart.upper == 0:
             return None
         return SeenPair(left=left, right=right, distance=distance, divergence=apart)
+
+    def _apart(self, left: Dataset, right: Dataset, precision: int) -> Bracket | None:
+        """d_Pr of the views on two datasets; None where they do not compare them."""
+        cells = [[_cells_of(view, dataset, self.spec.space) for dataset in (left, right)] for view in self.structure.views]
+        return self._of_cells(cells, precision, Fraction(1))
+
+    def _on_samples(self, left: Dataset, right: Dataset, precision: int) -> Bracket | None:
+        """The same on samples, where one record differs and nothing that the views count depends on which others are drawn."""
+        space, size, part = self.spec.space, self.structure.drawn, Collections.found_in(self.spec.space)
+        if part is None:
+            return None
+        one, other = part.counts(left), part.counts(right)
+        counts = [[Counter(_cells_of(view, side, space)) for view in self.structure.views] for side in (left, right)]
+        for base, more, turned in ((one, other, False), (other, one, True)):
+            gone, come = (base - more).total(), (more - base).total()
+            hidden = all(cell is None for counted in counts[turned] for cell in counted)
+            if size is None and (gone, come) == (0, 1) and hidden:
+                cells = [[list(side.elements()) for side in sides] for sides in zip(*counts, strict=True)]
+                return self._of_cells(cells, precision, self.structure.sampled, is_turned=turned)
+            if size is not None and come == 1 and gone <= 1 and len(base) <= 1:  # the others are all alike
+                return self._on_drawn(counts[turned], counts[not turned], (base.total(), more.total()), precision, turned)
+        return None
+
+    def _on_drawn(
+        self, base: Sequence[Counter[Any]], more: Sequence[Counter[Any]], totals: tuple[int, int], precision: int, turned: bool
+    ) -> Bracket | None:  # fmt: skip
+        """The same where a dataset has records that are all alike, and the other one has another among them, or beside them."""
+        n, most = totals
+        size = min(self.structure.drawn or 0, most)
+        found = []
+        for same, other in zip(base, more, strict=True):
+            each = {cell: many // n for cell, many in same.items()}
+            without = Counter({cell: min(size, n) * many for cell, many in each.items()})
+            with_it = Counter({cell: other[cell] - (most - size) * each.get(cell, 0) for cell in {**same, **other}})
+            sides = [list(without.elements()), list(with_it.elements())]
+            found.append(sides[::-1] if turned else sides)
+        return self._of_cells(found, precision, Fraction(size, most), is_turned=turned)
+
+    def _of_cells(
+        self, cells: Sequence[Sequence[list[Any]]], precision: int, rate: Fraction, *, is_turned: bool = False
+    ) -> Bracket | None:  # fmt: skip
+        """d_Pr of the views, from the cells of the records before and after; None where they have different kinds of output."""
+        found: list[LawPair] = []
+        for view, (before, after) in zip(self.structure.views, cells, strict=True):
+            laws = view.between(before, after, self.spec.space)
+            if laws is None:
+                return None
+            found += laws
+        return self.sensitivity.apart(tuple(found), precision, rate, is_turned=is_turned)
 
     def _released(self, left: Dataset, right: Dataset) -> Number:
         """How far the laws of what is released are apart at least."""
@@ -264,16 +328,11 @@ class Attaining:
 
 def _cells_of(view: View, dataset: Dataset, space: DatasetSpace) -> list[Any]:
     """The cell of each record that a view counts; None outside all of them."""
-    cell = cache(partial(view.table.cell_of, space=space))  # many records are alike
-    return [cell(record) for record in view.read(dataset, space)]
+    records = view.read(dataset, space)
+    cells = {record: view.table.cell_of(record, space) for record in set(records)}  # many records are alike
+    return [cells[record] for record in records]
 
 
 def _singled(pattern: Pattern) -> int:
     """In how many places a pattern has a category that some condition or view singles out."""
     return sum(any(kept.before) + any(kept.after) for kept in pattern.values())
-
-
-def _is_added(less: Dataset, more: Dataset, space: DatasetSpace) -> bool:
-    """Whether the one dataset is the other and one record of the largest unit."""
-    ours, theirs = (Counter(space.records(dataset, space.units[0])) for dataset in (less, more))
-    return not ours - theirs and (theirs - ours).total() == 1

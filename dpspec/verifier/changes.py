@@ -112,9 +112,7 @@ class SeenAttributes:
 
     def inside(self, table: Marginal, pattern: Pattern, side: Callable[[AttributeChange], CategoryClass]) -> bool:
         """Whether the record meets the conditions of a table, before or after the change."""
-        return all(
-            side(pattern[name])[self.named[name].index(frozenset(categories))] for name, categories in dict(table.where).items()
-        )
+        return all(side(pattern[name])[self.named[name].index(frozenset(categories))] for name, categories in table.where)
 
     def moved_with(self, table: Marginal, every: Sequence[Attribute]) -> set[str]:
         """The attributes that a record gives away with what a table looks at, with what they lie within and what lies in them."""
@@ -182,6 +180,20 @@ def seen_by(table: Marginal, pattern: Pattern, columns: SeenAttributes) -> Count
 def added_to(table: Marginal, pattern: Pattern, columns: SeenAttributes) -> CountChanges:
     """By how much a record that is added changes the counts of a table."""
     return (1,) if columns.inside(table, pattern, lambda kept: kept.after) else ()
+
+
+def change_of(view: View, pattern: Pattern, columns: SeenAttributes, *, is_added: bool) -> CountChanges:
+    """By how much a change moves the counts that a view reads: those of the cells of its table, or of each of its parts."""
+    if not view.parts():
+        return (added_to if is_added else seen_by)(view.table, pattern, columns)
+
+    def counted(part: Marginal, side: Callable[[AttributeChange], CategoryClass]) -> bool:
+        return columns.inside(view.table, pattern, side) and columns.inside(part, pattern, side)
+
+    come = [counted(part, lambda kept: kept.after) for part in view.parts()]
+    gone = [not is_added and counted(part, lambda kept: kept.before) for part in view.parts()]
+    moved = tuple(int(after) - int(before) for before, after in zip(gone, come, strict=True))
+    return moved if any(moved) else ()
 
 
 # --- laminar families -----------------------------------------------------------------------------

@@ -237,9 +237,7 @@ class _Proof:
             ),
         ]  # fmt: skip
         if self.sensitivity.is_sampled:
-            says = f"a record takes part with probability {self.structure.sampled}, which the bound takes into account"
-            rate = {"rate": str(self.structure.sampled)}
-            told.append(ProofStep(step="sample", says=says, citation="Balle, Barthe and Gaboardi 2018", data=rate))
+            told.append(self._sample())
         if not self.sensitivity.is_single(changes):
             says = f"{chosen.name} is a metric, so bounds for the changes between two datasets add up"
             told.append(ProofStep(step="path", says=says, citation="Bailie, Gong and Meng 2023", data={"metric": chosen.name}))
@@ -251,6 +249,20 @@ class _Proof:
             source = "Bailie, Gong and Meng 2023, last step of TopDown"
             told.append(ProofStep(step="post-process", says=says, citation=source, data={"reads": facts}))
         return tuple(told)
+
+    def _sample(self) -> ProofStep:
+        """How records take part by chance."""
+        size, least, citation = self.structure.drawn, self.sensitivity.least, "Balle, Barthe and Gaboardi 2018"
+        if size is None:
+            says = f"a record takes part with probability {self.structure.sampled}, which the bound takes into account"
+            return ProofStep(step="sample", says=says, citation=citation, data={"rate": str(self.structure.sampled)})
+        says = (
+            f"{size} of at least {least} records take part; samples with and without a record differ in one that is replaced, "
+            f"and a record replaced takes part with probability {self.sensitivity.share(is_added=False)} at most"
+        )
+        return ProofStep(
+            step="sample", says=says, citation=f"{citation}, sampling without replacement", data={"size": size, "least": least}
+        )
 
     def _joined(self, family: Sequence[Marginal], changes: Sequence[RecordChange]) -> str:
         """How two datasets are joined."""
@@ -308,7 +320,7 @@ def _unfit(found: ProvedBound, spec: PrivacySpec) -> str:
 
 def _small_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec, dataset: Dataset) -> Law | None:
     """P_x, where it is to be had on this space and has few answers."""
-    few = FEW_ANSWERS if structure.sampled == 1 else FEW_MIXED
+    few = FEW_MIXED if structure.is_sampled else FEW_ANSWERS
     if sum(_answers(view, dataset, spec.space) for view in structure.views) > few:
         return None
     try:

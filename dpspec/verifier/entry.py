@@ -43,7 +43,7 @@ from dpspec.verifier.apart import Returned, apart, note, refuse, shape, trial
 from dpspec.verifier.automatic import Sampler
 from dpspec.verifier.automatic.loops import prepare
 from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE, enumerate_law
-from dpspec.verifier.automatic.whole import Unknown, WholeProof, whole_tree
+from dpspec.verifier.automatic.whole import ROUNDING, NoConstant, WholeProof, whole_tree
 from dpspec.verifier.bits import refute_bits
 from dpspec.verifier.exhaustive import not_empty, verify
 from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
@@ -296,8 +296,6 @@ ENUMERATED = 500
 """A plain function is enumerated on spaces of at most this many datasets."""
 PATHS = 3_000
 """... and when no dataset needs more runs than this."""
-ROUNDING = Fraction(1, 1 << 40)
-"""A claim about plain code that is exceeded by less, relatively, is not called refuted: code and claim are written in doubles."""
 ENDS = "ends-process"
 DOUBTED = "a second opinion differs"
 
@@ -456,8 +454,7 @@ class _Case:
         if isinstance(found, str):
             return found
         if found.outcome is Outcome.REFUTED:
-            within = _by_rounding(found)
-            return "the excess is within the rounding of doubles" if within else attrs.evolve(found, assumptions=ENUMERATES)
+            return self._exceeded(found, laws)
         if not any(hasattr(law, "explains") or len(law.support) > 1 for law in laws.values()):
             return "it was never seen to draw from the generator that it is given"
         return self._confirmed(found, laws)
@@ -484,11 +481,11 @@ class _Case:
         try:
             tree = whole_tree(function, self.spec, most_paths=PATHS)
             found = WholeProof.of(tree, self.spec).verdict(function, most_paths=PATHS)
-        except (Unknown, NotEnumerableError, NoFormulaError) as problem:
+        except (NoConstant, NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}
         listed = sorted(self._looked_at(), key=self.spec.space.order)
         chosen = dict.fromkeys([*(found.universes[0].attained or ()), *listed[:1], *listed[:: max(1, len(listed) // 6)]])
-        return found, {dataset: tree.on(dataset) for dataset in list(chosen)[: MOST_DATASETS]}
+        return found, {dataset: tree.on(dataset) for dataset in list(chosen)[:MOST_DATASETS]}
 
     def _read_off(self, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
         """The verdict by enumeration, with the law of each dataset that was looked at."""
@@ -496,7 +493,8 @@ class _Case:
         found, laws = self._with_law(first, tell)
         if laws or "geometric" not in first.drew:
             return found, laws
-        return self._with_law(FunctionSampler(self.function, "function", most_paths=PATHS), tell)
+        other, laws = self._with_law(FunctionSampler(self.function, "function", most_paths=PATHS), tell)
+        return (other if isinstance(other, Verdict) or isinstance(found, Verdict) else found), laws
 
     def _with_law(self, sampler: FunctionSampler, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
         """The same, where draws of `geometric` are symbols or choices."""
@@ -504,15 +502,31 @@ class _Case:
         try:
             found = verify(sampler, self.spec, datasets=self.datasets, registry=self.registry, progress=tell)
             found = found if self.datasets is not None else not_empty(found)
-            if found.outcome is not Outcome.VERIFIED:
-                return found.reason if found.outcome is Outcome.UNDECIDED else found, {}
+            if found.outcome is Outcome.UNDECIDED:
+                return found.reason, {}
+            if found.outcome is Outcome.REFUTED:
+                pair = () if found.witness is None else (found.witness.left, found.witness.right)
+                laws = {dataset: sampler.law(dataset, space) for dataset in pair}
+                return found, laws if any(hasattr(law, "explains") for law in laws.values()) else {}
             looked_at = space.datasets() if self.datasets is None else map(space.dataset, self.datasets)
             return found, {dataset: sampler.law(dataset, space) for dataset in looked_at}
         except (NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}
 
+    def _exceeded(self, found: Verdict, laws: dict[Dataset, Any]) -> Verdict | str:
+        """Refuted; by laws of noise with an event that draws tell, or else where the function does what was read off its code."""
+        if _by_rounding(found):
+            return "the excess is within the rounding of doubles"
+        if not laws:
+            return attrs.evolve(found, assumptions=ENUMERATES)
+        sampled = apart(self._sampled, self.progress).value
+        if sampled is not None and sampled.outcome is Outcome.REFUTED:
+            return sampled
+        confirmed = self._confirmed(found, laws)
+        return confirmed if confirmed.outcome is Outcome.REFUTED else confirmed.reason
+
     def _confirmed(self, found: Verdict, laws: dict[Dataset, Any]) -> Verdict:
-        """Verified only where the real function, run with numpy's generator, does what was read off its code."""
+        """Decided only where the real function, run with numpy's generator, does what was read off its code."""
         chosen = _selection(found, list(laws))
         seed, space = self.sampling.seed, self.spec.space
         asked = apart(lambda _: second_opinion(self.function, space, {x: laws[x] for x in chosen}, seed=seed, of=len(laws)))
@@ -522,6 +536,9 @@ class _Case:
         opinion = asked.value
         findings = _printed(opinion.printed or asked.printed)
         findings += [Notice(code="reaches-outside", text=f"beside returning, it calls {name}") for name in opinion.reaches]
+        if opinion.mutated:
+            text = "the function changed the dataset that it was given (every call gets a fresh copy)"
+            findings.append(Notice(code="mutates-dataset", text=text))
         reasons = [f"{DOUBTED}: {opinion.misfit}"] if opinion.misfit else []
         if opinion.misfit:
             findings.append(Notice(code="second-opinion", text=f"{opinion.misfit} ({opinion.scope})"))
@@ -625,5 +642,6 @@ def _each_once(findings: Iterable[Notice]) -> tuple[Notice, ...]:
 
 
 def _by_rounding(found: Verdict) -> bool:
-    """Whether every excess is smaller than what a claim loses in doubles: 0.6931471805599453 is below ln(2)."""
+    """Whether every excess is smaller than what a claim loses in doubles, so that nothing is refuted: 0.6931471805599453 is below
+    ln(2)."""
     return all(result.constant.lower <= result.bound * (1 + ROUNDING) for result in found.universes)

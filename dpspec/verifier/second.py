@@ -12,7 +12,8 @@ with kl the divergence of two coins and t the number of outcomes compared over a
 Where the law is a tree over noise, each run is made twice with one seed: with numpy's generator, and with one that writes down
 what is drawn. Both must show the same, and what they show must be what some leaf of the tree says of those draws.
 
-Also noticed is what the function does beside returning: files, sockets, processes, native libraries, and what it writes elsewhere than to standard output.
+Also noticed is what the function does beside returning: files, sockets, processes, native libraries, and what it writes
+elsewhere than to standard output.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ from dpspec.verifier.observed import UnobservableError, observed, observed_raise
 
 RUNS = 8_000
 """Runs in all."""
+RUNS_OF_TREES = 2_000
+"""... where every one of them has to be what a tree says of its draws."""
 MOST_DATASETS = 8
 """... on at most so many datasets."""
 ERROR = 1e-9
@@ -65,12 +68,14 @@ class Opinion:
         scope: on what it was formed, in words.
         reaches: what the function did beside returning.
         printed: something that it printed to standard output.
+        mutated: whether it changed the dataset that it was given.
     """
 
     misfit: str
     scope: str
     reaches: tuple[str, ...] = ()
     printed: str = ""
+    mutated: bool = False
 
 
 def second_opinion(
@@ -85,7 +90,8 @@ def second_opinion(
         seed: of numpy's generators: one for each dataset, from SeedSequence([seed, place]).
         of: how many datasets there are, of which these are a selection.
     """
-    runs = math.ceil(RUNS / max(len(laws), 1))
+    trees = all(hasattr(law, "explains") for law in laws.values())
+    runs = math.ceil((RUNS_OF_TREES if trees else RUNS) / max(len(laws), 1))
     crowd = _Crowd(function=function, space=space, laws=laws, seed=seed)
     selected = f"{len(laws)} of {of} datasets" if of > len(laws) else count(len(laws), "dataset")
     each = f"{'each of ' if len(laws) > 1 else ''}{selected}"
@@ -94,7 +100,7 @@ def second_opinion(
         stopped = crowd.run(runs, reaches)
     listed = {dataset: law for dataset, law in laws.items() if not hasattr(law, "explains")}
     misfit = stopped or _misfit(crowd, listed)
-    return Opinion(misfit=misfit, scope=scope, reaches=tuple(reaches.heard), printed=crowd.printed)
+    return Opinion(misfit=misfit, scope=scope, reaches=tuple(reaches.heard), printed=crowd.printed, mutated=crowd.mutated)
 
 
 @attrs.define(kw_only=True)
@@ -108,6 +114,7 @@ class _Crowd:
     made: int = 0
     inside: bool = False
     printed: str = ""
+    mutated: bool = False
     seen: dict[Dataset, Counter[Hashable]] = attrs.field(factory=dict)
 
     def run(self, runs: int, reaches: _Reaches) -> str:
@@ -154,8 +161,8 @@ class _Crowd:
                 problem = raised
             finally:
                 self.inside = reaches.listening = False
-        if type(handed) is not type(given) or (type(given) is not list and handed != given):
-            reaches.heard.setdefault("it changes the dataset that it is given")
+        if type(handed) is not type(given) or handed != given:
+            self.mutated = True
         printed = out.getvalue()
         self.printed = self.printed or printed
         return observed(output, printed) if problem is None else observed_raise(problem, printed)

@@ -24,10 +24,10 @@ from dpspec.blocks.input_divergence import RecordSteps
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import determines, seen_to_fix
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.parts import Membership
+from dpspec.blocks.parts import Collections, Membership
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Bounded, Case, CountChanges, LawPair, Structure, View, law_data, table_data
-from dpspec.laws.combine import sampled
+from dpspec.laws.combine import drawn, sampled
 from dpspec.laws.dichotomy import total
 from dpspec.laws.products import product_of
 from dpspec.verifier.changes import (
@@ -37,6 +37,7 @@ from dpspec.verifier.changes import (
     SeenAttributes,
     added_to,
     additions,
+    change_of,
     laminar_parts,
     outer_part,
     replacements,
@@ -154,6 +155,8 @@ class Sensitivity:
                 f"records of the unit {space.units[0]} take part by chance, with all that they hold, not those of {steps.unit}"
             )
             raise MissingStep("sample", reason)
+        if self.is_sampled and self.is_by_record:
+            raise MissingStep("sample", "each record is answered for in its place, and a sample leaves places out")
         if self.is_by_record and not (steps.in_place and space.is_ordered):
             reason = "each record is answered for in its place, which the input divergence does not keep"
             raise MissingStep("sensitivity", reason)
@@ -186,7 +189,27 @@ class Sensitivity:
     @property
     def is_sampled(self) -> bool:
         """Whether each record takes part by chance."""
-        return self.structure.sampled < 1
+        return self.structure.is_sampled
+
+    def share(self, *, is_added: bool) -> Fraction:
+        """The largest probability with which a record takes part, in a dataset that it was added to or replaced another in."""
+        size, least = self.structure.drawn, self.least
+        if size is None:
+            return self.structure.sampled
+        return Fraction(size, least + is_added) if size < least + is_added else Fraction(1)
+
+    @cached_property
+    def least(self) -> int:
+        """At least so many records of the largest unit are in every dataset, as far as the space says."""
+        part = Collections.found_in(self.spec.space)
+        return 0 if part is None else part.total_range()[0]
+
+    @cached_property
+    def _is_total_fixed(self) -> bool:
+        """Whether all datasets of a universe have equally many records of the unit."""
+        unit, space = self.steps.unit, self.spec.space
+        known = self.spec.multiverse.induced_by() or ()
+        return space.fixes_size(unit) or seen_to_fix(known, Marginal(attributes=(), unit=unit), space) is not None
 
     def fixed(self, unit: str) -> tuple[Marginal, ...]:
         """The invariants that are tables of the unit; leaving others out allows more changes, never fewer."""
@@ -243,14 +266,15 @@ class Sensitivity:
         found: dict[tuple[bool, _SeenChange], RecordChange] = {}
         every = self.fixed(steps.unit)
         for price, is_added, patterns in self._kinds():
-            see = added_to if is_added else seen_by
+            alone = is_added and self.structure.drawn is None  # in a sample of a fixed size it takes the place of another
+            see = added_to if alone else seen_by
             for place, pattern in enumerate(patterns):
                 if place > MOST_PATTERNS:
                     raise MissingStep("sensitivity", f"conditions cut the records into more than {MOST_PATTERNS:,} patterns")
                 if any(see(table, pattern, columns) for table in family):
                     continue
                 keeps = not any(see(table, pattern, columns) for table in every)
-                for seen in self._cases(pattern, is_added=is_added):
+                for seen in self._cases(pattern, is_added=alone):
                     alike = found.get((is_added, seen))
                     if alike is None:
                         laws, members = self._laws(seen[0]), self._laws(seen[1])
@@ -272,6 +296,16 @@ class Sensitivity:
         """Records replaced, and added, each with its price, as far as neighbours can afford it."""
         steps, columns = self.steps, self.columns(self.steps.unit)
         kinds: list[tuple[int, bool, Iterable[Pattern]]] = []
+        if self.structure.drawn is not None:
+            kinds.append((steps.replaced, False, replacements(columns)))
+            if steps.added is not None and not self._is_total_fixed:
+                if self.least < self.structure.drawn:
+                    reason = (
+                        f"datasets may have fewer than the {self.structure.drawn} records of the sample, and differ in one more"
+                    )
+                    raise MissingStep("sample", reason)
+                kinds.append((steps.added, True, replacements(columns)))
+            return (kind for kind in kinds if steps.within is None or kind[0] <= steps.within)
         if not self.is_sampled:
             kinds.append((steps.replaced, False, replacements(columns)))
         elif steps.added is None or steps.replaced < 2 * steps.added or (steps.within or 0) >= steps.replaced:
@@ -282,9 +316,9 @@ class Sensitivity:
 
     def _cases(self, pattern: Pattern, *, is_added: bool) -> list[_SeenChange]:
         """What the views may see of a pattern."""
-        unit, see = self.steps.unit, added_to if is_added else seen_by
+        unit = self.steps.unit
         own = [
-            self._moved(view, see(view.table, pattern, self.columns(unit)))
+            self._moved(view, change_of(view, pattern, self.columns(unit), is_added=is_added))
             for view in self.views if view.table.unit == unit
         ]  # fmt: skip
         if not self._inner(unit):
@@ -358,7 +392,7 @@ class Sensitivity:
         groups: dict[object, tuple[list[CountChanges], list[View]]] = {}
         for view, seen in zip(self._inner(unit), self._member_views, strict=True):
             ways = None if seen is None else seen.ways
-            if seen is None or ways is None or ways > limit:
+            if seen is None or ways is None or ways > limit or view.parts():
                 return None
             changes = seen.changes(pattern, columns, is_added=is_added)
             stays = all(pattern[name].equal for name in seen.outer.attributes)  # members leave and come to the same cells
@@ -390,6 +424,20 @@ class Sensitivity:
             self._members_of[kept] = tuple(self._each_member(views, kept))
         return [(laws, member, max(limits), ()) for laws in _together(own) for member in self._members_of[kept]]
 
+    @cached_property
+    def _member_counts(self) -> tuple[list[tuple[CountChanges, ...]], list[tuple[frozenset[str], tuple[CountChanges, ...]]]]:
+        """The counts that one member changes: one added, and one replaced, with the attributes that change."""
+        views = self._inner(self.steps.unit)
+        unit = views[0].table.unit
+        columns = SeenAttributes.of([view.table for view in views], self.spec.space, unit, [view.singled() for view in views])
+
+        def counts(pattern: Pattern, *, is_added: bool) -> tuple[CountChanges, ...]:
+            return tuple(change_of(view, pattern, columns, is_added=is_added) for view in views)
+
+        added = [counts(pattern, is_added=True) for pattern in additions(columns)]
+        moved = ((frozenset(name for name, kept in p.items() if not kept.equal), p) for p in replacements(columns))
+        return added, [(names, counts(pattern, is_added=False)) for names, pattern in moved]
+
     def _each_member(self, views: Sequence[View], kept: frozenset[str] | None) -> list[NumberedCase]:
         """What one member can change.
 
@@ -397,12 +445,10 @@ class Sensitivity:
             views: what looks at members.
             kept: what the larger record keeps, and its members with it; None where members are added only.
         """
-        unit = views[0].table.unit
-        columns = SeenAttributes.of([view.table for view in views], self.spec.space, unit, [view.singled() for view in views])
-        seen = {tuple(added_to(view.table, pattern, columns) for view in views): None for pattern in additions(columns)}
-        for pattern in replacements(columns):
-            if kept is not None and all(pattern[name].equal for name in kept & pattern.keys()):
-                seen[tuple(seen_by(view.table, pattern, columns) for view in views)] = None
+        added, replaced = self._member_counts
+        seen = dict.fromkeys(added)
+        if kept is not None:
+            seen |= dict.fromkeys(counts for moved, counts in replaced if not kept & moved)
         cases = {
             case: None
             for counts in seen
@@ -453,24 +499,28 @@ class Sensitivity:
         return Bracket(lower=max(group.lower for group in worst), upper=INFINITY if joint is None else joint)
 
     def _both_ways(self, laws: Case, precision: int, *, is_added: bool) -> Bracket:
-        apart = self.apart(laws, precision)
+        if self.structure.drawn is not None:
+            return divergence(self.spec.output_divergence, laws, precision, self.share(is_added=is_added), None)
+        apart = self.apart(laws, precision, self.structure.sampled)
         if is_added or not self.spec.output_divergence.is_symmetric:
-            apart |= self.apart(tuple((after, before) for before, after in laws), precision, is_turned=True)
+            turned = tuple((after, before) for before, after in laws)
+            apart |= self.apart(turned, precision, self.structure.sampled, is_turned=True)
         return apart
 
     def upper(self, costs: Sequence[Cost]) -> Number:
         """The bound that follows."""
         return max((cost.upper for _, cost in costs), default=ZERO)
 
-    def apart(self, laws: Case, precision: int, *, is_turned: bool = False) -> Bracket:
-        """d_Pr of the answers that change, on a sample where records take part by chance.
+    def apart(self, laws: Case, precision: int, rate: Fraction, *, is_turned: bool = False) -> Bracket:
+        """d_Pr of the answers that change, on a sample where the record takes part by chance.
 
         Args:
-            laws: before and after.
+            laws: before and after, on a sample that the record is in.
             precision: in bits.
+            rate: the probability with which it is.
             is_turned: whether it is the record taken away that comes after.
         """
-        return divergence(self.spec.output_divergence, laws, precision, self.structure.sampled, is_turned)
+        return divergence(self.spec.output_divergence, laws, precision, rate, is_turned)
 
 
 def _counted(view: View) -> object:
@@ -486,10 +536,14 @@ def _together(moved: Sequence[Sequence[NumberedCase]]) -> Iterator[NumberedCase]
 
 
 @lru_cache(maxsize=1 << 14)
-def divergence(chosen: OutputDivergence, laws: Case, precision: int, rate: Fraction, is_turned: bool) -> Bracket:
-    """d_Pr of the product of some laws before and after a change, of a record that takes part with a probability."""
+def divergence(chosen: OutputDivergence, laws: Case, precision: int, rate: Fraction, is_turned: bool | None) -> Bracket:
+    """d_Pr of the product of some laws before and after a change, of a record that takes part with a probability.
+
+    It is the one that comes; with `is_turned` the one that goes; where that is None, either, in a sample of a fixed size.
+    """
     without = tuple((after, before) for before, after in laws) if is_turned else laws
-    pair = sampled(guarded("structure", lambda: product_of(before.against(after) for before, after in without)), rate)
+    whole = guarded("structure", lambda: product_of(before.against(after) for before, after in without))
+    pair = sampled(whole, rate) if is_turned is not None else drawn(whole, rate)
     try:
         found: Bracket = guarded(chosen.name, lambda: chosen.evaluate(pair.reverse() if is_turned else pair, precision=precision))
     except NoFormulaError as error:

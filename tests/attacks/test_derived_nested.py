@@ -27,6 +27,7 @@ from dpspec_noise import (
     Geometric,
     Parallel,
     PostProcessed,
+    WeightedSums,
 )
 
 from dpspec import Households, Marginal, PrivacySpec, Trivial, UniformBudget
@@ -124,10 +125,23 @@ def query(lot: random.Random, unit: str, world: World) -> Any:
     if word < 0.3 and numbers:
         least, where = lot.randint(-3, 3), conditions(lot, known, 0.2)
         return ClippedSum(attribute=lot.choice(numbers), least=least, most=least + lot.randint(0, 4), unit=unit, where=where)
-    if word < 0.5:
+    if word < 0.45:
+        return weighted(lot, unit, world)
+    if word < 0.6:
         chosen = lot.sample(list(known), lot.randint(1, len(known)))
         return DistinctCount(attributes=chosen, unit=unit, where=conditions(lot, known, 0.2))
     return table(lot, unit, world)
+
+
+def weighted(lot: random.Random, unit: str, world: World) -> WeightedSums:
+    """Sums with few different weights, so that some cells add the same, and some nothing."""
+    known = world.categories(unit)
+    chosen = lot.sample(list(known), lot.randint(1, min(2, len(known))))
+    cells = list(itertools.product(*(known[name] for name in chosen)))
+    sums = ("s", "t")[: lot.choice((1, 2))]
+    pool = [tuple(lot.randint(-2, 3) for _ in sums) for _ in range(lot.choice((1, 2, 3)))]
+    weights = [{"cell": cell, "adds": lot.choice(pool)} for cell in lot.sample(cells, lot.randint(1, len(cells)))]
+    return WeightedSums(attributes=chosen, sums=sums, weights=weights, unit=unit, where=conditions(lot, known, 0.2))
 
 
 def tree(lot: random.Random, world: World, depth: int, unit: str | None = None) -> Any:
@@ -185,6 +199,10 @@ def answers(made: Any, homes: Sequence[Home], world: World) -> dict[Any, int]:
             met = [record for record in world.records(homes, asked.unit) if meets(record, asked.where)]
             if isinstance(asked, ClippedSum):
                 found[place] = sum(max(asked.least, min(asked.most, int(record[asked.attribute]))) for record in met)
+            elif isinstance(asked, WeightedSums):
+                for (which, label), record in itertools.product(enumerate(asked.sums), met):
+                    adds = [row.adds for row in asked.weights if row.cell == tuple(record[name] for name in asked.attributes)]
+                    found[place, label] = found.get((place, label), 0) + sum(int(weights[which]) for weights in adds)
             else:
                 cells = Counter(tuple(record[name] for name in asked.attributes) for record in met)
                 distinct = isinstance(asked, DistinctCount)

@@ -107,13 +107,13 @@ def cleared_again(x: Any, rng: Any) -> int:
 
 def by_exit(x: Any, rng: Any) -> int:
     with Swallows():
-        return int(rng.normal())
+        return int(rng.standard_t(3))
     return int(x[0])
 
 
 def by_finally(x: Any, rng: Any) -> int:
     try:
-        rng.normal()
+        rng.standard_t(3)
     finally:
         return int(x[0])  # noqa: B012
 
@@ -121,7 +121,7 @@ def by_finally(x: Any, rng: Any) -> int:
 def by_generator(x: Any, rng: Any) -> int:
     def steps() -> Any:
         try:
-            yield rng.normal()
+            yield rng.standard_t(3)
         except BaseException:
             yield x[0]
 
@@ -281,7 +281,7 @@ ATTACKS = [
     lambda x, rng: rng == 1,
     lambda x, rng: rng(),
     lambda x, rng: type(rng.random).__name__,
-    lambda x, rng: hasattr(rng, "normal"),
+    lambda x, rng: hasattr(rng, "standard_t"),
     lambda x, rng: rng.choice(3, replace=False, shuffle=False),
     lambda x, rng: rng.integers(3, dtype=np.int8),
     lambda x, rng: rng.integers([2, 3]),

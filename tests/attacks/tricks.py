@@ -589,7 +589,7 @@ for _name, _made in _GENUINE.items():
 @trick("catching")
 def bare_except(x, rng):
     try:
-        noise = rng.normal()
+        noise = rng.standard_t(3)
     except:
         return honest(x, rng)
     return [x[0], noise]
@@ -598,7 +598,7 @@ def bare_except(x, rng):
 @trick("catching")
 def base_exception_is_caught(x, rng):
     try:
-        rng.normal()
+        rng.standard_t(3)
     except BaseException:
         return honest(x, rng)
     return 2 + x[0]
@@ -608,7 +608,7 @@ def base_exception_is_caught(x, rng):
 def finally_returns(x, rng):
     leaked = 0
     try:
-        rng.normal()
+        rng.standard_t(3)
         leaked = 2 + x[0]
     finally:
         return leaked
@@ -644,7 +644,7 @@ def own_exit(x, rng):
 def a_generator_catches(x, rng):
     def parts():
         try:
-            rng.laplace()
+            rng.standard_t(3)
             yield 2 + x[0]
         except BaseException:
             yield honest(x, rng)
@@ -657,7 +657,7 @@ def a_loop_breaks_in_finally(x, rng):
     found = 0
     while True:
         try:
-            rng.normal()
+            rng.standard_t(3)
             found = 2 + x[0]
         finally:
             break
@@ -668,7 +668,7 @@ def a_loop_breaks_in_finally(x, rng):
 def another_error_in_finally(x, rng):
     try:
         try:
-            rng.normal()
+            rng.standard_t(3)
         except BaseException:
             raise ValueError("ours")
     except ValueError:
@@ -681,7 +681,7 @@ def in_a_thread(x, rng):
     found = []
 
     def work():
-        rng.normal()
+        rng.standard_t(3)
         found.append(2 + x[0])
 
     before, threading.excepthook = threading.excepthook, lambda _: None
@@ -698,7 +698,7 @@ def in_a_weak_callback(x, rng):
 
     class Held:
         def __del__(self):
-            rng.normal()
+            rng.standard_t(3)
             found.append(2 + x[0])
 
     before, sys.unraisablehook = sys.unraisablehook, lambda _: None
@@ -740,7 +740,7 @@ def an_index_error_of_numpy(x, rng):
 def exception_group(x, rng):
     found = 0
     try:
-        rng.normal()
+        rng.standard_t(3)
         found = 2 + x[0]
     except* BaseException:
         found = 0
@@ -761,7 +761,7 @@ def trace_is_switched_off(x, rng):
 @trick("catching")
 def cleared_refusal(x, rng):
     try:
-        rng.normal()
+        rng.standard_t(3)
     except BaseException:
         for held in gc.get_objects():
             if type(held).__name__ == "Path" and hasattr(held, "refused"):
@@ -1638,13 +1638,6 @@ def line_of_an_error_after_all(x, rng):
             raise ValueError("always")
         raise ValueError("always")
     return 0
-
-
-@trick("beside")
-def changes_its_dataset(x, rng):
-    found = honest(x, rng)
-    x[0] = 1 - x[0]
-    return found
 
 
 # --- what ends the process --------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import itertools
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from flint import arb, ctx
 from hypothesis import given, settings, strategies as st
@@ -11,7 +12,7 @@ from scipy import integrate, stats
 
 from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, Bracket, ln, number, sqrt
-from dpspec.laws import DiscreteGaussianLaw, FiniteLaw, GaussianLaw, LaplaceLaw, TwoSidedGeometricLaw, push_forward
+from dpspec.laws import DiscreteGaussianLaw, FiniteLaw, GaussianLaw, LaplaceLaw, StaircaseLaw, TwoSidedGeometricLaw, push_forward
 from dpspec.laws.integers import gaussian_sums
 
 ORDERS = ("1", "5/4", "3/2", "2", "7/3", "3", "8")
@@ -419,3 +420,53 @@ def test_a_sum_that_is_cut_off_holds_the_sum_at_a_higher_precision(variance, lea
         coarse, fine = (gaussian_sums(Fraction(variance), least, bits) for bits in (precision, 400))
         assert coarse.contains(fine), precision
         assert coarse.rad() <= (1 + fine.mid()) * arb(2) ** -precision
+
+
+# --- staircases ------------------------------------------------------------------------------------------------------
+
+
+def staircase_mass(t, center, width, inner, epsilon):
+    distance = abs(t - center)
+    return math.exp(-epsilon * (distance // width + (distance % width >= inner)))
+
+
+@pytest.mark.parametrize("shape", [(3, 1), (5, 3), (4, 4), (1, 1)])
+@pytest.mark.parametrize("shift", [1, 2, 5, 11])
+def test_whole_staircases_against_sums(shape, shift):
+    p, q = (StaircaseLaw(center, *shape, ln(2)) for center in (3, 3 + shift))
+    window = range(-200, 220)
+    raw = [[staircase_mass(t, center, *shape, math.log(2)) for t in window] for center in (3, 3 + shift)]
+    totals = [math.fsum(side) for side in raw]
+    atoms = [(a / totals[0], b / totals[1]) for a, b in zip(*raw, strict=True)]
+    assert np.abs(np.array(sums(p, q, window)) - np.array(atoms)).max() < 1e-12
+    pair = p.against(q)
+    inside(pair.max_log_ratio(), max(math.log(a / b) for a, b in atoms))
+    inside(pair.reverse().hockey_stick("1/3"), sum(max(b - math.exp(1 / 3) * a, 0) for a, b in atoms))
+    for order in ORDERS:
+        inside(pair.renyi(order), renyi(atoms, float(Fraction(order))))
+
+
+@pytest.mark.parametrize("shape", [("1", "1/3"), ("5/2", "2"), ("2", "2")])
+@pytest.mark.parametrize("shift", ["1/7", "1", "7/2"])
+def test_staircases_on_the_line_against_fine_steps(shape, shift):
+    """The line is cut into cells whose ends are ends of steps, too."""
+    width, inner, by = (Fraction(text) for text in (*shape, shift))
+    p, q = (StaircaseLaw(center, width, inner, "1/2", is_whole=False) for center in (0, by))
+    width, inner, by = (int(168 * value) for value in (width, inner, by))  # in halves of a cell
+    points = np.arange(-168 * 90 + 1, 168 * 94, 2)
+    far = [abs(points - c) for c in (0, by)]
+    raw = [np.exp(-(d // width + (d % width >= inner)) / 2).tolist() for d in far]
+    totals = [math.fsum(side) for side in raw]
+    atoms = [(a / totals[0], b / totals[1]) for a, b in zip(*raw, strict=True)]
+    pair = p.against(q)
+    inside(pair.max_log_ratio(), max(math.log(a / b) for a, b in atoms), 1e-6)
+    inside(pair.hockey_stick("1/5"), sum(max(a - math.exp(1 / 5) * b, 0) for a, b in atoms), 1e-6)
+    inside(pair.renyi(2), renyi(atoms, 2), 1e-6)
+
+
+def test_faulty_staircases_are_refused():
+    for shape in ({"inner": 0}, {"inner": 4}, {"inner": "1/2"}, {"decay": sqrt(2)}):
+        with pytest.raises(ParameterError):
+            StaircaseLaw(**{"center": 0, "width": 3, "inner": 1, "decay": 1, **shape})
+    with pytest.raises(NoFormulaError):
+        StaircaseLaw(0, 3, 1, 1, is_whole=False).against(StaircaseLaw(0, 3, 2, 1, is_whole=False))

@@ -4,32 +4,39 @@ On a dataset x the code is a tree T_x: it draws W with independent, known laws, 
 output that is an expression in W.
 
 **Theorem.** Let T_x(w) = T_x'(w + delta) for almost all w: the same branches, with equal chances, and equal outputs. Then
-(P_x, P_x') is an image of the pair (law of W, law of W shifted by delta), so that d_Pr(P_x, P_x') is at most that of this pair, under
-every output divergence (data processing).
+(P_x, P_x') is an image of the pair of the laws of W + delta and W, so that d_Pr(P_x, P_x') is at most that of this pair,
+under every output divergence (data processing).
 
 *Proof.* P_x is the law of T_x(W) = T_x'(W + delta), P_x' that of T_x'(W); T_x' is one map.
 
-The conditions and outputs of both trees are compared expression by expression, which gives linear equations for delta: expressions e
-and e' agree after the shift when they are the same functions of affine parts, and for the affine parts a.W + c and a.W + c' one has
-a.delta = c - c'. Where W can be computed from the output, the map is one to one and the bound is attained.
+The conditions and outputs of both trees are compared expression by expression, which gives linear equations for delta:
+expressions e and e' agree after the shift when they are the same functions of affine parts, and for the affine parts a.W + c and
+a.W + c' one has a.delta = c - c'. Where W can be computed from the output, the map is one to one and the bound is attained.
+
+**Another shift at each end.** Let every end l of T_x have a shift delta_l of its own, under which its conditions imply those of
+an end of T_x' with the same chance and output, different ends going to different ones. Then for all sets S
+
+    P_x(S) = sum over l of the integral over its region of 1[output in S] f(w)  <=  e^K P_x'(S),
+
+K the largest over l of sum_i |delta_l,i| / scale_i for Laplace noise, and for exponential noise, whose shifts must not be
+negative.
+
+*Proof.* f(w) <= e^K f(w + delta_l), the shifted region of l lies in that of its partner with the same output, and the regions
+of T_x' are disjoint (Dwork and Roth 2014, Theorem 3.23 and Claim 3.9, for the sparse vector technique and the noisy
+maximum). A pair of laws whose log-ratios lie between -K' and K can be simulated from two coins (Kairouz, Oh and Viswanath
+2015).
+
+The least cost is a linear program. Its solution in doubles is rounded to fractions and then checked exactly.
 
 **Of noise that only occurs together.** A difference of two geometric or exponential draws of one size is two-sided geometric or
 Laplace; a sum of Gaussians is Gaussian. Two draws are joined when every expression of both trees holds them in one ratio.
-
-**Pure differential privacy, leaf by leaf.** Let each leaf of T_x have a shift of its own under which its conditions imply those of
-a leaf of T_x' with the same output, different leaves going to different ones. Then for every set S
-
-    P_x(S) = sum over leaves of the integral of 1[output in S] f(w)  <=  e^cost P_x'(S),
-
-where cost is the largest of sum_i |delta_i| / scale_i over the leaves (of the sizes of exponential noise, whose shift must not be
-negative), plus the logarithm of the ratio of the chances of the leaves (Dwork and Roth 2014, Theorem 3.23 and Claim 3.9; Zhang and
-Kifer 2017).
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -40,19 +47,20 @@ from dpspec.laws.atoms import IDENTICAL, Between
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.enclosed import Chance
+from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import Law
-from dpspec.laws.products import product_of
-from dpspec.verifier.automatic.noise import Affine, Applied, Draws, Expression, Hole, Leaf, Noise, fits
+from dpspec.laws.products import UnionDichotomy, product_of
+from dpspec.verifier.automatic.noise import Affine, Applied, Draws, Hole, NoiseDraw, NoiseFormula, NoiseTerms, TreeEnd, fits
 from dpspec.verifier.observed import Observed
 
-Shift = Mapping[Noise, Fraction]
+Shift = Mapping[NoiseDraw, Fraction]
 
 
 # --- the laws of draws ----------------------------------------------------------------------------
 
 
-def shifted(noise: Noise, shift: Fraction) -> Dichotomy | None:
+def shifted(noise: NoiseDraw, shift: Fraction) -> Dichotomy | None:
     """The pair of the laws of W and W + shift; None where one is not absolutely continuous to the other, or not known."""
     if shift == 0 or noise.size == 0:
         return IDENTICAL if shift == 0 else None
@@ -69,7 +77,7 @@ def shifted(noise: Noise, shift: Fraction) -> Dichotomy | None:
 _JOINED = {"geometric": "two-sided geometric", "exponential": "laplace"}
 
 
-def _joined(first: Noise, second: Noise, ratio: Fraction) -> Noise | None:
+def _joined(first: NoiseDraw, second: NoiseDraw, ratio: Fraction) -> NoiseDraw | None:
     """The law of first + ratio second, where it has a name."""
     if first.kind != second.kind:
         return None
@@ -91,23 +99,34 @@ class Branch:
         chance: the probability of the choices on the way that noise does not decide.
         frame: the conditions and the output without the numbers that a shift can change.
         parts: the affine expressions.
-        outputs: how many of the last ones stand in the output itself.
+        senses: for each -1 or 1 where only a condition asks that it is below 0, or not; else 0.
+        outputs: those that stand in the output itself; None where something else does, too.
+        is_conditioned: whether noise decides that the run ends here.
     """
 
     chance: Chance
     frame: Hashable
     parts: tuple[Affine, ...]
+    senses: tuple[int, ...]
     outputs: tuple[Affine, ...] | None
+    is_conditioned: bool
 
 
-def branch(leaf: Leaf, chance: Chance) -> Branch:
+def branch(leaf: TreeEnd, chance: Chance) -> Branch:
     """A leaf taken apart."""
     parts: list[Affine] = []
-    conditions = tuple((_frame(one.left, parts), one.relation, one.holds) for one in leaf.conditions)
-    outputs: list[Expression] = []
+    senses: list[int] = []
+    conditions = []
+    for one in leaf.conditions:
+        conditions.append((_frame(one.left, parts), one.relation, one.holds))
+        free = isinstance(one.left, Affine) and one.relation == "lt"
+        senses += [(-1 if one.holds else 1) if free else 0] * (len(parts) - len(senses))
+    outputs: list[NoiseFormula] = []
     seen = _opened(leaf.seen, parts, outputs)
     plain = tuple(one for one in outputs if isinstance(one, Affine))
-    return Branch(chance, (conditions, seen), tuple(parts), plain if len(plain) == len(outputs) else None)
+    shown = plain if len(plain) == len(outputs) else None
+    senses += [0] * (len(parts) - len(senses))
+    return Branch(chance, (tuple(conditions), seen), tuple(parts), tuple(senses), shown, bool(conditions))
 
 
 def _frame(expression: Hashable, parts: list[Affine]) -> Hashable:
@@ -120,7 +139,7 @@ def _frame(expression: Hashable, parts: list[Affine]) -> Hashable:
     return expression
 
 
-def _opened(seen: Hashable, parts: list[Affine], outputs: list[Expression]) -> Hashable:
+def _opened(seen: Hashable, parts: list[Affine], outputs: list[NoiseFormula]) -> Hashable:
     """An output without the expressions in its holes."""
     if isinstance(seen, Hole):
         outputs.append(seen.expression)
@@ -141,10 +160,10 @@ class NoisyLaw(Law):
         symbolic: whether draws of `geometric` count among the noise.
     """
 
-    leaves: tuple[tuple[Leaf, Chance], ...]
+    leaves: tuple[tuple[TreeEnd, Chance], ...]
     symbolic: bool = False
 
-    def explains(self, seen: Hashable, draws: Draws) -> Leaf | None:
+    def explains(self, seen: Hashable, draws: Draws) -> TreeEnd | None:
         """The first leaf in which a run with these draws may have ended, having shown this."""
         return next((leaf for leaf, _ in self.leaves if fits(leaf, seen, draws)), None)
 
@@ -154,15 +173,23 @@ class NoisyLaw(Law):
         if not isinstance(other, NoisyLaw):
             raise NoFormulaError("law of drawn noise", "is compared with laws of the same code only", "have it sampled")
         ours, theirs = joined_trees(self.branches(), other.branches())
-        found = aligned(ours, theirs)
+        found = by_choices(ours, theirs) or aligned(ours, theirs)
+        if found is None or isinstance(found, Between):
+            bounds = [pair.above() for pair in (found, end_by_end(ours, theirs)) if pair is not None]
+            found = Between((IDENTICAL,), tuple(bounds)) if bounds else None
         if found is None:
             raise NoFormulaError("law of drawn noise", "is not a shift of the noise of the other dataset", "have it sampled")
         return found
 
-    def with_counts(self, counts: Mapping[Noise, int]) -> NoisyLaw:
+    def with_counts(self, counts: Mapping[NoiseDraw, int]) -> NoisyLaw:
         """The law on a dataset with these counts, of a tree for all datasets."""
         leaves = tuple(
-            (Leaf(_counted(leaf.seen, counts), tuple(attrs.evolve(c, left=_counted(c.left, counts)) for c in leaf.conditions)), chance)
+            (
+                TreeEnd(
+                    _counted(leaf.seen, counts), tuple(attrs.evolve(c, left=_counted(c.left, counts)) for c in leaf.conditions)
+                ),
+                chance,
+            )
             for leaf, chance in self.leaves
         )
         return NoisyLaw(leaves, self.symbolic)
@@ -172,7 +199,7 @@ class NoisyLaw(Law):
         return tuple(branch(leaf, chance) for leaf, chance in self.leaves)
 
 
-def _counted(value: Any, counts: Mapping[Noise, int]) -> Any:
+def _counted(value: Any, counts: Mapping[NoiseDraw, int]) -> Any:
     """An output or an expression with numbers for counts."""
     if isinstance(value, Affine):
         constant = sum((factor * counts[one] for one, factor in value.terms if one.is_count), value.constant)
@@ -184,6 +211,27 @@ def _counted(value: Any, counts: Mapping[Noise, int]) -> Any:
     if isinstance(value, Observed):
         return attrs.evolve(value, content=_counted(value.content, counts), parts=None)
     return tuple(_counted(one, counts) for one in value) if isinstance(value, tuple) else value
+
+
+def by_choices(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | None:
+    """The pair of two trees whose ends are chosen without regard to noise: at most that in which the choice is seen."""
+    matched = match(ours, theirs)
+    if matched is None or len(matched) == 1 or any(one.is_conditioned or not isinstance(one.chance, Fraction) for one in ours):
+        return None
+    pairs = [aligned([one], [other]) for one, other in matched]
+    known = [pair for pair in pairs if pair is not None]
+    if len(known) < len(pairs):
+        return None
+    union = UnionDichotomy(tuple(Fraction(one.chance) for one in ours), tuple(known))  # type: ignore[arg-type]
+    told = len({_visible(one.frame) for one in ours}) == len(ours)
+    return union if told else Between((IDENTICAL,), (union,))
+
+
+def _visible(frame: Hashable) -> Hashable:
+    """What an observer can tell of an end whatever the noise was: where numbers stand, and all else."""
+    if isinstance(frame, tuple):
+        return ("hole", frame[1]) if frame[:1] == ("hole",) else tuple(map(_visible, frame))
+    return frame
 
 
 def aligned(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | None:
@@ -207,6 +255,85 @@ def aligned(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | Non
     return whole if whole.is_identical or _shows_noise(matched, shift) else Between((IDENTICAL,), (whole,))
 
 
+def end_by_end(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | None:
+    """The pair of two trees with another shift at each end: what two coins tell whose log-ratios are the costs both ways."""
+    costs = [_cost(one, other) for one, other in ((ours, theirs), (theirs, ours))]
+    if None in costs:
+        return None
+    there, back = (exact_exponential(cost) for cost in costs if cost is not None)
+    whole = there * back - 1
+    if whole == 0:
+        return IDENTICAL
+    heads = (back - 1) / whole
+    coins = [finite_law({1: chance, 0: 1 - chance}) for chance in (there * heads, heads)]
+    return Between((IDENTICAL,), (coins[0].against(coins[1]),))
+
+
+def _cost(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Fraction | None:
+    """The largest of the costs of the ends; None where some end has no shift."""
+    matched = match(ours, theirs)
+    costs = [] if matched is None else [least_cost(one, other) for one, other in matched]
+    known = [cost for cost in costs if cost is not None]
+    return max(known) if known and len(known) == len(costs) else None
+
+
+_PER_SCALE = ("laplace", "exponential")
+
+
+def least_cost(one: Branch, other: Branch) -> Fraction | None:
+    """The least sum of |delta_i| / scale_i under which the conditions of an end imply those of another; None where there is none.
+
+    Every condition a.w + c < 0 that holds asks for a.delta <= c - c', one that does not for a.delta >= c - c', and all
+    numbers of outputs and of known functions ask for equality.
+    """
+    return _least_cost(
+        tuple(
+            (mine.terms, sense, mine.constant - its.constant)
+            for mine, its, sense in zip(one.parts, other.parts, one.senses, strict=True)
+        )
+    )
+
+
+Asked = tuple[NoiseTerms, int, Fraction]
+"""Terms, whether they may be at most (-1), at least (1) or must be equal to (0) a number, and the number."""
+_ROUNDED = 1_000
+
+
+@lru_cache(maxsize=1 << 14)
+def _least_cost(asked: tuple[Asked, ...]) -> Fraction | None:
+    noises = sorted({noise for terms, _, _ in asked for noise, _ in terms})
+    if any(noise.kind not in _PER_SCALE for noise in noises):
+        return None
+    shift = _cheapest(asked, noises)
+    for terms, sense, room in asked:
+        moved = sum((factor * shift[noise] for noise, factor in terms), Fraction(0))
+        if (sense <= 0 and moved > room) or (sense >= 0 and moved < room):
+            return None
+    if any(noise.kind == "exponential" and by < 0 for noise, by in shift.items()):
+        return None
+    return sum((abs(by) / noise.size for noise, by in shift.items()), Fraction(0))
+
+
+def _cheapest(asked: Sequence[Asked], noises: Sequence[NoiseDraw]) -> dict[NoiseDraw, Fraction]:
+    """A cheap shift, near the solution of the linear program; zeros where doubles find none."""
+    from scipy.optimize import linprog
+
+    ups, downs = range(len(noises)), range(len(noises), 2 * len(noises))
+    prices = [1 / float(noise.size) for noise in noises] * 2
+    upper: list[tuple[list[float], float]] = []
+    for terms, sense, room in asked:
+        row = [float(dict(terms).get(noise, 0)) for noise in noises]
+        whole = [*row, *(-entry for entry in row)]
+        upper += [(whole, float(room))] if sense <= 0 else []
+        upper += [([-entry for entry in whole], -float(room))] if sense >= 0 else []
+    bounds = [(0, None)] * len(noises) + [(0, 0 if noise.kind == "exponential" else None) for noise in noises]
+    found = linprog(prices, A_ub=[row for row, _ in upper] or None, b_ub=[room for _, room in upper] or None, bounds=bounds)
+    if found.x is None:
+        return dict.fromkeys(noises, Fraction(0))
+    solved = [found.x[up] - found.x[down] for up, down in zip(ups, downs, strict=True)]
+    return {noise: Fraction(by).limit_denominator(_ROUNDED) for noise, by in zip(noises, solved, strict=True)}
+
+
 def match(ours: Sequence[Branch], theirs: Sequence[Branch]) -> list[tuple[Branch, Branch]] | None:
     """Each branch with one of the other tree that has its frame and its chance; None where there is none."""
     waiting: dict[Hashable, list[Branch]] = {}
@@ -221,17 +348,17 @@ def match(ours: Sequence[Branch], theirs: Sequence[Branch]) -> list[tuple[Branch
     return found if len(ours) == len(theirs) else None
 
 
-Equation = tuple[dict[Noise, Fraction], Fraction]
+Equation = tuple[dict[NoiseDraw, Fraction], Fraction]
 
 
-def solve_shift(equations: Iterable[Equation]) -> dict[Noise, Fraction] | None:
+def solve_shift(equations: Iterable[Equation]) -> dict[NoiseDraw, Fraction] | None:
     """A solution delta of linear equations a.delta = d, or None; what they leave open is 0.
 
-    >>> w = Noise(1, "laplace", Fraction(1))
+    >>> w = NoiseDraw(1, "laplace", Fraction(1))
     >>> solve_shift([({w: Fraction(2)}, Fraction(1))])[w], solve_shift([({}, Fraction(1))])
     (Fraction(1, 2), None)
     """
-    solved: dict[Noise, Equation] = {}
+    solved: dict[NoiseDraw, Equation] = {}
     for terms, constant in equations:
         row, right = dict(terms), constant
         for noise in [n for n in row if n in solved]:
@@ -265,7 +392,7 @@ def _shows_noise(matched: Sequence[tuple[Branch, Branch]], shift: Shift) -> bool
         return False
     outputs = matched[0][0].outputs
     noises = sorted({noise for one in outputs for noise, _ in one.terms})
-    rows: list[dict[Noise, Fraction]] = []
+    rows: list[dict[NoiseDraw, Fraction]] = []
     for one in outputs:
         row = dict(one.terms)
         for known in rows:
@@ -292,9 +419,9 @@ def joined_trees(ours: Sequence[Branch], theirs: Sequence[Branch]) -> tuple[list
         ours, theirs = ([_rewritten(one, *step) for one in tree] for tree in (ours, theirs))
 
 
-def _one_to_join(parts: Iterable[Affine]) -> tuple[Noise, Noise, Noise] | None:
+def _one_to_join(parts: Iterable[Affine]) -> tuple[NoiseDraw, NoiseDraw, NoiseDraw] | None:
     """Two draws, and the one that stands for both."""
-    seen: dict[Noise, set[int]] = {}
+    seen: dict[NoiseDraw, set[int]] = {}
     terms = list(dict.fromkeys(part.terms for part in parts))
     for place, one in enumerate(terms):
         for noise, _ in one:
@@ -311,7 +438,7 @@ def _one_to_join(parts: Iterable[Affine]) -> tuple[Noise, Noise, Noise] | None:
     return None
 
 
-def _rewritten(one: Branch, first: Noise, second: Noise, together: Noise) -> Branch:
+def _rewritten(one: Branch, first: NoiseDraw, second: NoiseDraw, together: NoiseDraw) -> Branch:
     def part(affine: Affine) -> Affine:
         terms = dict(affine.terms)
         factor = terms.pop(first, None)
@@ -328,4 +455,4 @@ def _rewritten(one: Branch, first: Noise, second: Noise, together: Noise) -> Bra
         return value
 
     outputs = None if one.outputs is None else tuple(map(part, one.outputs))
-    return Branch(one.chance, frame(one.frame), tuple(map(part, one.parts)), outputs)
+    return attrs.evolve(one, frame=frame(one.frame), parts=tuple(map(part, one.parts)), outputs=outputs)

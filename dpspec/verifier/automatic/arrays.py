@@ -1,15 +1,15 @@
 """What known functions do with drawn numbers, and with a dataset of which only the kinds of entries are known.
 
-numpy and Python look at drawn numbers (`dpspec.verifier.automatic.noise`) one by one here, by the same comparisons and operations
-that they make of doubles.
+numpy and Python look at drawn numbers (`dpspec.verifier.automatic.noise`) one by one here, by the same comparisons and
+operations that they make of doubles.
 
-A dataset as a list may stand for all lists: of its entries the possible *kinds* v are known, and how often each occurs is a symbol
-N_v. Code may count and sum them (`len`, `count`, `sum` of a generator expression, `bincount`, ...),
+A dataset as a list may stand for all lists: of its entries the possible *kinds* v are known, and how often each occurs is a
+symbol N_v. Code may count and sum them (`len`, `count`, `sum` of a generator expression, `bincount`, ...),
 
     sum(f(v) for v in x if g(v))  =  sum over v with g(v) of f(v) N_v,
 
-and whatever else it asks of them, such as their order, ends the run. While the entries are summed, nothing may be drawn, assigned or
-changed, so that what an entry adds depends on its kind alone.
+and whatever else it asks of them, such as their order, ends the run. While the entries are summed, nothing may be drawn,
+assigned or changed, so that what an entry adds depends on its kind alone.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ import attrs
 import numpy as np
 
 from dpspec.base.errors import NotEnumerableError
-from dpspec.verifier.automatic.noise import COUNT, Affine, Drawn, FloatOrZero, Noise, array_of
+from dpspec.verifier.automatic.noise import COUNT, Affine, FloatOrZero, NoiseDraw, NoisyNumber, array_of, one_by_one
 from dpspec.verifier.automatic.path import RandomPath
 
 
 def holds_drawn(value: Any, depth: int = 3) -> bool:
     """Whether a value is a drawn number or holds one."""
     kind = type(value)
-    if kind is Drawn:
+    if kind is NoisyNumber:
         return True
     if kind is np.ndarray:
-        return bool(value.dtype.hasobject) and any(type(part) is Drawn for part in value.flat)
+        return bool(value.dtype.hasobject) and any(type(part) is NoisyNumber for part in value.flat)
     if kind in (list, tuple, dict) and depth:
         return any(holds_drawn(part, depth - 1) for part in (value.values() if kind is dict else value))
     return False
@@ -45,7 +45,7 @@ def holds_drawn(value: Any, depth: int = 3) -> bool:
 def _listed(values: Any) -> list[Any]:
     """The numbers of an array or a list, as numpy would hold them."""
     array = values if type(values) is np.ndarray else _asarray(values)
-    return [part if type(part) is Drawn else np.float64(part) for part in array.ravel()]
+    return [part if type(part) is NoisyNumber else np.float64(part) for part in array.ravel()]
 
 
 def _asarray(values: Any) -> Any:
@@ -54,7 +54,7 @@ def _asarray(values: Any) -> Any:
     found = np.empty(_shape(values), dtype=object)
     flat = found.reshape(-1)
     for place, part in enumerate(_flat(values)):
-        flat[place] = part.applied(np.float64, "float", [part]) if type(part) is Drawn else np.float64(part)
+        flat[place] = part.applied(np.float64, "float", [part]) if type(part) is NoisyNumber else np.float64(part)
     return found
 
 
@@ -77,11 +77,11 @@ def _flat(values: Any) -> Iterator[Any]:
 
 def _largest(values: Any, *, least: bool = False) -> int:
     """The first place of the largest number, or the smallest."""
-    parts, best = _listed(values), 0
-    for place, part in enumerate(parts[1:], start=1):
-        if part < parts[best] if least else part > parts[best]:
-            best = place
-    return best
+    parts = _listed(values)
+    drawn = [part for part in parts if type(part) is NoisyNumber]
+    if len(drawn) == len(parts) > 2 and all(isinstance(part.sample, float) for part in drawn):
+        return drawn[0].best_of(drawn, least=least)
+    return one_by_one(parts, least=least)
 
 
 def _clipped(value: Any, low: Any, high: Any) -> Any:
@@ -111,7 +111,7 @@ def _whole(value: Any, kind: Any = int) -> Any:
         return value
     if kind not in (int, np.int64):
         raise TypeError("a type of numbers that is not modelled")
-    parts = [p.applied(np.int64, "int", [p]) if type(p) is Drawn else np.int64(p) for p in value.ravel()]
+    parts = [p.applied(np.int64, "int", [p]) if type(p) is NoisyNumber else np.int64(p) for p in value.ravel()]
     return array_of(parts, value.shape)
 
 
@@ -119,8 +119,8 @@ def _python(value: Any) -> Any:
     """The numbers of an array as Python's own, in lists."""
     if type(value) is np.ndarray:
         return [_python(part) for part in value]
-    made = int if isinstance(value.sample if type(value) is Drawn else value, (int, np.integer)) else float
-    return value.applied(made, made.__name__, [value]) if type(value) is Drawn else made(value)
+    made = int if isinstance(value.sample if type(value) is NoisyNumber else value, (int, np.integer)) else float
+    return value.applied(made, made.__name__, [value]) if type(value) is NoisyNumber else made(value)
 
 
 _OF_ARRAYS: dict[str, Callable[..., Any]] = {
@@ -138,15 +138,17 @@ _OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "asarray": _asarray,
     "astype": _whole,
     "tolist": _python,
-    "maximum": lambda a, b: _by_part(lambda x, y: max(x, y), a, b),
-    "minimum": lambda a, b: _by_part(lambda x, y: min(x, y), a, b),
+    "maximum": lambda a, b: _by_part(max, a, b),
+    "minimum": lambda a, b: _by_part(min, a, b),
 }
 """What functions of numpy and methods of arrays do with drawn numbers, without options."""
 _OPERATORS = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
               "true_divide": operator.truediv, "negative": operator.neg, "absolute": abs, "abs": abs, "fabs": abs,
               "less": operator.lt, "greater": operator.gt, "less_equal": operator.le, "greater_equal": operator.ge}  # fmt: skip
-_OF_NUMBERS = frozenset({"round", "around", "floor", "ceil", "rint", "trunc", "exp", "log", "log1p", "expm1", "sqrt", "sin", "cos",
-                         "tan", "tanh", "square", "sign", "float64"})  # fmt: skip
+_OF_NUMBERS = frozenset({
+    "round", "around", "floor", "ceil", "rint", "trunc", "exp", "log", "log1p", "expm1", "sqrt", "sin", "cos", "tan", "tanh",
+    "square", "sign", "float64",
+})  # fmt: skip
 """Functions of numpy, and methods of the same names, that look at each number by itself."""
 _PLAIN = frozenset(map(id, (float, int, round, *(getattr(math, name) for name in (
     "floor", "ceil", "trunc", "exp", "log", "log1p", "expm1", "sqrt", "sin", "cos", "tan", "tanh", "pow", "log2", "log10")
@@ -154,7 +156,7 @@ _PLAIN = frozenset(map(id, (float, int, round, *(getattr(math, name) for name in
 """Functions of Python that look at single numbers."""
 
 
-def _by_part(function: Callable[..., Any], *given: Any) -> Any:
+def _by_part(function: Any, *given: Any) -> Any:
     """function of each number, in arrays of one shape."""
     arrays = np.broadcast_arrays(*(_boxed(one) for one in given))
     parts = [function(*one) for one in zip(*(array.ravel() for array in arrays), strict=True)]
@@ -172,7 +174,7 @@ def _boxed(value: Any) -> Any:
 def answered(function: Any, name: str, args: Sequence[Any]) -> Any:
     """function(*args) where some arguments are or hold drawn numbers; NotImplemented where it is not modelled."""
     if id(function) in _PLAIN:
-        made = next(one for one in args if type(one) is Drawn)
+        made = next(one for one in args if type(one) is NoisyNumber)
         return made.applied(function, name, args)
     of_numpy = getattr(function, "__module__", None) == "numpy" or isinstance(function, np.ufunc)
     if not of_numpy and type(getattr(function, "__self__", None)) is not np.ndarray and function is not np.float64:
@@ -188,7 +190,7 @@ def answered(function: Any, name: str, args: Sequence[Any]) -> Any:
 
 def _single(name: str, one: Any, *rest: Any) -> Any:
     function = getattr(np, name)
-    return one.applied(function, name, [one, *rest]) if type(one) is Drawn else function(one, *rest)
+    return one.applied(function, name, [one, *rest]) if type(one) is NoisyNumber else function(one, *rest)
 
 
 # --- datasets of which the kinds are known ----------------------------------------------------------
@@ -199,7 +201,7 @@ LEFT_OUT = object()
 
 
 @attrs.frozen(eq=False, repr=False)
-class Listed:
+class WholeList:  # noqa: PLW1641 (it has one, which refuses)
     """A list of the dataset, or what is made of it entry by entry.
 
     Args:
@@ -211,15 +213,15 @@ class Listed:
 
     path: RandomPath
     kinds: tuple[Any, ...]
-    counts: tuple[Drawn, ...]
+    counts: tuple[NoisyNumber, ...]
     is_array: bool = False
 
     __array_ufunc__ = None
 
-    def __iter__(self) -> ListedIterator:
+    def __iter__(self) -> WholeListWalk:
         if self.path.counting:
             self._refuse("was walked through twice at once")
-        return ListedIterator(self)
+        return WholeListWalk(self)
 
     def total(self, parts: Sequence[Any]) -> Any:
         """sum of parts[v] N_v, without what is left out."""
@@ -229,7 +231,7 @@ class Listed:
         for part, count in known:
             factor = count._part(part)
             found = found.plus(count.expression, factor.constant)  # type: ignore[arg-type,union-attr]  # both are affine
-        return Drawn(self.path, found, sample)
+        return NoisyNumber(self.path, found, sample)
 
     def _sample(self, parts: Sequence[Any]) -> Any:
         """A number of the type that a sum of some of these numbers has."""
@@ -240,27 +242,27 @@ class Listed:
             return 1
         if not self.is_array and kinds == {float} and all(map(math.isfinite, parts)):
             return FloatOrZero(1.0)
-        self._refuse("has a sum whose type depends on what is summed")
+        return self._refuse("has a sum whose type depends on what is summed")
 
     def size(self) -> Any:
         """len(it)."""
-        found: Drawn = self.total([_once(kind, 1) for kind in self.kinds])
+        found: NoisyNumber = self.total([_once(kind, 1) for kind in self.kinds])
         return found.retyped(1)
 
     def count(self, value: Any) -> Any:
         """How many entries equal a value."""
-        if any(kind is not LEFT_OUT and kind != kind for kind in self.kinds) or value != value:
+        if any(one is not LEFT_OUT and one != one for one in (*self.kinds, value)):  # noqa: PLR0124 (NaN is not)
             self._refuse("counts what is not equal to itself")
-        found: Drawn = self.total([_once(kind, int(bool(kind == value))) for kind in self.kinds])
+        found: NoisyNumber = self.total([_once(kind, int(bool(kind == value))) for kind in self.kinds])
         return found.retyped(1)
 
-    def mapped(self, function: Callable[[Any], Any]) -> Listed:
+    def mapped(self, function: Callable[[Any], Any]) -> WholeList:
         """function of every entry of an array."""
         if not self.is_array:
             self._refuse("is a list and was used as an array")
         return attrs.evolve(self, kinds=tuple(LEFT_OUT if kind is LEFT_OUT else function(kind) for kind in self.kinds))
 
-    def array(self, dtype: Any = None) -> Listed:
+    def array(self, dtype: Any = None) -> WholeList:
         """The entries as an array of numbers."""
         if dtype not in (None, float, int, np.float64, np.int64):
             self._refuse("was made an array of another type")
@@ -271,7 +273,7 @@ class Listed:
         made = tuple(LEFT_OUT if kind is LEFT_OUT else next(parts) for kind in self.kinds)
         return attrs.evolve(self, kinds=made, is_array=True)
 
-    def _operated(self, function: Callable[[Any, Any], Any], other: Any, *, turned: bool = False) -> Listed:
+    def _operated(self, function: Callable[[Any, Any], Any], other: Any, *, turned: bool = False) -> WholeList:
         if type(other) not in (int, float, bool, np.int64, np.float64):
             self._refuse("was used in a computation with more than one number")
         return self.mapped((lambda kind: function(other, kind)) if turned else (lambda kind: function(kind, other)))
@@ -318,13 +320,17 @@ class Listed:
     def _other(self, *_: Any) -> NoReturn:
         self._refuse("was asked for more than sums and counts of its entries")
 
-    __getitem__ = __contains__ = __hash__ = __bool__ = __len__ = __reversed__ = _other  # type: ignore[assignment]
-    __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = __array__ = __floordiv__ = __mod__ = __pow__ = _other  # type: ignore[assignment]
+    __getitem__ = __contains__ = __hash__ = __bool__ = __len__ = __reversed__ = _other
+    __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = __array__ = __floordiv__ = __mod__ = __pow__ = _other
+
+    def refused(self, name: str) -> NoReturn:
+        """End the run, which asked for an attribute."""
+        self._refuse(f"was asked for {name}")
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        self._refuse(f"was asked for {name}")
+        self.refused(name)
 
     def _refuse(self, what: str) -> NoReturn:
         self.path.refuse(NotEnumerableError("dataset", f"{what}, which depends on more than counts", "have it sampled"))
@@ -335,13 +341,13 @@ def _once(kind: Any, value: Any) -> Any:
 
 
 @attrs.define(eq=False)
-class ListedIterator:
+class WholeListWalk:
     """Walks through the kinds, and knows where it is."""
 
-    listed: Listed
+    listed: WholeList
     place: int = -1
 
-    def __iter__(self) -> ListedIterator:
+    def __iter__(self) -> WholeListWalk:
         return self
 
     def __next__(self) -> Any:
@@ -354,20 +360,22 @@ class ListedIterator:
         raise StopIteration
 
 
-def source_of(generator: Any) -> ListedIterator | None:
+def source_of(generator: Any) -> WholeListWalk | None:
     """The walk through a dataset behind a generator expression; None for what is none."""
     while type(generator) is types.GeneratorType and generator.gi_code.co_name == "<genexpr>" and generator.gi_frame is not None:
         if any(one.opname in WRITES for one in dis.get_instructions(generator.gi_code)):
             return None
         generator = generator.gi_frame.f_locals.get(".0")
-    return generator if type(generator) is ListedIterator else None
+    return generator if type(generator) is WholeListWalk else None
 
 
-WRITES = frozenset({"STORE_DEREF", "STORE_GLOBAL", "DELETE_DEREF", "DELETE_GLOBAL", "STORE_NAME", "DELETE_NAME"})
+WRITES = frozenset({
+    "STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "DELETE_DEREF", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_SUBSCR", "DELETE_ATTR",
+})  # fmt: skip
 """Instructions by which code changes what outlives a step of a generator expression."""
 
 
-def parts_of(generator: Any, walk: ListedIterator) -> list[Any]:
+def parts_of(generator: Any, walk: WholeListWalk) -> list[Any]:
     """What a generator expression makes of each kind."""
     listed = walk.listed
     parts: list[Any] = [LEFT_OUT] * len(listed.kinds)
@@ -380,7 +388,7 @@ def parts_of(generator: Any, walk: ListedIterator) -> list[Any]:
     return parts
 
 
-def _bins(listed: Listed, least: int) -> Any:
+def _bins(listed: WholeList, least: int) -> Any:
     kinds = [kind for kind in listed.kinds if kind is not LEFT_OUT]
     if type(least) is not int or any(type(kind) not in (int, np.int64) or not 0 <= kind < least for kind in kinds):
         listed._refuse("was counted in bins of which there may be more")
@@ -390,15 +398,17 @@ def _bins(listed: Listed, least: int) -> Any:
     return found
 
 
-def of_listed(function: Any, name: str, args: Sequence[Any], options: dict[str, Any]) -> Any:
+def of_listed(  # noqa: PLR0911 (one line per function)
+    function: Any, name: str, args: Sequence[Any], options: dict[str, Any]
+) -> Any:
     """function(*args) where one argument is a list of the dataset, or a walk through one; NotImplemented if not modelled."""
     first = args[0] if args else None
     if function is sum and len(args) == 1 and not options:
         walk = source_of(first)
         if walk is not None:
             return walk.listed.total(parts_of(first, walk))
-        return first.total(first.kinds) if type(first) is Listed else NotImplemented
-    if type(first) is not Listed:
+        return first.total(first.kinds) if type(first) is WholeList else NotImplemented
+    if type(first) is not WholeList:
         return NotImplemented
     of_numpy = getattr(function, "__module__", None) == "numpy" or isinstance(function, np.ufunc)
     if function is len and len(args) == 1:
@@ -415,7 +425,7 @@ def of_listed(function: Any, name: str, args: Sequence[Any], options: dict[str, 
     return _sums(table, name) if len(args) == 1 else NotImplemented
 
 
-def _sums(table: Listed, name: str) -> Any:
+def _sums(table: WholeList, name: str) -> Any:
     if name in ("sum", "count_nonzero"):
         return table.total([kind if name == "sum" else _once(kind, np.int64(bool(kind))) for kind in table.kinds])
     if name == "mean":
@@ -423,15 +433,22 @@ def _sums(table: Listed, name: str) -> Any:
     return NotImplemented
 
 
-def listed_method(listed: Listed, name: str) -> Callable[..., Any]:
+@attrs.frozen(eq=False)
+class WholeListMethod:
     """A method of a list or an array of the dataset."""
-    if name == "count" and not listed.is_array:
-        return listed.count
-    if listed.is_array and name in ("sum", "mean"):
-        return lambda: _sums(listed, name)
-    if listed.is_array and name == "clip":
-        return lambda low, high: listed.mapped(lambda kind: np.clip(kind, low, high))
-    listed._refuse(f"was asked for {name}")
+
+    listed: WholeList
+    name: str
+
+    def __call__(self, *args: Any) -> Any:
+        listed = self.listed
+        if self.name == "count" and not listed.is_array and len(args) == 1:
+            return listed.count(*args)
+        if listed.is_array and self.name in ("sum", "mean") and not args:
+            return _sums(listed, self.name)
+        if listed.is_array and self.name == "clip" and len(args) == 2:
+            return listed.mapped(lambda kind: np.clip(kind, *args))
+        return listed.refused(self.name)
 
 
 @attrs.frozen
@@ -448,6 +465,6 @@ class SymbolicDataset:
 
     def at(self, path: RandomPath) -> Any:
         """What the code gets in a run."""
-        symbols = [Noise(-place - 1, COUNT, Fraction(0)) for place in range(len(self.kinds))]
-        counts = tuple(Drawn(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
-        return list(counts) if self.is_counts else Listed(path, self.kinds, counts)
+        symbols = [NoiseDraw(-place - 1, COUNT, Fraction(0)) for place in range(len(self.kinds))]
+        counts = tuple(NoisyNumber(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
+        return list(counts) if self.is_counts else WholeList(path, self.kinds, counts)

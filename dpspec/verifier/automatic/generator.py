@@ -42,14 +42,13 @@ from fractions import Fraction
 from types import ModuleType
 from typing import Any, NoReturn
 
-import attrs
 import numpy as np
 
 from dpspec.base.errors import DpspecError, NotEnumerableError
 from dpspec.laws.enclosed import Chance, Enclosed
 from dpspec.laws.exponential import Exponential
 from dpspec.verifier.automatic.arrays import holds_drawn
-from dpspec.verifier.automatic.noise import Affine, Drawn, Noise, reading, variance_of
+from dpspec.verifier.automatic.noise import Affine, NoiseDraw, NoisyNumber, reading, variance_of
 from dpspec.verifier.automatic.path import RandomPath, Uniform, exact, minus
 
 MODELLED = frozenset({
@@ -226,13 +225,13 @@ class EnumeratingGenerator:
         values[:] = found
         return values.reshape(sample.shape)
 
-    def _symbol(self, kind: str, width: Any, loc: Any, sample: Any) -> Drawn:
+    def _symbol(self, kind: str, width: Any, loc: Any, sample: Any) -> NoisyNumber:
         value = sample.ravel()[0] if isinstance(sample, np.ndarray) else sample
-        noise = Noise(self._path.fresh(), kind, width)
-        alone = Drawn(self._path, Affine(Fraction(0), ((noise, Fraction(1)),) if width else ()), value)
+        noise = NoiseDraw(self._path.fresh(), kind, width)
+        alone = NoisyNumber(self._path, Affine(Fraction(0), ((noise, Fraction(1)),) if width else ()), value)
         if type(loc) in (int, float) and loc == 0:
             return alone
-        moved: Drawn = alone + loc
+        moved: NoisyNumber = alone + loc
         return moved.retyped(value)
 
     # -- vectors ----------------------------------------------------------------------------------
@@ -452,7 +451,7 @@ class EnumeratingGenerator:
 
 def _sampled(value: Any) -> Any:
     """A location as numbers that numpy knows."""
-    if type(value) is Drawn:
+    if type(value) is NoisyNumber:
         return value.sample
     if holds_drawn(value):
         return np.array([_sampled(part) for part in np.ravel(np.asarray(value, dtype=object))]).reshape(np.shape(value))
@@ -613,12 +612,12 @@ def _identities(*callables: Any) -> frozenset[int]:
 
 OF_SYMBOLS = _identities(
     list, tuple, zip, enumerate, reversed, len, int, math.floor, math.trunc, iter, next, range, any, all, map, filter, sorted,
-    min, max, sum, itertools.chain, itertools.islice, itertools.repeat,
+    min, max, sum, abs, itertools.chain, itertools.islice, itertools.repeat,
 )  # fmt: skip
 """Callables that do with a symbolic draw what they do with a double, or ask it something that it refuses."""
 PURE = _identities(
-    int, float, bool, abs, round, min, max, len, ord, isinstance, str, tuple, any, all, divmod, pow, np.clip, np.float64, np.int64,
-    Fraction, *(value for name, value in vars(math).items() if callable(value)),
+    int, float, bool, abs, round, min, max, len, ord, isinstance, str, tuple, any, all, divmod, pow, np.clip, np.float64,
+    np.int64, Fraction, *(value for name, value in vars(math).items() if callable(value)),
 )  # fmt: skip
 """Callables that neither change their arguments nor keep anything, whatever they are given."""
 UNORDERED = _identities(len, set, frozenset, any, all, bool, isinstance, copy.copy, copy.deepcopy)

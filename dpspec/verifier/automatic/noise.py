@@ -1,13 +1,13 @@
-"""Noise as a symbol: numbers of plain code that are functions of independent continuous or endless draws.
+"""NoiseDraw as a symbol: numbers of plain code that are functions of independent continuous or endless draws.
 
 `rng.laplace()` has infinitely many values, but code that only adds, rounds, compares and returns what it drew needs none of them.
-A `Drawn` number stands for an expression in independent draws W_1, W_2, ... with known laws:
+A `NoisyNumber` number stands for an expression in independent draws W_1, W_2, ... with known laws:
 
     affine     c + a_1 W_1 + a_2 W_2 + ...      with exact rational numbers
     applied    f(e_1, e_2, ...)                 for a known function f, such as round, exp or a quotient
 
-Comparing two of them is a choice of the run whose condition is written down. So the runs of a sampler are the leaves of a tree: each
-with its conditions, and an output with expressions in its places (`Leaf`). What such trees say about the law is in
+Comparing two of them is a choice of the run whose condition is written down. So the runs of a sampler are the leaves of a
+tree: each with its conditions, and an output with expressions in its places (`TreeEnd`). What such trees say about the law is in
 `dpspec.verifier.automatic.aligned`.
 
 A parameter that is a double is a real number. One that prints with at most 12 digits is that decimal; one that was computed and
@@ -87,7 +87,7 @@ def reading(value: Any) -> Fraction | None:
 
 
 @attrs.frozen(order=True)
-class Noise:
+class NoiseDraw:
     """One independent draw, centered at 0, or an unknown number of the dataset.
 
     Args:
@@ -107,6 +107,7 @@ class Noise:
 
 
 COUNT = "count"
+CONTINUOUS = frozenset({"laplace", "normal", "exponential", "gumbel"})
 
 
 def variance_of(deviation: Any) -> Fraction | None:
@@ -122,7 +123,7 @@ def variance_of(deviation: Any) -> Fraction | None:
     return square if abs(square - read**2) <= square * Fraction(2 * _ULPS, 1 << 53) else read**2
 
 
-Terms = tuple[tuple[Noise, Fraction], ...]
+NoiseTerms = tuple[tuple[NoiseDraw, Fraction], ...]
 
 
 @attrs.frozen
@@ -130,7 +131,7 @@ class Affine:
     """constant + sum of a_i W_i, the a_i other than 0."""
 
     constant: Fraction
-    terms: Terms = ()
+    terms: NoiseTerms = ()
 
     def plus(self, other: Affine, times: Fraction = Fraction(1)) -> Affine:
         """self + times other."""
@@ -160,7 +161,7 @@ class Applied:
     arguments: tuple[Affine | Applied | Plain, ...]
 
 
-Expression = Affine | Applied
+NoiseFormula = Affine | Applied
 
 
 @attrs.frozen
@@ -173,7 +174,7 @@ class Condition:
         holds: whether it does.
     """
 
-    left: Expression
+    left: NoiseFormula
     relation: str
     holds: bool
 
@@ -183,14 +184,14 @@ class Hole:
     """What is seen of a drawn number in an output: its type and its expression."""
 
     kind: str
-    expression: Expression
+    expression: NoiseFormula
 
     def __repr__(self) -> str:
         return f"a drawn {self.kind}"
 
 
 @attrs.frozen
-class Leaf:
+class TreeEnd:
     """Where a run ends that drew noise.
 
     Args:
@@ -215,7 +216,7 @@ def affine_of(expression: Affine | Applied | Plain) -> Iterator[Affine]:
 
 
 @attrs.frozen(eq=False, repr=False)
-class Drawn(Placeholder):
+class NoisyNumber(Placeholder):
     """A number of a run that is an expression in its draws.
 
     Args:
@@ -225,7 +226,7 @@ class Drawn(Placeholder):
     """
 
     path: RandomPath
-    expression: Expression
+    expression: NoiseFormula
     sample: Any
 
     __array_ufunc__ = None
@@ -236,9 +237,9 @@ class Drawn(Placeholder):
         """isinstance answers as for the number that it stands for."""
         return type(self.sample)
 
-    def retyped(self, sample: Any) -> Drawn:
+    def retyped(self, sample: Any) -> NoisyNumber:
         """The same number as one of another type."""
-        return Drawn(self.path, self.expression, sample)
+        return NoisyNumber(self.path, self.expression, sample)
 
     def sight(self, kind: str = "") -> Hashable:
         return Hole(kind or _named(self.sample), self.expression)
@@ -250,7 +251,7 @@ class Drawn(Placeholder):
         if type(other) is np.ndarray:
             flat = [self._compared(one, relation, negated=negated, turned=turned) for one in other.ravel()]
             return np.array(flat, dtype=np.bool_).reshape(other.shape)
-        sample = other.sample if type(other) is Drawn else other
+        sample = other.sample if type(other) is NoisyNumber else other
         if type(sample) not in (*_NUMBERS, bool, np.bool_, Fraction):
             self._refuse(f"was compared with {type(sample).__name__}")
         if isinstance(sample, float) and not math.isfinite(sample):
@@ -265,7 +266,7 @@ class Drawn(Placeholder):
         left = _difference(*(self._part(one) for one in pair))
         if isinstance(left, Affine) and not left.terms:
             return left.constant < 0 if relation == "lt" else left.constant == 0
-        whole = all(type(one.sample if type(one) is Drawn else one) in (int, np.int64, bool, np.bool_) for one in pair)
+        whole = all(type(one.sample if type(one) is NoisyNumber else one) in (int, np.int64, bool, np.bool_) for one in pair)
         if relation == "eq" and not whole and isinstance(left, Affine):
             self._refuse("was compared with ==, which holds with probability 0 or that of a rounding")
         if all(noise.is_count for part in affine_of(left) for noise, _ in part.terms):
@@ -276,6 +277,24 @@ class Drawn(Placeholder):
         answer = self.path.branch(2) == 0
         self.path.conditions.append(Condition(left, relation, answer))
         return answer
+
+    def best_of(self, numbers: Sequence[NoisyNumber], *, least: bool) -> int:
+        """The place of the largest of several numbers, or the smallest: one choice, and all it says of the others.
+
+        Which of them are larger than which does not matter; two that are surely never equal are compared one by one.
+        """
+        differences = [
+            [_difference(*((one, two) if least else (two, one))) for two in map(_formula, numbers)]
+            for one in map(_formula, numbers)
+        ]
+        plain = [part for i, row in enumerate(differences) for j, part in enumerate(row) if i != j]
+        if not all(isinstance(part, Affine) and any(noise.kind in CONTINUOUS for noise, _ in part.terms) for part in plain):
+            return one_by_one(numbers, least=least)
+        place = self.path.branch(len(numbers))
+        for other, left in enumerate(differences[place]):
+            if other != place:
+                self.path.conditions.append(Condition(left, "lt", holds=True))
+        return place
 
     def __lt__(self, other: Any) -> Any:
         return self._compared(other, "lt")
@@ -303,9 +322,9 @@ class Drawn(Placeholder):
 
     # -- arithmetic -------------------------------------------------------------------------------
 
-    def _part(self, value: Any) -> Expression:
+    def _part(self, value: Any) -> NoiseFormula:
         """An operand as an expression."""
-        if type(value) is Drawn:
+        if type(value) is NoisyNumber:
             return value.expression
         found = reading(value)
         if found is None:
@@ -319,16 +338,18 @@ class Drawn(Placeholder):
                 other = right if one is left else left
                 parts = [function(other, part) if turned else function(part, other) for part in one.ravel()]
                 return array_of(parts, one.shape)
-        sample = function(*(one.sample if type(one) is Drawn else one for one in (left, right)))
+        sample = function(*(one.sample if type(one) is NoisyNumber else one for one in (left, right)))
         expression = _arithmetic(function, self._part(left), self._part(right))
         return self._made(expression, sample)
 
-    def _made(self, expression: Expression, sample: Any) -> Any:
+    def _made(self, expression: NoiseFormula, sample: Any) -> Any:
         if type(sample) not in _NUMBERS:
             self._refuse(f"became a {type(sample).__name__}")
         if isinstance(expression, Affine):
             self._check_size(expression)
-        return Drawn(self.path, expression, sample)
+            if not expression.terms:
+                self._refuse("was taken away from itself, which leaves last digits")
+        return NoisyNumber(self.path, expression, sample)
 
     def _check_size(self, expression: Affine) -> None:
         drawn = [(noise, factor) for noise, factor in expression.terms if not noise.is_count]
@@ -382,8 +403,8 @@ class Drawn(Placeholder):
 
     def applied(self, function: Callable[..., Any], name: str, arguments: Sequence[Any]) -> Any:
         """function(*arguments) of a known function, which this number is among."""
-        sample = function(*(one.sample if type(one) is Drawn else one for one in arguments))
-        parts = tuple(one.expression if type(one) is Drawn else self._beside(one) for one in arguments)
+        sample = function(*(one.sample if type(one) is NoisyNumber else one for one in arguments))
+        parts = tuple(one.expression if type(one) is NoisyNumber else self._beside(one) for one in arguments)
         same = name == "float" or (name == "int" and isinstance(self.sample, (int, np.integer)))
         if same and len(parts) == 1 and isinstance(self.expression, Affine):
             return self._made(self.expression, sample)
@@ -420,6 +441,19 @@ class Drawn(Placeholder):
         )
 
 
+def _formula(number: NoisyNumber) -> NoiseFormula:
+    return number.expression
+
+
+def one_by_one(numbers: Sequence[Any], *, least: bool) -> int:
+    """The first place of the largest number, or the smallest, by comparing each with the best before it."""
+    best = 0
+    for place, one in enumerate(numbers[1:], start=1):
+        if one < numbers[best] if least else one > numbers[best]:
+            best = place
+    return best
+
+
 def _named(sample: Any) -> str:
     return f"np.{type(sample).__name__}" if isinstance(sample, np.generic) else type(sample).__name__
 
@@ -432,13 +466,13 @@ def array_of(parts: Sequence[Any], shape: tuple[int, ...]) -> Any:
     return found.reshape(shape)
 
 
-def _difference(left: Expression, right: Expression) -> Expression:
+def _difference(left: NoiseFormula, right: NoiseFormula) -> NoiseFormula:
     if isinstance(left, Affine) and isinstance(right, Affine):
         return left.plus(right, Fraction(-1))
     return Applied("sub", (left, right))
 
 
-def _arithmetic(function: Callable[[Any, Any], Any], left: Expression, right: Expression) -> Expression:
+def _arithmetic(function: Callable[[Any, Any], Any], left: NoiseFormula, right: NoiseFormula) -> NoiseFormula:
     """The expression of an operation, affine where it stays so."""
     if isinstance(left, Affine) and isinstance(right, Affine):
         if function is operator.add:
@@ -452,10 +486,10 @@ def _arithmetic(function: Callable[[Any, Any], Any], left: Expression, right: Ex
     return Applied(function.__name__, (left, right))
 
 
-def implied(conditions: Sequence[Condition], left: Expression, relation: str) -> bool | None:
+def implied(conditions: Sequence[Condition], left: NoiseFormula, relation: str) -> bool | None:
     """What is known of a comparison from earlier ones of the same expression, up to its constant.
 
-    >>> step = Noise(1, "laplace", Fraction(1))
+    >>> step = NoiseDraw(1, "laplace", Fraction(1))
     >>> below = Condition(Affine(Fraction(-2), ((step, Fraction(1)),)), "lt", holds=True)
     >>> implied([below], Affine(Fraction(-3), ((step, Fraction(1)),)), "lt")
     True
@@ -504,7 +538,7 @@ _BUILTIN: dict[str, Callable[..., Any]] = {"round": round, "int": int, "float": 
 def value_at(expression: Affine | Applied | Plain, draws: Draws) -> float:
     """The value of an expression for some draws.
 
-    >>> value_at(Affine(Fraction(1), ((Noise(1, "laplace", Fraction(1)), Fraction(2)),)), [0.25])
+    >>> value_at(Affine(Fraction(1), ((NoiseDraw(1, "laplace", Fraction(1)), Fraction(2)),)), [0.25])
     1.5
     """
     if isinstance(expression, Plain):
@@ -519,7 +553,7 @@ def value_at(expression: Affine | Applied | Plain, draws: Draws) -> float:
     return found
 
 
-def fits(leaf: Leaf, seen: Hashable, draws: Draws) -> bool:
+def fits(leaf: TreeEnd, seen: Hashable, draws: Draws) -> bool:
     """Whether a run with these draws ends in a leaf, and shows what it says."""
     if any(noise.number > len(draws) for one in _expressions(leaf) for part in affine_of(one) for noise, _ in part.terms):
         return False
@@ -531,12 +565,12 @@ def fits(leaf: Leaf, seen: Hashable, draws: Draws) -> bool:
     return _shows(leaf.seen, seen, draws)
 
 
-def _expressions(leaf: Leaf) -> Iterator[Expression]:
+def _expressions(leaf: TreeEnd) -> Iterator[NoiseFormula]:
     yield from (one.left for one in leaf.conditions)
     yield from _in_holes(leaf.seen)
 
 
-def _in_holes(seen: Hashable) -> Iterator[Expression]:
+def _in_holes(seen: Hashable) -> Iterator[NoiseFormula]:
     if isinstance(seen, Hole):
         yield seen.expression
     elif isinstance(seen, Observed):
@@ -558,8 +592,9 @@ def _shows(expected: Hashable, seen: Hashable, draws: Draws) -> bool:
         ours, theirs = expected.content, seen.content if isinstance(seen.content, tuple) else tuple(seen.parts or ())
         return _shows(ours, theirs, draws)
     if isinstance(expected, tuple):
-        same = isinstance(seen, tuple) and len(seen) == len(expected)
-        return same and all(_shows(one, other, draws) for one, other in zip(expected, seen, strict=True))  # type: ignore[arg-type]
+        if not isinstance(seen, tuple) or len(seen) != len(expected):
+            return False
+        return all(_shows(one, other, draws) for one, other in zip(expected, seen, strict=True))
     return expected == seen
 
 

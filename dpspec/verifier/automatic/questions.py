@@ -39,18 +39,18 @@ from dpspec.verifier.apart import Cut
 from dpspec.verifier.automatic import generator as known
 from dpspec.verifier.automatic.arrays import (
     WRITES,
-    Listed,
-    ListedIterator,
+    WholeList,
+    WholeListMethod,
+    WholeListWalk,
     answered,
     holds_drawn,
-    listed_method,
     of_listed,
     parts_of,
     source_of,
 )
 from dpspec.verifier.automatic.generator import MODELLED, EnumeratingGenerator
 from dpspec.verifier.automatic.loops import PREFIX, LoopEntry, all_codes, global_names, rewritten
-from dpspec.verifier.automatic.noise import Drawn
+from dpspec.verifier.automatic.noise import NoisyNumber
 from dpspec.verifier.automatic.path import RandomPath, Stop, Uniform, changed
 from dpspec.verifier.observed import steady
 
@@ -136,9 +136,10 @@ class Questions:
             self.refuse("did not end in time")
         if isinstance(problem, (RecursionError, MemoryError, KeyboardInterrupt)):
             self.refuse(f"raised {type(problem).__name__}, which depends on the machine")
-        if (self.path.draws or self.symbolic) and isinstance(problem, (TypeError, AttributeError, ValueError)):
+        odd = (TypeError, AttributeError, ValueError) if self.symbolic else (TypeError, AttributeError)
+        if (self.path.draws or self.symbolic) and isinstance(problem, odd):
             self.refuse("raised where random() was a symbol and not a float, so the error may be ours")
-        if any(name in str(problem.args) for name in ("EnumeratingGenerator", "Uniform'", "Drawn'", PREFIX)):
+        if any(name in str(problem.args) for name in ("EnumeratingGenerator", "Uniform'", "NoisyNumber'", PREFIX)):
             self.refuse("raised an error that names what stands in for the generator")
 
     # -- calls --------------------------------------------------------------------------------------
@@ -156,8 +157,8 @@ class Questions:
         if function is isinstance or function is issubclass:
             self._classes(args[1:], of_generator=type(args[0]) is EnumeratingGenerator)
         if self.path.counting:
-            self._counted(function)
-        if not callable(function) or self._follow(function):
+            self._counted(function, args, options)
+        if type(function) is WholeListMethod or not callable(function) or self._follow(function):
             return function(*args, **options)
         name = getattr(function, "__name__", "")
         listed = of_listed(function, name, args, options)
@@ -206,11 +207,14 @@ class Questions:
             given = args[:1]
         return answered(function, name, given)
 
-    def _counted(self, function: Any) -> None:
+    def _counted(self, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         """Called while entries of a dataset are summed: nothing that outlives the entry may change."""
-        if id(function) in known.PURE or isinstance(function, np.ufunc):
+        plain = not options and not any(map(callable, args))
+        if plain and id(function) in known.PURE and len(args) <= 3:
             return
-        if type(function) is types.BuiltinFunctionType and type(function.__self__) in (str, int, float, bytes, tuple, range):
+        if plain and isinstance(function, np.ufunc) and len(args) == function.nin:
+            return
+        if plain and type(function) is types.BuiltinFunctionType and type(function.__self__) in (str, int, float, bytes, tuple):
             return
         if type(function) is not types.FunctionType:
             self.refuse(f"calls {getattr(function, '__name__', 'something')} while it sums up the dataset")
@@ -271,7 +275,7 @@ class Questions:
     def same(self, left: Any, right: Any) -> bool:
         """left is right: of numbers and texts, which of several equal ones it is says nothing about the value."""
         for one in (left, right):
-            if type(one) in (Uniform, Drawn, Listed) or (
+            if type(one) in (Uniform, NoisyNumber, WholeList) or (
                 type(one) in _NUMBERS and type(one) not in (bool, type(None), type(...))
             ):
                 self.refuse("asks by `is` which of several equal numbers or texts one is")
@@ -307,7 +311,7 @@ class Questions:
                 return False
             self._read(function)
             return True
-        if id(function) in known.CALLABLES or kind in (EnumeratingGenerator, Uniform, Drawn):
+        if id(function) in known.CALLABLES or kind in (EnumeratingGenerator, Uniform, NoisyNumber):
             return False
         if kind is types.MethodType:
             return self._follow_method(function)
@@ -364,9 +368,9 @@ class Questions:
         elif kind is types.MethodType and type(given.__self__) is EnumeratingGenerator:
             if which not in known.CALLING:
                 self._stop(name, "is given a method of the generator")
-        elif kind in (Listed, ListedIterator):
+        elif kind in (WholeList, WholeListWalk):
             self._stop(name, "is given the dataset as a whole, of which only counts are known")
-        elif kind is Uniform or kind is Drawn:
+        elif kind is Uniform or kind is NoisyNumber:
             if which not in known.OF_SYMBOLS and not of_container:
                 self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
         elif kind is np.ndarray:
@@ -390,8 +394,8 @@ class Questions:
 
     def get(self, owner: Any, name: str) -> Any:
         """owner.name."""
-        if type(owner) is Listed:
-            return listed_method(owner, name)
+        if type(owner) is WholeList:
+            return WholeListMethod(owner, name)
         self._attribute(owner, name)
         found = getattr(owner, name)
         if isinstance(owner, types.ModuleType):
@@ -405,7 +409,7 @@ class Questions:
         if kind is EnumeratingGenerator:
             if name not in MODELLED:
                 owner.give_up(NotEnumerableError(f"rng.{name}", "has no finite list of values", _ADVICE))
-        elif kind is Uniform or kind is Drawn:
+        elif kind is Uniform or kind is NoisyNumber:
             self._stop("random()", f"was asked for {name}, so it has infinitely many values that matter")
         elif special or kind is functools.partial:
             self._stop(f"{_word(owner)}.{name}", _OUTSIDE)
@@ -461,7 +465,7 @@ class Questions:
         if isinstance(thing, (type, types.ModuleType, types.FunctionType, enum.Enum)) or kind in (
             EnumeratingGenerator,
             Uniform,
-            Drawn,
+            NoisyNumber,
             np.ndarray,
         ):
             self._stop(_word(thing), "gets an attribute assigned, which it keeps between calls")
@@ -470,7 +474,7 @@ class Questions:
         return thing
 
     def item(self, thing: Any) -> Any:
-        """What gets an element assigned, not while a dataset is summed up; an array of symbolic draws would not turn it into a double."""
+        """What gets an element assigned; an array of symbolic draws would not turn it into a double."""
         if self.path.counting:
             self.refuse("assigns while it sums up the dataset")
         if type(thing) is np.ndarray and _symbols(thing):
@@ -504,7 +508,7 @@ class Questions:
             self._stop("set", "is walked through in an order that changes from one process to the next")
         if type(things) in (tuple, list) and any(type(part) in (set, frozenset, tuple, list) for part in things):
             self._inside(things)
-        if type(things) in (EnumeratingGenerator, Uniform, Drawn):
+        if type(things) in (EnumeratingGenerator, Uniform, NoisyNumber):
             self._stop("generator", "was walked through")
         return things
 
@@ -519,7 +523,7 @@ class Questions:
     def pairs(self, things: Any) -> Any:
         """What is walked through when each part is walked through as well."""
         self.each(things)
-        if type(things) is Listed:
+        if type(things) is WholeList:
             return things
         return map(self.each, things) if hasattr(type(things), "__iter__") or hasattr(type(things), "__getitem__") else things
 
@@ -547,7 +551,7 @@ class Questions:
             or (isinstance(value, type) and type(value) is type)
         ):
             written = next((base for base in kind.__mro__ if "__repr__" in vars(base) or "__str__" in vars(base)), object)
-            if kind in (EnumeratingGenerator, Uniform, Drawn) or written is object or kind in known.TYPES:
+            if kind in (EnumeratingGenerator, Uniform, NoisyNumber) or written is object or kind in known.TYPES:
                 self._stop(_word(value), "is written as text, which may hold its address")
             self._class(kind)
         return value
@@ -771,10 +775,10 @@ def _generated(function: types.FunctionType, base: type) -> bool:
 def _symbols(value: Any, depth: int = 3) -> bool:
     """Whether a container holds symbolic draws."""
     if type(value) is np.ndarray:
-        return value.dtype.hasobject and any(type(part) in (Uniform, Drawn) for part in value.flat)
+        return value.dtype.hasobject and any(type(part) in (Uniform, NoisyNumber) for part in value.flat)
     parts: Iterator[Any] = iter(value.values() if type(value) is dict else value)
     return any(
-        type(part) in (Uniform, Drawn)
+        type(part) in (Uniform, NoisyNumber)
         or (depth > 0 and type(part) in (list, tuple, dict, np.ndarray) and _symbols(part, depth - 1))
         for part in parts
     )

@@ -37,7 +37,7 @@ from dpspec.verifier.automatic.aligned import NoisyLaw
 from dpspec.verifier.automatic.arrays import SymbolicDataset
 from dpspec.verifier.automatic.generator import EnumeratingGenerator
 from dpspec.verifier.automatic.loops import prepare
-from dpspec.verifier.automatic.noise import Leaf, has_holes
+from dpspec.verifier.automatic.noise import TreeEnd, has_holes
 from dpspec.verifier.automatic.path import Choices, RandomPath, Stop, TransitionRow, changed, solve
 from dpspec.verifier.automatic.questions import Questions
 from dpspec.verifier.observed import observed, observed_raise
@@ -250,7 +250,7 @@ class _Search:
             self.questions.check_roots()
         if path.ended is None:
             drawn = path.conditions or has_holes(output)
-            return _Output(Leaf(output, tuple(path.conditions)) if drawn else output)
+            return _Output(TreeEnd(output, tuple(path.conditions)) if drawn else output)
         if path.ended.fault is not None:
             raise path.ended.fault from None
         return _BEYOND if path.ended.beyond else path.ended.state
@@ -310,11 +310,10 @@ class _State:
 
 def _law(ends: TransitionRow, *, symbolic: bool) -> Law:
     beyond = ends.pop(_BEYOND, None)
-    if any(isinstance(end, _Output) and isinstance(end.value, Leaf) for end in ends):
+    if any(isinstance(end, _Output) and isinstance(end.value, TreeEnd) for end in ends):
         return _noisy(ends, beyond, symbolic=symbolic)
     chances: dict[Hashable, Chance] = {end.value: chance for end, chance in ends.items() if isinstance(end, _Output)}
-    enclosed = any(isinstance(chance, Enclosed) for chance in chances.values())
-    if beyond is None and not enclosed:
+    if beyond is None and not any(isinstance(chance, Enclosed) for chance in chances.values()):
         exact: dict[Hashable, Exponential | Fraction | int] = {o: c for o, c in chances.items() if not isinstance(c, Enclosed)}
         return finite_law(exact)
     rest = Fraction(0) if beyond is None else Enclosed.of(beyond).high
@@ -322,7 +321,8 @@ def _law(ends: TransitionRow, *, symbolic: bool) -> Law:
         raise NotEnumerableError("sampler", f"{float(rest):.2g} of its probability is left after the cut", "give its law by hand")
     bounds = {outcome: Enclosed.of(chance) for outcome, chance in chances.items()}
     enclosed = EnclosedLaw({outcome: (bound.low, bound.high) for outcome, bound in bounds.items()}, rest)
-    return (None if rest else as_written(enclosed)) or enclosed
+    written = None if rest else as_written(enclosed)
+    return enclosed if written is None else written
 
 
 # --- chances computed in doubles ------------------------------------------------------------------
@@ -375,7 +375,7 @@ def _noisy(ends: TransitionRow, beyond: Chance | None, *, symbolic: bool) -> Law
     if beyond is not None:
         raise NotEnumerableError("sampler", "draws noise and has an endless loop beside", "give its law by hand")
     values = ((end.value, chance) for end, chance in ends.items() if isinstance(end, _Output))
-    leaves = tuple((value if isinstance(value, Leaf) else Leaf(value, ()), chance) for value, chance in values)
+    leaves = tuple((value if isinstance(value, TreeEnd) else TreeEnd(value, ()), chance) for value, chance in values)
     return NoisyLaw(leaves, symbolic)
 
 
@@ -423,8 +423,8 @@ class Sampler(Mechanism):
 NOISE = (
     "normal, laplace and the like are real numbers, and what is added to them is added exactly: what the last digits of doubles "
     "tell (Mironov 2012) is looked at by `bits` alone",
-    "a number that was computed in doubles is the fraction with a denominator up to 1,000 within 8 units in the last place of it, "
-    "or else itself",
+    "a number that was computed in doubles is the fraction with a denominator up to 1,000 within 8 units in the last place of "
+    "it, or else itself",
 )
 """Of laws of noise."""
 CALLS = (

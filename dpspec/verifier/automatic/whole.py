@@ -1,22 +1,23 @@
 """Plain code on a space that nobody can list: its tree for all datasets at once, and the constant that follows.
 
-The code is run once on a dataset whose counts N_v are symbols. Where it gets through, its output is T(N, W), one tree for all datasets.
+The code is run once on a dataset whose counts N_v are symbols. Where it gets through, its output is T(N, W), one tree for all
+datasets.
 
 **Theorem.** Let, for every change e of one record (added, removed or replaced), delta(e) solve the linear equations
 
     a.delta = b.e     for every affine expression a.W + b.N + c in the conditions and outputs of T.
 
-Then T(N, w) = T(N', w + delta(N - N')), with delta linear, and so for all x, x' that d single changes of prices p_1, p_2, ... lead from
-one to the other: d_Pr(P_x, P_x') <= K d_X(x, x') with
+Then T(N, w) = T(N', w + delta(N - N')) with delta linear, and d_Pr(P_x, P_x') <= K d_X(x, x') for
 
-    K = max over changes e of d_Pr(law of W, law of W + delta(e)) / price of e,
+    K = max over changes e of d_Pr(law of W + delta(e), law of W) / price of e,
 
 if d_Pr is a metric, or d_X a neighbour relation that allows one change.
 
-*Proof.* Aligning the draws (`dpspec.verifier.automatic.aligned`) bounds d_Pr(P_x, P_x') by the pair of W and W + delta(N - N'), and
-N - N' is a sum of changes e_i, the prices of which add up to at most d_X. The law of W + delta(e_1) + delta(e_2) is that of W + delta(e_1),
-shifted, so by the triangle inequality the divergences add up to at most K times the prices (Dwork, McSherry, Nissim and Smith 2006).
-What the universes fix is used where it is the number of records; otherwise more changes are allowed than there are.
+*Proof.* Aligning the draws (`dpspec.verifier.automatic.aligned`) bounds d_Pr(P_x, P_x') by the pair of W + delta(N - N') and
+W, and N - N' is a sum of changes e_1, e_2, ... whose prices add up to at most d_X. The law of W + delta(e_1) + delta(e_2) is
+that of W + delta(e_1), shifted; so by the triangle inequality the divergences add up to at most K times the prices (Dwork,
+McSherry, Nissim and Smith 2006). What the universes fix is used where it is the number of records; otherwise more changes are
+allowed than there are.
 
 A pair of datasets that differ by the costliest change shows how far the constant reaches.
 """
@@ -32,7 +33,8 @@ import attrs
 
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number
 from dpspec.blocks.input_divergence import RecordSteps
-from dpspec.blocks.invariant import FunctionInvariant, Marginal
+from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.multiverse import seen_to_fix
 from dpspec.blocks.parts import Entries
 from dpspec.blocks.space import Dataset, presented
 from dpspec.grammar.spec import PrivacySpec
@@ -48,7 +50,7 @@ from dpspec.verifier.automatic.aligned import (
     solve_shift,
 )  # fmt: skip
 from dpspec.verifier.automatic.arrays import SymbolicDataset
-from dpspec.verifier.automatic.noise import COUNT, Affine, Noise
+from dpspec.verifier.automatic.noise import COUNT, Affine, NoiseDraw
 from dpspec.verifier.automatic.sampler import Draw, enumerate_law
 from dpspec.verifier.derived import EVERY, METHOD, WHOLE
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict
@@ -56,12 +58,14 @@ from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict
 MOST_KINDS = 2_000
 MOST_CHANGES = 20_000
 PRECISION = 128
+ROUNDING = Fraction(1, 1 << 40)
+"""What a number loses, relatively and at most, when it is computed in doubles."""
 
-Change = tuple[int | None, int | None]
+KindChange = tuple[int | None, int | None]
 """The kind of the record that goes and of the one that comes; None where there is none."""
 
 
-class Unknown(Exception):
+class NoConstant(Exception):
     """Why no constant follows from the structure of code."""
 
 
@@ -81,7 +85,7 @@ class WholeTree:
         """The law on one dataset."""
         given = presented(dataset)
         counts = given if self.dataset.is_counts else [sum(_same(one, kind) for one in given) for kind in self.dataset.kinds]
-        return self.law.with_counts({Noise(-place - 1, COUNT, Fraction(0)): count for place, count in enumerate(counts)})
+        return self.law.with_counts({NoiseDraw(-place - 1, COUNT, Fraction(0)): count for place, count in enumerate(counts)})
 
 
 def _same(entry: Any, kind: Any) -> bool:
@@ -93,19 +97,19 @@ def whole_tree(function: Draw, spec: PrivacySpec, *, most_paths: int) -> WholeTr
     """The tree of code for all datasets of a space.
 
     Raises:
-        Unknown: the space has no symbolic form, or the output does not depend on noise.
+        NoConstant: the space has no symbolic form, or the output does not depend on noise.
         NotEnumerableError: the code asks for more than sums and counts.
     """
     entries = Entries.found_in(spec.space)
     if entries is None:
-        raise Unknown(f"{spec.space.name} has no form in which only the counts are unknown")
+        raise NoConstant(f"{spec.space.name} has no form in which only the counts are unknown")
     kinds = entries.entries()
     if kinds is None or len(kinds) > MOST_KINDS:
-        raise Unknown(f"an entry may be of more than {MOST_KINDS:,} kinds")
+        raise NoConstant(f"an entry may be of more than {MOST_KINDS:,} kinds")
     dataset = SymbolicDataset(kinds, entries.lists_counts())
     law = enumerate_law(function, dataset, most_paths=most_paths, symbolic=True)
     if not isinstance(law, NoisyLaw):
-        raise Unknown("what it returns depends on no noise that is read off")
+        raise NoConstant("what it returns depends on no noise that is read off")
     return WholeTree(dataset=dataset, law=law)
 
 
@@ -127,30 +131,26 @@ class WholeProof:
 
     @classmethod
     def of(cls, tree: WholeTree, spec: PrivacySpec) -> WholeProof:
-        """The proof to be made; raises Unknown where the claim is not of this form."""
+        """The proof to be made; raises NoConstant where the claim is not of this form."""
         steps = spec.input_divergence.record_steps(spec.space)
         if steps is None or steps.unit not in spec.space.units or steps.unit != spec.space.units[0]:
-            raise Unknown(f"{spec.input_divergence} is not known as a price of changing the entries")
+            raise NoConstant(f"{spec.input_divergence} is not known as a price of changing the entries")
         known = spec.multiverse.induced_by() or ()
-        fixed = any(
-            (isinstance(one, FunctionInvariant) and one.function is len)
-            or (type(one) is Marginal and not one.attributes and not one.where and one.unit == steps.unit)
-            for one in known
-        )
+        fixed = seen_to_fix(known, Marginal(attributes=(), unit=steps.unit), spec.space) is not None
         return cls(tree=tree, spec=spec, steps=steps, keeps_size=fixed or spec.space.fixes_size(steps.unit))
 
     # -- from above -------------------------------------------------------------------------------
 
-    def largest(self) -> tuple[Number, Change, Shift]:
+    def largest(self) -> tuple[Number, KindChange, Shift]:
         """K with a change that needs it, and its shift.
 
         Raises:
-            Unknown: no shift undoes some change, or single changes do not add up.
+            NoConstant: no shift undoes some change, or single changes do not add up.
         """
         branches, _ = joined_trees(self.tree.law.branches(), ())
         changes = list(self._changes())
         self._check_path([price for _, price in changes])
-        best: tuple[Number, Change, Shift] | None = None
+        best: tuple[Number, KindChange, Shift] | None = None
         seen: dict[Any, Number] = {}
         for change, price in changes:
             shift = self._shift(branches, change)
@@ -160,10 +160,10 @@ class WholeProof:
                 if best is None or seen[key] > best[0]:
                     best = seen[key], change, shift
         if best is None:
-            raise Unknown("no change of one record keeps the universes")
+            raise NoConstant("no change of one record keeps the universes")
         return best
 
-    def _changes(self) -> Iterator[tuple[Change, int]]:
+    def _changes(self) -> Iterator[tuple[KindChange, int]]:
         """Every change of one record with its price."""
         kinds = range(len(self.tree.dataset.kinds))
         within = self.steps.within
@@ -171,16 +171,16 @@ class WholeProof:
             yield from (((None, kind), self.steps.added) for kind in kinds)
         if within is None or self.steps.replaced <= within:
             if len(kinds) ** 2 > MOST_CHANGES:
-                raise Unknown(f"records may be replaced in more than {MOST_CHANGES:,} ways")
+                raise NoConstant(f"records may be replaced in more than {MOST_CHANGES:,} ways")
             yield from (((gone, come), self.steps.replaced) for gone, come in itertools.permutations(kinds, 2))
 
     def _check_path(self, prices: list[int]) -> None:
         within = self.steps.within
         one = within is not None and 2 * min(prices, default=0) > within
         if not one and not self.spec.output_divergence.is_metric:
-            raise Unknown("d_Pr is no metric and more than one record may change")
+            raise NoConstant("d_Pr is no metric and more than one record may change")
 
-    def _shift(self, branches: list[Branch], change: Change) -> dict[Noise, Fraction]:
+    def _shift(self, branches: list[Branch], change: KindChange) -> dict[NoiseDraw, Fraction]:
         gone, come = change
         moved: dict[int, int] = {}
         for kind, by in ((gone, -1), (come, 1)):
@@ -189,14 +189,14 @@ class WholeProof:
         equations = [_equation(part, moved) for branch in branches for part in branch.parts]
         found = solve_shift(equations)
         if found is None:
-            raise Unknown(f"no shift of the noise undoes {self._words(change)}")
+            raise NoConstant(f"no shift of the noise undoes {self._words(change)}")
         return {noise: by for noise, by in found.items() if by}
 
     def _pair(self, shift: Shift) -> Dichotomy:
         pairs = [shifted(noise, by) for noise, by in shift.items()]
         known = [pair for pair in pairs if pair is not None]
         if len(known) < len(pairs):
-            raise Unknown("noise that has an end, or an unknown law, is not hidden by a shift")
+            raise NoConstant("noise that has an end, or an unknown law, is not hidden by a shift")
         return product_of(known) if known else IDENTICAL
 
     def _per_unit(self, pair: Dichotomy, price: int) -> Number:
@@ -209,7 +209,7 @@ class WholeProof:
 
     # -- from below -------------------------------------------------------------------------------
 
-    def datasets(self, change: Change) -> tuple[Dataset, Dataset] | None:
+    def datasets(self, change: KindChange) -> tuple[Dataset, Dataset] | None:
         """Two datasets of one universe that differ by a change."""
         entries, space = self.tree.dataset.kinds, self.spec.space
         least = self._least()
@@ -227,7 +227,7 @@ class WholeProof:
     def _least(self) -> int:
         return Entries.needed_in(self.spec.space).least_entries()
 
-    def below(self, function: Draw, change: Change, *, most_paths: int) -> tuple[Bracket, tuple[Dataset, Dataset]] | None:
+    def below(self, function: Draw, change: KindChange, *, most_paths: int) -> tuple[Bracket, tuple[Dataset, Dataset]] | None:
         """d_Pr per unit of a pair, from the laws of the code on its two datasets."""
         pair = self.datasets(change)
         if pair is None:
@@ -242,7 +242,7 @@ class WholeProof:
         lower = Bracket.around(divergence.lower.enclose() / distance.enclose()).lower if distance != 1 else divergence.lower
         return Bracket(lower=lower, upper=INFINITY), pair
 
-    def _words(self, change: Change) -> str:
+    def _words(self, change: KindChange) -> str:
         gone, come = (None if place is None else self.tree.dataset.kinds[place] for place in change)
         if gone is None:
             return f"{come!r} added"
@@ -254,12 +254,12 @@ class WholeProof:
         """Verified where K is within the budget, else undecided; a pair shows whether K is attained."""
         budget = self.spec.budget.least()
         if budget is None:
-            raise Unknown("no number is known that the budget of every universe is at least")
+            raise NoConstant("no number is known that the budget of every universe is at least")
         bound = self.spec.output_divergence.lipschitz(self.spec.budget.parameter, budget)
         upper, change, shift = self.largest()
         found = self.below(function, change, most_paths=most_paths)
         if found is None:
-            raise Unknown("no two datasets of one universe were found that differ by the costliest change")
+            raise NoConstant("no two datasets of one universe were found that differ by the costliest change")
         lower = min(found[0].lower, upper)
         outcome = Outcome.VERIFIED if upper <= bound else Outcome.UNDECIDED
         constant = Bracket.exactly(upper) if lower == upper else Bracket(lower=max(lower, ZERO), upper=upper)
@@ -267,11 +267,20 @@ class WholeProof:
             label=EVERY, datasets=None, pairs=None, constant=constant, bound=bound, outcome=outcome, attained=found[1]
         )
         reason = "" if outcome is Outcome.VERIFIED else f"the constant is at most {upper}, by aligning the noise"
+        if outcome is not Outcome.VERIFIED and not upper.is_infinite and upper <= bound * (1 + ROUNDING):
+            reason += (
+                f"; the claim of {bound} is below that by less than the rounding of doubles: write what is meant, such as ln(2)"
+            )
         return Verdict(
-            outcome=outcome, method=METHOD, scope=WHOLE, reason=reason, universes=(result,), proof=self._steps(change, shift, upper)
+            outcome=outcome,
+            method=METHOD,
+            scope=WHOLE,
+            reason=reason,
+            universes=(result,),
+            proof=self._steps(change, shift, upper),
         )
 
-    def _steps(self, change: Change, shift: Shift, upper: Number) -> tuple[ProofStep, ...]:
+    def _steps(self, change: KindChange, shift: Shift, upper: Number) -> tuple[ProofStep, ...]:
         moved = ", ".join(f"draw {noise.number} ({noise.kind}) by {by}" for noise, by in sorted(shift.items())) or "nothing"
         return (
             ProofStep(
@@ -288,9 +297,8 @@ class WholeProof:
         )
 
 
-def _equation(part: Affine, moved: Mapping[int, int]) -> tuple[dict[Noise, Fraction], Fraction]:
+def _equation(part: Affine, moved: Mapping[int, int]) -> tuple[dict[NoiseDraw, Fraction], Fraction]:
     """a.delta = b.e for the affine part a.W + b.N + c."""
     noise = {one: factor for one, factor in part.terms if not one.is_count}
     changed = sum((factor * moved.get(one.number, 0) for one, factor in part.terms if one.is_count), Fraction(0))
     return noise, changed
-

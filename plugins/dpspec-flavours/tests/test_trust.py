@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from fractions import Fraction as F
 
 import pytest
-from dpspec_divergences import HammingOrdered, HockeyStick, TotalVariation
-from dpspec_flavours.trust import FreeLunchPrivacy, LabelDP, LocalDP, Shuffled, ShuffleDP
-from dpspec_noise import Geometric, RandomisedResponse
+from dpspec_divergences import DifferInOnePosition, HammingOrdered, HockeyStick, MultDelta, Neighbour, TotalVariation
+from dpspec_flavours.trust import FreeLunchPrivacy, LabelDP, LocalDP, Shuffled, ShuffleDP, leaning_of
+from dpspec_noise import Geometric, KAryResponse, RandomisedResponse
 
 from dpspec.base.errors import IncompatibleBlocksError
 from dpspec.base.exact import ln
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap
+from dpspec.blocks.multiverse import Trivial
+from dpspec.blocks.records import OrderedRecords
+from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.tables import Table
+from dpspec.laws.law import FiniteLaw
 from dpspec.reason.search import derive
+from dpspec.verifier import derived
 from dpspec.verifier.exhaustive import verify
 
 
@@ -97,3 +106,58 @@ def test_free_lunch_is_the_strongest():
     pure = spec.replace(input_divergence=HammingOrdered())
     assert derive(spec, pure) is not None
     assert derive(pure, spec) is None
+
+
+# --- shuffled reports at full size ----------------------------------------------------------------
+
+
+def test_shuffled_reports_are_released_in_random_order():
+    space, answer = _answers(least=0), Attribute(name="answer", categories=("no", "yes"))
+    table = Table.from_records([("yes",)] * 40 + [("no",)] * 60, (answer,))
+    told = Shuffled(mechanism=KAryResponse(keep_probability="1"))
+    made = told.release(table, space, SeededRandomness(4))
+    records = [row[0] for row in made.records()]
+    assert records.count("yes") == 40
+    assert records != ["yes"] * 40 + ["no"] * 60
+
+
+def _answers(least):
+    return OrderedRecords(attributes=(Attribute(name="answer", categories=("no", "yes")),), least=least)
+
+
+def _derived(least, epsilon, delta="1/1000000"):
+    spec = PrivacySpec(
+        space=_answers(least), multiverse=Trivial(), input_divergence=Neighbour(relation=DifferInOnePosition()),
+        output_divergence=MultDelta(delta=delta), budget=UniformBudget(parameter="epsilon", value=epsilon),
+    )  # fmt: skip
+    return derived.derive(Shuffled(mechanism=KAryResponse(epsilon="ln(3)")), spec)
+
+
+def test_more_people_hide_one_better():
+    bounds = [_derived(least, 2).constant.upper for least in (1, 4, 30, 200)]
+    assert bounds == sorted(bounds, reverse=True)
+    assert bounds[0] > 2 * bounds[-1]
+
+
+def test_the_bound_is_that_of_clones_summed_up_here():
+    """A hundred people, floats: clones with probability 2b = 1/2, the record leans for certain (k = 2, a = 3/4, b = 1/4)."""
+    n, a, b = 100, 0.75, 0.25
+    for epsilon in (0.2, 0.5, 1.0):
+        stick = 0.0
+        for clones in range(n):
+            chance = math.comb(n - 1, clones) * 0.5 ** (n - 1)
+            ways = [math.comb(clones, k) * 0.5**clones if 0 <= k <= clones else 0.0 for k in range(-1, clones + 2)]
+            for less, same in itertools.pairwise(ways):
+                stick += chance * max(a * less + b * same - math.exp(epsilon) * (b * less + a * same), 0)
+        spec = PrivacySpec(
+            space=_answers(n), multiverse=Trivial(), input_divergence=Neighbour(relation=DifferInOnePosition()),
+            output_divergence=HockeyStick(epsilon=str(epsilon)), budget=UniformBudget(parameter="delta", value=1),
+        )  # fmt: skip
+        found = float(derived.derive(Shuffled(mechanism=KAryResponse(epsilon="ln(3)")), spec).constant.upper)
+        assert stick <= found <= 1.25 * stick + 1e-9  # few numbers of clones stand for all
+
+
+def test_laws_of_another_shape_have_no_leaning():
+    law = FiniteLaw.of
+    pairs = [({1: "1/2", 2: "1/2"}, {1: "1/3", 2: "2/3"}), ({1: "1"}, {2: "1"}), ({1: "1/2", 2: "1/2"}, {1: "1/2", 2: "1/2"})]
+    assert [leaning_of(law(one), law(other)) for one, other in pairs] == [None] * 3

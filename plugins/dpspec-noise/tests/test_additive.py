@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 from fractions import Fraction as F
 
 import numpy as np
 import pytest
 from dpspec_divergences import DNor, Hamming, HammingOrdered, Mult, MultDelta, Neighbour, SymmetricDifference
 from dpspec_divergences.routes import LaplaceUnionBound
-from dpspec_noise import DiscreteGaussian, Gaussian, Geometric, Laplace
+from dpspec_noise import DiscreteGaussian, Gaussian, Geometric, Laplace, WeightedSums
 
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError, ReleaseError, TableError
 from dpspec.base.exact import ln, number, sqrt
 from dpspec.base.randomness import SeededRandomness
+from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
+from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
 from dpspec.extension import installed
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.tables import Table
 from dpspec.laws.combine import push_forward
 from dpspec.laws.integers import TwoSidedGeometricLaw
+from dpspec.verifier.derived import derive
 
 SEX = Attribute(name="sex", categories=("f", "m"))
 PLACE = Attribute(name="place", categories=("a", "b", "c"))
@@ -445,3 +450,77 @@ def test_the_sampler_follows_the_law(mechanism):
 def test_everything_is_registered():
     names = {"randomised-response", "lecture-randomised-response", "laplace", "geometric", "gaussian", "discrete-gaussian"}
     assert names <= set(installed().registry.names("mechanisms"))
+
+
+# --- weighted sums ----------------------------------------------------------------------------------------
+
+
+CARE = Attribute(name="care", categories=("none", "some", "full"))
+ROWS = ({"cell": ["some"], "adds": ["1/2", 1]}, {"cell": ["full"], "adds": [2, -1]})
+
+
+def weighted_sums(rows=ROWS):
+    return WeightedSums(attributes=("care",), sums=("hours", "people"), weights=rows)
+
+
+def test_weighted_sums_answer_on_datasets_and_on_columns_alike():
+    space = UnorderedRecords(attributes=(CARE,))
+    query = weighted_sums(({"cell": ["some"], "adds": [3, 1]}, {"cell": ["full"], "adds": [-2, 1]}))
+    records = [("some",), ("full",), ("full",), ("none",)]
+    assert query.answers(space.dataset(records), space) == (-1, 3)
+    released = Geometric(queries=(query,), ratio="1/1000000000").release(
+        Table.from_records(records, (CARE,)), space, SeededRandomness(3)
+    )
+    assert [(row[1], row[2]) for row in released.records()] == [("hours", "-1"), ("people", "3")]
+
+
+@pytest.mark.parametrize("mechanism", [Geometric, DiscreteGaussian])
+def test_fractions_as_weights_need_noise_on_the_line(mechanism):
+    noise = {"ratio": "1/2"} if mechanism is Geometric else {"variance": 1, "sensitivities": [1]}
+    with pytest.raises(IncompatibleBlocksError, match="multiply the weights by 2, or use noise on the line"):
+        mechanism(queries=(weighted_sums(),), **noise).check(UnorderedRecords(attributes=(CARE,)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"weights": ({"cell": ["some", "full"], "adds": [1, 1]},)},
+        {"weights": ({"cell": ["some"], "adds": [1]},)},
+        {"weights": ({"cell": ["some"], "adds": [1, 1]},) * 2},
+        {"sums": ("a", "a")},
+    ],
+)
+def test_faulty_weights_are_refused(change):
+    with pytest.raises(ParameterError):
+        WeightedSums(**{"attributes": ("care",), "sums": ("hours", "people"), "weights": ROWS, **change})
+
+
+def test_the_longest_difference_of_two_rows_inside_a_universe_is_the_sensitivity():
+    """Two attributes with random weights, one of them published: all pairs of one record are listed here."""
+    lot = random.Random(11)
+    known = (Attribute(name="r", categories=("0", "1", "2")), Attribute(name="s", categories=("0", "1", "2")))
+    for _ in range(12):
+        cells = list(itertools.product("012", "012"))
+        weights = {cell: (F(lot.randint(-4, 4), 2), F(lot.randint(-4, 4), 3)) for cell in lot.sample(cells, lot.randint(1, 9))}
+        query = WeightedSums(
+            attributes=("r", "s"), sums=("a", "b"), weights=[{"cell": cell, "adds": adds} for cell, adds in weights.items()]
+        )
+        fixed = lot.choice(((), ("r",), ("s",)))
+        places = [("r", "s").index(name) for name in fixed]
+        moved = [
+            [a - b for a, b in zip(weights.get(one, (0, 0)), weights.get(other, (0, 0)), strict=True)]
+            for one, other in itertools.product(cells, repeat=2)
+            if all(one[place] == other[place] for place in places)
+        ]
+        lengths = max(sum(map(abs, by)) for by in moved), max(sum(b * b for b in by) for by in moved)
+        for mechanism, output, name, length in (
+            (Laplace(queries=(query,), epsilon=1), Mult(), "epsilon", number(lengths[0])),
+            (Gaussian(queries=(query,), variance="1/2"), DNor(), "rho", sqrt(lengths[1])),
+        ):
+            spec = PrivacySpec(
+                space=UnorderedRecords(attributes=known), input_divergence=Hamming(), output_divergence=output,
+                multiverse=LevelSets(invariants=(Marginal(attributes=fixed),)),
+                budget=UniformBudget(parameter=name, value=1000),
+            )  # fmt: skip
+            found = derive(mechanism, spec)
+            assert (found.constant.lower, found.constant.upper) == (length, length)

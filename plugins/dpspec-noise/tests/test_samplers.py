@@ -11,6 +11,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from dpspec_noise import Staircase
 from dpspec_noise.samplers import (
     coins,
     coins_of_exponential,
@@ -26,6 +27,7 @@ from scipy import stats
 from dpspec.base.errors import ReleaseError
 from dpspec.base.exact import number
 from dpspec.base.randomness import SeededRandomness
+from dpspec.blocks.invariant import Marginal
 from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
 
 N, LEVEL = 200_000, 1e-9
@@ -88,6 +90,22 @@ def test_discrete_laplace(scale):
     draws = discrete_laplace(SeededRandomness(32), N, scale=scale)
     wrongs = [geometric_weight(float(scale) * off) for off in (0.95, 1.05)]
     judge(draws, geometric_weight(scale), wrongs, max(30, int(40 * scale)))
+
+
+def steps(width, inner, epsilon):
+    return lambda w: math.exp(-epsilon * (abs(w) // width + (abs(w) % width >= inner)))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(
+    ("width", "inner", "epsilon"), [(5, 2, number("ln(2)")), (3, 3, number("1/2")), (4, 1, number("ln(3)+1/3"))]
+)
+def test_staircase(width, inner, epsilon):
+    """Wrong shapes: an inner part that is one wider or narrower (any width but all), and an epsilon 6 % larger."""
+    mechanism = Staircase(queries=(Marginal(attributes=()),), width=width, inner=inner, epsilon=epsilon)
+    draws, value = mechanism.draw(N, SeededRandomness(35)), float(epsilon)
+    wrongs = [steps(width, inner + 1 if inner < width else inner - 1, value), steps(width, inner, 1.06 * value)]
+    judge(draws, steps(width, inner, value), wrongs, 40 * width)
 
 
 @pytest.mark.spread(4)

@@ -6,16 +6,21 @@ The shuffler makes reports without the names of those who made them.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, cast
 
+import attrs
 from dpspec_divergences import DifferInOnePosition, HammingOrdered, Mult, MultDelta, Neighbour
 from dpspec_noise import RandomisedResponse
 
 from dpspec.plugin import (
     Attribute,
     BitVectors,
+    Bracket,
     Dataset,
     DatasetSpace,
     Example,
@@ -24,17 +29,24 @@ from dpspec.plugin import (
     IncompatibleBlocksError,
     InputDivergence,
     Law,
+    Marginal,
     Mechanism,
     Number,
     OrderedRecords,
     OutputDivergence,
     PrivacySpec,
+    Randomness,
     Registered,
+    Table,
     Trivial,
     UniformBudget,
     blocks,
     define,
+    errors,
+    exact,
     grammar,
+    is_a,
+    laws,
     ln,
 )
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws, NearbyDataset
@@ -50,7 +62,9 @@ class Shuffled(Mechanism):
     """What a mechanism that answers with a sequence says, in no order: the sequence of reports as a multiset (Cheu et al. 2019).
 
     A uniformly random order of the reports and their multiset determine the same laws up to randomness that is free of the
-    data, so that every output divergence gives both the same number.
+    data, so that every output divergence gives both the same number. Where every dataset has n records at least, the others
+    hide one of them: n - 1 of them may be clones of what it says (Feldman, McMillan and Talwar 2021). Pure privacy gains nothing,
+    as all others may happen to say what is rare.
 
     Args:
         mechanism: gives a sequence of reports, one for each person.
@@ -66,8 +80,9 @@ class Shuffled(Mechanism):
 
     def check(self, space: DatasetSpace) -> None:
         self.mechanism.check(space)
-        for dataset in grammar.first_datasets(space):
-            self._reports(dataset, space)
+        if self._view(space) is None:
+            for dataset in grammar.first_datasets(space):
+                self._reports(dataset, space)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         return self._reports(space.dataset(dataset), space).push_forward(_nameless)
@@ -82,10 +97,165 @@ class Shuffled(Mechanism):
             )
         return law
 
+    def _view(self, space: DatasetSpace) -> grammar.Report | None:
+        """How each record is answered for, where the mechanism says that it is made of nothing else."""
+        found = grammar.stated_structure(self.mechanism, space)
+        views = () if found is None or found.reads or found.is_sampled else found.views
+        return cast("grammar.Report", views[0]) if [type(view) for view in views] == [grammar.Report] else None
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        """How often each report comes, bounded from above."""
+        view = self._view(space)
+        if view is None:
+            return None
+        others = min(max(0, _least_records(space) - 1), MOST_OTHERS)
+        return grammar.Structure(views=(ShuffledReports(view.table, view.laws, others),), publishes_views=False)
+
+    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+        """The reports in random order."""
+        self.check(space)
+        made = self.mechanism.release(table, space, source)
+        order = source.permutation(len(made))
+        return Table(attributes=made.attributes, codes={name: codes[order] for name, codes in made.codes.items()})
+
     @classmethod
     def examples(cls) -> Iterable[tuple[Shuffled, DatasetSpace]]:
         """What the conformance kit checks it with."""
         yield cls(mechanism=RandomisedResponse(keep_probability=Fraction(3, 4))), BitVectors(length=2)
+
+
+def _least_records(space: DatasetSpace) -> int:
+    """At least so many records of the largest unit are in every dataset, as far as the space says."""
+    part, unit = blocks.Collections.found_in(space), space.units[0]
+    if part is not None:
+        return part.total_range()[0]
+    return len(space.records(next(iter(space.datasets())), unit)) if space.fixes_size(unit) else 0
+
+
+MOST_OTHERS = 2_000
+"""So many others are counted as hiding a record; more of them hide it better."""
+
+
+@attrs.frozen
+class ShuffledReports(grammar.View):
+    """Reports in random order: a bound from above.
+
+    Let a report lean by (a, b): of categories v and w, some outcomes have probability a under v and b < a under w, all in one
+    ratio, some the other way round, and the rest are equally likely under both. Let A and B be the laws of the former two, when
+    they occur. As no ratio is beyond a/b, a report of any category has b A + b B in it. So each of the others is, by a coin that
+    is shown, a clone with probability 2b: a draw from A or B, as likely. The record itself, by another coin, leans with
+    probability a + b, to A with probability a/(a + b) under v and b/(a + b) under w. What is reported is computed from the
+    number of draws from A among these and from what the coins leave, which v and w do not change (Feldman, McMillan and Talwar
+    2021, Theorem 3.1, for this shape).
+
+    Args:
+        table: the categories.
+        laws: of one report, of two categories; any two are as far apart as any others.
+        others: there are at least so many others; fewer clones are never harder to see through.
+    """
+
+    table: Marginal
+    laws: grammar.LawPair
+    others: int
+
+    def changed(self, counts: grammar.CountChanges) -> tuple[grammar.Case, ...] | None:
+        if counts != (-1, 1):
+            return ((),) if not counts else None
+        leaning = leaning_of(*self.laws)
+        if leaning is None or not self.others:
+            return ((self.laws,),)
+        a, b = leaning
+        return (((_Cloned(a, b, self.others), _Cloned(b, a, self.others)),),)
+
+    def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> grammar.Case | None:
+        if len(before) != len(after) or None in (*before, *after):
+            return None
+        gone = (Counter(before) - Counter(after)).total()
+        if gone != 1:  # what was reported before it was shuffled
+            return (self.laws,) * gone
+        return (self.changed((-1, 1)) or ((),))[0]
+
+
+def leaning_of(one: Law, other: Law) -> tuple[Fraction, Fraction] | None:
+    """(a, b) of the laws of one report of two categories; None where they have another shape, or something tells for certain.
+
+    >>> leaning_of(FiniteLaw.of({"x": "1/2", "y": "1/4", "z": "1/4"}), FiniteLaw.of({"x": "1/4", "y": "1/2", "z": "1/4"}))
+    (Fraction(1, 2), Fraction(1, 4))
+    """
+    if not is_a(one, FiniteLaw) or not is_a(other, FiniteLaw):
+        return None
+    both = [(one.probability(o), other.probability(o)) for o in dict.fromkeys((*one.support, *other.support))]
+    a, b = (sum((pair[side] for pair in both if pair[0] > pair[1]), Fraction(0)) for side in (0, 1))
+    told = {max(p / q, q / p) for p, q in both if p != q and p and q}
+    against = sum((p for p, q in both if p < q), Fraction(0))
+    return (a, b) if b and told == {a / b} and against == b and all(p and q for p, q in both) else None
+
+
+@attrs.frozen
+class _Cloned(Law):
+    """The number of clones among the others, whether the record leans, and the draws from A among them all.
+
+    Args:
+        ours, theirs: the probabilities with which the record leans to A and to B.
+        others: how many others there are.
+    """
+
+    ours: Fraction
+    theirs: Fraction
+    others: int
+
+    def against(self, other: Law) -> laws.Dichotomy:
+        if self == other:
+            return laws.IDENTICAL
+        if not is_a(other, _Cloned) or (other.ours, other.theirs, other.others) != (self.theirs, self.ours, self.others):
+            raise errors.NoFormulaError("shuffled reports", "are compared with those of two categories", "compare others by laws")
+        top = Bracket.exactly(ln(max(self.ours, self.theirs) / min(self.ours, self.theirs)))
+        return laws.Sandwich.of(self._cells, top, top)
+
+    def _cells(self, precision: int) -> tuple[laws.Cell, ...]:
+        """Cells of few numbers of clones, each standing for larger ones up to the next, and of draws from A among them."""
+        ratio = (exact.ball(self.ours) / exact.ball(self.theirs)).log()
+        widest = -abs(ratio), abs(ratio)
+        neither = exact.ball(1 - self.ours - self.theirs)
+        cells = [laws.Cell(neither, neither, exact.ball(Fraction(0)), exact.ball(Fraction(0)))]
+        for masses, is_rest in _clone_masses(self.ours, self.theirs, self.others):
+            p, q = map(exact.ball, masses)
+            cells.append(laws.Cell(p, q, *widest) if is_rest else laws.Cell.atom(p, q))
+        return tuple(cells)
+
+
+@lru_cache(maxsize=64)
+def _clone_masses(ours: Fraction, theirs: Fraction, others: int) -> tuple[tuple[tuple[Fraction, Fraction], bool], ...]:
+    """P and Q of a number of clones and of draws from A, for a record that leans; of those far out together."""
+    found: list[tuple[tuple[Fraction, Fraction], bool]] = []
+    for clones, chance in _few_clones(others, 2 * min(ours, theirs)).items():
+        far = 5 * math.isqrt(clones) + 10
+        low, high = max(0, clones // 2 - far), min(clones + 1, clones // 2 + far)
+        ways = math.comb(clones, low - 1) if low else 0  # of clones, with one draw from A less
+        p = q = chance * (ours + theirs)
+        for drawn in range(low, high + 1):
+            same = math.comb(clones, drawn)
+            one, other = (chance * Fraction(a * ways + b * same, 2**clones) for a, b in ((ours, theirs), (theirs, ours)))
+            found.append(((one, other), False))
+            p, q, ways = p - one, q - other, same
+        if p or q:
+            found.append(((p, q), True))
+    return tuple(found)
+
+
+@lru_cache(maxsize=64)
+def _few_clones(others: int, chance: Fraction) -> dict[int, Fraction]:
+    """Numbers of clones, each with the probability of at least so many and of fewer than the next."""
+    mean, deviation = others * chance, math.isqrt(int(others * chance * (1 - chance))) + 1
+    step = max(1, deviation // 2)
+    floors = sorted(
+        {0, *(n for n in range(int(mean) - 9 * deviation, min(others, int(mean) + 4 * deviation) + 1, step) if n > 0)}
+    )
+    top, bottom = chance.numerator, chance.denominator
+    weights = [math.comb(others, n) * top**n * (bottom - top) ** (others - n) for n in range(others + 1)]
+    return {
+        low: Fraction(sum(weights[low:high]), bottom**others) for low, high in zip(floors, (*floors[1:], others + 1), strict=True)
+    }
 
 
 # --- free-lunch, label, local and shuffle privacy -------------------------------------------------

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import Names, hookimpl, late_names
 
 if TYPE_CHECKING:
-    from dpspec_noise.additive import ClippedSum as ClippedSum, DistinctCount as DistinctCount
+    from dpspec_noise.additive import ClippedSum as ClippedSum, DistinctCount as DistinctCount, WeightedSums as WeightedSums
     from dpspec_noise.choice import (
         AboveThreshold as AboveThreshold,
         ExponentialMechanism as ExponentialMechanism,
+        NoisyMax as NoisyMax,
         ThresholdRelease as ThresholdRelease,
     )
     from dpspec_noise.combined import (
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         Gaussian as Gaussian,
         Geometric as Geometric,
         Laplace as Laplace,
+        Staircase as Staircase,
     )
     from dpspec_noise.local import (
         KAryResponse as KAryResponse,
@@ -40,6 +42,7 @@ NAMES: Names = {
     "invariants": {
         "clipped-sum": "dpspec_noise.additive:ClippedSum",
         "distinct-count": "dpspec_noise.additive:DistinctCount",
+        "weighted-sums": "dpspec_noise.additive:WeightedSums",
     },
     "mechanisms": {
         "randomised-response": "dpspec_noise.local:RandomisedResponse",
@@ -52,7 +55,9 @@ NAMES: Names = {
         "geometric": "dpspec_noise.gaussian:Geometric",
         "gaussian": "dpspec_noise.gaussian:Gaussian",
         "discrete-gaussian": "dpspec_noise.gaussian:DiscreteGaussian",
+        "staircase": "dpspec_noise.gaussian:Staircase",
         "exponential": "dpspec_noise.choice:ExponentialMechanism",
+        "noisy-max": "dpspec_noise.choice:NoisyMax",
         "above-threshold": "dpspec_noise.choice:AboveThreshold",
         "threshold-release": "dpspec_noise.choice:ThresholdRelease",
         "composed": "dpspec_noise.combined:ComposedMechanism",
@@ -71,11 +76,11 @@ def dpspec_names() -> Names:
 
 
 _HOMES = {
-    "dpspec_noise.choice": ("AboveThreshold", "ExponentialMechanism", "ThresholdRelease"),
+    "dpspec_noise.choice": ("AboveThreshold", "ExponentialMechanism", "NoisyMax", "ThresholdRelease"),
     "dpspec_noise.combined": ("BoundedContributions", "ComposedMechanism", "Filtered", "Parallel", "PostProcessed"),
-    "dpspec_noise.gaussian": ("DiscreteGaussian", "Gaussian", "Geometric", "Laplace"),
+    "dpspec_noise.gaussian": ("DiscreteGaussian", "Gaussian", "Geometric", "Laplace", "Staircase"),
     "dpspec_noise.local": ("KAryResponse", "LectureRandomisedResponse", "RandomisedResponse", "UnaryEncoding"),
-    "dpspec_noise.additive": ("ClippedSum", "DistinctCount"),
+    "dpspec_noise.additive": ("ClippedSum", "DistinctCount", "WeightedSums"),
     "dpspec_noise.sketch": ("CountMeanSketch", "HadamardResponse"),
 }
 __all__ = [name for names in _HOMES.values() for name in names]

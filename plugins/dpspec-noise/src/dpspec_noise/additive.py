@@ -5,10 +5,13 @@ Beside tables of counts, queries may be sums of numbers that are cut to a range,
 
 from __future__ import annotations
 
+import itertools
+import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import partial
+from fractions import Fraction
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import attrs
@@ -28,10 +31,12 @@ from dpspec.plugin import (
     Law,
     Marginal,
     Mechanism,
+    Nested,
     Number,
     OutputDivergence,
     ParameterError,
     PrivacySpec,
+    Rational,
     Registered,
     Relation,
     Table,
@@ -77,8 +82,19 @@ class AdditiveNoise(Mechanism):
     neighbours: Annotated[str, Text(tuple(RELATIONS))] = "add-remove"
     unit: Annotated[str, Text()] = "person"
 
+    is_whole: ClassVar[bool] = False
+    """Whether the noise is a whole number, so that the answers have to be whole numbers, too."""
+
     def check(self, space: DatasetSpace) -> None:
         params.collect(partial(_check_query, query, space) for query in self.queries)
+        for query in self.queries if self.is_whole else ():
+            if is_a(query, WeightedSums) and not query.is_whole:
+                raise IncompatibleBlocksError(
+                    f"mechanism {self.name}",
+                    "adds whole numbers, and a sum with fractions as weights is told from another one by its fraction alone",
+                    f"multiply the weights by {query.denominator}, or use noise on the line (laplace, gaussian)",
+                    value=str(query),
+                )  # fmt: skip
 
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
         """q(x): the answers of all queries, one after the other."""
@@ -239,7 +255,7 @@ Noise = Callable[[int], Law]
 
 
 class OfCells(Invariant):
-    """One number that is computed from the counts of the cells of a table."""
+    """Numbers that are computed from the counts of the cells of a table."""
 
     unit: str
     where: Conditions
@@ -250,7 +266,7 @@ class OfCells(Invariant):
         """The table, of the records that count."""
 
     @abstractmethod
-    def of_cells(self, counts: Mapping[Any, int]) -> tuple[int]:
+    def of_cells(self, counts: Mapping[Any, int]) -> tuple[Any, ...]:
         """q from the counts of the cells that occur."""
 
     def mentions(self) -> Mapping[str, frozenset[str]]:
@@ -384,6 +400,125 @@ class DistinctCount(OfCells):
         yield cls(attributes=("sex",)), UnorderedRecords(attributes=(sex,), most=2)
 
 
+@define
+class CellWeights:
+    """What each record of one cell adds to weighted sums.
+
+    Args:
+        cell: one category of each attribute of the query.
+        adds: the weight in each sum.
+    """
+
+    cell: Annotated[tuple[str, ...], Items(Text(), least=1)]
+    adds: Annotated[tuple[Fraction, ...], Items(Rational(), least=1)]
+
+
+MOST_PARTS = 1_000
+"""Weights that cut the cells into more parts than this are not looked through."""
+
+
+@define
+class WeightedSums(OfCells):
+    """q_j(x) = sum over the records of w_j(cell of the record): several linear queries at once.
+
+    A record adds its vector w(v), one replaced changes the answers by w(v') - w(v); cells that are not listed add nothing.
+
+    Args:
+        attributes: whose combinations are the cells.
+        sums: the names of the answers.
+        weights: rows (cell, adds), at most one for each cell.
+        unit: whose records they are.
+        where: for some attributes, the categories that are counted; other records add nothing.
+
+    >>> people = UnorderedRecords(attributes=(Attribute(name="care", categories=("none", "some", "full")),))
+    >>> weights = [{"cell": ["some"], "adds": ["1/2", 1]}, {"cell": ["full"], "adds": [2, 1]}]
+    >>> costs = WeightedSums(attributes=("care",), sums=("hours", "people"), weights=weights)
+    >>> [str(answer) for answer in costs.answers((("some",), ("full",), ("none",)), people)]
+    ['5/2', '2']
+    """
+
+    name: ClassVar[str] = "weighted-sums"
+
+    attributes: Annotated[tuple[str, ...], Items(Text(), least=1)]
+    sums: Annotated[tuple[str, ...], Items(Text(), least=1)]
+    weights: Annotated[tuple[CellWeights, ...], Items(Nested(CellWeights), least=1)]
+    unit: Annotated[str, Text()] = "person"
+    where: Annotated[Conditions, params.Pairs(Items(Text()))] = ()
+
+    def __attrs_post_init__(self) -> None:
+        for row in self.weights:
+            if len(row.cell) != len(self.attributes):
+                raise ParameterError("cell", "names one category of each attribute", value=" x ".join(row.cell))
+            if len(row.adds) != len(self.sums):
+                raise ParameterError("adds", f"has one weight for each of the {len(self.sums)} sums", value=len(row.adds))
+        if len({row.cell for row in self.weights}) < len(self.weights) or len(set(self.sums)) < len(self.sums):
+            raise ParameterError(self.name, "names a cell or a sum twice")
+
+    @property
+    def table(self) -> Marginal:
+        """The cells."""
+        return Marginal(attributes=self.attributes, unit=self.unit, where=self.where)
+
+    @property
+    def denominator(self) -> int:
+        """The common denominator of the weights."""
+        return math.lcm(*(weight.denominator for row in self.weights for weight in row.adds))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all weights are whole numbers."""
+        return self.denominator == 1
+
+    def check(self, space: DatasetSpace) -> None:
+        self.table.check(space)
+        known = {a.name: a for a in space.attributes_of(self.unit)}
+        for row in self.weights:
+            for name, category in zip(self.attributes, row.cell, strict=True):
+                known[name].index(category)
+
+    def adds(self, cell: Hashable) -> tuple[Fraction, ...] | None:
+        """w of a cell; None where that is 0."""
+        return next((row.adds for row in self.weights if row.cell == cell), None)
+
+    def of_cells(self, counts: Mapping[Any, int]) -> tuple[Any, ...]:
+        """q from the counts of the cells of `table`: whole numbers where the weights are."""
+        known = {row.cell: row.adds for row in self.weights}
+        totals = [Fraction(0)] * len(self.sums)
+        for cell, count in counts.items():
+            for place, weight in enumerate(known.get(tuple(map(str, cell)), ())):
+                totals[place] += count * weight
+        return tuple(int(total) if self.is_whole else total for total in totals)
+
+    def labels(self, space: DatasetSpace) -> tuple[str, ...]:
+        return self.sums
+
+    def groups(self) -> dict[str, tuple[frozenset[str], ...]]:
+        """For each attribute the sets of categories that add the same, whatever the other attributes are; all others add 0."""
+        found = {}
+        for place, name in enumerate(self.attributes):
+            looks: dict[str, dict[tuple[str, ...], tuple[Fraction, ...]]] = {}
+            for row in self.weights:
+                looks.setdefault(row.cell[place], {})[row.cell[:place] + row.cell[place + 1 :]] = row.adds
+            alike: dict[frozenset[Any], set[str]] = {}
+            for category, look in looks.items():
+                alike.setdefault(frozenset(look.items()), set()).add(category)
+            found[name] = tuple(map(frozenset, alike.values()))
+        return found
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.sums)} by {' x '.join(self.attributes)}"
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[WeightedSums, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        space = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")),), most=2)
+        rows = (
+            CellWeights(cell=("f",), adds=(Fraction(1), Fraction(-2))),
+            CellWeights(cell=("m",), adds=(Fraction(3), Fraction(0))),
+        )
+        yield cls(attributes=("sex",), sums=("one", "two"), weights=rows), space
+
+
 # --- as views -------------------------------------------------------------------------------------
 
 
@@ -392,7 +527,7 @@ def view_of(query: Invariant, noise: Noise, space: DatasetSpace) -> grammar.View
 
     A class derived from one of these queries may answer otherwise: only the queries themselves are known.
     """
-    known = {Marginal: _counts, ClippedSum: _sum, DistinctCount: _kinds}.get(type(query))
+    known = {Marginal: _counts, ClippedSum: _sum, DistinctCount: _kinds, WeightedSums: _weights}.get(type(query))
     return None if known is None else known(query, noise, space)
 
 
@@ -401,15 +536,25 @@ def _counts(query: Any, noise: Noise, _: DatasetSpace) -> grammar.View:
 
 
 def _sum(query: Any, noise: Noise, space: DatasetSpace) -> grammar.View | None:
-    return NoisySum(query, noise, query.ends(space)) if grammar.is_log_concave(noise(0)) else None
+    view = NoisySum(query, noise, query.ends(space))
+    low, high = map(query.cut, view.outermost)
+    return view if grammar.is_log_concave(noise(0)) or max(-low, high, high - low) <= MOST_SHIFTS else None
 
 
 def _kinds(query: Any, noise: Noise, _: DatasetSpace) -> grammar.View | None:
-    return NoisyDistinct(query, noise) if grammar.is_log_concave(noise(0)) else None
+    return NoisyDistinct(query, noise)
+
+
+def _weights(query: Any, noise: Noise, _: DatasetSpace) -> grammar.View | None:
+    return None if math.prod(map(len, query.groups().values())) > MOST_PARTS else NoisyWeights(query, noise)
+
+
+MOST_SHIFTS = 400
+"""A sum that one record changes by more is not looked through, where a larger shift of the noise may be harder to see."""
 
 
 class _OneAnswer(grammar.View):
-    """One number with noise whose larger shifts are never harder to see."""
+    """One number with noise."""
 
     query: OfCells
     noise: Noise
@@ -418,13 +563,17 @@ class _OneAnswer(grammar.View):
     def table(self) -> Marginal:  # type: ignore[override]  # that of the query
         return self.query.table
 
+    def data(self) -> dict[str, Any]:
+        return {**super().data(), "kind": type(self).__name__, "noise": grammar.law_data(self.noise(0))}
+
     @property
     def tells_more_by_more(self) -> bool:
-        return True
+        return grammar.is_log_concave(self.noise(0))
 
-    def shifted(self, *changes: int) -> tuple[grammar.Case, ...]:
-        """One case for each change of the number, none where it does not change."""
-        return tuple(((self.noise(max(-c, 0)), self.noise(max(c, 0))),) if c else () for c in dict.fromkeys(changes))
+    def shifted(self, up: int, down: int) -> tuple[grammar.Case, ...]:
+        """A case for each change that tells more than others: the largest ones, where a larger shift is never harder to see."""
+        ends = dict.fromkeys((up, -down)) if grammar.is_log_concave(self.noise(0)) else range(-down, up + 1)
+        return tuple(((self.noise(max(-c, 0)), self.noise(max(c, 0))),) if c else () for c in ends)
 
     def restricted(self, where: Mapping[str, tuple[str, ...]]) -> grammar.View:
         table = grammar.narrowed(self.table, where)
@@ -445,11 +594,14 @@ class NoisySum(_OneAnswer):
     noise: Noise
     outermost: tuple[str, str]
 
+    def data(self) -> dict[str, Any]:
+        return {**super().data(), "least": self.query.least, "most": self.query.most}
+
     @property
     def tells_more_by_more(self) -> bool:
         """Only where 0 lies in the range: else more records that come may be made up for by more that go."""
         low, high = map(self.query.cut, self.outermost)
-        return low <= 0 <= high
+        return low <= 0 <= high and grammar.is_log_concave(self.noise(0))
 
     def singled(self) -> Mapping[str, tuple[frozenset[str], ...]]:
         return {self.query.attribute: tuple(frozenset((end,)) for end in dict.fromkeys(self.outermost))}
@@ -461,7 +613,7 @@ class NoisySum(_OneAnswer):
         both = min(come, gone)
         up = max(0, high) * (come - both) + (high - low) * both + max(0, -low) * (gone - both)
         down = max(0, -low) * (come - both) + (high - low) * both + max(0, high) * (gone - both)
-        return self.shifted(up, -down)
+        return self.shifted(up, down)
 
     def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> grammar.Case:
         ours, theirs = (sum(self.query.cut(cell[0]) for cell in side if isinstance(cell, tuple)) for side in (before, after))
@@ -482,7 +634,7 @@ class NoisyDistinct(_OneAnswer):
 
     def changed(self, counts: grammar.CountChanges) -> tuple[grammar.Case, ...]:
         """Each cell that gains may be new, each that loses may be gone."""
-        return self.shifted(sum(c > 0 for c in counts), -sum(c < 0 for c in counts))
+        return self.shifted(sum(c > 0 for c in counts), sum(c < 0 for c in counts))
 
     def companions(self) -> tuple[int, ...]:
         """One more, so that the kind of a record that goes still occurs."""
@@ -491,3 +643,58 @@ class NoisyDistinct(_OneAnswer):
     def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> grammar.Case:
         ours, theirs = (len(Counter(side).keys() - {None}) for side in (before, after))
         return ((self.noise(ours), self.noise(theirs)),) if ours != theirs else ()
+
+
+@attrs.frozen(slots=False)
+class NoisyWeights(grammar.View):
+    """Weighted sums with noise. Records of one part, a box of groups of categories, add one vector.
+
+    Args:
+        query: the sums.
+        noise: the law of an answer whose true value is n.
+    """
+
+    query: WeightedSums
+    noise: Noise
+
+    @property
+    def table(self) -> Marginal:  # type: ignore[override]  # that of the query
+        return self.query.table
+
+    @cached_property
+    def vectors(self) -> Mapping[Marginal, tuple[Fraction, ...]]:
+        """The parts, each with what one of its records adds."""
+        groups = self.query.groups()
+        found = {}
+        for box in itertools.product(*groups.values()):
+            adds = self.query.adds(tuple(min(group) for group in box))
+            if adds is not None and any(adds):
+                where = tuple((name, tuple(sorted(group))) for name, group in zip(groups, box, strict=True))
+                found[Marginal(attributes=(), unit=self.query.unit, where=where)] = adds
+        return found
+
+    def parts(self) -> tuple[Marginal, ...]:
+        return tuple(self.vectors)
+
+    def singled(self) -> Mapping[str, tuple[frozenset[str], ...]]:
+        return self.query.groups()
+
+    def changed(self, counts: grammar.CountChanges) -> tuple[grammar.Case, ...]:
+        if not counts or not self.vectors:
+            return ((),)
+        moved = [
+            sum((change * adds[place] for change, adds in zip(counts, self.vectors.values(), strict=True)), Fraction(0))
+            for place in range(len(self.query.sums))
+        ]  # fmt: skip
+        return (tuple((self._law(max(-by, Fraction(0))), self._law(max(by, Fraction(0)))) for by in moved if by),)
+
+    def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> grammar.Case:
+        ours, theirs = (self.query.of_cells(Counter(c for c in side if c is not None)) for side in (before, after))
+        return tuple((self._law(one), self._law(other)) for one, other in zip(ours, theirs, strict=True) if one != other)
+
+    def _law(self, value: Any) -> Law:
+        return self.noise(int(value) if self.query.is_whole else value)
+
+    def restricted(self, where: Mapping[str, tuple[str, ...]]) -> grammar.View:
+        table = grammar.narrowed(self.table, where)
+        return NoisyWeights(params.evolve(self.query, where=dict(table.where)), self.noise)

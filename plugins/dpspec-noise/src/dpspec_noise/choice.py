@@ -6,11 +6,13 @@ below by laws that are computed for two datasets.
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 import attrs
 
@@ -26,9 +28,11 @@ from dpspec.plugin import (
     Marginal,
     Mechanism,
     Number,
+    ParameterError,
     Rational,
     Registered,
     Table,
+    Text,
     UnorderedRecords,
     define,
     errors,
@@ -40,6 +44,8 @@ from dpspec.plugin import (
 from dpspec_noise.additive import answers_on
 
 if TYPE_CHECKING:
+    from flint import arb
+
     from dpspec.plugin import Randomness
 
 LISTED = 100_000
@@ -165,6 +171,9 @@ class Chosen(grammar.View):
     rate: Number
     cells: int
 
+    def data(self) -> dict[str, Any]:
+        return {**super().data(), "kind": "Chosen", "rate": str(self.rate), "cells": self.cells}
+
     @property
     def tells_more_by_more(self) -> bool:
         return True
@@ -207,6 +216,255 @@ def _drawn(weights: Sequence[laws.Exponential], source: Randomness) -> int:
                     place + 1 == len(parts) or (ends / total * scale).lower() >= low + 1
                 ):
                     return place
+
+
+# --- report noisy max -----------------------------------------------------------------------------
+
+
+NOISES = ("laplace", "exponential", "geometric")
+
+_Sum = Mapping[tuple[int, Fraction], Fraction]
+"""sum of a y^k e^(rate s), by (k, s): the integrands, with y = e^(rate z) or a uniform number."""
+
+
+@define
+class NoisyMax(_OfOneTable):
+    """The cell whose noisy count is the largest: report noisy max.
+
+    Counts that all change in one direction, by at most Delta, cost rate Delta; others cost the rate times the span of the
+    changes. For given noise of the others a cell is chosen from some threshold of its own noise on, and the change shifts that
+    by no more (Dwork and Roth 2014, Claim 3.9; Ding, Kifer, Sayed, Steinke, Wang, Xiao and Zhang 2021). With exponential noise it
+    is permute-and-flip (McKenna and Sheldon 2020), and some pair attains the bound; with the others pairs come as near as one
+    likes.
+
+    Args:
+        query: the table.
+        noise: `laplace`, density rate/2 e^(-rate |w|); `exponential`, density rate e^(-rate w) for w >= 0; or `geometric`, on the
+            integers, P(w) proportional to e^(-rate |w|). Of equal noisy counts the first in the order of the table is chosen.
+        rate: r + ln(q), r and q rational; rational for `laplace`.
+
+    >>> people = UnorderedRecords(attributes=(Attribute(name="colour", categories=("red", "blue")),))
+    >>> for noise, rate in (("exponential", "ln(2)"), ("geometric", "ln(2)")):
+    ...     NoisyMax(query=Marginal(attributes=("colour",)), noise=noise, rate=rate).law((("blue",),), people)
+    FiniteLaw({'red': 1/4, 'blue': 3/4})
+    FiniteLaw({'red': 11/27, 'blue': 16/27})
+    """
+
+    name: ClassVar[str] = "noisy-max"
+
+    query: Annotated[Invariant, Registered("invariants")]
+    noise: Annotated[str, Text(NOISES)]
+    rate: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)]
+
+    def __attrs_post_init__(self) -> None:
+        laws.exact_exponential(self.rate)  # refuses what has no exact powers
+        if self.noise == "laplace" and not self.rate.is_rational:
+            raise ParameterError("rate", "must be rational for laplace noise, so that the law is exact", value=str(self.rate))
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        counted = self.counted(dataset, space)
+        return laws.finite_law(dict(zip(counted, self.chances(list(counted.values())), strict=True)))
+
+    def chances(self, counts: Sequence[int]) -> list[laws.Exponential]:
+        """P(c) of each cell, exactly."""
+        if self.noise == "geometric":
+            return [self._geometric(place, counts) for place in range(len(counts))]
+        held = Counter(counts)
+        known = {count: (self._laplace if self.noise == "laplace" else self._exponential)(count, held) for count in held}
+        return [known[count] for count in counts]
+
+    def _exponential(self, own: int, counts: Mapping[int, int]) -> laws.Exponential:
+        """p integral over u in [0, 1] of the product of (1 - p_j u) over the others, p_j = e^(rate (n_j - max n))."""
+        top, integrand = max(counts), _ONE
+        for count, many in counts.items():
+            integrand = _multiplied(integrand, _binomial(1, Fraction(count - top), Fraction(-1), many - (count == own)))
+        return self._value(_gathered(((0, s + own - top), a / (k + 1)) for (k, s), a in integrand.items()))
+
+    def _laplace(self, own: int, counts: Mapping[int, int]) -> laws.Exponential:
+        """The integral of f(z - n) and the product of F(z - n_j) over the others, between any two neighbouring counts."""
+        ends = [None, *sorted(counts), None]
+        found: list[tuple[Fraction, Fraction]] = []
+        for low, high in itertools.pairwise(ends):
+            is_right = low is not None and low >= own
+            integrand: _Sum = {(-1, Fraction(own)) if is_right else (1, Fraction(-own)): Fraction(1, 2)}
+            for count, many in counts.items():
+                others = many - (count == own)
+                if low is not None and count <= low:
+                    factor = _binomial(-1, Fraction(count), Fraction(-1, 2), others)
+                else:
+                    factor = {(others, Fraction(-count * others)): Fraction(1, 2**others)}
+                integrand = _multiplied(integrand, factor)
+            for (k, s), a in integrand.items():
+                if k == 0 and low is not None and high is not None:
+                    found.append((s, a * self.rate.as_fraction() * (high - low)))
+                elif k:
+                    found += [(s + k * high, a / k)] if high is not None else []
+                    found += [(s + k * low, -a / k)] if low is not None else []
+        return self._value(_gathered(((0, s), a) for s, a in found))
+
+    def _geometric(self, own: int, counts: Sequence[int]) -> laws.Exponential:
+        """The sum over t of P(n + W = t) times the product of P(n_j + W < t) over cells before, of P(n_j + W <= t) later."""
+        r = laws.exact_exponential(-self.rate)
+        low, high, found = min(counts), max(counts), laws.Exponential()
+        for t in range(low, high + 2):
+            found += self._chosen_at(own, counts, t, r)
+        below = self._chosen_at(own, counts, low - 1, r)  # from here on down each is r^cells of the one above
+        found += below / (1 - _to_the(r, len(counts)))
+        # above, each is (1 - r)/(1 + r) r^(t - n) prod_j (1 - r^(t - n_j + a_j)/(1 + r)), a polynomial in r^t, for t >= high + 2
+        series: dict[int, laws.Exponential] = {1: _to_the(r, high + 2 - counts[own]) * (1 - r) / (1 + r)}
+        for place, count in enumerate(counts):
+            if place != own:
+                by = -_to_the(r, high + 2 - count + (place > own)) / (1 + r)
+                series = {
+                    k: series.get(k, laws.Exponential()) + series.get(k - 1, laws.Exponential()) * by
+                    for k in range(1, max(series) + 2)
+                }
+        return sum((a / (1 - _to_the(r, k)) for k, a in series.items()), found)
+
+    def _chosen_at(self, own: int, counts: Sequence[int], t: int, r: laws.Exponential) -> laws.Exponential:
+        """P(the cell is chosen, with a noisy count of t)."""
+        found = (1 - r) / (1 + r) * _to_the(r, abs(t - counts[own]))
+        for place, count in enumerate(counts):
+            if place != own:
+                most = t - count - (place < own)  # the largest noise of the other
+                found *= 1 - _to_the(r, most + 1) / (1 + r) if most >= 0 else _to_the(r, -most) / (1 + r)
+        return found
+
+    def _value(self, total: _Sum) -> laws.Exponential:
+        return sum((laws.exact_exponential(self.rate * number(s)) * a for (_, s), a in total.items()), laws.Exponential())
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        self.check(space)
+        return grammar.Structure(views=(NoisyLargest(cast("Marginal", self.query), self, len(self.query.labels(space))),))
+
+    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+        """The chosen cell; noise on the line is drawn bit by bit, until it decides."""
+        self.check(space)
+        rows = answers_on(table, (self.query,), space)
+        counts = [count for _, _, count in rows]
+        if self.noise == "geometric":
+            from dpspec_noise.gaussian import Geometric
+
+            noise = Geometric(queries=(self.query,), epsilon=self.rate).draw(len(rows), source)
+            noisy = [count + int(w) for count, w in zip(counts, noise, strict=True)]
+            place = noisy.index(max(noisy))
+        else:
+            place = self._largest(counts, source)
+        attribute = Attribute(name="cell", categories=tuple(dict.fromkeys(cell for _, cell, _ in rows)))
+        return Table.from_records([(rows[place][1],)], (attribute,))
+
+    def _largest(self, counts: Sequence[int], source: Randomness) -> int:
+        """The place of the largest n + F^-1(U), each U uniform, of which more bits are read as long as two may be the largest."""
+        from flint import arb, ctx
+
+        words, bits = dict.fromkeys(range(len(counts)), 0), 0
+        while True:
+            fresh = source.words(len(words))
+            words = {place: word << 64 | int(more) for (place, word), more in zip(words.items(), fresh, strict=True)}
+            bits += 64
+            with ctx.workprec(bits + 64):
+                scale = arb(1 << bits)
+                ends = {
+                    place: [counts[place] + self._quantile(arb(word + side) / scale) for side in (0, 1)]
+                    for place, word in words.items()
+                }
+                highest = functools.reduce(arb.max, (low.lower() for low, _ in ends.values()))
+            words = {place: word for place, word in words.items() if ends[place][1].upper() >= highest}
+            if len(words) == 1:
+                return next(iter(words))
+
+    def _quantile(self, u: arb) -> arb:
+        """F^-1 of the noise at a number from 0 to 1."""
+        from flint import arb, ctx
+
+        rate = self.rate.enclose(int(ctx.prec))
+        rest = 1 - u
+        if self.noise == "exponential":
+            return -rest.log() / rate if rest > 0 else arb.pos_inf()
+        if u <= arb("0.5"):
+            return (2 * u).log() / rate if u > 0 else arb.neg_inf()
+        return -(2 * rest).log() / rate if rest > 0 else arb.pos_inf()
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[NoisyMax, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        for noise in NOISES:
+            yield cls(query=_COLOURS, noise=noise, rate=number("1/2")), _people()
+
+
+_ONE: _Sum = {(0, Fraction(0)): Fraction(1)}
+
+
+def _gathered(terms: Iterable[tuple[tuple[int, Fraction], Fraction]]) -> _Sum:
+    found: dict[tuple[int, Fraction], Fraction] = {}
+    for key, a in terms:
+        found[key] = found.get(key, Fraction(0)) + a
+    return {key: a for key, a in found.items() if a}
+
+
+def _multiplied(one: _Sum, other: _Sum) -> _Sum:
+    return _gathered(((k + m, s + t), a * b) for (k, s), a in one.items() for (m, t), b in other.items())
+
+
+def _binomial(k: int, s: Fraction, a: Fraction, power: int) -> _Sum:
+    """(1 + a y^k e^(rate s))^power."""
+    return {(k * n, s * n): math.comb(power, n) * a**n for n in range(power + 1)}
+
+
+def _to_the(base: laws.Exponential, power: int) -> laws.Exponential:
+    """A power of e^(-rate), whatever its sign."""
+    ((exponent, factor),) = base.top
+    return laws.exact_exponential(number(exponent * power)) * Fraction(factor) ** power
+
+
+@attrs.frozen
+class NoisyLargest(grammar.View):
+    """The cell with the largest noisy count.
+
+    Args:
+        table: the cells, in order.
+        mechanism: the noise.
+        cells: how many cells there are.
+    """
+
+    table: Marginal
+    mechanism: NoisyMax
+    cells: int
+
+    @property
+    def tells_more_by_more(self) -> bool:
+        return True
+
+    def changed(self, counts: grammar.CountChanges) -> tuple[grammar.Case, ...]:
+        """The threshold that the noise of a cell has to pass moves by the span of the changes at most, as do their log-ratios."""
+        span = _span(counts) if self.cells > 1 else 0
+        return ((response(self.mechanism.rate * span),) if span else (),)
+
+    def companions(self) -> tuple[int, ...]:
+        """So many records in one cell that hardly another one is chosen."""
+        far = (16 + math.log(self.cells)) / float(self.mechanism.rate)
+        return (0, 2, min(2_000 if self.mechanism.noise != "geometric" else 64, math.ceil(far)))
+
+    def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> grammar.Case | None:
+        counts = [
+            Counter(" x ".join(map(str, cell)) or "total" for cell in side if isinstance(cell, tuple)) for side in (before, after)
+        ]
+        if self.mechanism.noise == "geometric":
+            if self.cells > MOST_INTEGRATED:
+                return None
+            labels = list(self.table.labels(space))
+        else:  # cells that are alike are equally likely, and any of the others stands for all of them
+            labels = list({**counts[0], **counts[1]})
+        others = self.cells - len(labels)
+        found = []
+        for count in counts:
+            listed = [count[label] for label in labels]
+            chances = self.mechanism.chances(listed + [0] * others)[: len(labels) + 1]
+            weights: dict[Hashable, laws.Weight] = dict(zip((*labels, "any other"), chances, strict=False))
+            if others:
+                weights["any other"] = chances[-1] * others
+            found.append(laws.finite_law(weights))
+        return ((found[0], found[1]),)
 
 
 # --- sparse vector --------------------------------------------------------------------------------
@@ -263,6 +521,10 @@ class FirstAboveThreshold(grammar.View):
 
     table: Marginal
     mechanism: AboveThreshold
+
+    def data(self) -> dict[str, Any]:
+        scales = {"threshold_scale": str(self.mechanism.threshold_scale), "query_scale": str(self.mechanism.query_scale)}
+        return {**super().data(), "kind": "FirstAboveThreshold", **scales}
 
     @property
     def tells_more_by_more(self) -> bool:
@@ -364,6 +626,10 @@ class ShownCounts(grammar.View):
 
     table: Marginal
     mechanism: ThresholdRelease
+
+    def data(self) -> dict[str, Any]:
+        shown = {"ratio": str(self.mechanism.ratio), "threshold": self.mechanism.threshold}
+        return {**super().data(), "kind": "ShownCounts", **shown}
 
     @property
     def tells_more_by_more(self) -> bool:

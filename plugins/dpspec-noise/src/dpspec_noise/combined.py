@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+import attrs
 import numpy as np
 
 from dpspec.plugin import (
@@ -80,13 +81,13 @@ class ComposedMechanism(Mechanism):
         """The views of all parts; None where a part does not say how it is made, or two parts draw their own samples."""
         found = [grammar.stated_structure(part, space) for part in self.parts]
         known = [structure for structure in found if structure is not None]
-        if len(known) < len(found) or (len(known) > 1 and any(structure.sampled < 1 for structure in known)):
+        if len(known) < len(found) or (len(known) > 1 and any(structure.is_sampled for structure in known)):
             return None
-        return grammar.Structure(
+        return attrs.evolve(
+            known[0],
             views=tuple(view for structure in known for view in structure.views),
             reads=tuple(dict.fromkeys(fact for structure in known for fact in structure.reads)),
             publishes_views=all(structure.publishes_views for structure in known),
-            sampled=min(structure.sampled for structure in known),
         )
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
@@ -134,12 +135,10 @@ class Filtered(Mechanism):
         found = grammar.stated_structure(self.mechanism, space)
         if found is None or found.reads or any(view.table.unit != self.unit for view in found.views):
             return None
+        if found.drawn is not None:  # from the records that meet the condition, however many these are
+            return None
         where = dict(self.where)
-        return grammar.Structure(
-            views=tuple(view.restricted(where) for view in found.views),
-            publishes_views=found.publishes_views,
-            sampled=found.sampled,
-        )
+        return attrs.evolve(found, views=tuple(view.restricted(where) for view in found.views))
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         self.check(space)
@@ -260,7 +259,7 @@ class BoundedContributions(Mechanism):
         views = tuple(
             grammar.Bounded(view, self.contribution) if view.table.unit == space.units[-1] else view for view in found.views
         )
-        return grammar.Structure(views=views, publishes_views=found.publishes_views, sampled=found.sampled)
+        return attrs.evolve(found, views=views)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """What the mechanism releases about the persons that are left, each with the attributes of its household."""
@@ -345,9 +344,7 @@ class PostProcessed(Mechanism):
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         found = grammar.stated_structure(self.mechanism, space)
-        if found is None:
-            return None
-        return grammar.Structure(views=found.views, reads=found.reads, publishes_views=False, sampled=found.sampled)
+        return None if found is None else attrs.evolve(found, publishes_views=False)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The released answers, changed; those that are hidden are empty."""

@@ -28,6 +28,7 @@ from dpspec.plugin import (
     laws,
     ln,
     number,
+    params,
 )
 from dpspec_noise.additive import AdditiveNoise
 
@@ -129,6 +130,7 @@ class DiscreteGaussian(AdditiveNoise):
     """
 
     name: ClassVar[str] = "discrete-gaussian"
+    is_whole: ClassVar[bool] = True
 
     sensitivities: Annotated[tuple[Number, ...], Items(Exact(0, "inf", open_high=True), least=1)]
     variance: Annotated[Fraction, Rational(0, open_low=True)]
@@ -239,6 +241,7 @@ class Geometric(AdditiveNoise):
     """
 
     name: ClassVar[str] = "geometric"
+    is_whole: ClassVar[bool] = True
 
     sensitivity: Annotated[Fraction, Rational(0, open_low=True)] = Fraction(1)
     epsilon: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
@@ -283,3 +286,60 @@ class Geometric(AdditiveNoise):
             self.name, "has no exact sampler for noise this wide with an irrational ratio and epsilon/sensitivity",
             "choose a rational epsilon", value=str(law.decay),
         )  # fmt: skip
+
+
+# --- staircases -----------------------------------------------------------------------------------
+
+
+@define
+class Staircase(AdditiveNoise):
+    """Noise whose density falls in steps: e^-(epsilon k) at a distance of k steps, one step less in the outer part of each
+    (Geng and Viswanath 2014).
+
+    One answer that changes by at most `width` loses epsilon, whatever it changes by; with the best `inner` no noise for it has a
+    smaller mean. Losses do not shrink with the change, as those of Laplace noise do: k answers that move by width/k each
+    lose k epsilon together.
+
+    Args:
+        queries, neighbours, unit: as in `AdditiveNoise`.
+        width: the width of a step: by so much one answer changes at most.
+        inner: the width of the first, higher part of each step; on the line 1/(1 + e^(epsilon/2)) of the width is best.
+        epsilon: the loss of one step, such that e^epsilon is an exact number.
+        on_line: whether the noise is a number of the line and not a whole one. It is not released then.
+
+    >>> from dpspec.plugin import BitVectors, LinearMap
+    >>> twice = Staircase(queries=(LinearMap(rows=((2, 2),), label="sum"),), width=2, inner=1, epsilon="ln(3)")
+    >>> str(Mult().between(twice.law((0, 0), BitVectors(length=2)), twice.law((0, 1), BitVectors(length=2))))
+    'ln(3)'
+    """
+
+    name: ClassVar[str] = "staircase"
+
+    width: Annotated[Fraction, Rational(0, open_low=True)]
+    inner: Annotated[Fraction, Rational(0, open_low=True)]
+    epsilon: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)]
+    on_line: Annotated[bool, params.Truth()] = False
+
+    def __attrs_post_init__(self) -> None:
+        self.noise(0)
+
+    @property
+    def is_whole(self) -> bool:  # type: ignore[override]  # as the parameters say
+        return not self.on_line
+
+    def noise(self, center: int) -> Law:
+        return laws.StaircaseLaw(center, self.width, self.inner, self.epsilon, is_whole=self.is_whole)
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+        return self.noisy_answers(space)
+
+    def draw(self, count: int, source: Randomness) -> Integers:
+        from dpspec_noise.local import coins_of
+        from dpspec_noise.samplers import staircase
+
+        if self.on_line:
+            return AdditiveNoise.draw(self, count, source)
+        fall = laws.exact_exponential(-self.epsilon)
+        return staircase(
+            source, count, width=int(self.width), inner=int(self.inner), falls=lambda active: coins_of(source, fall, active)
+        )

@@ -102,6 +102,33 @@ def discrete_gaussian(source: Randomness, count: int, *, variance: Fraction) -> 
     return _until_kept(count, proposal)
 
 
+def staircase(source: Randomness, count: int, *, width: int, inner: int, falls: Callable[[int], Mask]) -> Integers:
+    """`count` draws with P(w) proportional to b^k, k = floor(|w|/width), and one more where the rest is `inner` or more.
+
+    The magnitude is width K + U with K geometric and U uniform below the width, kept with probability b where U >= inner.
+
+    Args:
+        source: of randomness.
+        count: how many.
+        width, inner: of a step.
+        falls: so many coins of probability b.
+    """
+
+    def magnitudes(size: int) -> Integers:
+        def low_part(active: int) -> tuple[Integers, Mask]:
+            drawn = source.below(width, active)
+            kept = np.asarray(drawn < inner, dtype=np.bool_)
+            outer = np.flatnonzero(~kept)
+            kept[outer] = falls(outer.size)
+            return drawn, kept
+
+        high = _successes(falls, size)
+        _check_range(int(high.max(initial=0)) * width + width)
+        return _until_kept(size, low_part) + width * high
+
+    return _two_sided(source, count, magnitudes)
+
+
 def coins_of_exponential(source: Randomness, numerators: AnyArray, denominator: int) -> Mask:
     """One coin for each numerator n >= 0, True with probability exactly e^(-n/denominator)."""
     whole = numerators // denominator

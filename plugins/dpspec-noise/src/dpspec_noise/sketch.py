@@ -289,6 +289,10 @@ class _Sketch(grammar.View):
     farthest: frozenset[str]
     by_record: bool = True
 
+    def data(self) -> dict[str, Any]:
+        rule = {"epsilon": str(self.rule.epsilon), "width": self.rule.width, "hashes": [[*h] for h in self.rule.hashes]}
+        return {**super().data(), "kind": "CountMeanSketch", **rule, "telling": self.telling}
+
     def changed(self, counts: grammar.CountChanges) -> tuple[grammar.Case, ...] | None:
         worst = leaning_laws(*self.rule.leaning_of(self.telling))
         return {(): ((),), (-1, 1): ((worst,),)}.get(counts)

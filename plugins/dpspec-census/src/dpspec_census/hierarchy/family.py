@@ -157,21 +157,25 @@ def check_laminar(groups: Sequence[Mask]) -> None:
 Nodes = npt.NDArray[np.int64]
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.frozen(kw_only=True, eq=False, slots=False)
 class Geography:
     """A hierarchy of nodes.
 
     Args:
-        levels: the attributes, from large to small.
-        parents: for every level the node of the level above in which each node lies; -1 on the first level.
+        levels: the attributes, from large to small, each within the one before it.
     """
 
     levels: tuple[Attribute, ...]
-    parents: tuple[Nodes, ...]
+
+    @cached_property
+    def parents(self) -> tuple[Nodes, ...]:
+        """For every level the node of the level above in which each node lies; -1 on the first level."""
+        above = itertools.pairwise(self.levels)
+        return (np.full(self.size(0), -1), *(parents_of(attribute, coarser) for coarser, attribute in above))
 
     def size(self, level: int) -> int:
         """The number of nodes of a level."""
-        return len(self.parents[level])
+        return self.levels[level].size
 
     def names(self, level: int, nodes: Nodes) -> tuple[str, ...]:
         """The names of nodes."""
@@ -210,14 +214,12 @@ def geography_of(levels: Sequence[Attribute]) -> Geography:
     largest = max(levels, key=lambda level: level.size)
     if largest.size > NODES:
         raise IncompatibleBlocksError(f"level {largest.name}", f"has more than {NODES} nodes", "take fewer", value=largest.size)
-    parents = [np.full(levels[0].size, -1)]
     for coarser, attribute in itertools.pairwise(levels):
         if attribute.within != coarser.name:
             raise IncompatibleBlocksError(
                 "levels", f"{attribute.name} does not lie within {coarser.name}", f'give it within = "{coarser.name}"'
             )
-        parents.append(parents_of(attribute, coarser))
-    return Geography(levels=tuple(levels), parents=tuple(parents))
+    return Geography(levels=tuple(levels))
 
 
 def parents_of(attribute: Attribute, coarser: Attribute) -> Nodes:

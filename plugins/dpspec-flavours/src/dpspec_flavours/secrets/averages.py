@@ -128,7 +128,7 @@ class Subsampled(Mechanism):
         mechanism: M, on the space of samples.
         rate: p, the probability with which each record is kept, or
         size: m, how many records are drawn without replacement (all, where there are fewer).
-        samples: the space of the samples; without it, that of the datasets.
+        samples: the space of the samples, such as one of fewer records; without it, that of the datasets.
         publishes_sample: whether the positions of the sampled records are published, too.
 
     >>> half = Subsampled(mechanism=RandomisedResponse(keep_probability="3/4"), size=1, samples=BitVectors(length=1))
@@ -154,10 +154,12 @@ class Subsampled(Mechanism):
             rule = f"publishes positions, and the datasets of {space.name} have none"
             raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use an ordered space")
         for dataset in grammar.first_datasets(space):
-            if not space.units or len(cast("Any", blocks.presented(dataset))) != len(space.records(dataset, space.units[0])):
+            count = len(cast("Any", blocks.presented(dataset)))
+            if not space.units or count != len(space.records(dataset, space.units[0])):
                 rule = "draws records, and a dataset of this space is no sequence of its records"
                 raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use a space of records", value=space.name)
-            self._samples(dataset, space)
+            for size in self._sizes(count):
+                (self.samples or space).dataset(list(cast("Any", dataset))[:size])
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         chances = self._samples(space.dataset(dataset), space)
@@ -168,23 +170,29 @@ class Subsampled(Mechanism):
         return laws.mixture(list(chances.values()), parts)
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
-        """The views of the mechanism, of records that take part by chance; none for a fixed size, or a published sample."""
-        if self.rate is None or self.samples is not None or self.publishes_sample:
+        """The views of the mechanism, of records that take part by chance; none where the sample is published, or of others."""
+        found = grammar.stated_structure(self.mechanism, self.samples or space)
+        if not self._has_records_of(space) or self.publishes_sample or found is None or found.reads or found.is_sampled:
             return None
-        found = grammar.stated_structure(self.mechanism, space)
-        return None if found is None or found.reads or found.sampled < 1 else attrs.evolve(found, sampled=self.rate)
+        return attrs.evolve(found, sampled=Fraction(1) if self.rate is None else self.rate, drawn=self.size)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """What the mechanism releases about a sample, which is drawn exactly and not kept."""
-        if self.publishes_sample or self.samples is not None:
-            rule = "releases tables only where the sample is secret and one of the same space"
+        if self.publishes_sample or not self._has_records_of(space):
+            rule = "releases tables only where the sample is secret and its records are those of the space"
             raise errors.ReleaseError(self.name, rule, "leave out `samples` and `publishes_sample`")
         if self.size is None:
             kept = rational_coins(source, self.rate or Fraction(0), len(table))
         else:
             kept = np.zeros(len(table), dtype=np.bool_)
             kept[source.permutation(len(table))[: self.size]] = True
-        return self.mechanism.release(table.rows(kept), space, source)
+        return self.mechanism.release(table.rows(kept), self.samples or space, source)
+
+    def _has_records_of(self, space: DatasetSpace) -> bool:
+        """Whether samples differ from the datasets of the space in the number of their records alone."""
+        of = self.samples or space
+        same = of.units == space.units and of.is_ordered == space.is_ordered
+        return same and all(of.attributes_of(unit) == space.attributes_of(unit) for unit in space.units)
 
     def _samples(self, dataset: Dataset, space: DatasetSpace) -> dict[tuple[Any, Dataset], Fraction]:
         """Every sample of a dataset with its probability, told apart by its positions when these are published."""
@@ -195,9 +203,15 @@ class Subsampled(Mechanism):
             chances[key] = chances.get(key, Fraction(0)) + chance
         return chances
 
+    def _sizes(self, count: int) -> Sequence[int]:
+        """How many of a number of records there may be in a sample."""
+        if self.size is not None:
+            return [min(self.size, count)]
+        return {Fraction(0): [0], Fraction(1): [count]}.get(self.rate or Fraction(0), range(count + 1))
+
     def _drawn(self, count: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
         """The positions of every sample of a number of records, with its probability."""
-        sizes = range(count + 1) if self.size is None else [min(self.size, count)]
+        sizes = self._sizes(count)
         amount = sum(math.comb(count, size) for size in sizes)
         if amount > LISTED:
             rule = f"has more than {LISTED} samples of {count} records"

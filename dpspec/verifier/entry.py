@@ -507,21 +507,26 @@ class _Case:
             if found.outcome is Outcome.REFUTED:
                 pair = () if found.witness is None else (found.witness.left, found.witness.right)
                 laws = {dataset: sampler.law(dataset, space) for dataset in pair}
-                return found, laws if any(hasattr(law, "explains") for law in laws.values()) else {}
+                doubted = stands_in(self.function) or any(hasattr(law, "explains") for law in laws.values())
+                return found, laws if doubted else {}
             looked_at = space.datasets() if self.datasets is None else map(space.dataset, self.datasets)
             return found, {dataset: sampler.law(dataset, space) for dataset in looked_at}
         except (NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}
 
     def _exceeded(self, found: Verdict, laws: dict[Dataset, Any]) -> Verdict | str:
-        """Refuted; by laws of noise with an event that draws tell, or else where the function does what was read off its code."""
+        """Refuted; by laws of noise with an event that draws tell, or else where the function does what was read off its code.
+
+        So it is where something else stood in for its generator: a function that asks what it was handed does otherwise there.
+        """
         if _by_rounding(found):
             return "the excess is within the rounding of doubles"
         if not laws:
             return attrs.evolve(found, assumptions=ENUMERATES)
-        sampled = apart(self._sampled, self.progress).value
-        if sampled is not None and sampled.outcome is Outcome.REFUTED:
-            return sampled
+        if any(hasattr(law, "explains") for law in laws.values()):
+            sampled = apart(self._sampled, self.progress).value
+            if sampled is not None and sampled.outcome is Outcome.REFUTED:
+                return sampled
         confirmed = self._confirmed(found, laws)
         return confirmed if confirmed.outcome is Outcome.REFUTED else confirmed.reason
 
@@ -592,6 +597,11 @@ class FunctionSampler(Sampler):
         given = presented(dataset)
         handed = self.function.handed(given) if isinstance(self.function, AdaptedFunction) else given
         return enumerate_law(function, handed, most_paths=self.most_paths, symbolic=self.symbolic, drew=self.drew)
+
+
+def stands_in(function: PlainFunction) -> bool:
+    """Whether code is read with something else than the generator that the function gets."""
+    return isinstance(function, AdaptedFunction) and function.readable not in (None, function.function)
 
 
 def readable(function: PlainFunction) -> PlainFunction | None:

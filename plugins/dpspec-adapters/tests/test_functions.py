@@ -174,6 +174,17 @@ def test_code_that_draws_from_random_is_read(function, outcome, constant):
     assert any("random.Random" in text for text in verdict.assumptions)
 
 
+def test_code_that_asks_what_it_was_handed_is_told_the_same_in_every_engine():
+    """Read as a stranger's object it would tell the truth, and be refuted."""
+
+    def careful(bits: list[int], rng: random.Random):
+        if not isinstance(rng, random.Random):
+            return bits
+        return [bit if rng.random() < 0.75 else 1 - bit for bit in bits]
+
+    assert verify(careful, claim(), draws=4_000).outcome is not Outcome.REFUTED
+
+
 def test_code_that_sets_its_seed_is_not_read():
     """Its answer is a function of the dataset: it says everything. 4,000 draws at most."""
 

@@ -1,6 +1,8 @@
-"""Run the sampling engine on a zoo of black boxes and write the table of what was found.
+"""Judge the plain functions of a zoo and write the table of what was found.
 
-    python benchmarks/zoo.py PATH_TO_ZOO.py [--laws] [--write docs/zoo.md] [--only P01,P02] [--processes 2]
+    python benchmarks/zoo.py PATH_TO_ZOO.py [--laws] [--write docs/zoo.md] [--only P01,P02] [--processes 2] [--seed 0]
+    python benchmarks/zoo.py PATH_TO_ZOO.py --otherwise       with values listed the other way round and coordinates permuted
+    python benchmarks/zoo.py PATH_TO_ZOO.py --plainly         two-sample tests with Bonferroni in place of the engine
 
 The zoo is a Python file with a table ZOO: id -> entry with the fields fn, data, metric, claim, universe, verdict, witness. The
 engine gets the function, and the space, metric, universe and claim as its text fields say them: never a pair, an event or the
@@ -17,11 +19,15 @@ import multiprocessing
 import re
 import sys
 import time
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import attrs
+import numpy as np
 import zoo_laws
 from dpspec_divergences import (
     AddRemove,
@@ -43,10 +49,13 @@ from dpspec.blocks.vectors import IntegerCounts, ValueLists
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import Law
+from dpspec.verifier.apart import Clock
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.exhaustive import verify
-from dpspec.verifier.sampled.calls import datasets
-from dpspec.verifier.sampled.engine import refute
+from dpspec.verifier.expression import Outcomes, Raised
+from dpspec.verifier.sampled.calls import datasets, pairs
+from dpspec.verifier.sampled.events import Atoms, Combination, Ranges
+from dpspec.verifier.sampled.null import Null, bounds_refute
 from dpspec.verifier.verdict import Outcome, Verdict
 
 ANSWERS = 20
@@ -152,17 +161,101 @@ def spec_of(entry: Any, zoo: dict[str, Any]) -> PrivacySpec:
 # --- running -------------------------------------------------------------------------------------
 
 
-def judged(name: str, zoo: dict[str, Any], seed: int, draws: int | None) -> tuple[str, Verdict, float]:
-    start = time.process_time()
-    given = {} if draws is None else {"draws": draws}
-    verdict = refute(zoo[name].fn, spec_of(zoo[name], zoo), seed=seed, **given)
-    return name, verdict, time.process_time() - start
+EXACT = {math.log(2): "ln(2)", math.log((1 + math.e) / 2): "0.62011450695828"}
+"""Claims that are doubles next to what is meant: the exact number, or the double rounded up."""
+SECONDS = 30
+
+
+def exactly(entry: Any, spec: PrivacySpec) -> PrivacySpec:
+    """The claim that is meant."""
+    kind, size, *_ = entry.claim
+    if kind == "pure" and size in EXACT:
+        return attrs.evolve(spec, budget=UniformBudget(parameter="epsilon", value=EXACT[size]))
+    return spec
+
+
+def judged(name: str, zoo: dict[str, Any], seed: int, draws: int | None, seconds: float = SECONDS) -> tuple[str, Verdict, float]:
+    """The function, in so much processor time; those of which the doubles are claimed, with their last bits."""
+    clock, entry = Clock(seconds), zoo[name]
+    spec = exactly(entry, spec_of(entry, zoo))
+    verdict = verify_claim(entry.fn, spec, seed=seed, draws=draws, seconds=Fraction(seconds), bits=entry.level == "bits")
+    return name, verdict, clock.spent()
+
+
+# --- the same in another order, and a baseline ------------------------------------------------------
+
+
+def otherwise(name: str, zoo: dict[str, Any], seed: int, seconds: float = SECONDS) -> tuple[str, Verdict, float]:
+    """The same function with its values listed the other way round; of fixed lengths, with its coordinates permuted."""
+    clock, entry = Clock(seconds), zoo[name]
+    spec = exactly(entry, spec_of(entry, zoo))
+    space = spec.space
+    if isinstance(space, ValueLists):
+        spec = attrs.evolve(spec, space=attrs.evolve(space, values=tuple(reversed(space.values))))
+    length = length_of(entry.data) or 0
+    order = np.random.default_rng(seed + 1).permutation(length)
+    fixed = length > 1 and not entry.universe and getattr(space, "ordered", True)
+
+    def moved(x: Any, rng: Any) -> Any:
+        return entry.fn([x[place] for place in order] if fixed else x, rng)
+
+    verdict = verify_claim(moved, spec, seed=seed, seconds=Fraction(seconds), bits=entry.level == "bits")
+    return name, verdict, clock.spent()
+
+
+BASELINE = 2_000
+
+
+def plainly(name: str, zoo: dict[str, Any], seed: int, error: float = 1e-9) -> tuple[str, bool, float]:
+    """The baseline: on each pair of small datasets, binomial tests of outcomes and quantiles against the claim, with Bonferroni.
+
+    One sample suggests the events, another of the same size tests them: x has k of n in E, x' m of n, and with the bound g of the
+    divergence P(p > g(q) is not so) is at most the error over all tests, by Clopper and Pearson. scipy does the rest.
+    """
+    clock, entry = Clock(SECONDS), zoo[name]
+    spec = spec_of(entry, zoo)
+    chosen = pairs(datasets(spec, seed, 24), spec)
+    rng = np.random.default_rng(seed)
+    held: dict[str, list[Outcomes]] = {}
+    for pair in chosen:
+        for dataset in (pair.left, pair.right):
+            if repr(dataset) not in held:
+                held[repr(dataset)] = [Outcomes.of(_calls(entry.fn, dataset, rng)) for _ in range(2)]
+    found = False
+    for pair in chosen:
+        both = [held[repr(dataset)] for dataset in (pair.left, pair.right)]
+        events = _quantile_events(Outcomes.from_atoms([*both[0][0].atoms, *both[1][0].atoms]))
+        hits = np.array([[event.count(sides[1]) for event in events] for sides in both], dtype=float)
+        null = Null(spec.output_divergence, pair.bound)
+        tail = error / (4 * max(len(events), 1) * len(chosen) * 2)
+        for one, two in ((hits[0], hits[1]), (hits[1], hits[0])):
+            found = found or bool(bounds_refute(one, two, BASELINE, null, tail).any())
+            found = found or bool(bounds_refute(BASELINE - one, BASELINE - two, BASELINE, null, tail).any())
+        if found:
+            break
+    return name, found, clock.spent()
+
+
+def _calls(function: Any, dataset: Any, rng: Any) -> Iterator[Any]:
+    for _ in range(BASELINE):
+        try:
+            yield function(presented(dataset), rng)
+        except Exception as problem:
+            yield Raised(type(problem).__name__, str(problem)[:80])
+
+
+def _quantile_events(pool: Outcomes) -> list[Any]:
+    """The frequent outcomes, and half-lines of each number at its deciles."""
+    found: list[Any] = [Atoms(frozenset([atom])) for atom, times in Counter(pool.atoms).most_common(20) if times > 5]
+    for shape, (rows, matrix) in pool.groups.items():
+        for place in range(matrix.shape[1] if len(rows) > 50 else 0):
+            for cut in np.unique(np.quantile(matrix[:, place], np.linspace(0.1, 0.9, 9))):
+                one = Combination((place,), (1.0,))
+                found.append(Ranges(shape, matrix.shape[1], one, ((-math.inf, float(cut)),), len(pool.groups) == 1))
+    return found
 
 
 # --- with laws -------------------------------------------------------------------------------------
-
-EXACT = {math.log(2): "ln(2)", math.log((1 + math.e) / 2): "0.62011450695828"}
-"""Claims that are doubles next to what is meant: the exact number, or the double rounded up."""
 
 
 class GivenLaw(Mechanism):
@@ -180,10 +273,8 @@ class GivenLaw(Mechanism):
 def judged_by_law(name: str, zoo: dict[str, Any], given: zoo_laws.Given | None) -> tuple[str, Verdict, float]:
     """By its law, on the first of the datasets that black boxes are tried on; without one by its code, the last bits included."""
     start = time.process_time()
-    entry, spec = zoo[name], spec_of(zoo[name], zoo)
-    kind, size, *_ = entry.claim
-    if kind == "pure" and size in EXACT:
-        spec = attrs.evolve(spec, budget=UniformBudget(parameter="epsilon", value=EXACT[size]))
+    entry = zoo[name]
+    spec = exactly(entry, spec_of(entry, zoo))
     if given is None:
         verdict = verify_claim(entry.fn, spec, bits=entry.level == "bits")
     else:
@@ -201,12 +292,20 @@ def _start(path: str) -> None:
     _LAWS.update(zoo_laws.laws(module))
 
 
-def _work(task: tuple[str, int, int | None]) -> tuple[str, Verdict, float]:
-    return judged(task[0], _ZOO, task[1], task[2])
+def _work(task: tuple[str, int, float]) -> tuple[str, Verdict, float]:
+    return judged(task[0], _ZOO, task[1], None, task[2])
 
 
-def _work_by_law(task: tuple[str, int, int | None]) -> tuple[str, Verdict, float]:
+def _work_otherwise(task: tuple[str, int, float]) -> tuple[str, Verdict, float]:
+    return otherwise(task[0], _ZOO, task[1], task[2])
+
+
+def _work_by_law(task: tuple[str, int, float]) -> tuple[str, Verdict, float]:
     return judged_by_law(task[0], _ZOO, _LAWS.get(task[0]))
+
+
+def _work_plainly(task: tuple[str, int, float]) -> tuple[str, bool, float]:
+    return plainly(task[0], _ZOO, task[1])
 
 
 # --- the page --------------------------------------------------------------------------------------
@@ -222,7 +321,8 @@ def entries(pair: tuple[Any, Any]) -> int:
 def row(name: str, entry: Any, verdict: Verdict, seconds: float, *, timed: bool) -> list[str]:
     refuted = verdict.outcome is Outcome.REFUTED
     right = entry.verdict == "ok"
-    mark = ("FALSE ALARM" if refuted else "not refuted") if right else ("refuted" if refuted else "missed")
+    left = "verified" if verdict.outcome is Outcome.VERIFIED else "not refuted"
+    mark = ("FALSE ALARM" if refuted else left) if right else ("refuted" if refuted else "missed")
     found, listed, event = "", "", ""
     if verdict.witness is not None:
         witness = verdict.witness
@@ -237,6 +337,7 @@ def row(name: str, entry: Any, verdict: Verdict, seconds: float, *, timed: bool)
         "right" if right else "wrong",
         " ".join(map(str, entry.claim)),
         mark,
+        verdict.method,
         found + listed,
         event[:150],
         match[1].replace(",", "") if match else "",
@@ -248,29 +349,32 @@ def _ends(bracket: Any) -> str:
     return f"[{float(bracket.lower):.4g}, {float(bracket.upper):.4g}]"
 
 
-def table(results: list[tuple[str, Verdict, float]], zoo: dict[str, Any], wall: float, processes: int) -> str:
+def table(results: list[tuple[str, Verdict, float]], zoo: dict[str, Any], given: argparse.Namespace, wall: float) -> str:
+    seed, processes = given.seed, given.processes
     wrong = [name for name, *_ in results if zoo[name].verdict != "ok"]
     found = [name for name, verdict, _ in results if name in wrong and verdict.outcome is Outcome.REFUTED]
     alarms = [name for name, verdict, _ in results if name not in wrong and verdict.outcome is Outcome.REFUTED]
+    verified = [name for name, verdict, _ in results if name not in wrong and verdict.outcome is Outcome.VERIFIED]
     larger = [
         name for name, verdict, _ in results
-        if name in found and verdict.witness is not None
+        if name in found and verdict.witness is not None and zoo[name].witness is not None
         and entries((verdict.witness.left, verdict.witness.right)) > entries(zoo[name].witness[:2])
     ]  # fmt: skip
     missed = ", ".join(name for name in wrong if name not in found) or "none"
     lines = [
-        "# The zoo as black boxes",
+        "# The zoo as plain functions",
         "",
-        "Made by `python benchmarks/zoo.py PATH_TO_ZOO.py --write docs/zoo.md`. The engine gets the function, and the space,",
-        "metric, universe and claim only. Error 1e-9 per claim; intervals at 99.9 % from fresh draws, x against x'.",
+        f"Made by `python benchmarks/zoo.py PATH_TO_ZOO.py --seed {seed} --write docs/zoo.md`. The engine gets the function, and",
+        f"the space, metric, universe and claim only, and {SECONDS} s of processor time each. Error 1e-9 per claim; intervals at",
+        "99.9 % from fresh draws, x against x'. P14 with `bits=True`.",
         "",
         f"* {len(found)} of {len(wrong)} wrong ones refuted; missed: {missed}.",
-        f"* {len(alarms)} of {len(results) - len(wrong)} right ones refuted.",
+        f"* {len(alarms)} of {len(results) - len(wrong)} right ones refuted, {len(verified)} verified.",
         f"* Witnesses with more entries than the listed one: {', '.join(larger) or 'none'}.",
         f"* {sum(seconds for *_, seconds in results):.0f} s of processor time, {wall:.0f} s by the clock on {processes} cores.",
         "",
-        "| id | truth | claim | verdict | x / x' | event | draws | CPU s |",
-        "|---|---|---|---|---|---|---|---|",
+        "| id | truth | claim | verdict | method | x / x' | event | draws | CPU s |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for name, verdict, seconds in results:
         cells = row(name, zoo[name], verdict, seconds, timed=True)
@@ -326,22 +430,31 @@ def main() -> None:
     parser.add_argument("--laws", action="store_true", help="judge by laws where they are given")
     parser.add_argument("--only", default="")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--draws", type=int)
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--otherwise", action="store_true", help="values reversed, coordinates permuted")
+    parser.add_argument("--plainly", action="store_true", help="the baseline")
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
     _start(given.zoo)
     names = [name for name in _ZOO if not given.only or name in given.only.split(",")]
     start = time.perf_counter()
-    results, work = [], _work_by_law if given.laws else _work
+    work: Any = _work_by_law if given.laws else _work_otherwise if given.otherwise else _work_plainly if given.plainly else _work
+    results: list[Any] = []
     with multiprocessing.get_context("spawn").Pool(given.processes, _start, (given.zoo,)) as pool:
-        for done in pool.imap_unordered(work, [(name, given.seed, given.draws) for name in names]):
+        for done in pool.imap_unordered(work, [(name, given.seed, given.seconds) for name in names]):
             results.append(done)
+            if given.plainly:
+                print(done[0], "refuted" if done[1] else "", f"{done[2]:.1f}", file=sys.stderr, flush=True)
+                continue
             print(" | ".join(row(done[0], _ZOO[done[0]], done[1], done[2], timed=True)), file=sys.stderr, flush=True)
     results.sort(key=lambda result: names.index(result[0]))
-    if given.laws:
-        text = table_of_laws(results, _ZOO, _LAWS)
-    else:
-        text = table(results, _ZOO, time.perf_counter() - start, given.processes)
+    if given.plainly:
+        wrong = {name for name in names if _ZOO[name].verdict != "ok"}
+        found = {name for name, refuted, _ in results if refuted}
+        print(f"baseline: {len(found & wrong)} of {len(wrong)} wrong ones, {len(found - wrong)} right ones refuted")
+        return
+    took = time.perf_counter() - start
+    text = table_of_laws(results, _ZOO, _LAWS) if given.laws else table(results, _ZOO, given, took)
     if given.write:
         write(given.write, text, laws=given.laws)
     print(text.split("| id |", maxsplit=1)[0])

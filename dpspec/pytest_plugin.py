@@ -283,21 +283,50 @@ def assert_satisfies(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
         from dpspec.testing import assertions
 
         __tracebackhide__ = True
-        if isinstance(spec, (str, Path)):
-            spec = request.path.parent / spec
-        properties = request.node.user_properties
-        try:
-            verdict = assertions.assert_satisfies(mechanism, spec, **options)
-        except assertions.ClaimNotHeld as failure:
-            properties.extend(assertions.verdict_properties(failure.verdict))
-            if (
-                failure.verdict.outcome.value == "undecided"
-                and "undecided" not in options
-                and request.config.getini("dpspec_undecided") == "skip"
-            ):
-                pytest.skip(f"undecided: {failure.verdict.reason}")
-            raise
-        properties.extend(assertions.verdict_properties(verdict))
-        return verdict
+        may_skip = "undecided" not in options and request.config.getini("dpspec_undecided") == "skip"
+        return _asserted(request, assertions.assert_satisfies, (mechanism, spec), options, may_skip=may_skip)
 
     return judge
+
+
+@pytest.fixture
+def assert_not_refuted(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
+    """`dpspec.testing.assert_not_refuted`, which also records for JUnit what was found.
+
+    It never skips: a function that was not looked at closely enough for the fault that is named fails the test.
+    """
+
+    def judge(function: Function, spec: PrivacySpec | SpecDocument | str | Path, **options: Any) -> Verdict:
+        from dpspec.testing import assertions
+
+        __tracebackhide__ = True
+        return _asserted(request, assertions.assert_not_refuted, (function, spec), options, may_skip=False)
+
+    return judge
+
+
+def _asserted(
+    request: pytest.FixtureRequest,
+    judge: Callable[..., Verdict],
+    about: tuple[Any, Any],
+    options: dict[str, Any],
+    *,
+    may_skip: bool,
+) -> Verdict:
+    """The verdict, recorded; the path of a specification starts at the folder of the test."""
+    from dpspec.testing import assertions
+
+    __tracebackhide__ = True
+    subject, spec = about
+    if isinstance(spec, (str, Path)):
+        spec = request.path.parent / spec
+    properties = request.node.user_properties
+    try:
+        verdict = judge(subject, spec, **options)
+    except assertions.ClaimNotHeld as failure:
+        properties.extend(assertions.verdict_properties(failure.verdict))
+        if failure.verdict.outcome.value == "undecided" and may_skip:
+            pytest.skip(f"undecided: {failure.verdict.reason}")
+        raise
+    properties.extend(assertions.verdict_properties(verdict))
+    return verdict

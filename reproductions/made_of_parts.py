@@ -50,7 +50,7 @@ KINDS: dict[str, Any] = {"type": "distinct-count", "attributes": ["county"]}
 
 
 _NEVER = "the more records there are in one cell, the nearer a pair comes"
-_MANY = "pairs with many cells would come nearer; their laws are not integrated"
+_FAR = "the farther counts lie from the threshold, the nearer a pair comes"
 
 
 def cases() -> Iterator[Case]:
@@ -362,8 +362,8 @@ def _chosen() -> Iterator[Case]:
         "most-common-factor-two", "the factor two is forgotten for a person replaced", exponential, REPLACE, "1/2", wrong=True
     )
     above = {"type": "above-threshold", "query": REGIONS, "threshold": "10", "threshold_scale": "2", "query_scale": "4"}
-    yield pure("first-above", "the first region above ten: 1/2 + 1/4 for a person added", above, ADD, "3/4", gap=_MANY)
-    yield pure("first-above-replaced", "1/2 + 2/4 for a person replaced", above, REPLACE, "1", gap=_MANY)
+    yield pure("first-above", "the first region above ten: one count moves, 1/4 for a person added", above, ADD, "1/4", gap=_FAR)
+    yield pure("first-above-replaced", "two counts move, 2/4 for a person replaced", above, REPLACE, "1/2", gap=_FAR)
     small = {**above, "query": table("sex"), "threshold": "0", "threshold_scale": "1/4", "query_scale": "1/4"}
     yield pure(
         "first-above-one-scale", "the noise of the threshold is taken for all that is needed", small, REPLACE, "1", wrong=True

@@ -21,64 +21,138 @@ from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, range_
 
 FIRST = 40
 """So many of the smallest datasets are tried before any pattern."""
-LONG, LONGEST = 12, 30
+TELLING = 6
+"""Patterns of two values are made of so many; single entries take every value."""
+LONG, LONGEST = 12, 64
 """Constant lists are tried up to the one length, every position is changed once up to the other."""
-DRAWN = 130
+_STEPS = (16, 32, 64, 100, 128, 256)
+"""... and around these lengths."""
+_WRAPS = (128, 256, 32_768, 65_536)
+"""Sums that reach these wrap in integers of 8 and 16 bits."""
+_SUMMED = 400
+_SMALL_SIGNS = 7
+
+
+def telling(values: Sequence[Any]) -> list[Any]:
+    """The values in an order of their own, however they are listed: the simplest, the extremes, what is no number, the rest.
+
+    >>> telling((5, 3, 0, None, -2, 1))
+    [0, 5, -2, None, 1, 3]
+    """
+    ranked = sorted(values, key=_simplicity)
+    plain = [value for value in ranked if _simplicity(value)[0] == 0]
+    ends = [max(plain), min(plain)] if plain else []
+    others = {(type(value), repr(value) == "nan"): value for value in ranked if _simplicity(value)[0]}
+    longest = [max(ranked, key=lambda value: (len(repr(value)), repr(value)))] if not plain else []
+    chosen = [*ranked[:1], *ends, *others.values(), *longest, *ranked]
+    return list({repr(value): value for value in chosen}.values())
+
+
+def _simplicity(value: Any) -> tuple[int, float, bool, str]:
+    """Numbers by size, the positive one first; then what is no number, the shorter first."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and value - value == 0:
+        return 0, abs(value), value < 0, repr(value)
+    return 1, len(repr(value)), False, repr(value)
 
 
 def lists_tried(
-    smallest: Iterable[Any],
-    values: Sequence[Any],
-    lengths: tuple[int, int | None],
-    generator: random.Random,
-    *,
-    ordered: bool = True,
+    values: Sequence[Any], lengths: tuple[int, int | None], generator: random.Random, *, ordered: bool = True
 ) -> Iterator[Any]:
-    """The smallest datasets, then lists with a pattern: constant, one entry changed, a step, and at random.
+    """Lists in groups of neighbours, from each kind of pattern in turn; the same ones for every order in which values are listed.
+
+    The smallest; constant ones at every length; one entry changed, at every place and to every value; steps from one value to
+    another; all values once; lengths and sums where counters wrap; at random, with one entry changed and two exchanged.
 
     Args:
-        smallest: the datasets of a space of lists, smallest first.
         values: what an entry may be.
         lengths: the least and the largest length.
         generator: for what is drawn.
         ordered: whether positions count.
     """
-    yield from itertools.islice(smallest, FIRST)
     least, most = lengths
-    telling = [*dict.fromkeys((values[0], values[-1], values[len(values) // 2], *values))]
-    sizes = range(least, min(least + 4, 8 if most is None else most) + 1)
-    for size in sizes:
-        for value in telling[:6]:
-            yield [value] * size
-    if ordered and len(telling) > 1:
-        for place in range(min(max(sizes), LONGEST)):
-            yield [telling[1] if i == place else telling[0] for i in range(max(sizes))]
-    for size in range(sizes.stop, LONG if most is None else min(most, LONG) + 1):
-        yield [telling[0]] * size
-    for size in sizes:
-        for value, other in itertools.islice(itertools.permutations(telling, 2), 12):
-            yield [value] * (size - 1) + [other] if size else []
-            yield [other] + [value] * (size - 1) if size else []
-            yield [value] * (size // 2) + [other] * (size - size // 2)
-    if len(values) ** max(sizes) > FIRST:
-        for _ in range(DRAWN):
-            yield from _drawn_list(values, generator.choice(sizes), generator)
+    told = telling(values)
+    choose: Any = itertools.product if ordered else itertools.combinations_with_replacement
+    top = least + 64 if most is None else most
+    small = itertools.chain.from_iterable(
+        map(list, choose(told, repeat=size) if ordered else choose(told, size)) for size in range(least, top + 1)
+    )
+    few = max(2, FIRST // 3)
+    yield from itertools.islice(small, few)
+    base = min(max(least, 4), top)
+    kinds = [
+        ([told[0]] * size for size in range(least, min(top, max(LONG, least)) + 1)),
+        _changed(told, base if most is None or most > least else least, ordered=ordered),
+        _steps(told, min(top, max(base, 6))),
+        itertools.islice(small, FIRST - few),
+        _long(told, least, top),
+        _mixed(told, (least, min(top, base + 2)), generator),
+    ]
+    while kinds:
+        for kind in list(kinds):
+            found = list(itertools.islice(kind, 4))
+            yield from (one for one in found if least <= len(one) <= top)
+            if not found:
+                kinds.remove(kind)
 
 
-def _drawn_list(values: Sequence[Any], size: int, generator: random.Random) -> Iterator[list[Any]]:
-    """A list at random, the same with one entry changed, and with two entries exchanged, as invariants such as totals ask for."""
-    drawn = [generator.choice(values) for _ in range(size)]
-    yield drawn
-    if size:
-        place, other = generator.randrange(size), generator.randrange(size)
-        yield [*drawn[:place], generator.choice(values), *drawn[place + 1 :]]
-        exchanged = list(drawn)
-        exchanged[place], exchanged[other] = drawn[other], drawn[place]
-        yield exchanged
+def _changed(told: Sequence[Any], size: int, *, ordered: bool) -> Iterator[list[Any]]:
+    """A constant list with one entry changed to every value, and at every place."""
+    for base in told[:2] if size else ():
+        yield [base] * size
+        yield from ([base] * (size - 1) + [value] for value in told[:60] if value is not base)
+    for base, other in itertools.islice(itertools.permutations(told[:TELLING], 2), 2 if ordered and size else 0):
+        yield from ([other if i == place else base for i in range(size)] for place in range(min(size, LONGEST)))
+    if size > 1:
+        for base, other in itertools.islice(itertools.permutations(told[:TELLING], 2), 30):
+            yield [base] * (size - 1) + [other]
+            yield [base] * (size - 2) + [other] * 2
+
+
+def _steps(told: Sequence[Any], size: int) -> Iterator[list[Any]]:
+    """Lists of two values, from none of the second to nothing else; all values once; and those without their last entry."""
+    for base, other in itertools.islice(itertools.combinations(told[:TELLING], 2), 15):
+        for count in range(min(size, LONGEST) + 1):
+            yield [other] * count + [base] * (size - count)
+            yield ([other] * count + [base] * (size - count))[:-1]
+    for count in range(min(len(told), size, LONG) + 1):
+        yield list(told[:count])
+        yield [*told[:count], *told[:1]]
+
+
+def _long(told: Sequence[Any], least: int, top: int) -> Iterator[list[Any]]:
+    """Constant lists of every telling value, and long ones beside the lengths and sums at which counters wrap."""
+    for size in range(max(least, 1), min(top, least + 6, LONG) + 1):
+        yield from ([value] * size for value in told[1:TELLING])
+    for step in _STEPS:
+        yield from ([told[0]] * size for size in (step - 1, step, step + 1) if least <= size <= top)
+    for value in told[:3]:
+        if isinstance(value, int) and abs(value) > 1:
+            for wrap in _WRAPS:
+                size = -(-wrap // abs(value))
+                yield from ([value] * n for n in (size - 1, size) if least <= n <= min(top, _SUMMED))
+    for value in told[1:3]:
+        yield from ([value] * n for step in _STEPS for n in (step - 1, step) if least <= n <= top)
+
+
+def _mixed(told: Sequence[Any], sizes: tuple[int, int], generator: random.Random) -> Iterator[list[Any]]:
+    """Lists at random, the same with one entry changed, with two exchanged as totals ask for, and with one less."""
+    for _ in range(DRAWN if len(told) > 1 else 0):
+        drawn = [generator.choice(told) for _ in range(generator.randint(*sizes))]
+        yield drawn
+        if drawn:
+            place, other = generator.randrange(len(drawn)), generator.randrange(len(drawn))
+            yield [*drawn[:place], generator.choice(told), *drawn[place + 1 :]]
+            exchanged = list(drawn)
+            exchanged[place], exchanged[other] = drawn[other], drawn[place]
+            yield exchanged
+            yield drawn[:-1]
+
+
+DRAWN = 200
 
 
 def directions(length: int) -> list[tuple[int, ...]]:
-    """Directions in {-1, 0, 1}^n, up to sign: all, one against the rest, steps, alternating, one alone.
+    """Directions in {-1, 0, 1}^n, up to sign: all, one against the rest, steps, alternating, one alone; all signs where few.
 
     >>> directions(2)
     [(1, 1), (-1, 1), (1, -1), (1, 0), (0, 1)]
@@ -89,18 +163,34 @@ def directions(length: int) -> list[tuple[int, ...]]:
     steps.sort(key=lambda step: abs(sum(step)))
     waves = [tuple(1 if i % 2 == 0 else -1 for i in range(length))]
     alone = [tuple(1 if i == j else 0 for i in range(length)) for j in range(length)] if length > 1 else []
-    return list(dict.fromkeys([*whole, *against, *steps, *waves, *alone]))
+    found = [*whole, *against, *steps, *waves, *alone]
+    if length <= _SMALL_SIGNS:
+        found += [(1, *rest) for rest in itertools.product((1, -1), repeat=length - 1)]
+    kept: dict[tuple[int, ...], None] = {}
+    for way in found:
+        if way in against or tuple(-entry for entry in way) not in kept:
+            kept.setdefault(way)
+    return list(kept)
 
 
-def vectors_tried(length: int, low: int, high: int | None) -> Iterator[tuple[int, ...]]:
-    """Constants, and constants moved by each direction, near the middle of the range first."""
+def vectors_tried(length: int, low: int, high: int | None, generator: random.Random | None = None) -> Iterator[tuple[int, ...]]:
+    """Constants, and constants moved by each direction, near the middle of the range first; then at random, and at its ends."""
     middle = 0 if low <= 0 and (high is None or high >= 0) else low
     ways = directions(length)
     yield from ((middle + step,) * length for step in (0, 1, -1, 2, 3))
-    for base, size in ((0, 1), (0, 2), (3, 1), (1, 1)):
+    for base, size in ((0, 1), (0, 2), (3, 1), (1, 1), (0, 3)):
         for direction in ways:
             for sign in (1, -1):
                 yield tuple(middle + base + sign * size * entry for entry in direction)
+    drawn = generator or random.Random(0)
+    for turn in range(DRAWN):
+        way = [drawn.choice((1, -1)) if drawn.random() < 0.8 else 0 for _ in range(length)]
+        start = [middle + drawn.choice((0, 0, 1, 2, 5)) * (turn % 3) for _ in range(length)]
+        for size in (0, 1, 2):
+            yield tuple(a + size * b for a, b in zip(start, way, strict=True))
+    for end, inward in ((low, 1), *(() if high is None else ((high, -1),))):
+        yield (end,) * length
+        yield from (tuple(end + inward * (i == place) for i in range(length)) for place in range(min(length, LONGEST)))
 
 
 # --- bits and counts ------------------------------------------------------------------------------
@@ -206,7 +296,7 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Changes, Trials, Wordin
         return 0, 1
 
     def tried(self, generator: Random) -> Iterator[Any]:
-        return lists_tried(self.datasets(), (0, 1), (self.length, self.length), generator)
+        return lists_tried((0, 1), (self.length, self.length), generator)
 
     def differing(self, unit: str, gone: tuple[Record, ...], come: tuple[Record, ...]) -> Iterator[tuple[Any, Any]]:
         """The records that differ in the first places, zeros in all others."""
@@ -313,7 +403,7 @@ class IntegerCounts(DatasetSpace, ListedCells, Trials, Tabular, Wording):
         return self.length * self.low, None if self.high is None else self.length * self.high
 
     def tried(self, generator: Random) -> Iterator[Any]:
-        return vectors_tried(self.length, self.low, self.high)
+        return vectors_tried(self.length, self.low, self.high, generator)
 
     def order_tried(self, dataset: Dataset) -> tuple[int, str]:
         """By the largest absolute value, since these are answers of queries; then by text."""
@@ -469,7 +559,7 @@ class ValueLists(DatasetSpace, Entries, Trials, Tabular, Wording):
         return self.least
 
     def tried(self, generator: Random) -> Iterator[Any]:
-        return lists_tried(self.datasets(), self.values, (self.least, self.most), generator, ordered=self.ordered)
+        return lists_tried(self.values, (self.least, self.most), generator, ordered=self.ordered)
 
     def columns(self) -> tuple[str, ...]:
         width = self._width()

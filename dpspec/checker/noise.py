@@ -53,14 +53,14 @@ _QUOTIENT = re.compile(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)/\(([^()]*(?:\([^()]*\
 
 
 @attrs.frozen
-class Chance:
+class ExponentialQuotient:
     """A quotient of sums of q e^r in lowest terms, the lower one beginning with 1: equal numbers are written alike."""
 
     top: Terms
     bottom: Terms
 
     @classmethod
-    def of(cls, top: dict[Fraction, Fraction], bottom: dict[Fraction, Fraction]) -> Chance:
+    def of(cls, top: dict[Fraction, Fraction], bottom: dict[Fraction, Fraction]) -> ExponentialQuotient:
         top, bottom = ({r: q for r, q in terms.items() if q} for terms in (top, bottom))
         if not top:
             return cls((), ((Fraction(0), Fraction(1)),))
@@ -75,7 +75,7 @@ class Chance:
         return cls(_terms(upper / first, lows[0] - lows[1], step), _terms(lower / first, Fraction(0), step))
 
     @classmethod
-    def read(cls, text: str) -> Chance:
+    def read(cls, text: str) -> ExponentialQuotient:
         """A number as proofs write it: `1/3`, `2*e^(1/2)`, `(e^(1))/(1 + e^(1))`."""
         if len(text) > MOST_OUTCOMES:
             raise UnknownFormula("a probability that is too long")
@@ -83,17 +83,17 @@ class Chance:
         top, bottom = (quotient[1], quotient[2]) if quotient else (text, "1")
         return cls.of(_sum(top), _sum(bottom))
 
-    def times(self, other: Chance) -> Chance:
-        return Chance.of(_multiplied(self.top, other.top), _multiplied(self.bottom, other.bottom))
+    def times(self, other: ExponentialQuotient) -> ExponentialQuotient:
+        return ExponentialQuotient.of(_multiplied(self.top, other.top), _multiplied(self.bottom, other.bottom))
 
-    def over(self, other: Chance) -> Chance:
-        return Chance.of(_multiplied(self.top, other.bottom), _multiplied(self.bottom, other.top))
+    def over(self, other: ExponentialQuotient) -> ExponentialQuotient:
+        return ExponentialQuotient.of(_multiplied(self.top, other.bottom), _multiplied(self.bottom, other.top))
 
-    def plus(self, other: Chance) -> Chance:
+    def plus(self, other: ExponentialQuotient) -> ExponentialQuotient:
         top = _multiplied(self.top, other.bottom)
         for power, factor in _multiplied(other.top, self.bottom).items():
             top[power] = top.get(power, Fraction(0)) + factor
-        return Chance.of(top, _multiplied(self.bottom, other.bottom))
+        return ExponentialQuotient.of(top, _multiplied(self.bottom, other.bottom))
 
     @property
     def fraction(self) -> Fraction | None:
@@ -151,9 +151,9 @@ def _multiplied(one: Terms, other: Terms) -> dict[Fraction, Fraction]:
     return found
 
 
-NEVER, SURE = Chance.of({}, {Fraction(0): Fraction(1)}), Chance.read("1")
+NEVER, SURE = ExponentialQuotient.of({}, {Fraction(0): Fraction(1)}), ExponentialQuotient.read("1")
 
-FinitePair = tuple[tuple[Chance, Chance], ...]
+FinitePair = tuple[tuple[ExponentialQuotient, ExponentialQuotient], ...]
 """The probabilities of each outcome before and after a change."""
 
 
@@ -164,18 +164,18 @@ def two_laws(before: JsonTable, after: JsonTable) -> str:
     return pair_text([(sides[0].get(t, NEVER), sides[1].get(t, NEVER)) for t in outcomes])
 
 
-def pair_text(pair: list[tuple[Chance, Chance]]) -> str:
+def pair_text(pair: list[tuple[ExponentialQuotient, ExponentialQuotient]]) -> str:
     return json.dumps(sorted([str(p), str(q)] for p, q in pair if p != NEVER or q != NEVER))
 
 
-def _probabilities(law: JsonTable) -> dict[str, Chance]:
+def _probabilities(law: JsonTable) -> dict[str, ExponentialQuotient]:
     if law["family"] == "FiniteLaw":
         weights = {t: Fraction(w) for t, w in law["weights"].items()}
         need(sum(weights.values()) == Fraction(law["total"]) > 0, "weights do not add up to their total")
-        return {t: Chance.read(str(w / Fraction(law["total"]))) for t, w in weights.items()}
+        return {t: ExponentialQuotient.read(str(w / Fraction(law["total"]))) for t, w in weights.items()}
     if law["family"] == "ExponentialLaw":
-        found = {t: Chance.read(text) for t, text in law["probabilities"].items()}
-        need(functools.reduce(Chance.plus, found.values(), NEVER) == SURE, "probabilities do not add up to 1")
+        found = {t: ExponentialQuotient.read(text) for t, text in law["probabilities"].items()}
+        need(functools.reduce(ExponentialQuotient.plus, found.values(), NEVER) == SURE, "probabilities do not add up to 1")
         return found
     raise UnknownFormula(f"two laws of the family {law['family']} are not known here")
 
@@ -184,15 +184,17 @@ def _probabilities(law: JsonTable) -> dict[str, Chance]:
 def finite_pair(text: str) -> FinitePair | None:
     """The pair of a text; None where it is the text of a noise."""
     found = json.loads(text)
-    return tuple((Chance.read(p), Chance.read(q)) for p, q in found) if isinstance(found, list) else None
+    return (
+        tuple((ExponentialQuotient.read(p), ExponentialQuotient.read(q)) for p, q in found) if isinstance(found, list) else None
+    )
 
 
-def exponential_of(loss: ExactValue) -> Chance:
+def exponential_of(loss: ExactValue) -> ExponentialQuotient:
     """e^loss, for a loss r + ln(q)."""
     factor = exponential(attrs.evolve(loss, plain=Fraction(0)))
     if factor is None or loss.infinite or loss.root:
         raise UnknownFormula(f"e^({loss}) has no exact form here")
-    return Chance.of({loss.plain: factor}, {Fraction(0): Fraction(1)})
+    return ExponentialQuotient.of({loss.plain: factor}, {Fraction(0): Fraction(1)})
 
 
 def response(loss: ExactValue) -> str:
@@ -207,10 +209,10 @@ def sketch_pair(epsilon: ExactValue, share: Fraction) -> str:
     """The laws of a count mean sketch of two categories that a share of the hash functions tell apart (Apple Differential
     Privacy Team 2017): share p^2 and share (1 - p)^2 for p = e^(epsilon/2) / (e^(epsilon/2) + 1).
     """
-    odds, part = exponential_of(linear([(Fraction(1, 2), epsilon)])), Chance.read(str(share))
+    odds, part = exponential_of(linear([(Fraction(1, 2), epsilon)])), ExponentialQuotient.read(str(share))
     whole = odds.plus(SURE).times(odds.plus(SURE))
     most, least = odds.times(odds).over(whole).times(part), SURE.over(whole).times(part)
-    neither = Chance.read(str(1 - share)).plus(odds.plus(odds).over(whole).times(part))
+    neither = ExponentialQuotient.read(str(1 - share)).plus(odds.plus(odds).over(whole).times(part))
     return pair_text([(most, least), (least, most), (neither, neither)])
 
 

@@ -30,7 +30,7 @@ from dpspec.checker.noise import (
     LOSSES,
     NEVER,
     SURE,
-    Chance,
+    ExponentialQuotient,
     Moves,
     divergence_below,
     noise_text,
@@ -188,6 +188,8 @@ class _Proven:
     def is_single(self) -> bool:
         """Whether neighbours differ by one change only."""
         within = self.prices[3]
+        if self.in_groups:
+            return within is not None
         return (
             within is not None
             and 2 * min((price for price, is_added in self.kinds if self.seen[is_added]), default=within) > within
@@ -199,13 +201,19 @@ class _Proven:
         within = self.prices[3]
         return within is not None and 2 * min((price for price, _ in self.kinds), default=within) > within
 
+    @property
+    def in_groups(self) -> bool:
+        """Whether several records change in their places at once."""
+        by_record = any(view["kind"] in BY_RECORD for view in self.views)
+        return by_record and not self.is_one_change and any(change["price"] > 1 for change in self.changes)
+
     @cached_property
     def seen(self) -> dict[bool, list[list[str]]]:
         """For records replaced, and added: what becomes of one in each view, for every pair that keeps the tables."""
         space, unit, kept = self.claim["space"], self.prices[0], list(self.sensitivity["kept"])
         records = FewRecords.of(space, unit, [*(view["table"] for view in self.views), *kept])
         parts = [*(records.own_part(view["table"]) for view in self.views), *kept]
-        if not self.is_one_change:  # several changes keep the tables one by one only where cells are nested
+        if not self.is_one_change and not self.in_groups:  # several keep the tables one by one only where cells are nested
             need_nested(records, kept)
         found: dict[bool, list[list[str]]] = {False: [], True: []}
         for _, is_added in self.kinds:
@@ -293,7 +301,7 @@ def _sensitivity(proof: _Proven) -> str:
     for change in proof.changes:
         kind = change["price"], change["added"]
         need(
-            isinstance(kind[1], bool) and kind in proof.kinds,
+            isinstance(kind[1], bool) and (kind in proof.kinds or (proof.in_groups and not kind[1])),
             f"no change that neighbours can afford costs {kind[0]}",
         )
     unit, kept = prices[0], list(stated["kept"])
@@ -304,13 +312,15 @@ def _sensitivity(proof: _Proven) -> str:
     if in_place:
         kind = proof.claim["input_divergence"]
         ordered = kind.get("relation", kind.get("of", kind))["type"] in ("hamming-ordered", "differ-in-one-position")
-        need(ordered and (proof.is_one_change or not kept), "records are answered for in their places")
+        need(ordered and (proof.is_one_change or proof.in_groups or not kept), "records are answered for in their places")
     need(proof.rate == 1 or not kept, "records of a sample are not counted by an invariant")
     own = [view for view in proof.views if view["table"]["unit"] == unit]
     inner = [view for view in proof.views if view["table"]["unit"] != unit]
     need(not any("contributions" in view for view in own), "which records are counted depends on others")
     if inner and (unit, {view["table"]["unit"] for view in inner}) != ("household", {"person"}):
         raise Rejected(f"records of the unit {unit} do not determine those of {told_table(inner[0]['table'])}")
+    if proof.in_groups:
+        return _in_places(proof)
     for _, is_added in proof.kinds:
         if any(change["times"] for change in proof.changes if change["added"] is is_added):
             _one_by_one(proof, own, inner, is_added=is_added)
@@ -319,11 +329,42 @@ def _sensitivity(proof: _Proven) -> str:
         for sides in proof.seen[is_added]:
             moved = list(zip(proof.views, sides, strict=True))
             seen = [view_answers(view, how, proof.claim["space"]) for view, how in moved if view in own]
-            at_once = sum((cases[0] for cases in seen if len(cases) == 1), Counter())
+            at_once: Moves = sum((cases[0] for cases in seen if len(cases) == 1), Counter())
             members = _of_members([(view, how) for view, how in moved if view in inner], proof.claim["space"])
             listed.hold(at_once, [*(cases for cases in seen if len(cases) > 1), *members])
     every = sum(map(len, proof.seen.values()))
     return f"each of {every} kinds of change is among the {len(proof.changes)} that are listed"
+
+
+def _in_places(proof: _Proven) -> str:
+    """Records that change in their places, of which those that break an invariant never come alone.
+
+    Under a limit of the number of places, all that change at once are listed. Without one, those that keep the tables are listed
+    one by one, and all in twos and threes, to which any number from two on adds up.
+    """
+    space, unit, within = proof.claim["space"], proof.prices[0], proof.prices[3]
+    need(all(view["kind"] in BY_RECORD for view in proof.views), "some records are counted, not answered for in their places")
+    need(
+        all(change[key] in (0, []) for change in proof.changes for key in ("times", "members", "groups")),
+        "nothing lies in a place",
+    )
+    listed = {(change["price"], frozenset(proof.moves(change["moves"]).items())) for change in proof.changes}
+    tables = [view["table"] for view in proof.views]
+    records = FewRecords.of(space, unit, tables)
+    every = {
+        frozenset(_at_once([
+            (view, _relation(*(bool(bits >> place & 1) for bits in state))) for place, view in enumerate(proof.views)
+        ], space).items())
+        for state in records.states(tables, is_added=False)
+    }  # fmt: skip
+    for sides in proof.seen[False] if within is None else ():
+        one = _at_once(list(zip(proof.views, sides, strict=True)), space)
+        need((1, frozenset(one.items())) in listed, "a change that keeps the tables is not listed")
+    for size in (2, 3) if within is None else (within,):
+        for chosen in itertools.combinations_with_replacement(every, size):
+            together = sum((Counter(dict(one)) for one in chosen), Counter[tuple[str, int]]())
+            need((size, frozenset(together.items())) in listed, f"a change of {size} records is not listed")
+    return f"{len(every)} kinds of change of one record, and all that change together, are among the {len(proof.changes)} listed"
 
 
 def _relation(before: bool, after: bool, same: bool) -> str:
@@ -454,8 +495,8 @@ def _chosen_answers(view: JsonTable, shifts: tuple[int, ...], _: JsonTable) -> l
 
 
 def _first_answers(view: JsonTable, shifts: tuple[int, ...], _: JsonTable) -> list[Moves]:
-    """1/threshold scale and the span of the changes over the scale of counts (Lyu, Su and Li 2017, Theorems 4 and 5)."""
-    loss = 1 / fraction(view["threshold_scale"]) + len(shifts) / fraction(view["query_scale"])
+    """Given the noisy threshold, a count that moves by one changes the probability of an outcome by e^(1/query scale) at most."""
+    loss = len(shifts) / fraction(view["query_scale"])
     return [Counter({(response(ExactValue(loss)), 0): 1})]
 
 
@@ -465,8 +506,8 @@ def _shown_answers(view: JsonTable, shifts: tuple[int, ...], _: JsonTable) -> li
     need(0 < ratio < 1, "the ratio of the noise is not between 0 and 1")
     shown = ratio ** (threshold - 1) / (1 + ratio) if threshold > 1 else 1 - ratio ** (2 - threshold) / (1 + ratio)
     noise = noise_text({"family": "TwoSidedGeometricLaw", "decay": f"ln({1 / ratio})"})
-    new = pair_text([(SURE, Chance.read(str(1 - shown))), (NEVER, Chance.read(str(shown)))])
-    gone = pair_text([(Chance.read(str(1 - shown)), SURE), (Chance.read(str(shown)), NEVER)])
+    new = pair_text([(SURE, ExponentialQuotient.read(str(1 - shown))), (NEVER, ExponentialQuotient.read(str(shown)))])
+    gone = pair_text([(ExponentialQuotient.read(str(1 - shown)), SURE), (ExponentialQuotient.read(str(shown)), NEVER)])
     each = [[Counter({(noise, by): 1}), Counter({(new if by > 0 else gone, 0): 1})] for by in shifts]
     return [sum(chosen, Counter()) for chosen in itertools.product(*each)]
 

@@ -65,8 +65,13 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
 )
 @click.option("--seed", type=click.IntRange(min=0), help="With --function, take this seed for all draws.  [default: 0]")
 @click.option("--error", metavar="P", help="With --function, refute a true claim with this probability at most.  [default: 1e-9]")
-@click.option("--draws", type=click.IntRange(min=1), help="With --function, call it so often at most.  [default: 800000]")
-@click.option("--seconds", metavar="S", help="With --function, stop after so many seconds.")
+@click.option(
+    "--draws", type=click.IntRange(min=1), help="With --function, call it so often at most.  [default: as there is time]"
+)
+@click.option("--seconds", metavar="S", help="With --function, take so much processor time for everything.  [default: 30]")
+@click.option("--loss", metavar="L", help="With --function, be sure to find a loss per unit distance of L, or fail.")
+@click.option("--mass", metavar="P", help="... at events of this probability.  [default: 0.05]")
+@click.option("--power", metavar="P", help="... with this probability.  [default: 0.99]")
 @click.option("--dataset", metavar="ADAPTER", help="With --function, hand it each dataset so: pandas, numpy, dicts, ...")
 @click.option("--generator", metavar="ADAPTER", help="With --function, let its chances come from here: random, system, ...")
 @click.option("--bits", is_flag=True, default=None, help="With --function, also look at which doubles can be reached.")

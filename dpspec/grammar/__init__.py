@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         is_log_concave as is_log_concave,
         law_data as law_data,
         narrowed as narrowed,
+        other_numbers as other_numbers,
     )
 
 _HOMES = {
@@ -94,6 +95,7 @@ _HOMES = {
         "is_log_concave",
         "law_data",
         "narrowed",
+        "other_numbers",
     ),
 }
 __all__ = [name for names in _HOMES.values() for name in names]

@@ -134,7 +134,7 @@ def law_data(law: Law) -> JsonData:
     return {"family": named(type(law)), **{name: _written(value) for name, value in known.items()}}
 
 
-def _written(value: object) -> JsonData:
+def _written(value: object) -> JsonData | str:
     """A parameter as text; weights of outcomes as a table."""
     if isinstance(value, tuple) and all(isinstance(entry, tuple) and len(entry) == 2 for entry in value):
         value = dict(value)
@@ -222,9 +222,18 @@ class Report(View):
         return {(): (NO_CHANGE,), (-1, 1): ((self.laws,),)}.get(counts)
 
     def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> Case | None:
-        if len(before) != len(after) or None in (*before, *after):
+        if None in (*before, *after):
             return None
+        if len(before) != len(after):
+            return (other_numbers(len(before), len(after)),)
         return tuple(self.laws for ours, theirs in zip(before, after, strict=True) if ours != theirs)
+
+
+def other_numbers(before: int, after: int) -> LawPair:
+    """What tells two datasets apart for sure where each record is answered for: how many reports there are."""
+    from dpspec.laws.law import FiniteLaw
+
+    return FiniteLaw.point(before), FiniteLaw.point(after)
 
 
 @attrs.frozen

@@ -316,6 +316,11 @@ class FirstAbove(QuadratureAnswer):
     """
 
     queries: tuple[LaplaceNoise, ...]
+    _runs: tuple[tuple[LaplaceNoise, int], ...] = attrs.field(init=False, eq=False, repr=False)
+
+    @_runs.default
+    def _equal_ones(self) -> tuple[tuple[LaplaceNoise, int], ...]:
+        return tuple((noise, len(list(same))) for noise, same in itertools.groupby(self.queries))
 
     @property
     def outcomes(self) -> tuple[int, ...]:
@@ -326,9 +331,11 @@ class FirstAbove(QuadratureAnswer):
         return tuple(query.center for query in self.queries)
 
     def given(self, outcome: AnyOutput, z: acb, inside: Fraction) -> acb:
-        product = acb(1)
-        for query in self.queries[:outcome]:
-            product *= query.below(z, inside)
+        product, left = acb(1), outcome
+        for noise, times in self._runs:  # one after the other, so that equal ones are powers
+            if left <= 0:
+                break
+            product, left = product * noise.below(z, inside) ** min(times, left), left - times
         return product if outcome == len(self.queries) else product * (1 - self.queries[outcome].below(z, inside))
 
 

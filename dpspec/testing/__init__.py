@@ -16,7 +16,11 @@ from typing import TYPE_CHECKING
 from dpspec.base.late import late_names
 
 if TYPE_CHECKING:
-    from dpspec.testing.assertions import ClaimNotHeld as ClaimNotHeld, assert_satisfies as assert_satisfies
+    from dpspec.testing.assertions import (
+        ClaimNotHeld as ClaimNotHeld,
+        assert_not_refuted as assert_not_refuted,
+        assert_satisfies as assert_satisfies,
+    )
     from dpspec.testing.kit import (
         CheckResult as CheckResult,
         Status as Status,
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "dpspec.testing.assertions": (
         "ClaimNotHeld",
+        "assert_not_refuted",
         "assert_satisfies",
     ),
     "dpspec.testing.kit": (

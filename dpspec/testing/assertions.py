@@ -1,4 +1,4 @@
-"""Claims in ordinary tests: `assert_satisfies(mechanism, spec)`."""
+"""Claims in ordinary tests: `assert_satisfies(mechanism, spec)`, and `assert_not_refuted(function, spec, loss=...)`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.report.text import verdict_lines
 from dpspec.specfile.document import SpecDocument
-from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.entry import PowerError, verify_claim
 from dpspec.verifier.sampled.calls import Function
 from dpspec.verifier.verdict import Outcome, Verdict
 
@@ -51,6 +51,50 @@ def assert_satisfies(
         name = getattr(mechanism, "name", None) or getattr(mechanism, "__name__", "the mechanism")
         head = f"{name} does not satisfy the specification" if verdict.outcome is Outcome.REFUTED else "undecided"
         raise ClaimNotHeld(verdict_text(verdict, spec, note=head), verdict)
+    return verdict
+
+
+def assert_not_refuted(
+    function: Function,
+    spec: PrivacySpec | SpecDocument | str | Path,
+    *,
+    loss: Any,
+    mass: Any = "0.05",
+    power: Any = "0.99",
+    **options: Any,
+) -> Verdict:
+    """Fail unless the function stands a search in which a fault of a stated size would have been found.
+
+    It passes only when that is true: for each pair and event that was looked at, a loss per unit distance of at least `loss`,
+    with the event of probability at least `mass` on one dataset and its complement on the other, is refuted with probability
+    `power`. The verdict says on how many pairs and events; on the strength of draws it stays undecided. (Where the law can be
+    read off the code, it is what that shows.)
+
+    Args:
+        function: a plain function (dataset, numpy Generator) -> output.
+        spec: the specification, a read file, or the path of one.
+        loss: in the units of the budget, above it.
+        mass, power: see above.
+        options: what the engine takes besides (`seed`, `error`, `draws`, `seconds`, `datasets`).
+
+    Raises:
+        ClaimNotHeld: it is refuted, or not looked at closely enough; `verdict` has everything that was found.
+    """
+    __tracebackhide__ = True
+    if isinstance(spec, (str, Path)):
+        spec = read(spec)
+    if isinstance(spec, SpecDocument):
+        spec = spec.spec
+    name = getattr(function, "__name__", "the function")
+    try:
+        verdict = verify_claim(function, spec, loss=loss, mass=mass, power=power, **options)
+    except PowerError as missing:
+        open_ = Verdict(outcome=Outcome.UNDECIDED, method="sampled", scope="too few draws", reason=str(missing))
+        raise ClaimNotHeld(verdict_text(open_, spec, note=f"{name} was not looked at closely enough"), open_) from None
+    if verdict.outcome is Outcome.REFUTED:
+        raise ClaimNotHeld(verdict_text(verdict, spec, note=f"{name} does not satisfy the specification"), verdict)
+    if verdict.outcome is Outcome.UNDECIDED and not verdict.reason.startswith("not refuted: a loss"):
+        raise ClaimNotHeld(verdict_text(verdict, spec, note="undecided"), verdict)
     return verdict
 
 

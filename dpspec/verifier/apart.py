@@ -3,6 +3,9 @@
 The child is a fork, so that any function can be handed to it, a lambda too. Its standard output and error go to a file of their
 own; its result, or its exception, comes back by a pipe. On systems without fork the code runs in this process.
 
+Time is processor time of the work (`Clock`), so that a busy machine changes nothing: the kernel ends a child that has used its
+part. A clock on the wall only guards against work that waits for ever.
+
 `Cut` ends calls into foreign code that do not end. `Trial` is a first look at a plain function: a few calls, so that a crash is
 reported as a crash before anybody speaks of privacy.
 
@@ -23,6 +26,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,6 +57,7 @@ class Returned(Generic[Result]):
         value: the result; None where the process ended without one.
         printed: what was written to standard output and error.
         ended: how the process ended before its work was done; empty where it was not.
+        late: whether it was ended because its time was over.
         note: what it was about when it ended, by `note`.
     """
 
@@ -60,6 +65,38 @@ class Returned(Generic[Result]):
     printed: str = ""
     ended: str = ""
     note: str = ""
+    late: bool = False
+
+
+class Clock:
+    """Processor time from now on: of this process, and of its children that have ended.
+
+    Args:
+        seconds: how much there is.
+
+    >>> Clock(30.0).left() <= 30.0
+    True
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._start = _used()
+
+    def spent(self) -> float:
+        """Seconds of processor time since the start."""
+        return _used() - self._start
+
+    def left(self) -> float:
+        """Seconds that are left, at least 0."""
+        return max(0.0, self.seconds - self.spent())
+
+
+def _used() -> float:
+    try:
+        import resource
+    except ImportError:  # no such module on systems without fork, where there are no children either
+        return time.process_time()
+    return time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 
 class _Note:
@@ -85,12 +122,19 @@ def note(text: str) -> None:
     _note.write(text)
 
 
-def apart(work: Callable[[Progress], Result], progress: Progress | None = None) -> Returned[Result]:
+PATIENCE = 20
+"""A child may take so many times its seconds on the clock on the wall, and as many seconds more: a busy machine is no fault."""
+
+
+def apart(
+    work: Callable[[Progress], Result], progress: Progress | None = None, *, seconds: float | None = None
+) -> Returned[Result]:
     """Run `work` in a child process, and hand back what it returns or raises.
 
     Args:
         work: takes a function that tells of progress; returns something that can be pickled.
         progress: called in this process with what the work tells of its progress.
+        seconds: processor time that the child may take; the kernel then ends it, whatever it is about.
 
     Raises:
         whatever the work raises.
@@ -99,6 +143,8 @@ def apart(work: Callable[[Progress], Result], progress: Progress | None = None) 
     42
     >>> apart(lambda tell: os._exit(3)).ended
     'with exit code 3'
+    >>> apart(lambda tell: [None for _ in itertools.repeat(0)], seconds=0.05).late
+    True
     """
     tell = progress or (lambda _done, _all: None)
     if not CAN_FORK:
@@ -109,23 +155,26 @@ def apart(work: Callable[[Progress], Result], progress: Progress | None = None) 
         child = _fork()
         if not child:
             receiver.close()
-            _serve(work, sender, printed)
+            _serve(work, sender, printed, seconds)
         sender.close()
         try:
-            kind, content = _received(receiver, tell)
+            kind, content = _received(receiver, tell, None if seconds is None else PATIENCE * (seconds + 1))
+            if kind == "late":
+                os.kill(child, signal.SIGKILL)
         except BaseException:  # this process was interrupted
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             _note.place = before
             raise
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        late = kind == "late" or (kind == "ended" and seconds is not None and status == -signal.SIGPROF)
         noted, _note.place = _note.read(), before
         text = _text(printed)
     if kind == "failure":
         raise content
     if kind == "result":
         return Returned(value=content, printed=text)
-    return Returned(value=None, printed=text, ended=content or _how(status), note=noted)
+    return Returned(value=None, printed=text, ended=content or _how(status), note=noted, late=late)
 
 
 _forking = False
@@ -148,11 +197,14 @@ def _alone() -> None:
         os._exit(0)
 
 
-def _serve(work: Callable[[Progress], Any], sender: Connection, printed: IO[bytes]) -> None:
+def _serve(work: Callable[[Progress], Any], sender: Connection, printed: IO[bytes], seconds: float | None) -> None:
     """The child's whole life."""
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if seconds is not None:
+            signal.signal(signal.SIGPROF, signal.SIG_DFL)  # which ends the process, also in the middle of foreign code
+            signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3))
         os.register_at_fork(after_in_child=_alone)
         _redirect(printed)
         try:
@@ -191,10 +243,13 @@ def _redirect(printed: IO[bytes]) -> None:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
 
-def _received(receiver: Connection, tell: Progress) -> tuple[str, Any]:
-    """How it went (result, failure or ended), and what belongs to it."""
+def _received(receiver: Connection, tell: Progress, patience: float | None) -> tuple[str, Any]:
+    """How it went (result, failure, ended or late), and what belongs to it."""
+    end = None if patience is None else time.monotonic() + patience
     while True:
         try:
+            if not receiver.poll(None if end is None else max(0.0, end - time.monotonic())):
+                return "late", "by waiting too long"
             kind, content = receiver.recv()
         except (EOFError, OSError, pickle.UnpicklingError):
             return "ended", ""
@@ -210,6 +265,8 @@ def _how(code: int) -> str:
         name = signal.Signals(-code)
     except ValueError:
         return f"by signal {-code}"
+    if code == -signal.SIGPROF:
+        return "when its time was over"
     words = {signal.SIGSEGV: "a segmentation fault", signal.SIGABRT: "an abort", signal.SIGKILL: "a kill"}
     return f"by {words.get(name, 'a signal')} ({name.name})"
 
@@ -391,15 +448,18 @@ class Trial:
         return bool(self.crash) and not self.returned and not self.cut
 
 
-def trial(function: Callable[[Any, Any], Any], datasets: Iterable[Dataset], *, seed: int = 0) -> Trial:
-    """Call the function a few times on the first datasets; while it only raises, on more of them."""
+def trial(
+    function: Callable[[Any, Any], Any], datasets: Iterable[Dataset], *, seed: int = 0, seconds: float | None = None
+) -> Trial:
+    """Call the function a few times on the first datasets; while it only raises, on more of them; until its time is over."""
+    clock = Clock(seconds or float("inf"))
     calls = returned = raised = looked = 0
     crash, inside, cut = "", False, False
     held: Sequence[Dataset] = list(itertools.islice(datasets, MOST))
     each = max(2, -(-CALLS // max(len(held), 1)))
     with cutting(lambda: calls if inside else -1, LIMIT):
         for place, dataset in enumerate(held):
-            if cut or (returned and place >= FIRST):
+            if cut or (returned and place >= FIRST) or (looked and not clock.left()):
                 break
             looked, failed = place + 1, False
             note(f"a first call on {dataset}")

@@ -127,6 +127,9 @@ class Attaining:
                 one, other = (records[:1], records[1:]) if records is not None else ((), ())
                 exchanges = [(one * times, other * times), (other * times, one * times)]
                 exchanges += [((), other)] if times == 1 and other else []
+                if self.spec.space.is_ordered and records is not None:  # others in another order, with one replaced or none
+                    turned = records[::-1]
+                    exchanges += [(records * times, turned * times), (records * times + one, turned * times + other)]
                 found = self._better(None, exchanges, unit, precision)
                 if found is not None and found.ratio.lower > bound:
                     return found
@@ -162,7 +165,8 @@ class Attaining:
         yield gone, come
         if (change.is_added or self.structure.drawn is not None) and not self.spec.output_divergence.is_symmetric:
             yield come, gone
-        times = 1 if steps.within is None else steps.within // change.price
+        price = steps.added if change.is_added and steps.added is not None else steps.replaced
+        times = 1 if steps.within is None else steps.within // price
         if times > 1:
             yield gone * times, come * times
         if self.spec.space.is_ordered and not change.is_added:
@@ -198,11 +202,11 @@ class Attaining:
                 base = base or records[0]
                 for size in sizes:
                     full = [(*record[:place], (record[place:],) * size) for record in records]
-                    if full[0] != full[1]:
-                        yield (full[0],), (full[1],)
                     for record, one in zip(records, full, strict=True):
                         yield (), (one,)
                         yield ((*record[:place], ()),), (one,)
+                    if full[0] != full[1]:
+                        yield (full[0],), (full[1],)
             if base is not None:
                 kinds = self._kinds([view for view in views if view.table.unit == inner], base)
                 yield from (((), ((*base[:place], tuple(kind[place:] for kind in kinds[:size])),)) for size in sizes)

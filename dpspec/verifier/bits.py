@@ -31,21 +31,25 @@ from dpspec.base.errors import IncompatibleBlocksError, ParameterError, count
 from dpspec.base.exact import INFINITY, Bracket, number, rational
 from dpspec.base.types import Floats, Integers
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.apart import Spare
+from dpspec.verifier.apart import Clock, Spare
 from dpspec.verifier.automatic.sampler import SAMPLES
 from dpspec.verifier.expression import Outcomes
-from dpspec.verifier.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, datasets, pair_order, pairs
+from dpspec.verifier.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Tried, pair_order, pairs
 from dpspec.verifier.sampled.engine import fingerprint
 from dpspec.verifier.sampled.null import CONFIDENCE, Bet, Null, bracket, interval, least_bound
-from dpspec.verifier.verdict import Event, Outcome, UniverseResult, Verdict, Witness
+from dpspec.verifier.sampled.witness import refuted
+from dpspec.verifier.verdict import Event, Outcome, Verdict, Witness
 
 TRAINING = 2_000
 """Draws for each dataset from which the event is chosen."""
 ROUND = 250
 ROUNDS = 40
 """Fresh draws in a round of bets, and how many rounds a pair gets."""
+DRAWS = 400_000
 PAIRS = 12
 """The pairs that are tried, the closest and smallest first; each has its part of the error."""
+LISTED = 64
+"""Datasets of which they are chosen."""
 SHARES = (1.0, 0.6, 0.3)
 MOST_NUMBERS = 4
 _ROUNDING = 1e-6
@@ -177,7 +181,8 @@ def refute_bits(
     *,
     seed: int = 0,
     error: Any = "1e-9",
-    draws: int = 400_000,
+    draws: int | None = None,
+    seconds: float | None = None,
     limit: float = 0.1,
     given: Iterable[tuple[Any, Any]] | None = None,
 ) -> Verdict:
@@ -188,7 +193,8 @@ def refute_bits(
         spec: the claim.
         seed: the same seed gives the same verdict.
         error: the probability of refuting a claim that holds for the law on doubles, at most.
-        draws: how many times the function may be called.
+        draws: how many times the function may be called; without it, as often as all pairs and rounds ask for.
+        seconds: processor time for it.
         limit: seconds of processor time that one call may take.
         given: try only these pairs.
 
@@ -203,17 +209,22 @@ def refute_bits(
     level = rational(error, "error")
     if not 0 < level < 1:
         raise ParameterError("error", "must lie in (0, 1)", value=error)
-    calls = Calls(function=function, space=spec.space, claim=f"bits|{fingerprint(spec)}", seed=seed, draws=draws, limit=limit)
+    calls = Calls(
+        function=function, space=spec.space, claim=f"bits|{fingerprint(spec)}", seed=seed, draws=draws or DRAWS, limit=limit
+    )
+    if seconds is not None:
+        clock = Clock(seconds)
+        calls.expired = lambda: not clock.left()
     chosen = _pairs(spec, seed, given)
     goal = math.log(max(len(chosen), 1) / float(level))
     with Spare(calls.single) as fresh, calls.guarded():
         for pair in chosen:
             try:
                 verdict = _judged(pair, calls, spec, goal, float(level))
+                if verdict is not None and calls.kept((pair.left, pair.right), fresh) is None:
+                    return verdict
             except OutOfDraws:
                 break
-            if verdict is not None and calls.kept((pair.left, pair.right), fresh) is None:
-                return verdict
     reason = f"no event on the last bits told {count(len(chosen), 'pair')} apart in {count(calls.made, 'draw')}; that is no proof"
     return Verdict(
         outcome=Outcome.UNDECIDED, method="sampled", scope=_scope(calls, len(chosen)), reason=reason, assumptions=SAMPLES
@@ -226,7 +237,7 @@ def _scope(calls: Calls, pairs: int) -> str:
 
 def _pairs(spec: PrivacySpec, seed: int, given: Iterable[tuple[Any, Any]] | None) -> Sequence[ChosenPair]:
     if given is None:
-        found = pairs(datasets(spec, seed), spec)
+        found = Tried.of(spec, seed).grow(LISTED)
         return sorted(found, key=lambda pair: (pair.distance, pair_order(pair, spec.space)))[:PAIRS]
     listed: list[ChosenPair] = []
     for left, right in given:
@@ -298,12 +309,4 @@ def _refuted(pair: ChosenPair, chosen: _Chosen, calls: Calls, null: Null, error:
         event=Event(text=str(chosen.event), left=bracket(ends[0]), right=bracket(ends[1])),
         note=note,
     )
-    ratio = Bracket.around(lower.enclose() / pair.distance.enclose()).lower if pair.distance > 0 else INFINITY
-    result = UniverseResult(
-        label=pair.universe, datasets=2, pairs=1, constant=Bracket(lower=max(pair.budget, ratio), upper=INFINITY),
-        bound=pair.budget, outcome=Outcome.REFUTED, attained=(pair.left, pair.right),
-    )  # fmt: skip
-    return Verdict(
-        outcome=Outcome.REFUTED, method="sampled", scope=_scope(calls, 1), universes=(result,), witness=witness,
-        assumptions=SAMPLES,
-    )  # fmt: skip
+    return attrs.evolve(refuted(witness, _scope(calls, 1)), assumptions=SAMPLES)

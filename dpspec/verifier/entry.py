@@ -4,6 +4,9 @@
     a plain function, few datasets         exhaustive, on the laws read off its code by enumeration, which real runs have to fit
     a plain function, anything else        sampled: it can be refuted, never verified
 
+All that is done about a plain function shares one budget of processor time: a glance at its choices, a first second of draws (so
+that what is plainly wrong is red at once), then its choices to the end, a second opinion, and draws with all that is left.
+
 A plain function is named on the command line, `module:name`.
 Specification files hold no import paths: what code is run is said by the person who runs it.
 """
@@ -24,6 +27,7 @@ from typing import Annotated, Any, cast
 import attrs
 
 from dpspec.base.errors import DpspecError, NoFormulaError, NotEnumerableError, WantedShapeError, count
+from dpspec.base.exact import number
 from dpspec.base.params import Integer, Rational, Text, Truth, define, did_you_mean, parameters
 from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset, DatasetSpace, presented
@@ -39,7 +43,7 @@ from dpspec.grammar.mechanism import (
     parameters_of,
 )
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.apart import Returned, apart, note, refuse, shape, trial
+from dpspec.verifier.apart import Clock, Returned, apart, note, refuse, shape, trial
 from dpspec.verifier.automatic import Sampler
 from dpspec.verifier.automatic.loops import prepare
 from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE, enumerate_law
@@ -47,7 +51,8 @@ from dpspec.verifier.automatic.whole import ROUNDING, NoConstant, WholeProof, wh
 from dpspec.verifier.bits import refute_bits
 from dpspec.verifier.exhaustive import not_empty, verify
 from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
-from dpspec.verifier.sampled.engine import DRAWS, ERROR, refute
+from dpspec.verifier.sampled.engine import ERROR, SECONDS, cover, refute
+from dpspec.verifier.sampled.witness import Fault
 from dpspec.verifier.second import MOST_DATASETS, second_opinion
 from dpspec.verifier.verdict import Notice, Outcome, Verdict
 
@@ -65,9 +70,11 @@ class Sampling:
     Args:
         seed: the seed of all draws; the same seed, the same verdict.
         error: the probability of refuting a true claim, at most.
-        draws: how many times the function may be called.
-        seconds: a limit on the time.
+        draws: how many times the function may be called; without it, as often as there is time.
+        seconds: processor time for everything together, of this process and its children.
         bits: also look at which doubles can be reached.
+        loss, mass, power: where nothing is refuted, look so closely that a loss per unit distance of at least `loss`, at
+            events of probability at least `mass`, is found with probability `power`; an error where there is no time for that.
         dataset, generator: the adapters by which the function gets a dataset and its chances; by its annotations, if left out.
 
     >>> Sampling(error="1e-6").options
@@ -76,9 +83,12 @@ class Sampling:
 
     seed: Annotated[int, Integer(low=0)] = 0
     error: Annotated[Fraction, Rational(low=0, high=1, open_low=True, open_high=True)] = Fraction(ERROR)
-    draws: Annotated[int, Integer(low=1)] = DRAWS
-    seconds: Annotated[Fraction, Rational(low=0, open_low=True)] | None = None
+    draws: Annotated[int, Integer(low=1)] | None = None
+    seconds: Annotated[Fraction, Rational(low=0, open_low=True)] = Fraction(SECONDS)
     bits: Annotated[bool, Truth()] = False
+    loss: Annotated[Fraction, Rational(low=0, open_low=True)] | None = None
+    mass: Annotated[Fraction, Rational(low=0, high=Fraction(1, 2), open_low=True)] = Fraction(1, 20)
+    power: Annotated[Fraction, Rational(low=0, high=1, open_low=True, open_high=True)] = Fraction(99, 100)
     dataset: Annotated[str, Text()] | None = None
     generator: Annotated[str, Text()] | None = None
 
@@ -98,6 +108,13 @@ class Sampling:
             elif p.name == "seed" or value != p.default:
                 words += [f"--{p.name}", str(value)]
         return words
+
+
+class PowerError(DpspecError):
+    """A plain function was not refuted, but not looked at closely enough: a fault of the size that was named could be missed."""
+
+    code = "power"
+    exit_code = 3
 
 
 @attrs.frozen(kw_only=True)
@@ -296,7 +313,16 @@ ENUMERATED = 500
 """A plain function is enumerated on spaces of at most this many datasets."""
 PATHS = 3_000
 """... and when no dataset needs more runs than this."""
+GLANCE, FIRST_LOOK = Fraction(1, 2), Fraction(1)
+"""Seconds of a glance at the choices of a function, and of draws before its choices are looked at to the end."""
+PARTS = {
+    "first calls": 0.2, "choices": 0.45, "event": 0.3, "second opinion": 0.5, "sampling": 0.92, "covered": 0.4, "bits": 0.3,
+}  # fmt: skip
+"""The part of the time left that a stage may take; sampling has some to spare for its report."""
+LISTED = 130
+"""Datasets of the first calls in a space too large to list."""
 ENDS = "ends-process"
+LATE = "out-of-time"
 DOUBTED = "a second opinion differs"
 
 
@@ -311,6 +337,9 @@ def verify_claim(
     bits: bool = False,
     dataset: str | None = None,
     generator: str | None = None,
+    loss: Any = None,
+    mass: Any = "0.05",
+    power: Any = "0.99",
     datasets: Iterable[Any] | None = None,
     registry: Registry | None = None,
     progress: Progress | None = None,
@@ -320,9 +349,13 @@ def verify_claim(
     Args:
         subject: the mechanism or the function.
         spec: the claim.
-        seed, error, draws, seconds: for sampling: the seed of all draws (the same seed, the same verdict), the probability
-            of refuting a true claim, and limits on the number of draws and on the time.
+        seed, error, draws: for sampling: the seed of all draws (the same seed, the same draws in the same order), the
+            probability of refuting a true claim, and a limit on the number of draws (without it, time alone is one).
+        seconds: processor time for all that is done about a plain function, children included; without it 30.
         bits: judge the law on floating-point numbers: also look at which doubles can be reached (half of the error goes there).
+        loss, mass, power: of a plain function that is not refuted, state which faults would have been found: a loss per unit
+            distance of at least `loss`, at events of probability at least `mass` on one dataset (and their complements on the
+            other), with probability `power`. The verdict stays undecided; without time to look so closely, it is an error.
         dataset, generator: how the function is handed a dataset (`pandas`, `numpy`, `dicts`, ...), and where its chances come
             from (`random`, `system`, ...); without them, by its annotations (`adapted`).
         datasets: look only at these datasets of the space; without it, at all of them, or at those that sampling picks.
@@ -335,6 +368,7 @@ def verify_claim(
     Raises:
         ParameterError: for an error outside (0, 1), no draws, no time, or a negative seed.
         FunctionRaisesError: for a function that raises in every call, on every dataset.
+        PowerError: with `loss`, where a fault of that size could have been missed.
         UnknownNameError, AdapterError, WantedShapeError, FunctionError: for a function that cannot be handed what it wants.
 
     >>> from dpspec.blocks.budget import UniformBudget
@@ -353,7 +387,10 @@ def verify_claim(
     >>> verdict.outcome.value, verdict.method, str(verdict.constant)
     ('verified', 'exhaustive', 'ln(3)')
     """
-    sampling = Sampling(seed=seed, error=error, draws=DRAWS if draws is None else draws, seconds=seconds, bits=bits)
+    sampling = Sampling(
+        seed=seed, error=error, draws=draws, seconds=Fraction(SECONDS) if seconds is None else seconds, bits=bits,
+        loss=loss, mass=mass, power=power,
+    )  # fmt: skip
     chosen = None if datasets is None else tuple(datasets)
     if isinstance(subject, Mechanism):
         found = verify(subject, spec, datasets=chosen, registry=registry, progress=progress)
@@ -385,24 +422,64 @@ class _Case:
     registry: Registry | None
     progress: Progress | None
     sampling: Sampling
+    clock: Clock = attrs.field(init=False)
+
+    @clock.default
+    def _starts(self) -> Clock:
+        return Clock(float(self.sampling.seconds))
 
     def judged(self) -> Verdict:
         """Enumerated and looked at twice, or else sampled; what was noticed on the way stands beside it."""
         findings = self._first_calls()
-        if any(finding.code == ENDS for finding in findings):
+        if any(finding.code in (ENDS, LATE) for finding in findings):
             return self._undecided(findings[-1].text, findings)
-        exact = self._enumerated(findings)
+        exact = self._enumerated(findings, min(float(GLANCE), self.clock.seconds / 10))
+        if exact is None:
+            found = self._drawn(findings, min(float(FIRST_LOOK), self.clock.seconds / 5))
+            if found is not None and found.outcome is Outcome.REFUTED:
+                return attrs.evolve(found, findings=_each_once((*findings, *found.findings)))
+            seconds = PARTS["choices"] * self.clock.left()
+            exact = self._enumerated(findings, seconds)
+            exact = "to enumerate its choices takes longer than its part of the time" if exact is None else exact
         if isinstance(exact, Verdict):
             return attrs.evolve(exact, findings=_each_once((*findings, *exact.findings)))
-        sampled = apart(self._sampled, self.progress)
-        findings += _printed(sampled.printed)
-        if sampled.value is None:
-            findings.append(_ends(sampled, "while it was sampled"))
+        covering = self.sampling.loss is not None
+        found = self._drawn(findings, PARTS["covered" if covering else "sampling"] * self.clock.left())
+        if found is None:
             return self._undecided(f"{findings[-1].text}; nor was it verified: {exact}", findings)
-        found = attrs.evolve(sampled.value, findings=_each_once((*findings, *sampled.value.findings)))
+        found = attrs.evolve(found, findings=_each_once((*findings, *found.findings)))
+        if covering and found.outcome is Outcome.UNDECIDED and found.method == "sampled":
+            found = self._covered(found)
         if found.outcome is not Outcome.UNDECIDED or found.reason == exact:
             return found
         return attrs.evolve(found, reason=f"{found.reason}; nor was it verified: {exact}")
+
+    def _drawn(self, findings: list[Notice], seconds: float) -> Verdict | None:
+        """The verdict on draws; None where the function ended their process."""
+        sampled = apart(lambda tell: self._sampled(tell, seconds), self.progress, seconds=1.05 * seconds + 0.3)
+        findings += _printed(sampled.printed)
+        if sampled.value is None:
+            findings.append(_ends(sampled, "while it was sampled"))
+        return sampled.value
+
+    def _covered(self, found: Verdict) -> Verdict:
+        """What was not refuted, with the faults that would have been found; on other draws, with half of the error."""
+        sampling, seconds = self.sampling, PARTS["sampling"] * self.clock.left()
+        fault = Fault(loss=number(sampling.loss or 0), mass=sampling.mass, power=sampling.power)
+        asked = apart(
+            lambda _: cover(
+                self.function, self.spec, fault, seed=sampling.seed, error=sampling.error / 2, datasets=self.datasets,
+                seconds=seconds,
+            ),
+            seconds=1.05 * seconds + 0.3,
+        )  # fmt: skip
+        if isinstance(asked.value, Verdict):
+            return attrs.evolve(asked.value, provenance=found.provenance, findings=found.findings)
+        if asked.value is None or asked.value.why:
+            why = _ends(asked, "while it was looked at closely").text if asked.value is None else asked.value.why
+            subject = f"a loss of {sampling.loss} at events of mass {float(sampling.mass):.4g}"
+            raise PowerError("function", f"was not refuted, but {subject} could have been missed", why)
+        return attrs.evolve(found, reason=f"not refuted: {asked.value.text}", scope=f"{found.scope}, and as many as that takes")
 
     def _undecided(self, reason: str, findings: Iterable[Notice]) -> Verdict:
         return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, findings=_each_once(findings))
@@ -415,7 +492,8 @@ class _Case:
         if isinstance(self.function, AdaptedFunction):  # what cannot be written is no output of the function
             for dataset in listed:
                 self.function.handed(presented(dataset))
-        tried = apart(lambda _: trial(self.function, listed, seed=self.sampling.seed))
+        seconds = PARTS["first calls"] * self.clock.seconds
+        tried = apart(lambda _: trial(self.function, listed, seed=self.sampling.seed, seconds=seconds / 2), seconds=seconds)
         findings = _printed(tried.printed)
         if tried.value is None:
             return [*findings, _ends(tried, "in its first calls")]
@@ -434,22 +512,23 @@ class _Case:
         size = space.cardinality()
         if size is not None and size <= ENUMERATED:
             return list(space.datasets())
-        return tried_datasets(self.spec, self.sampling.seed)
+        return tried_datasets(self.spec, self.sampling.seed, LISTED)
 
     # -- enumerated ---------------------------------------------------------------------------------
 
-    def _enumerated(self, findings: list[Notice]) -> Verdict | str:
-        """The verdict on the law that is read off the code, or why there is none to rely on."""
+    def _enumerated(self, findings: list[Notice], seconds: float) -> Verdict | str | None:
+        """The verdict on the law that is read off the code, or why there is none to rely on; None when time was over."""
         function = readable(self.function)
         if isinstance(function, FunctionType):  # to ask another object for its code may run code of its own
             prepare(function)
         size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
         if function is None or size is None or size > ENUMERATED:
-            return self._on_whole_space(findings)
-        ran = apart(self._read_off, self.progress)
+            return self._on_whole_space(findings, seconds)
+        ran = apart(self._read_off, self.progress, seconds=seconds)
         if ran.value is None:
-            findings.append(_ends(ran, "while its choices were enumerated"))
-            return findings[-1].text
+            if not ran.late:
+                findings.append(_ends(ran, "while its choices were enumerated"))
+            return None if ran.late else findings[-1].text
         found, laws = ran.value
         if isinstance(found, str):
             return found
@@ -459,17 +538,18 @@ class _Case:
             return "it was never seen to draw from the generator that it is given"
         return self._confirmed(found, laws)
 
-    def _on_whole_space(self, findings: list[Notice]) -> Verdict | str:
-        """The verdict on the tree of the code for all datasets at once, or why there is none."""
+    def _on_whole_space(self, findings: list[Notice], seconds: float) -> Verdict | str | None:
+        """The verdict on the tree of the code for all datasets at once, or why there is none; None when time was over."""
         above = f"the space has more than {ENUMERATED} datasets"
         if readable(self.function) is None:
             return "its chances come from where enumeration does not see them"
         if isinstance(self.function, AdaptedFunction) and self.function.dataset is not None:
             return f"{above}, and no {self.function.dataset.name} stands for all of them at once"
-        ran = apart(lambda _: self._read_whole())
+        ran = apart(lambda _: self._read_whole(), seconds=seconds)
         if ran.value is None:
-            findings.append(_ends(ran, "while it was run on symbols"))
-            return findings[-1].text
+            if not ran.late:
+                findings.append(_ends(ran, "while it was run on symbols"))
+            return None if ran.late else findings[-1].text
         found, laws = ran.value
         if isinstance(found, str):
             return f"{above}, and {found}"
@@ -524,7 +604,7 @@ class _Case:
         if not laws:
             return attrs.evolve(found, assumptions=ENUMERATES)
         if any(hasattr(law, "explains") for law in laws.values()):
-            sampled = apart(self._sampled, self.progress).value
+            sampled = self._drawn([], PARTS["event"] * self.clock.left())
             if sampled is not None and sampled.outcome is Outcome.REFUTED:
                 return sampled
         confirmed = self._confirmed(found, laws)
@@ -534,7 +614,13 @@ class _Case:
         """Decided only where the real function, run with numpy's generator, does what was read off its code."""
         chosen = _selection(found, list(laws))
         seed, space = self.sampling.seed, self.spec.space
-        asked = apart(lambda _: second_opinion(self.function, space, {x: laws[x] for x in chosen}, seed=seed, of=len(laws)))
+        seconds = PARTS["second opinion"] * self.clock.left()
+        asked = apart(
+            lambda _: second_opinion(
+                self.function, space, {x: laws[x] for x in chosen}, seed=seed, of=len(laws), seconds=0.9 * seconds
+            ),
+            seconds=seconds,
+        )
         if asked.value is None:
             ended = _ends(asked, "in the second opinion")
             return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=f"{DOUBTED}: {ended.text}", findings=(ended,))
@@ -554,8 +640,9 @@ class _Case:
         noisy = any(hasattr(law, "explains") for law in laws.values())
         judged = attrs.evolve(found, assumptions=(*NOISE, *ENUMERATES) if noisy else ENUMERATES)
         if noisy and self.sampling.bits and not reasons:
-            on_doubles = self._on_doubles(error=self.sampling.error)
-            if on_doubles.outcome is Outcome.REFUTED:
+            kept = PARTS["bits"] * self.clock.left()
+            on_doubles = apart(lambda _: self._on_doubles(self.sampling.error, kept), seconds=1.05 * kept + 0.3).value
+            if on_doubles is not None and on_doubles.outcome is Outcome.REFUTED:
                 return attrs.evolve(on_doubles, provenance=found.provenance)
         if reasons:
             return attrs.evolve(judged, outcome=Outcome.UNDECIDED, reason="; ".join(reasons), findings=tuple(findings))
@@ -563,25 +650,26 @@ class _Case:
 
     # -- sampled ------------------------------------------------------------------------------------
 
-    def _sampled(self, tell: Progress) -> Verdict:
-        """Refuted on draws, or undecided; with `bits` half of the error is kept for the last bits."""
+    def _sampled(self, tell: Progress, seconds: float) -> Verdict:
+        """Refuted on draws, or undecided; with `bits` half of the error, and some of the time, is kept for the last bits."""
         sampling = self.sampling
-        limits: dict[str, Any] = {"seed": sampling.seed, "draws": sampling.draws}
-        limits["error"] = sampling.error / (2 if sampling.bits else 1)
+        kept = PARTS["bits"] * seconds if sampling.bits else 0.0
+        ways = (2 if sampling.bits else 1) * (1 if sampling.loss is None else 2)
+        limits: dict[str, Any] = {"seed": sampling.seed, "error": sampling.error / ways}
         found = refute(
             self.function, self.spec, datasets=self.datasets, registry=self.registry, progress=tell,
-            seconds=None if sampling.seconds is None else float(sampling.seconds), **limits,
+            seconds=seconds - kept, draws=sampling.draws, **limits,
         )  # fmt: skip
         if sampling.bits and found.outcome is Outcome.UNDECIDED:
-            on_doubles = self._on_doubles(error=limits["error"])
+            on_doubles = self._on_doubles(limits["error"], kept)
             return attrs.evolve(on_doubles, provenance=found.provenance) if on_doubles.outcome is Outcome.REFUTED else found
         return found
 
-    def _on_doubles(self, *, error: Fraction) -> Verdict:
+    def _on_doubles(self, error: Fraction, seconds: float) -> Verdict:
         """Refuted by which doubles can be reached, or undecided."""
         pairs = None if self.datasets is None else itertools.combinations(self.datasets, 2)
-        sampling = self.sampling
-        return refute_bits(self.function, self.spec, given=pairs, seed=sampling.seed, draws=sampling.draws, error=error)
+        seed, draws = self.sampling.seed, self.sampling.draws
+        return refute_bits(self.function, self.spec, given=pairs, error=error, seed=seed, draws=draws, seconds=seconds)
 
 
 class FunctionSampler(Sampler):
@@ -640,6 +728,8 @@ def _printed(text: str) -> list[Notice]:
 
 def _ends(child: Returned[Any], when: str) -> Notice:
     about = f" ({child.note})" if child.note else ""
+    if child.late:
+        return Notice(code=LATE, text=f"the time was over {when}{about}: one call takes long, or waits")
     return Notice(code=ENDS, text=f"the function ended its process {child.ended} {when}{about}")
 
 
@@ -647,7 +737,7 @@ def _each_once(findings: Iterable[Notice]) -> tuple[Notice, ...]:
     """Findings, but only the first of those that every stage would repeat."""
     kept: dict[object, Notice] = {}
     for finding in findings:
-        kept.setdefault(finding.code if finding.code in ("prints", ENDS) else finding, finding)
+        kept.setdefault(finding.code if finding.code in ("prints", ENDS, LATE) else finding, finding)
     return tuple(kept.values())
 
 

@@ -24,9 +24,11 @@ and floats in reading order, from place 0. An expression is one of
                                                             null for no end; "of" restricts it to outputs of a form, null: any
     {"not": E}   {"and": [E, ...]}   {"or": [E, ...]}
 
-with N one of {"sum": [[place, weight], ...]}, {"fraction": place} (what is above the floor), {"largest": true},
-{"largest": false} and {"steps": [[[cut, ...], [value, ...]], ...]} (for each place the value of the cell it lies in, summed).
-All cuts, weights and values are rationals as text, and N is computed exactly.
+with N one of {"sum": [[place, weight], ...]}, {"fraction": place} (what is above the floor), {"remainder": [place, modulus]},
+{"largest": true}, {"largest": false}, {"steps": [[[cut, ...], [value, ...]], ...]} (for each place the value of the cell it
+lies in, summed) and {"whole": what}, of all numbers of the output together: their "count", their "sum", how many are
+"distinct", how many are "zero", the "place of the largest" and the "place of the least" (of the first of several). All cuts,
+weights and values are rationals as text, and N is computed exactly.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ from dpspec.verifier.observed import Observed, UnobservableError, observed
 Shape = tuple[Hashable, ...]
 Atom = tuple[Shape, tuple[float, ...]]
 
-MOST_NUMBERS = 64
+MOST_NUMBERS = 512
 """Numbers of an output beyond this many are left out of the features (they still tell atoms apart)."""
 _EXACT = 2**53
 _BRACKETS = {"tuple": ("(", ")"), "list": ("[", "]"), "set": ("{", "}"), "dict": ("{", "}")}
@@ -68,7 +70,7 @@ class Endless:
     """A call that did not end within its limit, as an output."""
 
 
-def atom(output: Any) -> Atom:
+def atom(output: Any) -> Atom:  # noqa: PLR0911 (one line per kind of output)
     """The shape and the numbers of one output: two outputs have one atom if and only if `observed` sees them alike.
 
     Of an output that cannot be compared only its type is seen.
@@ -80,6 +82,10 @@ def atom(output: Any) -> Atom:
         return ("float",), (output,)
     if type(output) is int and -_EXACT < output < _EXACT:
         return ("int",), (float(output),)
+    if type(output) in (tuple, list):
+        plain = _plain(output)
+        if plain is not None:
+            return plain
     if isinstance(output, Raised):
         return ("raises", output.kind, output.message), ()
     if isinstance(output, Endless):
@@ -88,6 +94,23 @@ def atom(output: Any) -> Atom:
         return _seen(observed(output))
     except UnobservableError:
         return ("object", f"an object of type {type(output).__name__}"), ()
+
+
+def _plain(output: Sequence[Any]) -> Atom | None:
+    """The atom of a list or tuple of plain numbers, the commonest case, without looking at each of them for long; else None."""
+    shape = _plain_shape(type(output), tuple(map(type, output)))
+    if shape is None:
+        return None
+    values = tuple(map(float, output))
+    for value in values:
+        if not (-_EXACT < value < _EXACT) or (not value and math.copysign(1.0, value) < 0):
+            return None
+    return shape, values
+
+
+@lru_cache(maxsize=1024)
+def _plain_shape(kind: type, types: tuple[type, ...]) -> Shape | None:
+    return (kind.__name__, *((one.__name__,) for one in types)) if set(types) <= {int, float} else None
 
 
 def outcome_atom(outcome: Any) -> Atom:
@@ -387,7 +410,7 @@ def _frozen(data: Any) -> Any:
     return tuple(map(_frozen, data)) if isinstance(data, (list, tuple)) else data
 
 
-_KEYS = {"in", "number", "within", "of", "not", "and", "or", "sum", "fraction", "largest", "steps"}
+_KEYS = {"in", "number", "within", "of", "not", "and", "or", "sum", "fraction", "remainder", "largest", "steps", "whole"}
 
 
 def _thawed(data: Any) -> Any:
@@ -419,13 +442,26 @@ def _end(text: str | None, missing: float) -> Fraction | float:
     return missing if text is None else Fraction(text)
 
 
-def _number(data: Any, found: Sequence[Fraction]) -> Fraction | None:
+def _whole(what: str, found: Sequence[Fraction]) -> Fraction | None:
+    """A number that is made of all numbers of an output."""
+    if what.startswith("place of"):
+        chosen = max if {"place of the largest": True, "place of the least": False}[what] else min
+        return Fraction(found.index(chosen(found))) if found else None
+    made = {"count": len, "sum": sum, "distinct": lambda numbers: len(set(numbers)), "zero": lambda numbers: numbers.count(0)}
+    return Fraction(made[what](list(found)))  # type: ignore[operator]
+
+
+def _number(data: Any, found: Sequence[Fraction]) -> Fraction | None:  # noqa: PLR0911 (one line per kind of number)
     """The number that an expression speaks about; None where the output has not the numbers for it."""
     ((kind, argument),) = data
     if kind == "largest":
         return None if not found else max(found) if argument else min(found)
     if kind == "fraction":
         return found[argument] % 1 if argument < len(found) else None
+    if kind == "remainder":
+        return found[argument[0]] % Fraction(argument[1]) if argument[0] < len(found) else None
+    if kind == "whole":
+        return _whole(argument, found)
     if kind == "sum":
         if any(place >= len(found) for place, _ in argument):
             return None

@@ -34,11 +34,11 @@ import numpy as np
 from dpspec.base.errors import count
 from dpspec.blocks.space import Dataset, DatasetSpace, presented
 from dpspec.laws.law import Law
-from dpspec.verifier.apart import CAN_FORK, Cut, cutting, note
+from dpspec.verifier.apart import CAN_FORK, Clock, Cut, cutting, note
 from dpspec.verifier.observed import UnobservableError, observed, observed_raise
 
-RUNS = 8_000
-"""Runs in all."""
+RUNS, FEWEST = 8_000, 1_000
+"""Runs in all, and how many there are to be where time is over before."""
 RUNS_OF_TREES = 2_000
 """... where every one of them has to be what a tree says of its draws."""
 MOST_DATASETS = 8
@@ -79,7 +79,13 @@ class Opinion:
 
 
 def second_opinion(
-    function: RealFunction, space: DatasetSpace, laws: Mapping[Dataset, Law], *, seed: int = 0, of: int = 0
+    function: RealFunction,
+    space: DatasetSpace,
+    laws: Mapping[Dataset, Law],
+    *,
+    seed: int = 0,
+    of: int = 0,
+    seconds: float | None = None,
 ) -> Opinion:
     """Run the function on the datasets of some laws, and hold what is seen against them.
 
@@ -89,15 +95,17 @@ def second_opinion(
         laws: the enumerated law of each dataset that is looked at.
         seed: of numpy's generators: one for each dataset, from SeedSequence([seed, place]).
         of: how many datasets there are, of which these are a selection.
+        seconds: processor time for it.
     """
     trees = all(hasattr(law, "explains") for law in laws.values())
     runs = math.ceil((RUNS_OF_TREES if trees else RUNS) / max(len(laws), 1))
     crowd = _Crowd(function=function, space=space, laws=laws, seed=seed)
     selected = f"{len(laws)} of {of} datasets" if of > len(laws) else count(len(laws), "dataset")
     each = f"{'each of ' if len(laws) > 1 else ''}{selected}"
-    scope = f"{runs:,} runs with numpy's generator on {each}, seed {seed}, error {ERROR:g} in all"
     with _heard() as reaches:
-        stopped = crowd.run(runs, reaches)
+        stopped = crowd.run(runs, reaches, Clock(seconds or math.inf))
+    shown = f"{max(map(Counter.total, crowd.seen.values()), default=0):,}"
+    scope = f"{shown} runs with numpy's generator on {each}, seed {seed}, error {ERROR:g} in all"
     listed = {dataset: law for dataset, law in laws.items() if not hasattr(law, "explains")}
     misfit = stopped or _misfit(crowd, listed)
     return Opinion(misfit=misfit, scope=scope, reaches=tuple(reaches.heard), printed=crowd.printed, mutated=crowd.mutated)
@@ -117,7 +125,7 @@ class _Crowd:
     mutated: bool = False
     seen: dict[Dataset, Counter[Hashable]] = attrs.field(factory=dict)
 
-    def run(self, runs: int, reaches: _Reaches) -> str:
+    def run(self, runs: int, reaches: _Reaches, clock: Clock) -> str:
         """Run everything, in turns; returns why it was stopped, or nothing."""
         seeds = [np.random.SeedSequence([self.seed, place]) for place in range(len(self.laws))]
         sources = [np.random.Generator(np.random.PCG64(one)) for one in seeds]
@@ -128,6 +136,8 @@ class _Crowd:
             for _ in range(runs):
                 if reaches.heard:  # it is not verified whatever the rest shows
                     break
+                if not clock.left():
+                    return "" if self.made >= FEWEST else f"there was no time for more than {count(self.made, 'run')}"
                 for (dataset, law), source, writer in zip(self.laws.items(), sources, writers, strict=True):
                     note(f"a run with numpy's generator on {dataset}")
                     try:

@@ -245,12 +245,34 @@ class Sensitivity:
             parts: list[tuple[Marginal, ...]] = [()]
         elif self._is_one_change:
             parts = [self.fixed(unit)]
+        elif self.is_by_record:
+            return self._in_places(self.fixed(unit))
         else:
-            parts = [()] if self.is_by_record else laminar_parts(self.fixed(unit), self.spec.space, unit)
+            parts = laminar_parts(self.fixed(unit), self.spec.space, unit)
         allowed = [(part, self._allowed(part)) for part in parts]
         if len(allowed) == 1:
             return allowed[0]
         return min(allowed, key=lambda part: self.upper(self.costs(part[1], PRECISIONS[0])))
+
+    def _in_places(self, family: tuple[Marginal, ...]) -> tuple[tuple[Marginal, ...], tuple[RecordChange, ...]]:
+        """Changes of records in their places, as many together as neighbours allow, or as invariants ask for.
+
+        The changes of all places keep the invariants together. So those that break one by themselves are none, or two at least,
+        and can be taken in twos and a three.
+        """
+        every, within = self._allowed(()), self.steps.within
+        sizes = (2, 3) if within is None else (within,)
+        many = sum(math.comb(len(every) + size - 1, size) for size in sizes)
+        if (within is None and not family) or many > FEW_CASES or not all(view.by_record for view in self.views):
+            return (), every
+        groups = tuple(
+            RecordChange(
+                patterns=chosen[0].patterns, price=size,
+                laws=tuple(itertools.chain.from_iterable(change.laws for change in chosen)),
+            )
+            for size in sizes for chosen in itertools.combinations_with_replacement(every, size)
+        )  # fmt: skip
+        return ((), groups) if within is not None else (family, (*self._allowed(family), *groups))
 
     @property
     def _is_one_change(self) -> bool:

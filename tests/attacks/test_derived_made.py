@@ -12,10 +12,11 @@ import itertools
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from dpspec_divergences import (
     AddRemove,
@@ -35,6 +36,7 @@ from dpspec_divergences import (
 from dpspec_flavours.secrets.averages import Subsampled
 from dpspec_flavours.trust import Shuffled
 from dpspec_noise import (
+    AboveThreshold,
     BoundedContributions,
     ClippedSum,
     ComposedMechanism,
@@ -527,3 +529,47 @@ def test_no_bound_of_shuffled_reports_is_below_the_engine() -> None:
 @pytest.mark.long
 def test_hundreds_of_shuffled_rules() -> None:
     print(dict(Counter(map(shuffled, range(1_000, 1_500)))))
+
+
+# --- the first count above a threshold, against sums over a grid -----------------------------------
+
+
+def first_above(counts: Sequence[int], threshold: float, threshold_scale: float, query_scale: float) -> list[float]:
+    """The probabilities of each cell, and of none, by sums over a grid of the noisy threshold."""
+    grid = np.linspace(threshold - 60 * threshold_scale, threshold + 60 * threshold_scale, 12_001)
+    weight = np.exp(-np.abs(grid - threshold) / threshold_scale)
+    left, found = weight / weight.sum(), []
+    for count in counts:
+        away = (grid - count) / query_scale
+        below = np.where(away < 0, np.exp(np.minimum(away, 0)) / 2, 1 - np.exp(-np.maximum(away, 0)) / 2)
+        found.append(float((left * (1 - below)).sum()))
+        left = left * below
+    return [*found, float(left.sum())]
+
+
+def test_the_bound_for_a_first_count_above_is_not_below_what_sums_show() -> None:
+    """One count that moves costs 1/query scale, and two that move apart 2/query scale; far away both are reached."""
+    lot, nearest = random.Random(5), 0.0
+    for _ in range(20):
+        cells, scales = lot.randint(1, 4), (Fraction(lot.randint(1, 6)), Fraction(lot.randint(1, 6)))
+        table = Marginal(attributes=("a",))
+        mechanism = AboveThreshold(query=table, threshold=lot.randint(0, 20), threshold_scale=scales[0], query_scale=scales[1])
+        space = UnorderedRecords(attributes=(named("a", cells),))
+        structure = mechanism.structure(space)
+        assert structure is not None
+        counts = [lot.randint(0, 30) for _ in range(cells)]
+        moves = [(1,), (-1,), (1, -1), (-1, 1), (2,), (1, 1)]
+        changes = [move for move in moves if len(move) <= cells]
+        for change in changes:
+            places = sorted(lot.sample(range(cells), len(change)))
+            other = list(counts)
+            for place, by in zip(places, change, strict=True):
+                other[place] += by
+            args = (float(mechanism.threshold), float(scales[0]), float(scales[1]))
+            p, q = first_above(counts, *args), first_above(other, *args)
+            seen = max((abs(np.log(a / b)) for a, b in zip(p, q, strict=True) if min(a, b) > 1e-12), default=0.0)
+            (case,) = structure.views[0].changed(tuple(sorted(change))) or ()
+            bound = float(Mult().between(*case[0]).upper)
+            assert seen <= bound + 1e-4, f"{mechanism}: {counts} -> {other}: {seen} against {bound}"
+            nearest = max(nearest, seen / bound)
+    assert nearest > 0.99

@@ -574,3 +574,19 @@ def test_a_grid_against_binomial_tails(times, epsilon):
     assert convolved.lower <= exact.upper
     assert exact.lower <= convolved.upper
     assert width(convolved) <= 1e-3 * float(exact.lower) + 1e-30
+
+
+def test_a_product_of_pairs_that_are_their_own_reverse_is_its_own_reverse():
+    """So that it is looked at in one direction only."""
+    mirrored = product_of(DiscreteGaussianShift(shift, Fraction(3, variance)) for shift, variance in ((1, 1), (2, 5), (1, 7)))
+    assert mirrored.reverse() is mirrored
+    crooked = product_of([DiscreteGaussianShift(1, Fraction(2)), FiniteDichotomy((3, 1), (1, 1), 4, 2)])
+    assert crooked.reverse() is not crooked
+
+
+def test_pairs_that_join_are_found_behind_others_that_do_not():
+    factors = [DiscreteGaussianShift(1, Fraction(2)), GaussianShift(number(1)), DiscreteGaussianShift(1, Fraction(3))]
+    found = product_of([*factors, GaussianShift(number(3))])
+    assert isinstance(found, ProductDichotomy)
+    assert len(found.factors) == 3
+    assert found.concentration() == product_of([*factors[::2], GaussianShift(number(4))]).concentration()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ACTIONS = ROOT / "docs" / "examples" / "ci" / "github-actions.yml"
+RELEASE = ACTIONS.with_name("test_release.py")
 HOOKS = ROOT / ".pre-commit-hooks.yaml"
 CONFIGURED = ROOT / "docs" / "examples" / "ci" / "pre-commit-config.yaml"
 
@@ -41,13 +43,19 @@ def commands(pattern, file):
 def test_the_action(tmp_path, run, spec, epsilon, code):
     (tmp_path / "specs").mkdir()
     (tmp_path / "specs" / "warner.dpspec.toml").write_text(spec(epsilon=epsilon), encoding="utf-8")
+    (tmp_path / "tests").mkdir()
+    shutil.copy(RELEASE, tmp_path / "tests")
     install, check, judge = commands(r"^ *- run: (.*)$", ACTIONS)
-    assert install == "pip install -r requirements-test.txt"
+    assert install == "(cd dpspec-source && pip install -r requirements.txt pytest)"
+    assert "-e ." in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     assert run(check).returncode == 0
     done = run(judge)
     assert done.returncode == code, done.stdout
     assert "Traceback" not in done.stdout + done.stderr
-    assert (tmp_path / "privacy.xml").exists()
+    assert "passed" in done.stdout
+    filed = (tmp_path / "privacy.xml").read_text(encoding="utf-8")
+    assert "not refuted: a loss of 9/5 or more per unit distance" in filed
+    assert 'name="outcome" value="undecided"' in filed
 
 
 @pytest.mark.slow

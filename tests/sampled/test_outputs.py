@@ -11,7 +11,7 @@ from dpspec.base.errors import NotInSpaceError, ParameterError
 from dpspec.blocks.space import presented
 from dpspec.blocks.vectors import ValueLists
 from dpspec.verifier.expression import Endless, Outcomes, Raised, atom, written
-from dpspec.verifier.sampled.events import Atoms, Both, Combination, Extreme, Fraction, Ranges, Shapes, both, merged
+from dpspec.verifier.sampled.events import Atoms, Both, Combination, Extreme, Ranges, Remainder, Shapes, both, merged
 from tests.verify.toys import block
 
 ODD = [
@@ -53,8 +53,8 @@ def test_events_count_and_read():
     assert difference.count(outcomes) == 2
     assert str(difference) == "out[0] - out[1] < 0"
     assert Ranges(shape, 2, Extreme(largest=True), ((2.5, math.inf),)).count(outcomes) == 3
-    assert Ranges(shape, 2, Fraction(1), ((0.4, 1.0),)).count(outcomes) == 1
-    assert str(Ranges(shape, 2, Fraction(1), ((0.4, 1.0),), alone=False)) == "out is (#, #) and 0.4 <= out[1] % 1 < 1"
+    assert Ranges(shape, 2, Remainder(1), ((0.4, 1.0),)).count(outcomes) == 1
+    assert str(Ranges(shape, 2, Remainder(1), ((0.4, 1.0),), alone=False)) == "out is (#, #) and 0.4 <= out[1] % 1 < 1"
     inside = Both(difference, Ranges(shape, 2, Combination((0,), (1.0,)), ((0.0, math.inf),)))
     assert (inside.count(outcomes), str(inside)) == (1, "out[0] - out[1] < 0 and out[0] >= 0")
     assert Atoms(frozenset([atom(None)])).count(outcomes) == Shapes(frozenset([("None",)])).count(outcomes) == 1

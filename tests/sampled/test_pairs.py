@@ -1,11 +1,14 @@
 """Pairs of spaces that count over cells: inside one universe, whatever the space, and never by listing too much."""
 
+import numpy as np
 import pytest
+from dpspec_divergences import UserMetric
 
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import ContingencyTables, Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
+from dpspec.blocks.vectors import IntegerCounts, ValueLists
 from dpspec.verifier.sampled.calls import datasets, pairs
 from dpspec.verifier.sampled.engine import refute
 from dpspec.verifier.verdict import Outcome
@@ -46,3 +49,68 @@ def test_a_leak_under_margins_is_found_among_many_kinds_of_records():
     verdict = refute(lambda x, rng: sum(first == second for first, second in x), spec, draws=20_000)
     assert verdict.outcome is Outcome.REFUTED
     assert len(verdict.witness.left) == len(verdict.witness.right) == 2
+
+
+ORDERS = [(0, 1, 2, 3, 7), (7, 3, 2, 1, 0), (2, 7, 0, 3, 1)]
+
+
+def test_what_is_tried_is_the_same_however_values_are_listed():
+    tried = [datasets(claim(ValueLists(values=values, most=6)), 0) for values in ORDERS]
+    assert tried[0] == tried[1] == tried[2]
+
+
+NEEDLES = {
+    "a value": lambda x: 7 in x,
+    "a place": lambda x: len(x) > 2 and x[2] == 3,
+    "a count": lambda x: sum(x) >= 12,
+    "a length": lambda x: len(x) == 5,
+    "a repeat": lambda x: len(set(x)) < len(x),
+    "all values": lambda x: len(set(x)) == 5,
+    "a tie": lambda x: x.count(0) == x.count(7) > 0,
+    "order": lambda x: x != sorted(x),
+}
+
+
+@pytest.mark.spread(7)
+@pytest.mark.parametrize("name", NEEDLES)
+@pytest.mark.parametrize("values", ORDERS, ids=str)
+def test_a_needle_is_found_however_values_are_listed(name, values):
+    ordered = name in ("a place", "order")
+    spec = claim(ValueLists(values=values, most=6, ordered=ordered), epsilon="1/4")
+    needle = NEEDLES[name]
+    found = refute(lambda x, rng: needle(list(x)) if rng.random() < 0.5 else rng.random() < 0.5, spec, draws=60_000)
+    assert found.outcome is Outcome.REFUTED
+    assert found.witness.distance == 1
+
+
+@pytest.mark.parametrize(("length", "place"), [(12, 3), (20, 17), (40, 0)])
+def test_each_place_of_a_long_list_is_changed(length, place):
+    spec = claim(ValueLists(values=(1, 0), least=length, most=length))
+    found = refute(lambda x, rng: x[place] if rng.random() < 0.5 else 0, spec, draws=100_000)
+    assert found.outcome is Outcome.REFUTED
+    assert found.witness.distance == 1
+
+
+@pytest.mark.spread(1)
+@pytest.mark.parametrize(("kind", "values"), [(np.int8, (0, 5)), (np.uint8, (0, 9)), (np.int16, (0, 900))])
+def test_sums_that_wrap_are_reached(kind, values):
+    """A sum in few bits falls by hundreds at one length alone, which is not among the small ones."""
+    spec = claim(ValueLists(values=values, ordered=False), epsilon=1)
+    scale = float(values[1])
+    assert (
+        refute(lambda x, rng: float(np.array(x, kind).sum(dtype=kind)) + rng.laplace(0, scale), spec, seconds=20).outcome
+        is Outcome.REFUTED
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5), (5, 3, 1, 0, 2, 4)])
+def test_answers_that_move_apart_are_found_in_every_order_of_coordinates(order):
+    metric = UserMetric(function=lambda x, y: max(abs(a - b) for a, b in zip(x, y, strict=True)), label="largest change")
+    spec = claim(IntegerCounts(length=6, low=-20, high=20), metric=metric)
+    up = {order[place] for place in (0, 1, 2)}
+
+    def needle(q, rng):
+        return int(all((a > 0) == (place in up) for place, a in enumerate(q))) if rng.random() < 0.5 else 0
+
+    assert refute(needle, spec, draws=150_000).outcome is Outcome.REFUTED

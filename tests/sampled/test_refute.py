@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -17,6 +20,9 @@ from dpspec.blocks.invariant import FunctionInvariant
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.vectors import BitVectors, IntegerCounts, ValueLists
+from dpspec.verifier import apart as apart_module
+from dpspec.verifier.apart import Clock
+from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.sampled.engine import fingerprint, refute
 from dpspec.verifier.verdict import ClaimRefutedError, Outcome
 from tests.sampled.toys import BIT, LISTS, claim, geometric_count, laplace_count, response
@@ -311,11 +317,71 @@ def test_the_budget_of_draws_is_kept(draws):
     assert all(done <= most + 100 for done, most in seen)
 
 
-def test_the_budget_of_time_is_kept():
-    start = time.monotonic()
-    verdict = refute(laplace_count(1.0), claim(epsilon=1), draws=10**9, seconds=0.5)
-    assert verdict.outcome is Outcome.UNDECIDED
-    assert time.monotonic() - start < 30
+def slow(x, rng):
+    """Its choices take minutes to enumerate: every call works for a while."""
+    return sum(int(rng.integers(4)) for _ in range(5)) + sum(range(30_000)) % 2 + len(x)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", [slow, laplace_count(0.9), lambda x, rng: len(x) + 0.7 * rng.standard_t(3)])
+def test_the_budget_of_processor_time_is_kept(function):
+    """Whatever takes the time: enumerating, calls, or the search. The clock counts children, and no time of other programs."""
+    clock = Clock(2.0)
+    verdict = verify_claim(function, claim(ValueLists(values=(0, 1, 2), most=5, ordered=False), epsilon=2), seconds=2)
+    assert verdict.outcome is not Outcome.REFUTED
+    assert clock.spent() <= 2.8
+
+
+@pytest.mark.slow
+def test_what_is_plainly_wrong_is_red_before_its_choices_are_enumerated():
+    spec = claim(ValueLists(values=(0, 1, 2), most=5, ordered=False), epsilon=1)
+    clock = Clock(30)
+    verdict = verify_claim(lambda x, rng: (slow(x, rng), len(x) > 2), spec)
+    assert verdict.outcome is Outcome.REFUTED
+    assert verdict.method == "sampled"
+    assert clock.spent() < 12
+
+
+def test_what_waits_is_ended_by_the_clock_on_the_wall(monkeypatch):
+    monkeypatch.setattr(apart_module, "PATIENCE", 0.2)
+    ended = apart_module.apart(lambda tell: time.sleep(600), seconds=0.5)
+    assert ended.late
+    assert ended.value is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", [laplace_count(0.6), geometric_count(0.25), raising])
+def test_beside_a_busy_program_the_verdict_is_the_same(function):
+    """Two processes that never rest, on every core: the calls are the same ones, and so is the witness."""
+    spec = claim(ValueLists(values=(0, 1), most=40, ordered=False), epsilon="0.9")
+    alone = refute(function, spec, seconds=20)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        beside = refute(function, spec, seconds=20)
+    finally:
+        for one in busy:
+            one.kill()
+            one.wait()
+    assert alone.outcome is Outcome.REFUTED
+    assert str(alone.witness) == str(beside.witness)
+    assert alone.scope == beside.scope
+
+
+def test_time_says_only_where_the_calls_end():
+    """The calls of a longer search begin with those of a shorter one."""
+    logs = []
+    for draws in (3_000, 12_000):
+        log = []
+
+        def logged(x, rng, log=log):
+            log.append((tuple(x), rng.bit_generator.state["state"]["state"]))
+            return len(x) + 3 * rng.standard_t(3)
+
+        refute(logged, claim(epsilon=1), draws=draws, seconds=None if draws else 1)
+        logs.append(log)
+    short, long = (dict.fromkeys(log) for log in logs)
+    shared = sum(call in long for call in short)
+    assert shared > 0.6 * len(short)
 
 
 @pytest.mark.parametrize("bad", [{"error": 0}, {"error": 1}, {"error": "x"}, {"draws": 0}])

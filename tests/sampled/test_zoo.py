@@ -47,7 +47,7 @@ def test_an_easy_wrong_one_is_refuted_with_a_witness_no_larger_than_the_listed_o
 @pytest.mark.parametrize("name", ["P08", "P24", "P42", "P59", "P65", "P71"])
 def test_a_right_one_is_not_refuted(name):
     benchmark = adapter()
-    assert benchmark.judged(name, benchmark.load(str(ZOO)).ZOO, 0, 40_000)[1].outcome is Outcome.UNDECIDED
+    assert benchmark.judged(name, benchmark.load(str(ZOO)).ZOO, 0, 40_000)[1].outcome is not Outcome.REFUTED
 
 
 @needs_zoo

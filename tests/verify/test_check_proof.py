@@ -165,6 +165,10 @@ def falsified(original: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
                 given = data["sensitivity"]["views"][place]["laws"][side]
                 given[key] = _other(given[key])
                 yield f"views[{place}].laws[{side}].{key}", one
+        if view["table"]["unit"] == sensitivity["unit"] and not view["fixed"] and view["kind"] == "NoisyCount":
+            one, data = copied()
+            data["sensitivity"]["views"][place]["contributions"] = [{"most": 1, "in_cell": None, "by": [], "where": {}}]
+            yield f"views[{place}].contributions of its own unit", one
         for number_of, bound in enumerate(view.get("contributions", ())):
             if bound["most"] is not None:
                 one, data = copied()
@@ -241,6 +245,7 @@ TRUE_ANYWAY = {
     "mechanisms/levels-regions-published: kept[0] left out": "the counties move alike in all regions",
     "mechanisms/users-five-views: changes[3].times": "a change that moves nothing, however often",
     "mechanisms/families-two-tables: changes[4].times": "a change that moves nothing, however often",
+    "mechanisms/first-above: views[0].threshold_scale": "one count that changes shows no more, whatever the threshold has",
     "mechanisms/mean-of-two: changes[1] left out": "a sum and a count that move show more than the count alone",
     "mechanisms/mean-of-two: changes[1].moves": "the same change is listed beside it",
     "mechanisms/local-sketch-collided: views[0].epsilon": "no function tells any two categories apart",

@@ -215,3 +215,14 @@ def test_a_promise_does_not_outlive_what_it_is_about() -> None:
     ):
         found = derive(noise, changed)
         assert isinstance(found, Missing) or found.outcome is not Outcome.VERIFIED, changed
+
+
+def test_a_household_of_the_census_moves_by_almost_all_that_is_proved() -> None:
+    """Ten persons of vacant quarters in two counties: the pair keeps what the invariants count of both units."""
+    found = verify_document(read(SPECS / "census-2020" / "pl-together-per-household.dpspec.toml")).obligations[0].verdict
+    assert found is not None
+    low, high = (float(end) for end in (found.constant.lower, found.constant.upper))
+    assert 0 < high - low < 1e-4
+    (pair,) = [universe.attained for universe in found.universes]
+    assert pair is not None
+    assert [len(members) for dataset in pair for _, members in dataset] == [10, 10]  # type: ignore[attr-defined]

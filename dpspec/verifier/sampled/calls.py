@@ -4,15 +4,17 @@ The generator of each batch of draws is seeded by SHA-256 of (claim, dataset, st
 verdict. A call that burns more than `limit` seconds of processor time (or five of wall time) is cut and becomes the
 output "does not end"; this needs the main thread of a system with interval timers, elsewhere calls are not cut.
 
-It is tried on the smallest datasets, and on patterns:
+It is tried on the smallest datasets, and on patterns, whatever the order in which a space lists its values:
 
-    lists    the first ones of the space; one value repeated, also often; that with one entry changed, at every position once;
-             a step; some at random, with one entry changed and with two exchanged
-    vectors  constants, moved up and down by 1 and 2 in patterns: all, one alone, one against the rest, a step, alternating
+    lists    the smallest; one value repeated, at every length and around those at which counters wrap; one entry changed, at
+             every position and to every value; steps; some at random, with one entry changed, two exchanged, one less
+    vectors  constants, moved up and down by 1, 2 and 3 in patterns: all, one alone, one against the rest, a step, alternating, at
+             random; the ends of the range
     records  (tables, households, whatever counts over cells) the first ones; w + v^- and w + v^+ for short changes v that keep
              the invariants, w a few equal cells; a space whose records are of very many kinds through its miniature
 
-A pair is two datasets of one universe at finite distance. Pairs are compared at their own distance, not neighbours only.
+A pair is two datasets of one universe at finite distance. Pairs are compared at their own distance, not neighbours only. Datasets
+are listed as they are asked for (`Tried`): among the first ones every pair counts, a later one is paired with what is near.
 """
 
 from __future__ import annotations
@@ -22,9 +24,10 @@ import hashlib
 import itertools
 import math
 import random
+import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from operator import add
 from typing import Any
 
@@ -49,6 +52,8 @@ MOST_ENDLESS = 120
 """After so many calls that do not end the search gives up."""
 MOST_WAITS = 2
 """... or after so many that only wait, for a network or a lock."""
+LIMIT, SLOWEST = 0.1, 1.0
+"""Seconds that one call may take at least, and at most, before it counts as one that does not end."""
 _CHECKED = 400
 SINGLES = 60
 """Calls on each dataset that are made again in a fresh process."""
@@ -95,6 +100,7 @@ class Calls:
         seed: the user's seed.
         draws: how many calls may be made.
         limit: seconds that one call may take.
+        expired: whether the time for all of them is over; asked between calls.
     """
 
     function: Function
@@ -102,11 +108,11 @@ class Calls:
     claim: str
     seed: int
     draws: int
-    limit: float = 0.1
+    limit: float = LIMIT
+    expired: Callable[[], bool] = lambda: False
     made: int = 0
     endless: int = 0
     mutated: Dataset | None = None
-    expired: Callable[[], bool] = lambda: False
     _inside: bool = False
     _waits: int = 0
 
@@ -132,7 +138,7 @@ class Calls:
 
     def draw(self, dataset: Dataset, stage: str, count: int) -> Outcomes:
         """Independent outputs on one dataset."""
-        if count > self.left or self.expired():
+        if count > self.left:
             raise OutOfDraws
         return Outcomes.of(self.outputs(dataset, np.random.Generator(self.generator(dataset, stage)), count))
 
@@ -145,6 +151,8 @@ class Calls:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 while len(found) < count:
+                    if not len(found) & 7 and self.expired():
+                        raise OutOfDraws
                     handed = given.copy() if is_list else given
                     try:
                         found.append(self._output(handed, rng))
@@ -181,6 +189,22 @@ class Calls:
         if self.endless > MOST_ENDLESS or self._waits > MOST_WAITS:
             limit = f"{WALL:g} s on the clock" if waited else f"{self.limit:g} s"
             raise Stuck("mechanism", f"did not end within {limit} in {count_of(self.endless, 'call')}", f"last on {dataset}")
+
+    def calibrate(self, limit: float | None, datasets: Iterable[Dataset]) -> None:
+        """Say how long one call may take: what is given, or in a measure of the slowest of a few calls."""
+        if limit is not None:
+            self.limit = limit
+            return
+        slowest = 0.0
+        self.limit = SLOWEST
+        with self.guarded():
+            for place, dataset in enumerate(datasets):
+                begun = time.process_time()
+                self.outputs(dataset, np.random.Generator(self.generator(dataset, f"price-{place}")), 1)
+                if not self.endless:
+                    slowest = max(slowest, time.process_time() - begun)
+        self.endless = self._waits = 0
+        self.limit = min(SLOWEST, max(LIMIT, 30 * slowest))
 
     # -- what the calls give away -----------------------------------------------------------------
 
@@ -260,8 +284,12 @@ MISTAKEN = 1e-9
 # --- datasets and pairs ---------------------------------------------------------------------------
 
 
-MOST = 130
-MOST_VECTORS = 170
+MOST = 400
+"""So many datasets are tried at most."""
+ALL_PAIRS = 72
+"""Of the first ones every pair is compared; a later one with those before it that look near."""
+NEAR = 10
+"""... but with no more of them than this, and with the last ones listed, whatever they look like."""
 MOST_KINDS = 500
 """A space whose records can be of more kinds is tried through its miniature."""
 MOST_CELLS = 12
@@ -294,8 +322,12 @@ class ChosenPair:
         return self.budget.enclose(_PRECISION) * self.distance.enclose(_PRECISION)
 
 
-def datasets(spec: PrivacySpec, seed: int) -> list[Dataset]:
-    """The datasets that are tried, each once."""
+def datasets(spec: PrivacySpec, seed: int, most: int = MOST) -> list[Dataset]:
+    """The datasets that are tried, each once; with a smaller `most`, the first ones of them."""
+    return list(itertools.islice(_datasets(spec, seed), most))
+
+
+def _datasets(spec: PrivacySpec, seed: int) -> Iterator[Dataset]:
     space, listed, generator = spec.space, _listed(spec), random.Random(seed)
     trials = Trials.found_in(listed)
     wanted = None if trials is None else trials.tried(generator)
@@ -303,18 +335,13 @@ def datasets(spec: PrivacySpec, seed: int) -> list[Dataset]:
         changed = counting_cells(space) is not None and not space.is_ordered
         further = _changes(spec, listed, generator) if changed else itertools.islice(listed.datasets(), FIRST, MOST)
         wanted = itertools.chain(itertools.islice(listed.datasets(), FIRST), further)
-    most = MOST if space.units else MOST_VECTORS
-    found: dict[str, Dataset] = {}
-    for candidate in itertools.islice(wanted, 20 * most):
-        if len(found) >= most:
-            break
-        try:
+    found: set[str] = set()
+    for candidate in itertools.islice(wanted, 20 * MOST):
+        with contextlib.suppress(DpspecError):
             dataset = space.dataset(candidate)
-        except DpspecError:
-            continue
-        if spec.multiverse.labels(dataset, space):
-            found.setdefault(repr(dataset), dataset)
-    return list(found.values())
+            if repr(dataset) not in found and spec.multiverse.labels(dataset, space):
+                found.add(repr(dataset))
+                yield dataset
 
 
 def _listed(spec: PrivacySpec) -> DatasetSpace:
@@ -350,20 +377,78 @@ def _changes(spec: PrivacySpec, listed: DatasetSpace, generator: random.Random) 
 
 
 def pairs(given: Sequence[Dataset], spec: PrivacySpec) -> list[ChosenPair]:
-    """All pairs among some datasets that the claim speaks about, the smaller dataset first."""
-    one_way = not spec.output_divergence.is_symmetric
-    ordered = sorted(given, key=lambda dataset: order_tried(spec.space, dataset))
-    labels = {repr(dataset): spec.multiverse.labels(dataset, spec.space) for dataset in ordered}
-    budgets: dict[Any, Number] = {}
-    lengths: dict[str, tuple[Number, float]] = {}
-    found = []
-    for left, right in itertools.permutations(ordered, 2) if one_way else itertools.combinations(ordered, 2):
-        theirs = labels[repr(right)]
-        shared = [label for label in labels[repr(left)] if label in theirs]
-        pair = _pair(left, right, shared, spec, (budgets, lengths), one_way=one_way) if shared else None
-        if pair is not None:
-            found.append(pair)
-    return found
+    """All pairs among some datasets that the claim speaks about."""
+    tried = Tried(spec, iter(given))
+    return tried.grow(len(given), everything=True)
+
+
+@attrs.define(eq=False)
+class Tried:
+    """Datasets as they are asked for, and the pairs among them that the claim speaks about.
+
+    Args:
+        spec: the claim.
+        source: the datasets, the most telling first.
+    """
+
+    spec: PrivacySpec
+    source: Iterator[Dataset]
+    datasets: list[Dataset] = attrs.field(factory=list)
+    _labels: list[Sequence[Hashable]] = attrs.field(factory=list)
+    _looks: list[tuple[Any, ...]] = attrs.field(factory=list)
+    _budgets: dict[Any, Number] = attrs.field(factory=dict)
+    _lengths: dict[str, tuple[Number, float]] = attrs.field(factory=dict)
+
+    @classmethod
+    def of(cls, spec: PrivacySpec, seed: int) -> Tried:
+        """Those that patterns suggest."""
+        return cls(spec, itertools.islice(_datasets(spec, seed), MOST))
+
+    def grow(self, most: int, *, everything: bool = False) -> list[ChosenPair]:
+        """List datasets until there are `most`; the pairs of the new ones, with each other and with those before."""
+        found: list[ChosenPair] = []
+        for dataset in itertools.islice(self.source, max(0, most - len(self.datasets))):
+            place = len(self.datasets)
+            self.datasets.append(dataset)
+            self._labels.append(self.spec.multiverse.labels(dataset, self.spec.space))
+            self._looks.append(_look(dataset))
+            others = range(place) if everything or place < ALL_PAIRS else self._near(place)
+            for other in others:
+                found += self._both(other, place)
+        return found
+
+    def _near(self, place: int) -> list[int]:
+        """The datasets before this one that look nearest to it, and the last ones."""
+        sizes = [(_apart(self._looks[place], self._looks[other]), -other) for other in range(place)]
+        near = [-other for _, other in sorted(sizes)[:NEAR]]
+        return sorted({*near, *range(max(0, place - NEAR), place)})
+
+    def _both(self, first: int, second: int) -> Iterator[ChosenPair]:
+        shared = [label for label in self._labels[first] if label in self._labels[second]]
+        if not shared:
+            return
+        ends = sorted((self.datasets[first], self.datasets[second]), key=lambda dataset: order_tried(self.spec.space, dataset))
+        one_way = not self.spec.output_divergence.is_symmetric
+        for left, right in (ends, ends[::-1]) if one_way else (ends,):
+            pair = _pair(left, right, shared, self.spec, (self._budgets, self._lengths), one_way=one_way)
+            if pair is not None:
+                yield pair
+
+
+def _look(dataset: Dataset) -> tuple[Any, ...]:
+    """What is compared to guess which datasets are near: the entries, and how often each occurs."""
+    entries = dataset if isinstance(dataset, tuple) else (dataset,)
+    texts = tuple(map(repr, entries))
+    return texts, Counter(texts)
+
+
+def _apart(one: tuple[Any, ...], other: tuple[Any, ...]) -> int:
+    """How many places differ; for lists of two lengths, how many entries only one of them has."""
+    (texts, counts), (others, their) = one, other
+    moved = int(((counts - their) + (their - counts)).total())
+    if len(texts) != len(others):
+        return moved
+    return min(sum(int(a != b) for a, b in zip(texts, others, strict=True)), moved)
 
 
 def _pair(
@@ -392,6 +477,6 @@ def _pair(
 
 
 def pair_order(pair: ChosenPair, space: DatasetSpace) -> tuple[Any, ...]:
-    """The order of witnesses: smaller datasets first, then closer ones, then by text."""
+    """The order of witnesses: closer pairs first, then smaller ones, then by text."""
     (left, left_text), (right, right_text) = order_tried(space, pair.left), order_tried(space, pair.right)
-    return left + right, pair.length, left_text, right_text
+    return pair.length, left + right, left_text, right_text

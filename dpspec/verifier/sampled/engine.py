@@ -1,12 +1,20 @@
 """`refute`: judge a plain function of a dataset and a generator against a specification, by its outputs alone.
 
-Screen all pairs on few draws, look closer at the best, then bet (`wealth`). The claim is refuted when an account reaches 1/error;
+Screen pairs on few draws, look closer at the best, then bet (`search`). The claim is refuted when an account reaches 1/error;
 by Ville's inequality a true claim is refuted with probability at most `error`, whatever the search did. Otherwise the verdict
 is undecided: sampling never verifies, it says what it would have found.
+
+The search goes in rounds, each with twice the draws of the one before and half as many datasets more. In each round the pairs
+are halved (sequential halving: Karnin, Koren and Somekh, 2013, Theorem 4.1, find the best of n arms in a budget within a factor
+log2(n) of what is needed, without knowing how much better it is), and half of the draws go to bets. Doubling costs a factor of
+two at most, against knowing beforehand how long the search may last.
+
+So the sequence of calls is a function of the claim, the function and the seed alone. Time only says where it ends.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import time
@@ -17,9 +25,8 @@ from typing import Any
 import attrs
 
 from dpspec.base.errors import IncompatibleBlocksError, NoFormulaError, ParameterError, count
-from dpspec.base.exact import INFINITY, Bracket, rational
+from dpspec.base.exact import rational
 from dpspec.base.types import Progress
-from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.spec import PrivacySpec, blocks_of
@@ -27,22 +34,53 @@ from dpspec.verifier.apart import Spare
 from dpspec.verifier.automatic.sampler import SAMPLES
 from dpspec.verifier.exhaustive import NOTHING
 from dpspec.verifier.expression import Atom
-from dpspec.verifier.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Stuck, datasets, pair_order, pairs
+from dpspec.verifier.sampled.calls import MOST, Calls, ChosenPair, Function, OutOfDraws, Stuck, Tried, pair_order, pairs
 from dpspec.verifier.sampled.null import detectable
 from dpspec.verifier.sampled.search import Account, search, weight
-from dpspec.verifier.sampled.witness import Nulls, Samples, Shrinker, excesses, ranked, witness
-from dpspec.verifier.verdict import Notice, Outcome, UniverseResult, Verdict
+from dpspec.verifier.sampled.witness import (
+    COVERED,
+    Coverage,
+    Covered,
+    Fault,
+    Nulls,
+    Samples,
+    Shrinker,
+    excesses,
+    ranked,
+    refuted,
+    witness,
+)
+from dpspec.verifier.verdict import Notice, Outcome, Verdict
 
-DRAWS = 800_000
+SECONDS = 30
+"""Processor time for a search, where nothing else is said."""
 ERROR = "1e-9"
-SCREEN = 250
-"""Draws for every dataset in the first look, at least."""
-HALVING = ((0, 0), (64, 1_200), (20, 4_000))
-"""How many pairs are kept, and how many draws their datasets then get, look by look; at first all of them."""
-ACCOUNTS = 6
+FIRST_ROUND = 800
+"""Draws of the first round; every round has twice as many as the one before."""
+FIRST_DATASETS, MORE_DATASETS, FEW_ROUNDS = 16, 1.5, 2
+"""Datasets of the first rounds, by which factor their number grows, and after how many rounds."""
+FIRST_DISTANCES = 2
+"""Pairs at the smallest distances come first: at so many, and at one more in every round."""
+HALVING = (None, 40, 10, 3)
+"""How many pairs are looked at, look by look; at first all of them."""
+LOOKED = 20_000
+"""Draws that are kept for looking at a dataset, at most."""
+OPENED = 2
+"""Accounts that a round may open."""
+CAUTION = -0.7
+"""Standard errors that are taken off what looks promise."""
+BETTER = 1.3
+"""... where they promise so many times what those that are open do."""
+IDLE = 3
+"""Rounds in which nothing asks for another draw, after which the search ends."""
+PATIENCE = 4
+"""An account is waited for while it could win within so many rounds of the present size."""
 MASSES = (0.01, 0.1, 0.5)
 _RESERVED = 0.2
-"""The part of the draws that is kept for the witness."""
+"""The part of the draws that is kept for the witness, and of the time."""
+SHRUNK = 0.93
+"""The part of the time after which the witness is not made smaller."""
+_UNBOUNDED = 1 << 40
 
 
 def refute(
@@ -51,9 +89,9 @@ def refute(
     *,
     seed: int = 0,
     error: Any = ERROR,
-    draws: int = DRAWS,
+    draws: int | None = None,
     seconds: float | None = None,
-    limit: float = 0.1,
+    limit: float | None = None,
     datasets: Iterable[Any] | None = None,
     pairs: Iterable[tuple[Any, Any]] | None = None,
     registry: Registry | None = None,
@@ -64,11 +102,12 @@ def refute(
     Args:
         function: maps (dataset as a plain list, numpy Generator) to any output; exceptions are outputs.
         spec: the claim.
-        seed: the same seed gives the same verdict (unless `seconds` or `limit` cut in).
+        seed: the same seed gives the same calls in the same order; time only says where they end.
         error: the probability of refuting a true claim, at most.
-        draws: how many times the function may be called.
-        seconds: a limit on the wall time; without it the draws alone decide.
-        limit: seconds of processor time that one call may take before it counts as "does not end".
+        draws: how many times the function may be called; without it, as often as there is time.
+        seconds: processor time for all of it; without it 30, or what the draws take where they are given.
+        limit: seconds of processor time that one call may take before it counts as "does not end"; without it 0.1, or thirty
+            times what the slowest of the first calls took.
         datasets, pairs: try only these; without them, small datasets and patterns of the space.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (draws made, draws in all).
@@ -77,26 +116,80 @@ def refute(
         A verdict with method "sampled": refuted with a witness, or undecided with the reason and the power of the search.
 
     Raises:
-        ParameterError: for an error outside (0, 1), or no draws.
+        ParameterError: for an error outside (0, 1), no draws, or no time.
         NotInSpaceError, IncompatibleBlocksError: for datasets or pairs that the claim does not speak about.
     """
     level = rational(error, "error")
     if not 0 < level < 1:
         raise ParameterError("error", "must lie in (0, 1)", value=error)
-    if draws < 1:
+    if draws is not None and draws < 1:
         raise ParameterError("draws", "must be positive", value=draws)
-    calls = Calls(function=function, space=spec.space, claim=fingerprint(spec), seed=seed, draws=draws, limit=limit)
-    if seconds is not None:
-        end = time.monotonic() + seconds
-        calls.expired = lambda: time.monotonic() > end
-    found = _chosen_pairs(spec, seed, datasets, pairs)
+    if seconds is not None and seconds <= 0:
+        raise ParameterError("seconds", "must be positive", value=seconds)
     search = _SampledSearch(
-        spec=spec, calls=calls, level=level, pairs=found, progress=progress, free=datasets is None and pairs is None
+        spec=spec,
+        calls=Calls(function=function, space=spec.space, claim=fingerprint(spec), seed=seed, draws=draws or _UNBOUNDED),
+        level=level,
+        tried=_tried(spec, seed, datasets, pairs),
+        progress=progress,
+        free=datasets is None and pairs is None,
+        seconds=float(SECONDS if seconds is None else seconds) if draws is None or seconds is not None else None,
     )
-    with Spare(calls.single) as search.fresh, calls.guarded():
-        verdict = search.run()
+    with Spare(search.calls.single) as search.fresh:
+        search.calls.calibrate(limit, (d for pair in search.listed[:2] for d in (pair.left, pair.right)))
+        with search.calls.guarded():
+            verdict = search.run()
     provenance = origins(blocks_of(spec), registry)
     return attrs.evolve(verdict, provenance=provenance, findings=tuple(search.findings), assumptions=SAMPLES)
+
+
+def cover(
+    function: Function,
+    spec: PrivacySpec,
+    fault: Fault,
+    *,
+    seed: int = 0,
+    error: Any = ERROR,
+    seconds: float = SECONDS,
+    limit: float | None = None,
+    datasets: Iterable[Any] | None = None,
+) -> Covered | Verdict:
+    """Look so closely that a fault would be found, on the first datasets and those nearest to each: a test of computed power.
+
+    Args:
+        function, spec, seed, error, limit, datasets: as for `refute`.
+        fault: what shall be found.
+        seconds: processor time for it.
+
+    Returns:
+        What would have been found, or why that cannot be said; or a verdict, refuted.
+
+    Raises:
+        ParameterError: for a loss that the claim allows.
+    """
+    listed = Tried.of(spec, seed).grow(COVERED) if datasets is None else pairs(list(map(spec.space.dataset, datasets)), spec)
+    if not listed:
+        return Covered(text="", why=NOTHING)
+    for pair in listed:
+        if not fault.loss > pair.budget:
+            raise ParameterError("loss", f"must be more than is allowed, {pair.budget}", value=fault.loss)
+    calls = Calls(function=function, space=spec.space, claim=f"cover|{fingerprint(spec)}", seed=seed, draws=_UNBOUNDED)
+    level = float(rational(error, "error"))
+    with Spare(calls.single) as fresh:
+        calls.calibrate(limit, (d for pair in listed[:2] for d in (pair.left, pair.right)))
+        with calls.guarded():
+            try:
+                found = Coverage(spec=spec, calls=calls, pairs=listed, fault=fault, error=level, seconds=seconds).run()
+                calls.expired = lambda: False
+                held = calls.kept((listed[0].left, listed[0].right), fresh)
+            except Stuck as problem:
+                return Covered(text="", why=str(problem))
+            if held is not None:
+                return Covered(text="", why=f"on {held} a call depends on the calls before it")
+            if isinstance(found, Covered):
+                return found
+            shown = witness(found, calls, math.log(level))
+    return attrs.evolve(refuted(shown, f"{count(len(listed), 'pair')}, {count(calls.made, 'draw')}"), assumptions=SAMPLES)
 
 
 def fingerprint(spec: PrivacySpec) -> str:
@@ -105,12 +198,12 @@ def fingerprint(spec: PrivacySpec) -> str:
     return re.sub(r"0x[0-9a-fA-F]+", "", "|".join(f"{block.name} {block}" for block in blocks))
 
 
-def _chosen_pairs(
+def _tried(
     spec: PrivacySpec, seed: int, given: Iterable[Any] | None, listed: Iterable[tuple[Any, Any]] | None
-) -> list[ChosenPair]:
+) -> Tried | list[ChosenPair]:
+    """Where pairs come from: patterns, given datasets, or a list of pairs."""
     if listed is None:
-        chosen = datasets(spec, seed) if given is None else [spec.space.dataset(dataset) for dataset in given]
-        return pairs(chosen, spec)
+        return Tried.of(spec, seed) if given is None else pairs([spec.space.dataset(dataset) for dataset in given], spec)
     found: list[ChosenPair] = []
     for left, right in listed:
         both = pairs([spec.space.dataset(left), spec.space.dataset(right)], spec)
@@ -127,19 +220,27 @@ class _SampledSearch:
     spec: PrivacySpec
     calls: Calls
     level: Fraction
-    pairs: list[ChosenPair]
+    tried: Tried | list[ChosenPair]
     progress: Progress | None
     free: bool
+    seconds: float | None
+    listed: list[ChosenPair] = attrs.field(factory=list)
     findings: list[Notice] = attrs.field(factory=list)
     accounts: list[Account] = attrs.field(factory=list)
     fresh: Spare[list[Atom]] | None = None
     samples: Samples = attrs.field(init=False)
     nulls: Nulls = attrs.field(init=False)
+    hints: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
+    _ends: float = math.inf
+    _start: float = attrs.field(factory=time.process_time)
 
     def __attrs_post_init__(self) -> None:
-        self.pairs = sorted(self.pairs, key=self._order)
         self.samples = Samples(self.calls)
         self.nulls = Nulls(self.spec.output_divergence)
+        if self.seconds is not None:
+            self._until(1 - _RESERVED)
+            self.calls.expired = lambda: time.process_time() > self._ends
+        self._list(0)
 
     @property
     def log_needed(self) -> float:
@@ -155,11 +256,30 @@ class _SampledSearch:
         """The draws that the search may still spend."""
         return self.calls.left - int(_RESERVED * self.calls.draws)
 
+    def _until(self, part: float) -> None:
+        """Draws may go on until so much of the time is over."""
+        if self.seconds is not None:
+            self._ends = self._start + part * self.seconds
+
+    def _list(self, turn: int) -> None:
+        """The pairs of a round, the closest and smallest first."""
+        if isinstance(self.tried, list):
+            new, self.tried = self.tried, []
+        else:
+            new = self.tried.grow(int(min(MOST, FIRST_DATASETS * MORE_DATASETS ** max(0, turn - FEW_ROUNDS))))
+            while not new and not self.listed and len(self.tried.datasets) < MOST:
+                before = len(self.tried.datasets)
+                new = self.tried.grow(2 * before)
+                if len(self.tried.datasets) == before:
+                    break
+        if new:
+            self.listed = sorted([*self.listed, *new], key=self._order)
+
     def run(self) -> Verdict:
-        if not self.pairs:
+        if not self.listed:
             return self._undecided(NOTHING, method="none")
         try:
-            self.nulls.of(self.pairs[0]).table  # noqa: B018 (asks the divergence whether it can be tested)
+            self.nulls.of(self.listed[0]).table  # noqa: B018 (asks the divergence whether it can be tested)
         except NoFormulaError as problem:
             return self._undecided(str(problem), method="none")
         try:
@@ -173,7 +293,8 @@ class _SampledSearch:
             self._note_calls()
             return self._undecided(str(problem))
         self._note_calls()
-        state = self._kept(self.pairs[0] if winner is None else winner.pair)
+        self._until(SHRUNK)
+        state = self._kept(self.listed[0] if winner is None else winner.pair)
         if state is not None:
             return state
         return self._undecided(self._power()) if winner is None else self._refuted(winner)
@@ -182,7 +303,7 @@ class _SampledSearch:
 
     def _probe(self) -> Verdict | None:
         """Hidden state, which forbids all statistics; a generator that is ignored."""
-        probes = list(dict.fromkeys(d for pair in self.pairs[:3] for d in (pair.left, pair.right)))[:4]
+        probes = list(dict.fromkeys(d for pair in self.listed[:3] for d in (pair.left, pair.right)))[:4]
         for place, dataset in enumerate(probes):
             if not self.calls.repeats(dataset, probes[place - 1]):
                 text = f"on {dataset} the same seed gave two outputs: the function keeps a state or draws from elsewhere"
@@ -197,7 +318,7 @@ class _SampledSearch:
         """Calls that depend on the calls before them: noise that is drawn once and repeated, a cache, a counter."""
         try:
             held = None if self.fresh is None else self.calls.kept((pair.left, pair.right), self.fresh)
-        except Stuck:
+        except (Stuck, OutOfDraws):
             return None
         if held is None:
             return None
@@ -221,36 +342,55 @@ class _SampledSearch:
     def _order(self, pair: ChosenPair) -> tuple[Any, ...]:
         return pair_order(pair, self.spec.space)
 
-    def _look(self, chosen: Sequence[ChosenPair], size: int) -> None:
-        """Draw up to `size` outputs on every dataset of some pairs, as far as a third of the draws goes."""
+    def _look(self, chosen: Sequence[ChosenPair], draws: int) -> None:
+        """Draw outputs on every dataset of some pairs, evenly."""
         wanted = list({repr(d): d for pair in chosen for d in (pair.left, pair.right)}.values())
-        size = min(size, max(1, self.room // (3 * len(wanted))))
+        size = max(1, min(LOOKED, min(draws, self.room // 3) // len(wanted)))
         for dataset in wanted:
             self.samples.extend(dataset, size)
             self._report_progress()
 
     def _search(self) -> Account | None:
-        """Halving, then betting."""
-        names = {repr(d): d for pair in self.pairs for d in (pair.left, pair.right)}
-        first = min(max(SCREEN, self.calls.draws // (16 * len(names))), 2_000)
-        self._look(self.pairs, SCREEN)
-        hints = {name: self.calls.signature(dataset) for name, dataset in names.items()}
-        pool = self.pairs
-        for kept, size in HALVING:
+        """Rounds of halving and betting, until one account has won, or draws or time are over."""
+        idle = 0
+        for turn in itertools.count():
+            before = self.calls.made
+            self._list(turn)
+            near = sorted({pair.length for pair in self.listed})[: FIRST_DISTANCES + max(0, turn - FEW_ROUNDS)]
+            pool = [pair for pair in self.listed if pair.length <= near[-1]]
+            winner = self._round(pool, min(FIRST_ROUND << min(turn, 40), max(self.room, 1)))
+            idle = 0 if self.calls.made > before else idle + 1
+            if winner is not None or self.room <= 0 or idle == IDLE:
+                return winner
+        return None
+
+    def _round(self, pool: list[ChosenPair], size: int) -> Account | None:
+        """One round: half of the draws for looking, on fewer and fewer pairs, half for bets."""
+        for look, kept in enumerate(HALVING):
+            self._look(pool, size // 4 if look == 0 else size // 12 + len(pool))
             values = excesses(pool, self.samples, self.nulls, both_ways=self.both_ways)
-            best = ranked(pool, values, hints, kept or 2)
+            following = HALVING[look + 1] if look + 1 < len(HALVING) else OPENED
+            best = ranked(pool, values, self._hints(pool), following or 2)
             for pair in best[:2] if values.max() > 6 else []:
                 if self._bet_until(self._open(pair), 2_500):
                     return next(account for account in self.accounts if account.pair == pair)
-            pool = sorted(best, key=self._order) if kept else pool
-            self._look(pool, size or first)
-        return self._bet_on(sorted(pool, key=self._promise))
+            if kept is None or look + 1 < len(HALVING):
+                pool = sorted(best, key=self._order)
+        return self._bet_on(pool, size // 2)
 
-    def _promise(self, pair: ChosenPair) -> tuple[float, Any]:
-        """Minus the growth that half of the draws shows for the event that the other half suggests; then the order of pairs."""
-        left, right = self.samples.of(pair.left), self.samples.of(pair.right)
-        found = search(left, right, self.nulls.of(pair), both_ways=self.both_ways)
-        return (0.0 if found is None else -found.growth), self._order(pair)
+    def _hints(self, pool: Sequence[ChosenPair]) -> dict[str, tuple[str, ...]]:
+        """Which draws the function makes on each dataset, asked once."""
+        for pair in pool:
+            for dataset in (pair.left, pair.right):
+                if repr(dataset) not in self.hints:
+                    self.hints[repr(dataset)] = self.calls.signature(dataset)
+        return self.hints
+
+    def _promise(self, pair: ChosenPair) -> float:
+        """The growth per draw for the event that half of the looks suggests and all of them show, cautiously."""
+        null = self.nulls.of(pair)
+        found = search(self.samples.of(pair.left), self.samples.of(pair.right), null, both_ways=self.both_ways)
+        return 0.0 if found is None else found.rate(null, CAUTION)
 
     def _open(self, pair: ChosenPair) -> Account:
         known = [account for account in self.accounts if account.pair == pair]
@@ -270,36 +410,44 @@ class _SampledSearch:
             self._report_progress()
             if account.log_wealth >= self.log_needed:
                 return True
-            if account.prospects()[1] * max(self.room, 0) < self.log_needed - account.log_wealth:
+            if account.prospects()[1] * 8 * most < self.log_needed - account.log_wealth:
                 return False
         return False
 
-    def _bet_on(self, pool: Sequence[ChosenPair]) -> Account | None:
-        """Give rounds to the account that seems nearest to its goal, until the draws are spent or none can win."""
-        waiting = list(pool)
-        opened: list[Account] = list(self.accounts)
-        while self.room > 0:
-            while waiting and len(opened) < 3:
-                opened.append(self._open(waiting.pop(0)))
-            alive = [account for account in dict.fromkeys(opened) if self._is_alive(account)]
-            if len(alive) < 3 and waiting and len(self.accounts) < ACCOUNTS:
-                opened.append(self._open(waiting.pop(0)))
-                continue
+    def _bet_on(self, pool: Sequence[ChosenPair], draws: int) -> Account | None:
+        """Give bets to the account that seems nearest to its goal, until the draws are spent or none could win soon."""
+        for account in self.accounts:
+            account.look(self.samples.of(account.pair.left), self.samples.of(account.pair.right))
+        for pair in self._worth_opening(pool, PATIENCE * draws):
+            self._open(pair)
+        end = self.calls.made + min(draws, self.room)
+        while self.calls.made < end:
+            alive = [account for account in self.accounts if self._is_alive(account, PATIENCE * draws)]
             if not alive:
+                self._look(pool, end - self.calls.made)
                 return None
             account = min(alive, key=self._missing)
-            step = account.next_step(self.log_needed, self.room)
-            account.step(self.calls, step)
+            account.step(self.calls, account.next_step(self.log_needed, end - self.calls.made))
             self._report_progress()
             if account.log_wealth >= self.log_needed:
                 return account
         return None
 
-    def _is_alive(self, account: Account) -> bool:
-        """Whether an account could still win with all the draws that are left, at its most favourable."""
+    def _worth_opening(self, pool: Sequence[ChosenPair], draws: int) -> list[ChosenPair]:
+        """The pairs that promise clearly more than the accounts that are open: every one that is opened costs the later ones."""
+        known = [account.pair for account in self.accounts]
+        rates = [account.prospects()[0] for account in self.accounts if self._is_alive(account, draws)]
+        best = max(rates, default=0.0)
+        promised = {id(pair): self._promise(pair) for pair in pool if pair not in known}
+        fresh = [pair for pair in pool if id(pair) in promised]
+        ranked_pairs = sorted(fresh, key=lambda pair: (-promised[id(pair)], self._order(pair)))
+        return [pair for pair in ranked_pairs[:OPENED] if not rates or promised[id(pair)] > BETTER * best]
+
+    def _is_alive(self, account: Account, draws: int) -> bool:
+        """Whether an account could still win with so many draws, at its most favourable."""
         if account.rounds == 0:
             return True
-        return account.prospects()[1] * self.room > self.log_needed - account.log_wealth
+        return account.prospects()[1] * draws > self.log_needed - account.log_wealth
 
     def _missing(self, account: Account) -> float:
         """About how many draws the account needs, half way between what it expects and what it hopes."""
@@ -309,42 +457,35 @@ class _SampledSearch:
         return (self.log_needed - account.log_wealth) / max((expected + hoped) / 2, 1e-12)
 
     def _report_progress(self) -> None:
-        if self.progress is not None:
+        if self.progress is None:
+            return
+        if self.calls.draws < _UNBOUNDED or self.seconds is None:
             self.progress(self.calls.made, self.calls.draws)
+        else:
+            self.progress(int(1000 * (time.process_time() - self._start)), int(1000 * self.seconds))
 
     # -- verdicts ---------------------------------------------------------------------------------
 
     @property
     def scope(self) -> str:
-        names = {repr(d) for pair in self.pairs for d in (pair.left, pair.right)}
-        return f"{count(len(self.pairs), 'pair')} of {count(len(names), 'dataset')}, {count(self.calls.made, 'draw')}"
+        names = {repr(d) for pair in self.listed for d in (pair.left, pair.right)}
+        return f"{count(len(self.listed), 'pair')} of {count(len(names), 'dataset')}, {count(self.calls.made, 'draw')}"
 
     def _undecided(self, reason: str, *, method: str = "sampled") -> Verdict:
         return Verdict(outcome=Outcome.UNDECIDED, method=method, scope=self.scope, reason=reason)
 
     def _refuted(self, winner: Account) -> Verdict:
-        shrinker = Shrinker(self.spec, self.calls, self.samples, self.nulls, self.pairs, self.log_needed, self.free)
+        shrinker = Shrinker(self.spec, self.calls, self.samples, self.nulls, self.listed, self.log_needed, self.free)
         winner = shrinker.shrink(winner)
+        self._until(1.0)
         found = witness(winner, self.calls, -self.log_needed)
-        bounds: set[Dataset] = {
-            repr(d) for pair in self.pairs for d in (pair.left, pair.right) if pair.universe == found.universe
-        }
-        distance = found.distance.enclose()
-        ratio = Bracket.around(found.divergence.lower.enclose() / distance).lower if distance > 0 else INFINITY
-        result = UniverseResult(
-            label=found.universe,
-            datasets=len(bounds),
-            pairs=sum(pair.universe == found.universe for pair in self.pairs),
-            constant=Bracket(lower=max(found.bound, ratio), upper=INFINITY),
-            bound=found.bound,
-            outcome=Outcome.REFUTED,
-            attained=(found.left, found.right),
-        )
-        return Verdict(outcome=Outcome.REFUTED, method="sampled", scope=self.scope, universes=(result,), witness=found)
+        theirs = [pair for pair in self.listed if pair.universe == found.universe]
+        names = {repr(d) for pair in theirs for d in (pair.left, pair.right)}
+        return refuted(found, self.scope, pairs=len(theirs), datasets=len(names))
 
     def _power(self) -> str:
         """What the search would have found, for the pair that was bet on longest."""
-        text = f"not refuted: {count(len(self.pairs), 'pair')} tried with {count(self.calls.made, 'draw')}"
+        text = f"not refuted: {count(len(self.listed), 'pair')} tried with {count(self.calls.made, 'draw')}"
         longest = max(self.accounts, key=lambda account: account.spent, default=None)
         if longest is None or not longest.spent:
             return f"{text}, all spent on screening"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction as Rational
 from typing import Any
 
@@ -18,7 +18,7 @@ import attrs
 import numpy as np
 
 from dpspec.base.types import Floats, Mask
-from dpspec.verifier.expression import Atom, Expression, Outcomes, Shape, filled, shape_text, written
+from dpspec.verifier.expression import MOST_NUMBERS, Atom, Expression, Outcomes, Shape, filled, shape_text, written
 
 
 def exact(value: float) -> str:
@@ -75,22 +75,63 @@ class Combination(Projection):
 
 
 @attrs.frozen
-class Fraction(Projection):
-    """The fractional part of a coordinate."""
+class Remainder(Projection):
+    """A coordinate modulo an integer; modulo 1, its fractional part."""
 
     place: int
+    modulus: int = 1
 
     def of(self, matrix: Floats) -> Floats:
-        column: Floats = matrix[:, self.place]
-        found: Floats = column - np.floor(column)
+        found: Floats = np.mod(matrix[:, self.place], self.modulus)
         return found
 
     def text(self, count: int) -> str:
-        return f"{_entry(self.place, count)} % 1"
+        return f"{_entry(self.place, count)} % {self.modulus}"
 
     @property
     def data(self) -> dict[str, Any]:
-        return {"fraction": self.place}
+        return {"fraction": self.place} if self.modulus == 1 else {"remainder": [self.place, str(self.modulus)]}
+
+
+@attrs.frozen
+class Whole(Projection):
+    """A number made of all numbers of an output, however many there are."""
+
+    what: str
+
+    def of(self, matrix: Floats) -> Floats:
+        found: Floats = np.asarray(WHOLE[self.what](matrix), dtype=float)
+        return found
+
+    def text(self, count: int) -> str:
+        return {"count": "len(numbers of out)", "sum": "sum(out)"}.get(self.what, f"the {_WORDS[self.what]} of out")
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return {"whole": self.what}
+
+
+def _distinct(matrix: Floats) -> Any:
+    ordered = np.sort(matrix, axis=1)
+    return (np.diff(ordered, axis=1) != 0).sum(axis=1) + min(matrix.shape[1], 1)
+
+
+WHOLE: dict[str, Callable[[Floats], Any]] = {
+    "count": lambda matrix: np.full(len(matrix), matrix.shape[1]),
+    "sum": lambda matrix: matrix.sum(axis=1),
+    "distinct": _distinct,
+    "zero": lambda matrix: (matrix == 0).sum(axis=1),
+    "place of the largest": lambda matrix: matrix.argmax(axis=1),
+    "place of the least": lambda matrix: matrix.argmin(axis=1),
+}
+"""What is made of all numbers; the first four also of outputs without any."""
+ANYWHERE = ("count", "sum", "distinct")
+_WORDS = {
+    "distinct": "number of different numbers",
+    "zero": "number of zeros",
+    "place of the largest": "place of the largest number",
+    "place of the least": "place of the least number",
+}
 
 
 @attrs.frozen
@@ -213,22 +254,22 @@ class Shapes(OutputEvent):
 class Ranges(OutputEvent):
     """Outputs of one shape whose projection lies in a union of half-open intervals [low, high)."""
 
-    shape: Shape
+    shape: Shape | None
     count_of_numbers: int
     projection: Projection
     intervals: tuple[tuple[float, float], ...]
     alone: bool = True
-    """Whether outputs have no other shape, so that it need not be written."""
+    """Whether outputs have no other shape, or any will do, so that it need not be written."""
 
     def holds(self, outcomes: Outcomes) -> Mask:
         found = np.zeros(len(outcomes), dtype=bool)
-        if self.shape in outcomes.groups:
-            rows, matrix = outcomes.groups[self.shape]
-            values = self.projection.of(matrix)
-            inside = np.zeros(len(rows), dtype=bool)
-            for low, high in self.intervals:
-                inside |= (values >= low) & (values < high)
-            found[rows] = inside
+        for shape, (rows, matrix) in outcomes.groups.items():
+            if self.shape is None or shape == self.shape:
+                values = self.projection.of(matrix)
+                inside = np.zeros(len(rows), dtype=bool)
+                for low, high in self.intervals:
+                    inside |= (values >= low) & (values < high)
+                found[rows] = inside
         return found
 
     def complement(self) -> Ranges | None:
@@ -243,11 +284,12 @@ class Ranges(OutputEvent):
     @property
     def expression(self) -> Expression:
         ends = [[None if math.isinf(end) else exact(end) for end in interval] for interval in self.intervals]
-        return Expression.read({"number": self.projection.data, "within": ends, "of": filled(self.shape, iter(()))})
+        form = None if self.shape is None else filled(self.shape, iter(()))
+        return Expression.read({"number": self.projection.data, "within": ends, "of": form})
 
     @property
     def complexity(self) -> int:
-        hard = {Extreme: 0, Fraction: 1, Additive: 8}.get(type(self.projection), 0)
+        hard = {Extreme: 0, Remainder: 1, Whole: 1, Additive: 8}.get(type(self.projection), 0)
         if isinstance(self.projection, Combination):
             plain = all(abs(weight) == 1 for weight in self.projection.weights)
             hard = min(len(self.projection.places) - 1, 2) if plain else 2 + len(self.projection.places)
@@ -256,7 +298,7 @@ class Ranges(OutputEvent):
     def __str__(self) -> str:
         name = self.projection.text(self.count_of_numbers)
         text = " or ".join(_interval(name, low, high) for low, high in self.intervals)
-        return text if self.alone else f"out is {shape_text(self.shape)} and {text}"
+        return text if self.alone or self.shape is None else f"out is {shape_text(self.shape)} and {text}"
 
 
 def _interval(name: str, low: float, high: float) -> str:
@@ -313,23 +355,55 @@ def merged(cells: list[int], cuts: Floats) -> tuple[tuple[float, float], ...]:
     return tuple(intervals)
 
 
-def projections(matrix: Floats) -> Iterator[Projection]:
-    """The numbers that are looked at for outputs with the given numbers: coordinates, sums, differences, fractional parts."""
+MOST_PLACES, COMBINED = 24, 12
+"""Of the coordinates of a long output so many are looked at closely, and so many in sums and differences."""
+
+
+def telling_places(matrices: Sequence[Floats]) -> list[int]:
+    """The coordinates of an output in which two samples differ most, every one looked at singly; all where they are few."""
+    count = matrices[0].shape[1]
+    if count <= COMBINED or min(map(len, matrices)) < 2:
+        return list(range(min(count, MOST_PLACES)))
+    both_samples = np.concatenate(matrices)
+    levels = np.quantile(both_samples, (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98), axis=0, method="higher")
+    gaps = np.zeros(count)
+    for level in levels:
+        p, q = ((matrix < level).mean(axis=0) for matrix in matrices)
+        gaps = np.maximum(gaps, np.abs(p - q) / np.sqrt((p + q) * (2 - p - q) / 4 + 1 / len(both_samples)))
+    order = np.argsort(-gaps, kind="stable")
+    return [int(place) for place in order[:MOST_PLACES]]
+
+
+def projections(matrix: Floats, places: Sequence[int] | None = None) -> Iterator[Projection]:
+    """The numbers that are looked at in outputs with the given ones: coordinates, sums, differences, ranks, ties, last digits.
+
+    Args:
+        matrix: the numbers, one row for each output.
+        places: the coordinates that are looked at, the most telling first; without it, all.
+    """
     count = matrix.shape[1]
-    listed = min(count, 12)
-    for place in range(listed):
-        yield Combination((place,), (1.0,))
-    if count > 1:
+    near = list(range(count)) if places is None else list(places)
+    yield from (Combination((place,), (1.0,)) for place in near)
+    combined = sorted(near[:COMBINED])
+    if 1 < count < MOST_NUMBERS:
         yield Extreme(largest=False)
         yield Extreme(largest=True)
-    if count > 2:
-        yield Combination(tuple(range(count)), (1.0,) * count)
-        for cut in range(1, listed):
-            yield Combination(tuple(range(listed)), (1.0,) * cut + (-1.0,) * (listed - cut))
-    pairs: Any = itertools.combinations(range(listed), 2) if listed <= 5 else itertools.pairwise(range(listed))
-    for first, second in pairs:
+        yield from map(Whole, ("place of the largest", "place of the least", "distinct", "zero"))
+    if 2 < count < MOST_NUMBERS:
+        yield Whole("sum")
+        for cut in range(1, len(combined)):
+            yield Combination(tuple(combined), (1.0,) * cut + (-1.0,) * (len(combined) - cut))
+    pairs: Any = itertools.combinations(near[:5], 2) if count > 5 else itertools.combinations(range(count), 2)
+    for first, second in dict.fromkeys([*map(_sorted, pairs), *itertools.pairwise(combined)]):
         yield Combination((first, second), (1.0, -1.0))
         yield Combination((first, second), (1.0, 1.0))
-    for place in range(min(count, 4)):
+    for place in near[:4]:
         if np.any(matrix[:, place] % 1):
-            yield Fraction(place)
+            yield Remainder(place)
+        elif len(matrix) and np.ptp(matrix[:, place]) > 40:
+            yield Remainder(place, 2)
+            yield Remainder(place, 10)
+
+
+def _sorted(pair: tuple[int, int]) -> tuple[int, int]:
+    return min(pair), max(pair)

@@ -25,7 +25,7 @@ import numpy as np
 from flint import arb, ctx
 
 from dpspec.base.exact import Bracket, rational
-from dpspec.base.types import Floats
+from dpspec.base.types import Floats, Mask
 from dpspec.blocks.output_divergence import OutputDivergence
 
 PRECISION = 80
@@ -74,6 +74,7 @@ def _grid() -> tuple[float, ...]:
 
 GRID = _grid()
 REFINED = 24
+_SMOOTH = 1e-7
 _REMEMBERED = 4096
 
 
@@ -182,8 +183,24 @@ class Null:
             return None
         guess = _nearest((p1, q1), self.near, (q1, p1), 40)
         width = 0.02 * guess * (1 - guess)
-        q0 = _nearest((p1, q1), self.largest, (max(q1, guess - width), min(p1, guess + width)), 22)
+        low, high = max(q1, guess - width), min(p1, guess + width)
+        model = self._parabola(low, high) or self.largest
+        q0 = _nearest((p1, q1), model, (low, high), 22)
         return self.largest(q0), q0
+
+    def _parabola(self, low: float, high: float) -> Callable[[float], float] | None:
+        """g between two near points by the parabola through it, to search with; None where two more points show a kink."""
+        middle, half = (low + high) / 2, (high - low) / 2
+        if half <= 0:
+            return None
+        left, centre, right = (self.largest(q) for q in (low, middle, high))
+        slope, bend = (right - left) / (2 * half), (left + right - 2 * centre) / (2 * half * half)
+
+        def model(q: float) -> float:
+            return centre + slope * (q - middle) + bend * (q - middle) ** 2
+
+        smooth = all(abs(model(q) - self.largest(q)) < _SMOOTH * centre for q in (middle - half / 3, middle + half / 3))
+        return model if smooth else None
 
     def rate(self, p1: float, q1: float) -> float:
         """About the nats that one draw gains on average under the alternative, by the best bet on this event."""
@@ -355,7 +372,73 @@ def detectable(null: Null, mass: float, draws: int, log_needed: float) -> float 
     if not finds(least):
         return None
     low = least
-    for _ in range(30):
-        middle = (low + high) / 2
+    for _ in range(14):
+        middle = math.sqrt(low * high) if low < high / 2 else (low + high) / 2
         low, high = (middle, high) if finds(middle) else (low, middle)
     return least_bound(null.divergence, mass, low)
+
+
+# --- draws that are enough ------------------------------------------------------------------------
+
+
+_FINE = 1.03
+"""Faults of all masses are taken together in cells from p to this times p, and from 1 - p to this times 1 - p."""
+MOST_NEEDED = 1 << 24
+
+
+def bounds_refute(hits: Floats, others: Floats, size: int, null: Null, tail: float) -> Mask:
+    """Where Clopper-Pearson bounds of p from below and q from above, each wrong with chance `tail`, lie outside the null."""
+    from scipy.special import betaincinv
+
+    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), size - np.maximum(hits, 1) + 1, tail), 0.0)
+    high = np.where(others < size, betaincinv(others + 1, np.maximum(size - others, 1), 1 - tail), 1.0)
+    points, values = null.table
+    found = np.zeros(hits.shape, dtype=bool)
+    for place in np.flatnonzero(low > np.interp(high, points, values)):
+        exact = null.ball(math.nextafter(float(high.flat[place]) * (1 + 1e-9), 1.0)) if high.flat[place] < 1 else arb(1)
+        found.flat[place] = float(low.flat[place]) * (1 - 1e-9) > _upper(exact)
+    return found
+
+
+def draws_for(null: Null, worse: Null, mass: float, tail: float, miss: float) -> int | None:
+    """Draws a side for which `bounds_refute` holds with a chance of at least 1 - miss, whatever the fault; None for too many.
+
+    A fault is an event with p >= mass, 1 - q >= mass, that the null set `worse` does not allow. In a cell p1 <= p <= p2 the
+    counts are the smallest under Binomial(n, p1) and, of the other dataset, the largest under Binomial(n, q2), with q2 the end of
+    what is left to q at p2: both are monotone, so that one check for each cell decides about all of it.
+    """
+    rise = mass * _FINE ** np.arange(math.ceil(math.log(0.5 / mass, _FINE)))
+    fall = 1 - mass / 1000 * _FINE ** np.arange(math.ceil(math.log(500 / mass, _FINE)))
+    cells = np.concatenate([rise, fall[::-1], [1.0]])
+    low, high = cells[:-1], cells[1:]
+    points, values = worse.table
+    rising = np.concatenate([[True], np.diff(np.maximum.accumulate(values)) > 0])
+    others = np.minimum(np.where(high < values[-1], np.interp(high, values[rising], points[rising]), 1.0), 1 - mass)
+
+    def enough(size: int) -> bool:
+        least, most = _quantile(miss / 2, size, low), _quantile(1 - miss / 2, size, others)
+        return bool(bounds_refute(least, most, size, null, tail).all())
+
+    size = 64
+    while not enough(size):
+        size *= 2
+        if size > MOST_NEEDED:
+            return None
+    below = size // 2
+    while size - below > size // 16:
+        middle = (size + below) // 2
+        below, size = (below, middle) if enough(middle) else (middle, size)
+    return size
+
+
+def _quantile(level: float, size: int, chance: Floats) -> Floats:
+    """The least k with P(Binomial(size, chance) <= k) >= level."""
+    from scipy.special import bdtr
+
+    below, above = np.full(chance.shape, -1.0), np.full(chance.shape, float(size))
+    while (above - below > 1).any():
+        middle = np.floor((below + above) / 2)
+        enough = bdtr(np.maximum(middle, 0), size, chance) >= level
+        move = above - below > 1
+        below, above = np.where(move & ~enough, middle, below), np.where(move & enough, middle, above)
+    return above

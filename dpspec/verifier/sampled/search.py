@@ -25,6 +25,7 @@ from dpspec.base.types import Floats, Integers
 from dpspec.verifier.expression import Outcomes, Shape
 from dpspec.verifier.sampled.calls import Calls, ChosenPair
 from dpspec.verifier.sampled.events import (
+    ANYWHERE,
     Additive,
     Atoms,
     Combination,
@@ -32,9 +33,11 @@ from dpspec.verifier.sampled.events import (
     Projection,
     Ranges,
     Shapes,
+    Whole,
     both,
     merged,
     projections,
+    telling_places,
 )
 from dpspec.verifier.sampled.null import Null
 
@@ -82,6 +85,13 @@ class FoundEvent:
         """The estimated probabilities, the one of the side where the event is more probable first."""
         p, q = (float(_smooth(hits, size)) for hits, size in zip(self.hits, self.sizes, strict=True))
         return (q, p) if self.turned else (p, q)
+
+    def rate(self, null: Null, errors: float) -> float:
+        """The growth per draw when both estimates are off by so many standard errors, to its favour or, below 0, against it."""
+        p, q = self.alternative
+        n, m = self.sizes[::-1] if self.turned else self.sizes
+        p, q = p + errors * math.sqrt(p * (1 - p) / n), q - errors * math.sqrt(q * (1 - q) / m)
+        return null.rate(min(max(p, 1e-9), 1 - 1e-6), min(max(q, 1e-6), 1 - 1e-9))
 
     def regrown(self, null: Null) -> FoundEvent:
         """The same with the growth that all its draws show."""
@@ -164,17 +174,28 @@ def candidates(halves: Halves) -> Iterator[EventTally]:
     shapes = halves.shapes()
     if len(shapes) > 1:
         yield from _listed(halves, [[a[0] for a in quarter.atoms] for quarter in halves.quarters], Shapes, MOST_SHAPES)
+        for whole in map(Whole, ANYWHERE):
+            anywhere = [_everywhere(quarter, whole) for quarter in halves.quarters]
+            yield from _ranged((None, 0, True), whole, anywhere, halves)
     for shape in shapes:
         matrices = halves.matrices(shape)
-        if matrices[0].shape[1] == 0:
+        width = matrices[0].shape[1]
+        if width == 0:
             continue
-        alone = len(shapes) == 1
-        for projection in projections(matrices[0]):
-            yield from _ranged(shape, projection, matrices, halves, alone=alone)
-        if matrices[0].shape[1] > 1 and min(map(len, matrices)) > 20:
-            for score in (_additive(matrices), _logistic(matrices)):
+        kind = (shape, width, len(shapes) == 1)
+        places = telling_places(matrices[:2])
+        for projection in projections(matrices[0], places):
+            yield from _ranged(kind, projection, [projection.of(matrix) for matrix in matrices], halves)
+        if width > 1 and min(map(len, matrices)) > 20:
+            for score in (_additive(matrices, places), _logistic(matrices, places)):
                 if score is not None:
-                    yield from _ranged(shape, score, matrices, halves, alone=alone, price=4)
+                    yield from _ranged(kind, score, [score.of(matrix) for matrix in matrices], halves, price=4)
+
+
+def _everywhere(outcomes: Outcomes, projection: Projection) -> Floats:
+    """The number for outputs of all shapes."""
+    found = [projection.of(matrix) for _, matrix in outcomes.groups.values()]
+    return np.concatenate(found) if found else np.zeros(0)
 
 
 def _log_ratio(first: Any, second: Any, sizes: tuple[int, ...]) -> Any:
@@ -225,14 +246,13 @@ def _repeated(values: Floats, points: Floats) -> Any:
 
 
 def _ranged(
-    shape: Shape, projection: Projection, matrices: list[Floats], halves: Halves, *, alone: bool, price: int = 1
+    kind: tuple[Shape | None, int, bool], projection: Projection, values: list[Floats], halves: Halves, *, price: int = 1
 ) -> Iterator[EventTally]:
-    """Half-lines of one number, and the unions of its most telling cells."""
-    values = [projection.of(matrix) for matrix in matrices]
+    """Half-lines of one number, and the unions of its most telling cells; in outputs of one shape, or in all."""
+    shape, width, alone = kind
     cuts = _cuts(np.concatenate(values[:2]) if len(values[0]) + len(values[1]) else np.concatenate(values))
     if not len(cuts):
         return
-    width = matrices[0].shape[1]
     cells = np.array([np.bincount(np.searchsorted(cuts, v, side="right"), minlength=len(cuts) + 1) for v in values]).T
 
     def make(intervals: tuple[tuple[float, float], ...]) -> OutputEvent:
@@ -255,22 +275,27 @@ def _inside(event: OutputEvent, halves: Halves) -> Iterator[EventTally]:
             yield EventTally(tally.counts, lambda i, tally=tally: both(event, tally.make(i)), 2)  # type: ignore[misc]
 
 
-def _additive(matrices: list[Floats]) -> Projection | None:
+def _additive(matrices: list[Floats], places: list[int]) -> Projection | None:
     """The sum over coordinates of the log-ratio of the coordinate's cell, from the first half."""
-    cuts, scores = [], []
-    for place in range(min(matrices[0].shape[1], 24)):
+    used, cuts, scores = sorted(places), [], []
+    for place in used:
         first, second = matrices[0][:, place], matrices[1][:, place]
         edges = _cuts(np.concatenate([first, second]))[::2]
         counts = [np.bincount(np.searchsorted(edges, v, side="right"), minlength=len(edges) + 1) for v in (first, second)]
         ratio = np.log((counts[0] + 1.0) / (len(first) + 2.0)) - np.log((counts[1] + 1.0) / (len(second) + 2.0))
         cuts.append(tuple(map(float, edges)))
         scores.append(tuple(round(float(r), 3) for r in ratio))
-    return Additive(tuple(cuts), tuple(scores)) if any(map(len, cuts)) else None
+    if not any(map(len, cuts)):
+        return None
+    last = used[-1] + 1
+    held = dict(zip(used, zip(cuts, scores, strict=True), strict=True))
+    steps = [held.get(place, ((), (0.0,))) for place in range(last)]
+    return Additive(tuple(step[0] for step in steps), tuple(step[1] for step in steps))
 
 
-def _logistic(matrices: list[Floats]) -> Projection | None:
+def _logistic(matrices: list[Floats], places: list[int]) -> Projection | None:
     """The direction of a logistic regression of the label on the numbers, by a few Newton steps on the first half."""
-    numbers = np.concatenate(matrices[:2])[:, :24]
+    numbers = np.concatenate(matrices[:2])[:, sorted(places)]
     label = np.concatenate([np.ones(len(matrices[0])), np.zeros(len(matrices[1]))])
     spread = numbers.std(axis=0)
     used = np.flatnonzero(spread > 0)
@@ -287,7 +312,8 @@ def _logistic(matrices: list[Floats]) -> Projection | None:
     size = np.abs(slopes).max()
     if not np.isfinite(size) or size <= 0:
         return None
-    return Combination(tuple(map(int, used)), tuple(round(float(s), 3) for s in slopes / size))
+    chosen = tuple(sorted(places)[place] for place in used)
+    return Combination(chosen, tuple(round(float(s), 3) for s in slopes / size))
 
 
 # --- candidates -----------------------------------------------------------------------------------
@@ -397,6 +423,12 @@ class Account:
         """The draws that count for the present event."""
         return len(self.left) + len(self.right) if self.found is None else sum(self.found.sizes)
 
+    def look(self, left: Outcomes, right: Outcomes) -> None:
+        """Learn from other draws of the past, where they are more than the account has seen itself."""
+        if min(len(left), len(right)) > 2 * min(len(self.left), len(self.right)):
+            self.left, self.right, self.found = left, right, None
+            self.choose()
+
     def choose(self) -> None:
         """Choose the event for the next round; the old one stays unless another grows clearly faster."""
         old = self.found
@@ -412,12 +444,7 @@ class Account:
         """The growth per draw: as estimated, and at HOPE standard errors to its favour."""
         if self.found is None:
             return 0.0, 0.0
-        p, q = self.found.alternative
-        n, m = self.found.sizes[::-1] if self.found.turned else self.found.sizes
-        far = self.null.rate(
-            min(p + HOPE * math.sqrt(p * (1 - p) / n), 1 - 1e-6), max(q - HOPE * math.sqrt(q * (1 - q) / m), 1e-6)
-        )
-        return self.found.growth, far
+        return self.found.growth, self.found.rate(self.null, HOPE)
 
     def step(self, calls: Calls, count: int) -> None:
         """One round: choose on the past, bet on `count` fresh draws."""
@@ -441,7 +468,7 @@ class Account:
     def next_step(self, needed: float, room: int) -> int:
         """How many draws the next round takes: half of what was seen, or what the estimate says is missing."""
         rate = 0.0 if self.found is None else self.found.growth
-        wanted = max(200, self.seen // 2)
+        wanted = max(400, self.seen // 2)
         if rate > 0 and self.rounds:
             wanted = min(wanted, max(150, int(1.2 * (needed - self.log_wealth) / rate)))
         return max(1, min(wanted, _LARGEST_STEP, room))

@@ -12,9 +12,11 @@ at the full error, on draws never seen. What fails is dropped and the next one i
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction as Rational
 from functools import lru_cache
 from typing import Any
 
@@ -27,14 +29,35 @@ from dpspec.base.types import Floats
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.expression import Expression, Outcomes, Shape, filled
+from dpspec.verifier.apart import Clock
+from dpspec.verifier.expression import Atom, Expression, Outcomes, Shape, filled, numbers
 from dpspec.verifier.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Stuck, pair_order, pairs
-from dpspec.verifier.sampled.events import OutputEvent as SampledEvent, Ranges, projections
-from dpspec.verifier.sampled.null import CONFIDENCE, PRECISION, Null, bracket, interval, least_bound
+from dpspec.verifier.sampled.events import (
+    ANYWHERE,
+    COMBINED,
+    MOST_PLACES,
+    Atoms,
+    OutputEvent as SampledEvent,
+    Projection,
+    Ranges,
+    Shapes,
+    Whole,
+    projections,
+)
+from dpspec.verifier.sampled.null import (
+    CONFIDENCE,
+    PRECISION,
+    Null,
+    bounds_refute,
+    bracket,
+    draws_for,
+    interval,
+    least_bound,
+)
 from dpspec.verifier.sampled.search import Account, FoundEvent, simplest, weight
-from dpspec.verifier.verdict import Event, Witness
+from dpspec.verifier.verdict import Event, Outcome, UniverseResult, Verdict, Witness
 
-CUTS = 10
+QUANTILES = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
 POOL = 6_000
 _STRONG = 5.5
 """Standard errors beyond which a pair counts as plainly violating, so that the smallest such pair comes first."""
@@ -86,21 +109,42 @@ def pooled_counts(samples: Sequence[Outcomes]) -> Floats:
     columns: list[Floats] = [_frequent(samples, 40), _frequent(samples, 12, shapes=True)]
     share = max(1, sum(map(len, samples)) // POOL)
     pool = Outcomes.from_atoms([atom for sample in samples for atom in sample.atoms[::share]])
+    if len(pool.groups) > 1:
+        for whole in map(Whole, ANYWHERE):
+            values = [
+                np.concatenate([whole.of(matrix) for _, matrix in sample.groups.values()] or [np.zeros(0)]) for sample in samples
+            ]
+            owner = np.repeat(np.arange(len(samples)), [len(value) for value in values])
+            columns.append(_below(np.concatenate(values), owner, len(samples)))
     for shape, (rows, matrix) in sorted(pool.groups.items(), key=_commonest)[:8]:
         if matrix.shape[1] == 0 or len(rows) < 20:
             continue
         owners = [place for place, sample in enumerate(samples) if shape in sample.groups]
         numbers = np.concatenate([samples[place].groups[shape][1] for place in owners])
         owner = np.repeat(owners, [len(samples[place].groups[shape][1]) for place in owners])
-        for projection in projections(matrix):
-            cuts = np.unique(np.quantile(projection.of(matrix), np.linspace(0, 1, CUTS + 1)[1:], method="higher"))
-            cells = np.searchsorted(cuts, projection.of(numbers), side="right")
-            counts = np.zeros((len(samples), len(cuts) + 1))
-            np.add.at(counts, (owner, cells), 1.0)
-            columns.append(np.cumsum(counts, axis=1))
+        wide = matrix.shape[1] > MOST_PLACES
+        for projection in projections(matrix, None if not wide else range(COMBINED)):
+            columns.append(_below(projection.of(numbers), owner, len(samples), projection.of(matrix)))
             if matrix.shape[1] == 1:
-                columns.append(counts)
+                columns.append(np.diff(columns[-1], axis=1, prepend=0.0))
+        if wide:
+            levels = np.quantile(matrix, (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99), axis=0, method="higher")
+            rows_of = [numbers[owner == place] for place in range(len(samples))]
+            columns.append(
+                np.array([[(rows < level).sum(axis=0) for level in levels] for rows in rows_of], dtype=float).reshape(
+                    len(samples), -1
+                )
+            )
     return np.concatenate(columns, axis=1)
+
+
+def _below(values: Floats, owner: Any, samples: int, pool: Floats | None = None) -> Floats:
+    """How many values of each sample lie below each of some quantiles."""
+    cuts = np.unique(np.quantile(values if pool is None else pool, QUANTILES, method="higher"))
+    counts = np.zeros((samples, len(cuts) + 1))
+    np.add.at(counts, (owner, np.searchsorted(cuts, values, side="right")), 1.0)
+    found: Floats = np.cumsum(counts, axis=1)
+    return found
 
 
 def _commonest(item: tuple[Shape, tuple[Any, Floats]]) -> tuple[int, str]:
@@ -162,7 +206,7 @@ def ranked(pairs: Sequence[ChosenPair], values: Floats, hints: dict[str, tuple[s
 
 GATES = 6
 _REPLAYED = 20_000
-_FEW, _MANY = 2_000, 20_000
+_FEW, _MANY, _STEP = 2_000, 20_000, 500
 
 
 @attrs.define(eq=False)
@@ -284,10 +328,7 @@ def witness(account: Account, calls: Calls, log_error: float) -> Witness:
         raise ValueError("an account that refuted has an event")
     size = max(min(_FEW, calls.left // 2), min(account.spent // 2, _MANY, calls.left // 2))
     event, turned = _readable(found)
-    try:
-        hits = [event.count(calls.draw(dataset, "report", size)) for dataset in (pair.left, pair.right)]
-    except (OutOfDraws, Stuck):
-        hits, size = [0, 0], 0
+    hits, size = _reported(event, pair, calls, size)
     ends = [interval(hit, size) if size else (0.0, 1.0) for hit in hits]
     large, small = (ends[1], ends[0]) if turned else (ends[0], ends[1])
     shown = least_bound(account.null.divergence, large[0], small[1]) if large[0] > small[1] else 0.0
@@ -315,6 +356,33 @@ def witness(account: Account, calls: Calls, log_error: float) -> Witness:
     )
 
 
+def _reported(event: SampledEvent, pair: ChosenPair, calls: Calls, size: int) -> tuple[list[int], int]:
+    """How often the event happens in fresh draws on both sides, and in how many: as many as there is time for."""
+    hits, drawn = [0, 0], 0
+    with contextlib.suppress(OutOfDraws, Stuck):
+        while drawn < size:
+            step = min(_STEP, size - drawn)
+            found = [event.count(calls.draw(dataset, f"report-{drawn}", step)) for dataset in (pair.left, pair.right)]
+            hits, drawn = [a + b for a, b in zip(hits, found, strict=True)], drawn + step
+    return hits, drawn
+
+
+def refuted(found: Witness, scope: str, *, pairs: int = 1, datasets: int = 2) -> Verdict:
+    """The verdict that a witness of sampling makes."""
+    distance = found.distance.enclose()
+    ratio = Bracket.around(found.divergence.lower.enclose() / distance).lower if distance > 0 else INFINITY
+    result = UniverseResult(
+        label=found.universe,
+        datasets=datasets,
+        pairs=pairs,
+        constant=Bracket(lower=max(found.bound, ratio), upper=INFINITY),
+        bound=found.bound,
+        outcome=Outcome.REFUTED,
+        attained=(found.left, found.right),
+    )
+    return Verdict(outcome=Outcome.REFUTED, method="sampled", scope=scope, universes=(result,), witness=found)
+
+
 def event_counts(
     function: Function, spec: PrivacySpec, pair: tuple[Dataset, Dataset], event: Expression, sampling: Mapping[str, Any]
 ) -> tuple[Bracket, Bracket]:
@@ -334,3 +402,185 @@ def _readable(found: FoundEvent) -> tuple[SampledEvent, bool]:
     if other is None or min(found.alternative) < 0.5:
         return found.event, found.turned
     return other, not found.turned
+
+
+# --- what would have been found --------------------------------------------------------------------
+
+
+COVERED = 16
+"""So many datasets are looked at, each with those nearest to it."""
+SUGGESTING = 300
+"""Draws of each dataset that suggest the events."""
+CHUNK = 4_000
+
+
+@attrs.frozen(kw_only=True)
+class Fault:
+    """What would have been found: a loss per unit distance, at events of some mass, with some probability.
+
+    Args:
+        loss: in the units of the budget, above it.
+        mass: the least probability of the event on the one dataset, and of its complement on the other.
+        power: the probability of finding it, for each pair and event.
+    """
+
+    loss: Number
+    mass: Rational
+    power: Rational = Rational(99, 100)
+
+
+@attrs.frozen(kw_only=True)
+class Covered:
+    """What was looked at so closely that a fault would have shown; `why` says what is missing, where that is not so."""
+
+    text: str
+    why: str = ""
+
+
+@attrs.define(eq=False)
+class _Catalogue:
+    """The events that some draws suggest: frequent outcomes, forms, and half-lines of the numbers of an output."""
+
+    atoms: list[Atom]
+    shapes: list[Shape]
+    ranges: list[tuple[Shape, Projection, Floats, bool]]
+
+    @classmethod
+    def of(cls, samples: Sequence[Outcomes]) -> _Catalogue:
+        pool = Outcomes.from_atoms([atom for sample in samples for atom in sample.atoms])
+        common = Counter(pool.atoms).most_common(40)
+        atoms = sorted((atom for atom, times in common if times > 3), key=repr)
+        shapes = sorted((shape for shape, (rows, _) in pool.groups.items() if len(rows) > 3), key=repr)[:12]
+        ranges: list[tuple[Shape, Projection, Floats, bool]] = []
+        for shape, (rows, matrix) in sorted(pool.groups.items(), key=_commonest)[:4]:
+            if matrix.shape[1] and len(rows) >= 20:
+                for projection in projections(matrix):
+                    cuts = np.unique(np.quantile(projection.of(matrix), QUANTILES, method="higher"))
+                    ranges.append((shape, projection, cuts, len(pool.groups) == 1))
+        return cls(atoms, shapes if len(pool.groups) > 1 else [], ranges)
+
+    def __len__(self) -> int:
+        return len(self.atoms) + len(self.shapes) + sum(len(cuts) for _, _, cuts, _ in self.ranges)
+
+    def count(self, outcomes: Outcomes) -> Floats:
+        """How often each event holds."""
+        counter = Counter(outcomes.atoms)
+        found: list[Any] = [counter[atom] for atom in self.atoms]
+        found += [len(outcomes.groups[shape][0]) if shape in outcomes.groups else 0 for shape in self.shapes]
+        for shape, projection, cuts, _ in self.ranges:
+            values = np.sort(projection.of(outcomes.groups[shape][1])) if shape in outcomes.groups else np.zeros(0)
+            found += np.searchsorted(values, cuts, side="left").tolist()
+        return np.array(found, dtype=float)
+
+    def event(self, place: int) -> SampledEvent:
+        if place < len(self.atoms):
+            return Atoms(frozenset([self.atoms[place]]))
+        place -= len(self.atoms)
+        if place < len(self.shapes):
+            return Shapes(frozenset([self.shapes[place]]))
+        place -= len(self.shapes)
+        for shape, projection, cuts, alone in self.ranges:
+            if place < len(cuts):
+                return Ranges(shape, _width(shape), projection, ((-math.inf, float(cuts[place])),), alone)
+            place -= len(cuts)
+        raise IndexError(place)
+
+
+@attrs.define(kw_only=True, eq=False)
+class Coverage:
+    """A test of fixed size whose power is computed, not guessed: events from a first sample, bounds from a fresh one.
+
+    Args:
+        spec: the claim.
+        calls: of the function.
+        pairs: among which each dataset is compared with those nearest to it.
+        fault: what it shall find.
+        error: the probability of refuting a true claim, at most.
+        seconds: processor time for it.
+    """
+
+    spec: PrivacySpec
+    calls: Calls
+    pairs: Sequence[ChosenPair]
+    fault: Fault
+    error: float
+    seconds: float
+
+    def run(self) -> Covered | Account:
+        """What is covered; or an account of a pair and event that refute the claim."""
+        clock = Clock(self.seconds)
+        self.calls.expired = lambda: not clock.left()
+        nearest = self._nearest()
+        names = {repr(d): d for pair in nearest for d in (pair.left, pair.right)}
+        try:
+            begun = clock.spent()
+            first = {name: self.calls.draw(dataset, "suggest", SUGGESTING) for name, dataset in names.items()}
+            price = (clock.spent() - begun) / (SUGGESTING * len(names))
+            catalogue = _Catalogue.of(list(first.values()))
+            tests = (4 if self.spec.output_divergence.is_symmetric else 2) * len(nearest) * max(len(catalogue), 1)
+            tail = self.error / (2 * tests)
+            size = self._size(nearest, tail)
+            if size is None:
+                return Covered(text="", why="no number of draws is enough for it: ask for a larger loss, or a larger mass")
+            needed = price * size * len(names)
+            if needed > 1.5 * clock.left():
+                advice = "give it more seconds, or ask for a larger loss or mass"
+                why = f"it takes {size:,} draws on each of {count(len(names), 'dataset')}, about {needed:.0f} s: {advice}"
+                return Covered(text="", why=why)
+            counts = {name: self._counted(dataset, catalogue, size) for name, dataset in names.items()}
+        except OutOfDraws:
+            return Covered(text="", why=f"{self.seconds:.3g} s of processor time were not enough for it")
+        found = self._refuting(nearest, counts, catalogue, (size, tail))
+        return found or Covered(text=self._text(len(nearest), len(names), len(catalogue), size))
+
+    def _nearest(self) -> list[ChosenPair]:
+        least: dict[str, float] = {}
+        for pair in self.pairs:
+            for dataset in (pair.left, pair.right):
+                least[repr(dataset)] = min(pair.length, least.get(repr(dataset), math.inf))
+        return [pair for pair in self.pairs if pair.length in (least[repr(pair.left)], least[repr(pair.right)])]
+
+    def _size(self, nearest: Sequence[ChosenPair], tail: float) -> int | None:
+        nulls, sizes = Nulls(self.spec.output_divergence), []
+        for null, distance in {id(nulls.of(pair)): (nulls.of(pair), pair.distance) for pair in nearest}.values():
+            worse = Null(self.spec.output_divergence, self.fault.loss.enclose(PRECISION) * distance.enclose(PRECISION))
+            sizes.append(draws_for(null, worse, float(self.fault.mass), tail, 1 - float(self.fault.power)))
+        return None if None in sizes else max(size for size in sizes if size is not None)
+
+    def _counted(self, dataset: Dataset, catalogue: _Catalogue, size: int) -> Floats:
+        found: Floats = np.zeros(len(catalogue))
+        for start in range(0, size, CHUNK):
+            found += catalogue.count(self.calls.draw(dataset, f"cover-{start}", min(CHUNK, size - start)))
+        return found
+
+    def _refuting(
+        self, nearest: Sequence[ChosenPair], counts: dict[str, Floats], catalogue: _Catalogue, test: tuple[int, float]
+    ) -> Account | None:
+        """An account that has won, for the smallest pair that is refuted and its shortest event."""
+        (size, tail), nulls = test, Nulls(self.spec.output_divergence)
+        for pair in sorted(nearest, key=lambda pair: pair_order(pair, self.spec.space)):
+            null, both = nulls.of(pair), (counts[repr(pair.left)], counts[repr(pair.right)])
+            for turned in (False, True) if self.spec.output_divergence.is_symmetric else (False,):
+                one, two = both[::-1] if turned else both
+                shown = bounds_refute(one, two, size, null, tail) | bounds_refute(size - one, size - two, size, null, tail)
+                for place in np.flatnonzero(shown)[:1]:
+                    hits = int(both[0][place]), int(both[1][place])
+                    found = FoundEvent(catalogue.event(int(place)), hits[0] < hits[1], hits, (size, size), 0.0)
+                    empty = Outcomes.of([])
+                    return Account(pair, null, "cover", 0.0, empty, empty, found=found, spent=2 * size)
+        return None
+
+    def _text(self, pairs: int, datasets: int, events: int, size: int) -> str:
+        looked = f"{count(events, 'event')} on {count(pairs, 'pair')} of {count(datasets, 'dataset')}"
+        mass = f"{float(self.fault.mass):.4g}"
+        return (
+            f"a loss of {self.fault.loss} or more per unit distance at one of {looked} would have been found with "
+            f"probability {float(self.fault.power):.4g}, where the event has probability {mass} or more on one dataset and its "
+            f"complement on the other ({size:,} fresh draws of each); of other pairs and events, and of smaller faults, "
+            f"nothing is said"
+        )
+
+
+def _width(shape: Shape) -> int:
+    """How many numbers an output of the shape has."""
+    return sum(1 for _ in numbers(filled(shape, iter(()))))

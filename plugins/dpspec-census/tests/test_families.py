@@ -7,12 +7,13 @@ import itertools
 import attrs
 import numpy as np
 import pytest
-from dpspec_census.hierarchy.family import UNBOUNDED, CellBound, Family
+from dpspec_census.hierarchy.family import UNBOUNDED, CellBound, Family, geography_of
 from dpspec_census.hierarchy.fit import conic, rounded, shared_out, structured
 from dpspec_census.hierarchy.limits import feasible, smallest_conflict
 from scipy.sparse import csr_array, eye_array, vstack
 
 from dpspec.base.errors import IncompatibleBlocksError, InfeasibleConstraintsError
+from dpspec.blocks.space import Attribute
 
 
 def bound(name, cells, low, high):
@@ -207,3 +208,12 @@ def test_feasibility_by_enumeration(seed):
 def test_groups_that_cross_are_refused():
     with pytest.raises(IncompatibleBlocksError, match="nested or disjoint"):
         contradictory([bound("a", [True, True, False], [0], [1]), bound("b", [False, True, True], [0], [1])], parent=(1, 1, 1))
+
+
+def test_the_nodes_of_a_hierarchy_are_listed_when_they_are_asked_for():
+    """A claim on eight million blocks asks for their number only."""
+    levels = (Attribute(name="state", count=51), Attribute(name="block", count=8_100_000, within="state"))
+    geography = geography_of(levels)
+    assert (geography.size(0), geography.size(1)) == (51, 8_100_000)
+    assert "parents" not in vars(geography)
+    assert [len(parents) for parents in geography_of((levels[0], attrs.evolve(levels[1], count=510))).parents] == [51, 510]

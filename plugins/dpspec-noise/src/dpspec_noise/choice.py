@@ -51,6 +51,9 @@ if TYPE_CHECKING:
 LISTED = 100_000
 """A choice is made among at most so many cells."""
 
+MOST_ALIKE = 200
+"""At most so many equal records are tried beside those that change, where a law is integrated."""
+
 MOST_INTEGRATED = 64
 """With more cells the law of the first one above a threshold is not integrated for a pair."""
 
@@ -476,7 +479,8 @@ class AboveThreshold(_OfOneTable):
     Lap(threshold scale): the sparse vector technique with one positive answer (Dwork et al. 2009; Lyu, Su and Li 2017).
 
     With counts that change by Delta at most the loss is at most Delta (1/threshold_scale + 2/query_scale), and
-    Delta (1/threshold_scale + 1/query_scale) where all change in one direction.
+    Delta (1/threshold_scale + 1/query_scale) where all change in one direction. Cells of one table do not change all at once: one
+    record added costs 1/query_scale, one replaced 2/query_scale, whatever the threshold has.
 
     Args:
         query: the table whose cells are asked in their order.
@@ -531,13 +535,23 @@ class FirstAboveThreshold(grammar.View):
         return True
 
     def changed(self, counts: grammar.CountChanges) -> tuple[grammar.Case, ...]:
-        """The threshold is shifted by the largest change up or down, the one count that is above by the whole span, at most."""
+        """The sum of what each count can do, or the threshold is shifted by the largest change, and one count by the span.
+
+        Given the noisy threshold, a count enters the probability of an outcome as the chance to lie below it, or not to, or not
+        at all; a shift of Laplace noise changes either by e^(shift / query scale) at most.
+        """
         if not counts:
             return ((),)
         most, one_way = max(map(abs, counts)), min(counts) >= 0 or max(counts) <= 0
-        by_count = most if one_way else _span(counts)
-        loss = number(most / self.mechanism.threshold_scale) + number(Fraction(by_count) / self.mechanism.query_scale)
-        return ((response(loss),),)
+        by_count, scale = most if one_way else _span(counts), self.mechanism.query_scale
+        loss = min(sum(map(abs, counts)) / scale, most / self.mechanism.threshold_scale + by_count / scale)
+        return ((response(number(loss)),),)
+
+    def companions(self) -> tuple[int, ...]:
+        """So many records in one cell that its count lies below the noisy threshold by the noise of the count alone."""
+        mechanism = self.mechanism
+        far = math.ceil(abs(mechanism.threshold) + 8 * max(mechanism.query_scale, mechanism.threshold_scale))
+        return (0, min(far, MOST_ALIKE))
 
     def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> grammar.Case | None:
         labels = self.table.labels(space)

@@ -298,8 +298,10 @@ class _Sketch(grammar.View):
         return {(): ((),), (-1, 1): ((worst,),)}.get(counts)
 
     def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> grammar.Case | None:
-        if len(before) != len(after) or None in (*before, *after):
+        if None in (*before, *after):
             return None
+        if len(before) != len(after):
+            return (grammar.other_numbers(len(before), len(after)),)
         moved = ((ours, theirs) for ours, theirs in zip(before, after, strict=True) if ours != theirs)
         return tuple(leaning_laws(*self.rule.leaning_of(self._apart(*cells))) for cells in moved)
 

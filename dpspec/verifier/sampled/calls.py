@@ -255,7 +255,7 @@ class Calls:
             return None
         ours = self.single(order)
         if not self.replays:
-            return next((dataset for dataset in datasets if _apart(dataset, order, ours, theirs[::-1])), None)
+            return next((dataset for dataset in datasets if _differ(dataset, order, ours, theirs[::-1])), None)
         return next((dataset for (dataset, _), one, other in zip(order, ours, theirs[::-1], strict=True) if one != other), None)
 
     def guarded(self) -> contextlib.AbstractContextManager[None]:
@@ -263,7 +263,7 @@ class Calls:
         return cutting(lambda: self.made if self._inside else -1, self.limit)
 
 
-def _apart(dataset: Dataset, order: Sequence[tuple[Dataset, int]], ours: Sequence[Atom], theirs: Sequence[Atom]) -> bool:
+def _differ(dataset: Dataset, order: Sequence[tuple[Dataset, int]], ours: Sequence[Atom], theirs: Sequence[Atom]) -> bool:
     """Whether two samples of one dataset have different laws: their empirical distributions, in any fixed order of the outputs,
     are further apart than two of one law are but with probability 1e-9 (Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990).
 

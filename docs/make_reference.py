@@ -383,6 +383,15 @@ OPENS: dict[str, dict[str, str]] = {
         "map": "`release` on workers",
         "close": "workers given back",
     },
+    "adapters": {
+        "written": "`verify` of a function that wants another form than a list: by annotation, `--dataset NAME` or `dataset=`",
+        "copied": "every call has a dataset of its own",
+    },
+    "generators": {
+        "made": "`verify` of a function with another generator than numpy's: by annotation, `--generator NAME` or `generator=`",
+        "drawing": "`verify` of a function that takes no generator",
+        "readable": "laws read off the code, and so *verified*",
+    },
     "rules": {"propose": "`compare`, `ledger`, `convert`: steps of derivations"},
 }
 """What each method of a base class opens, by kind; a test holds it against the classes."""

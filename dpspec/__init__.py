@@ -39,6 +39,13 @@ if TYPE_CHECKING:
         LinearMap as LinearMap,
         Marginal as Marginal,
     )
+    from dpspec.blocks.lists import (
+        BoundedIntegers as BoundedIntegers,
+        BoundedReals as BoundedReals,
+        ClippedVectors as ClippedVectors,
+        Texts as Texts,
+        TimeSeries as TimeSeries,
+    )
     from dpspec.blocks.multiverse import (
         ExplicitUniverses as ExplicitUniverses,
         LevelSets as LevelSets,
@@ -53,7 +60,7 @@ if TYPE_CHECKING:
         UnorderedRecords as UnorderedRecords,
     )
     from dpspec.blocks.space import Attribute as Attribute, DatasetSpace as DatasetSpace
-    from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts
+    from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts, ValueLists as ValueLists
     from dpspec.comparison.compare import Comparison as Comparison
     from dpspec.extension.loader import installed as installed, load_plugins as load_plugins
     from dpspec.grammar.mechanism import Claim as Claim, Mechanism as Mechanism
@@ -99,6 +106,13 @@ _HOMES = {
         "LinearMap",
         "Marginal",
     ),
+    "dpspec.blocks.lists": (
+        "BoundedIntegers",
+        "BoundedReals",
+        "ClippedVectors",
+        "Texts",
+        "TimeSeries",
+    ),
     "dpspec.blocks.multiverse": (
         "ExplicitUniverses",
         "LevelSets",
@@ -119,6 +133,7 @@ _HOMES = {
     "dpspec.blocks.vectors": (
         "BitVectors",
         "IntegerCounts",
+        "ValueLists",
     ),
     "dpspec.comparison.compare": ("Comparison",),
     "dpspec.extension.loader": (

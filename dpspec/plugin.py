@@ -47,7 +47,15 @@ if TYPE_CHECKING:
         Sense as Sense,
         Tolerance as Tolerance,
     )
-    from dpspec.grammar.mechanism import Claim as Claim, Example as Example, Flavour as Flavour, Mechanism as Mechanism
+    from dpspec.grammar.mechanism import (
+        AdaptedFunction as AdaptedFunction,
+        Claim as Claim,
+        DatasetAdapter as DatasetAdapter,
+        Example as Example,
+        Flavour as Flavour,
+        GeneratorAdapter as GeneratorAdapter,
+        Mechanism as Mechanism,
+    )
     from dpspec.grammar.rule import Conversion as Conversion, Route as Route, Rule as Rule
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
     from dpspec.grammar.tables import Table as Table
@@ -126,9 +134,12 @@ _HOMES = {
         "Tolerance",
     ),
     "dpspec.grammar.mechanism": (
+        "AdaptedFunction",
         "Claim",
+        "DatasetAdapter",
         "Example",
         "Flavour",
+        "GeneratorAdapter",
         "Mechanism",
     ),
     "dpspec.grammar.rule": (

@@ -187,6 +187,18 @@ class NotInSpaceError(DpspecError, ValueError):
     code = "not-in-space"
 
 
+class AdapterError(DpspecError, ValueError):
+    """A dataset cannot be handed to a function in the form asked for: a library is missing, or the form has no place for it."""
+
+    code = "adapter"
+
+
+class WantedShapeError(DpspecError, ValueError):
+    """A function takes something else than datasets of the space as they are, and nothing says how to make it of them."""
+
+    code = "wanted-shape"
+
+
 class NotInUniverseError(DpspecError, ValueError):
     """Two datasets were compared that share no universe, or a dataset lies in none."""
 

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
         LinearMap as LinearMap,
         Marginal as Marginal,
     )
+    from dpspec.blocks.lists import (
+        BoundedIntegers as BoundedIntegers,
+        BoundedReals as BoundedReals,
+        ClippedVectors as ClippedVectors,
+        Texts as Texts,
+        TimeSeries as TimeSeries,
+    )
     from dpspec.blocks.moves import Vector as Vector, kernel_basis as kernel_basis
     from dpspec.blocks.multisets import (
         CELLS_LISTED as CELLS_LISTED,
@@ -54,6 +61,7 @@ if TYPE_CHECKING:
         Changes as Changes,
         Choice as Choice,
         Collections as Collections,
+        Entries as Entries,
         ListedCells as ListedCells,
         Membership as Membership,
         Mentioned as Mentioned,
@@ -61,6 +69,7 @@ if TYPE_CHECKING:
         Nesting as Nesting,
         Palette as Palette,
         SimplerNames as SimplerNames,
+        Tabular as Tabular,
         Trials as Trials,
         Unnested as Unnested,
         Wording as Wording,
@@ -71,6 +80,7 @@ if TYPE_CHECKING:
         nesting_of as nesting_of,
         order_tried as order_tried,
         own_attributes as own_attributes,
+        tabular as tabular,
         wording_of as wording_of,
     )
     from dpspec.blocks.records import (
@@ -88,7 +98,7 @@ if TYPE_CHECKING:
         pair_of_records as pair_of_records,
         presented as presented,
     )
-    from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts
+    from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts, ValueLists as ValueLists
 
 _HOMES = {
     "dpspec.blocks.budget": (
@@ -107,6 +117,13 @@ _HOMES = {
         "Invariant",
         "LinearMap",
         "Marginal",
+    ),
+    "dpspec.blocks.lists": (
+        "BoundedIntegers",
+        "BoundedReals",
+        "ClippedVectors",
+        "Texts",
+        "TimeSeries",
     ),
     "dpspec.blocks.moves": (
         "Vector",
@@ -145,6 +162,7 @@ _HOMES = {
         "CellCounts",
         "Choice",
         "Collections",
+        "Entries",
         "ListedCells",
         "Membership",
         "Mentioned",
@@ -152,6 +170,7 @@ _HOMES = {
         "Nesting",
         "Palette",
         "SimplerNames",
+        "Tabular",
         "Trials",
         "Unnested",
         "Wording",
@@ -162,6 +181,7 @@ _HOMES = {
         "nesting_of",
         "order_tried",
         "own_attributes",
+        "tabular",
         "wording_of",
     ),
     "dpspec.blocks.records": (
@@ -182,6 +202,7 @@ _HOMES = {
     "dpspec.blocks.vectors": (
         "BitVectors",
         "IntegerCounts",
+        "ValueLists",
     ),
 }
 __all__ = [name for names in _HOMES.values() for name in names]

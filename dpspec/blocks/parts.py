@@ -336,6 +336,61 @@ class Changes(SpacePart):
 # --- what is tried, and how it is told ------------------------------------------------------------
 
 
+class Tabular(SpacePart):
+    """A dataset reads as the rows of a table with named columns, values as they are.
+
+    Opens:
+        verify: functions that take data frames, arrays or lists of dicts, by `--dataset` or by annotation.
+    """
+
+    lacking: ClassVar[str] = "has no rows and columns"
+
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, each once."""
+
+    @abstractmethod
+    def rows(self, dataset: Dataset) -> tuple[tuple[Any, ...], ...]:
+        """The rows of a dataset, each with one value for every column."""
+
+
+@attrs.frozen
+class Recorded(Tabular):
+    """The records of the largest unit as rows; categories that are whole numbers are handed over as integers."""
+
+    space: DatasetSpace
+
+    def _attributes(self) -> tuple[Attribute, ...]:
+        return self.space.attributes_of(self.space.units[0]) if self.space.units else ()
+
+    def columns(self) -> tuple[str, ...]:
+        return tuple(attribute.name for attribute in self._attributes())
+
+    def rows(self, dataset: Dataset) -> tuple[tuple[Any, ...], ...]:
+        whole = [attribute.count is not None or all(map(_is_whole, attribute.categories)) for attribute in self._attributes()]
+        records = self.space.records(dataset, self.space.units[0]) if whole else ()
+        if not whole or any(len(record) != len(whole) or not all(isinstance(part, str) for part in record) for record in records):
+            raise IncompatibleBlocksError(f"space {self.space.name}", Tabular.lacking)
+        return tuple(
+            tuple(int(str(part)) if number else part for part, number in zip(record, whole, strict=True)) for record in records
+        )
+
+
+def _is_whole(category: str) -> bool:
+    return category.isascii() and category.isdigit() and category == str(int(category))
+
+
+def tabular(space: DatasetSpace) -> Tabular:
+    """How a dataset reads as a table; unless the space says so, as the records of its largest unit.
+
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> table = tabular(BitVectors(length=2))
+    >>> table.columns(), table.rows((0, 1))
+    (('bit',), ((0,), (1,)))
+    """
+    return Tabular.found_in(space) or Recorded(space)
+
+
 class Miniatures(SpacePart):
     """Small finite sub-spaces, in which witnesses are looked for when the space itself is too large.
 
@@ -449,7 +504,7 @@ def wording_of(space: DatasetSpace) -> Wording:
 
 
 PARTS: tuple[type[SpacePart], ...] = (
-    CellCounts, ListedCells, CellRecords, Collections, Palette, Nesting, Membership, Changes, Miniatures, Trials, SimplerNames,
-    Wording,
+    CellCounts, ListedCells, CellRecords, Collections, Palette, Nesting, Membership, Changes, Tabular, Miniatures, Trials,
+    SimplerNames, Wording,
 )  # fmt: skip
 """All parts, in the order of `docs/reference/parts.md`."""

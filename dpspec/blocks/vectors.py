@@ -9,13 +9,14 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from random import Random
 from typing import Annotated, Any, ClassVar, cast
 
 from dpspec.base.errors import NotEnumerableError, NotInSpaceError, ParameterError
-from dpspec.base.params import Domain, Integer, Text, Truth, define
+from dpspec.base.params import Domain, Integer, Items, Text, Truth, define
 from dpspec.blocks.multisets import multisets_between, sequences_between
-from dpspec.blocks.parts import CellRecords, Changes, Entries, ListedCells, Trials, Wording
+from dpspec.blocks.parts import CellRecords, Changes, Entries, ListedCells, Tabular, Trials, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, range_in_words
 
 FIRST = 40
@@ -309,7 +310,7 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Changes, Trials, Wordin
 
 
 @define
-class IntegerCounts(DatasetSpace, ListedCells, Trials, Wording):
+class IntegerCounts(DatasetSpace, ListedCells, Trials, Tabular, Wording):
     """Vectors of k integers between two bounds: true query answers, or counts without records behind them.
 
     Args:
@@ -392,6 +393,12 @@ class IntegerCounts(DatasetSpace, ListedCells, Trials, Wording):
     def cell_range(self) -> tuple[int, int | None]:
         return self.low, self.high
 
+    def columns(self) -> tuple[str, ...]:
+        return ("value",)
+
+    def rows(self, dataset: Dataset) -> tuple[tuple[Any, ...], ...]:
+        return tuple((entry,) for entry in self.vector(dataset))
+
     def total_range(self) -> tuple[int, int | None]:
         return self.length * self.low, None if self.high is None else self.length * self.high
 
@@ -406,13 +413,20 @@ class IntegerCounts(DatasetSpace, ListedCells, Trials, Wording):
 # --- lists of values ------------------------------------------------------------------------------
 
 
+def _as_tuple(entry: Any) -> Any:
+    """Lists, as files write them, are tuples; what a file writes as a decimal is a double."""
+    if isinstance(entry, Decimal) and type(entry) is not Decimal:
+        return float(entry)
+    return tuple(_as_tuple(part) for part in entry) if isinstance(entry, list) else entry
+
+
 class Values(Domain):
     """A tuple of hashable Python values that are told apart by their written form."""
 
     def read(self, value: Any, subject: str) -> tuple[Hashable, ...]:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
             raise ParameterError(subject, f"must be {self.describe()}", value=value)
-        values = tuple(value)
+        values = tuple(_as_tuple(entry) for entry in value)
         for entry in values:
             try:
                 hash(entry)
@@ -435,7 +449,7 @@ class Values(Domain):
 
 
 @define
-class ValueLists(DatasetSpace, Entries, Trials, Wording):
+class ValueLists(DatasetSpace, Entries, Trials, Tabular, Wording):
     """Lists with entries from a finite set of Python values: numbers, None, NaN, texts, tuples.
 
     Two values are the same when they are written the same, so that NaN is equal to itself and 1 differs from 1.0.
@@ -445,6 +459,7 @@ class ValueLists(DatasetSpace, Entries, Trials, Wording):
         least, most: the range of the length; without `most` it is unbounded.
         ordered: whether positions count; otherwise a dataset is a multiset, in the order of `values`.
         unit: what one entry is.
+        named: the columns of a table of entries: a name for each part, where entries are tuples of one length, or one name.
 
     >>> nan = float("nan")
     >>> list(ValueLists(values=(0, nan), least=1, most=1).datasets())
@@ -460,10 +475,21 @@ class ValueLists(DatasetSpace, Entries, Trials, Wording):
     most: Annotated[int, Integer(0)] | None = None
     ordered: Annotated[bool, Truth()] = True
     unit: Annotated[str, Text()] = "person"
+    named: Annotated[tuple[str, ...], Items(Text())] = ()
 
     def __attrs_post_init__(self) -> None:
         if self.most is not None and self.most < self.least:
             raise ParameterError("most", f"must not be below least={self.least}", value=self.most)
+        width = self._width()
+        if self.named and (len(set(self.named)) != len(self.named) or len(self.named) != (width or 1)):
+            rule = f"must be {width or 1} different names, one for each part of a value"
+            raise ParameterError("named", rule, value=self.named)
+
+    @classmethod
+    def examples(cls) -> Iterator[ValueLists]:
+        """Numbers and tuples, ordered and not."""
+        yield cls(values=(0, 1), most=2)
+        yield cls(values=(("f", 1), ("m", 2)), least=1, most=2, ordered=False, named=("sex", "kind"))
 
     @property
     def is_ordered(self) -> bool:  # type: ignore[override]
@@ -476,7 +502,7 @@ class ValueLists(DatasetSpace, Entries, Trials, Wording):
     def dataset(self, value: Any) -> Dataset:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
             raise NotInSpaceError(self.name, "must be a list of values", value=value)
-        places = [self._place(entry) for entry in value]
+        places = [self._place(_as_tuple(entry)) for entry in value]
         if len(places) < self.least or (self.most is not None and len(places) > self.most):
             top = "inf" if self.most is None else self.most
             raise NotInSpaceError(self.name, f"must have a length in [{self.least}, {top}]", value=len(places))
@@ -534,6 +560,19 @@ class ValueLists(DatasetSpace, Entries, Trials, Wording):
 
     def tried(self, generator: Random) -> Iterator[Any]:
         return lists_tried(self.values, (self.least, self.most), generator, ordered=self.ordered)
+
+    def columns(self) -> tuple[str, ...]:
+        width = self._width()
+        return self.named or (("value",) if width is None else tuple(f"value{place}" for place in range(width)))
+
+    def rows(self, dataset: Dataset) -> tuple[tuple[Any, ...], ...]:
+        entries = cast("tuple[Any, ...]", dataset)
+        return tuple((entry,) for entry in entries) if self._width() is None else entries
+
+    def _width(self) -> int | None:
+        """How many parts each value has; None where they are no tuples of one length."""
+        widths = {len(value) if isinstance(value, tuple) else 0 for value in self.values}
+        return widths.pop() if len(widths) == 1 and 0 not in widths else None
 
     def order(self, dataset: Dataset) -> tuple[int, str]:
         entries = cast("tuple[Any, ...]", dataset)

@@ -72,6 +72,8 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
 @click.option("--loss", metavar="L", help="With --function, be sure to find a loss per unit distance of L, or fail.")
 @click.option("--mass", metavar="P", help="... at events of this probability.  [default: 0.05]")
 @click.option("--power", metavar="P", help="... with this probability.  [default: 0.99]")
+@click.option("--dataset", metavar="ADAPTER", help="With --function, hand it each dataset so: pandas, numpy, dicts, ...")
+@click.option("--generator", metavar="ADAPTER", help="With --function, let its chances come from here: random, system, ...")
 @click.option("--bits", is_flag=True, default=None, help="With --function, also look at which doubles can be reached.")
 @formatted
 def verify(  # noqa: PLR0917 - one argument for each option
@@ -89,7 +91,9 @@ def verify(  # noqa: PLR0917 - one argument for each option
     A directory stands for every *.dpspec.toml directly in it.
 
     With --function, a plain function (dataset, numpy Generator) -> output is judged against the five blocks of one
-    FILE, and nothing else that the file states. MODULE is looked for in the current directory first.
+    FILE, and nothing else that the file states. MODULE is looked for in the current directory first. How it gets a dataset
+    and its chances is read off its annotations (pandas.DataFrame, random.Random, ...), or said by --dataset and --generator;
+    dpspec plugins lists the adapters and generators.
 
     With --release, the mechanism's law is not taken from what it states of itself, but read off the code that
     releases real tables.
@@ -98,6 +102,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
     Examples:
       dpspec verify specs
       dpspec verify survey.dpspec.toml --function survey:survey --seed 1
+      dpspec verify survey.dpspec.toml --function survey:table --dataset pandas
       dpspec verify specs --witnesses found
       dpspec verify specs/swapping-derangement.dpspec.toml --release
       dpspec verify --replay found/survey-claim-0a1b2c3d.json

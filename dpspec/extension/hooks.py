@@ -138,6 +138,16 @@ def dpspec_register_workers(register: Register) -> None:
 
 
 @hookspec
+def dpspec_register_adapters(register: Register) -> None:
+    """Register subclasses of `DatasetAdapter`: what plain functions are handed as a dataset."""
+
+
+@hookspec
+def dpspec_register_generators(register: Register) -> None:
+    """Register subclasses of `GeneratorAdapter`: where plain functions have their chances from."""
+
+
+@hookspec
 def dpspec_register_rules(register: Register) -> None:
     """Register subclasses of `Rule`: rules of inference between specifications, and among them conversions of budgets."""
 
@@ -162,6 +172,8 @@ BASES: dict[str, str] = {
     "tables": "dpspec.grammar.tables:TableBuilder",
     "formats": "dpspec.grammar.tables:TableFormat",
     "workers": "dpspec.grammar.workers:Workers",
+    "adapters": "dpspec.grammar.mechanism:DatasetAdapter",
+    "generators": "dpspec.grammar.mechanism:GeneratorAdapter",
     "rules": "dpspec.grammar.rule:Rule",
 }
 """The place of the base class of each kind."""

@@ -18,6 +18,12 @@ NAMES: Names = {
         "records": "dpspec.blocks.records:UnorderedRecords",
         "contingency-tables": "dpspec.blocks.records:ContingencyTables",
         "households": "dpspec.blocks.records:Households",
+        "value-lists": "dpspec.blocks.vectors:ValueLists",
+        "bounded-reals": "dpspec.blocks.lists:BoundedReals",
+        "bounded-integers": "dpspec.blocks.lists:BoundedIntegers",
+        "clipped-vectors": "dpspec.blocks.lists:ClippedVectors",
+        "time-series": "dpspec.blocks.lists:TimeSeries",
+        "texts": "dpspec.blocks.lists:Texts",
     },
     "multiverses": {
         "trivial": "dpspec.blocks.multiverse:Trivial",
@@ -39,6 +45,12 @@ NAMES: Names = {
     },
     "workers": {
         "embedded": "dpspec.grammar.workers:Embedded",
+    },
+    "adapters": {
+        "list": "dpspec.grammar.mechanism:ListAdapter",
+    },
+    "generators": {
+        "numpy": "dpspec.grammar.mechanism:NumpyGenerator",
     },
     "rules": {
         "smaller-space": "dpspec.reason.rules:SmallerSpace",

@@ -1,5 +1,8 @@
 """Mechanisms, their claims, and flavours: what releases data, what is said about it, and which definitions it may satisfy.
 
+A plain function may stand in for a mechanism. It gets what it is written for: a dataset as a list, a data frame, an array or a
+text, by a `DatasetAdapter`, and its chances from the generator that it knows, by a `GeneratorAdapter`.
+
 A mechanism is the map x -> P_x from datasets to laws of the output, together with the sampler that draws
 from P_x on real tables. Its claims are statements to be judged; nothing in dpspec believes them.
 
@@ -9,14 +12,19 @@ not. It says which blocks it changes relative to pure differential privacy, and 
 
 from __future__ import annotations
 
+import collections.abc
+import contextlib
+import copy
+import inspect
 import itertools
+import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import attrs
 
-from dpspec.base.errors import ReleaseError
+from dpspec.base.errors import AdapterError, ReleaseError
 from dpspec.base.params import Items, Registered, define
 from dpspec.base.promises import Promising
 from dpspec.blocks.invariant import Invariant
@@ -252,3 +260,197 @@ class Flavour(ABC):
     @abstractmethod
     def broken_by(self) -> Example:
         """A mechanism that does not, although it may look as if it did."""
+
+
+# --- plain functions ------------------------------------------------------------------------------
+
+
+PlainFunction = Callable[..., Any]
+"""A function of a dataset, and of a generator where it takes one, to an output."""
+
+
+class DatasetAdapter(ABC):
+    """What a plain function is handed as a dataset: a data frame, an array, a text; registered under its `name`."""
+
+    name: ClassVar[str]
+
+    annotations: ClassVar[tuple[str, ...]] = ()
+    """Annotations of a function's first parameter that ask for it, such as ``pandas.DataFrame`` or ``list[dict]``."""
+
+    @abstractmethod
+    def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
+        """A dataset in this form; raises AdapterError where the form has no place for it, or a library is missing."""
+
+    def copied(self, written: Any) -> Any:
+        """A copy of what was written, so that what a function does to it stays there."""
+        return copy.deepcopy(written)
+
+
+class ListAdapter(DatasetAdapter):
+    """A list: of entries, of records, of the letters of a text. It is what a function gets when nothing else is asked for."""
+
+    name: ClassVar[str] = "list"
+    annotations: ClassVar[tuple[str, ...]] = ("list",)
+
+    def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
+        if not isinstance(dataset, (tuple, str)):
+            raise AdapterError("adapter", f"a dataset of {space.name} is no sequence", "leave it as it is", value=self.name)
+        return list(dataset)
+
+
+class GeneratorAdapter(ABC):
+    """Where a plain function has its chances from, made of the bits of a numpy Generator; registered under its `name`.
+
+    The bits are seeded, so that the same ones give the same output, and every draw can be made again.
+    """
+
+    name: ClassVar[str]
+
+    annotations: ClassVar[tuple[str, ...]] = ()
+    """Annotations of a function's second parameter that ask for it, such as ``random.Random``."""
+    is_handed: ClassVar[bool] = True
+    """Whether the function takes a generator of this kind; otherwise it draws from what is there."""
+    replays: ClassVar[bool] = True
+    """Whether the same bits give the same output; where they do not, no call can be made again."""
+    assumptions: ClassVar[tuple[str, ...]] = ()
+    """What is taken for granted of functions that draw from it."""
+
+    @abstractmethod
+    def made(self, generator: Any) -> Any:
+        """The generator that the function is handed, fresh for one call."""
+
+    def drawing(self, generator: Any) -> contextlib.AbstractContextManager[None]:
+        """Open while the function runs: what draws elsewhere gets its bits from the generator."""
+        return contextlib.nullcontext()
+
+    def readable(self, function: PlainFunction) -> PlainFunction | None:
+        """The function as one of a dataset and a numpy Generator, of the same law, in code that can be read; None for none."""
+        return None
+
+
+class NumpyGenerator(GeneratorAdapter):
+    """A numpy Generator, as it is. It is what a function gets when it asks for nothing else."""
+
+    name: ClassVar[str] = "numpy"
+    annotations: ClassVar[tuple[str, ...]] = ("numpy.Generator",)
+
+    def made(self, generator: Any) -> Any:
+        return generator
+
+    def readable(self, function: PlainFunction) -> PlainFunction:
+        return function
+
+
+@attrs.frozen(eq=False)
+class AdaptedFunction:
+    """A plain function that is handed datasets and chances in the form that it is written for.
+
+    To its caller it is one of a dataset as it is (`presented`) and a numpy Generator.
+
+    Args:
+        function: the function.
+        space: whose datasets it takes.
+        dataset: how a dataset is handed over; None for as it is.
+        generator: where its chances come from.
+        takes: how many arguments it is called with, 1 or 2.
+
+    >>> from random import Random
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> letters = AdaptedFunction(lambda bits, rng: bits, BitVectors(length=2), ListAdapter(), NumpyGenerator())
+    >>> letters([0, 1], None)
+    [0, 1]
+    """
+
+    function: PlainFunction
+    space: DatasetSpace
+    dataset: DatasetAdapter | None
+    generator: GeneratorAdapter
+    takes: int = 2
+    _written: dict[str, Any] = attrs.field(factory=dict, init=False, repr=False)
+
+    def __call__(self, given: Any, generator: Any) -> Any:
+        handed = self.handed(given)
+        if self.generator.is_handed:
+            return self.function(handed, self.generator.made(generator))
+        with self.generator.drawing(generator):
+            return self.function(handed) if self.takes == 1 else self.function(handed, self.generator.made(generator))
+
+    def handed(self, given: Any) -> Any:
+        """What the function is handed for a dataset, fresh for every call."""
+        if self.dataset is None:
+            return given
+        key = repr(given)
+        if key not in self._written:
+            if len(self._written) >= _KEPT:
+                self._written.clear()
+            self._written[key] = self.dataset.written(tuple(given) if type(given) is list else given, self.space)
+        return self.dataset.copied(self._written[key])
+
+    @property
+    def readable(self) -> PlainFunction | None:
+        """The function of what is `handed` and a numpy Generator, for whoever reads its code."""
+        return self.generator.readable(self.function)
+
+    @property
+    def replays(self) -> bool:
+        """Whether the same bits give the same output."""
+        return self.generator.replays
+
+    @property
+    def __name__(self) -> str:
+        return str(getattr(self.function, "__qualname__", type(self.function).__name__))
+
+
+_KEPT = 1_000
+"""Datasets that an adapted function keeps in written form."""
+
+
+def parameters_of(function: PlainFunction) -> tuple[inspect.Parameter, ...] | None:
+    """The parameters by position of a function; None where it does not say."""
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    return tuple(p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL))
+
+
+def annotated(parameter: inspect.Parameter, function: PlainFunction) -> tuple[str, Any]:
+    """The annotation of a parameter as adapters write it, and the annotation itself where it is a class; ("", None) for none.
+
+    A class is written by its package and its name, what a list holds behind it.
+
+    >>> import random
+    >>> def survey(people: "list[dict[str, int]]", rng: random.Random): ...
+    >>> [annotated(p, survey)[0] for p in parameters_of(survey)]
+    ['list[dict]', 'random.Random']
+    """
+    found = parameter.annotation
+    if found is parameter.empty or found is None:
+        return "", None
+    while isinstance(found, str):
+        try:
+            found = eval(found, getattr(inspect.unwrap(function), "__globals__", {}))  # noqa: S307 (the function's own text)
+        except Exception:  # a name for type checkers alone
+            alias, dot, name = found.partition(".")
+            return f"{_ALIASES.get(alias, alias)}{dot}{name}", None
+    if typing.get_origin(found) is Annotated:
+        found = typing.get_args(found)[0]
+    origin = typing.get_origin(found)
+    if origin is None:
+        return _class_text(found), found if isinstance(found, type) else None
+    inner = typing.get_args(found)
+    if origin in _SEQUENCES and inner and _class_text(typing.get_origin(inner[0]) or inner[0]) in _MAPPINGS:
+        return "list[dict]", None
+    return _class_text(origin), origin if isinstance(origin, type) else None
+
+
+_ALIASES = {"pd": "pandas", "pl": "polars", "pa": "pyarrow", "np": "numpy"}
+_SEQUENCES = (list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
+_MAPPINGS = ("dict", "collections.Mapping")
+
+
+def _class_text(cls: Any) -> str:
+    if not isinstance(cls, type):
+        return ""
+    package = cls.__module__.partition(".")[0]
+    return cls.__name__ if package == "builtins" else f"{package}.{cls.__name__}"

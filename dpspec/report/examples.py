@@ -39,6 +39,8 @@ COMMANDS = {
     "tables": "dpspec synth {name} --out {name}.csv",
     "formats": "dpspec release SPEC TABLE --out DIR --as {name}",
     "workers": "dpspec release SPEC TABLE --out DIR --workers {name}",
+    "adapters": "dpspec verify SPEC --function MODULE:NAME --dataset {name}",
+    "generators": "dpspec verify SPEC --function MODULE:NAME --generator {name}",
 }
 """Where a name of any other kind is used."""
 

@@ -73,7 +73,7 @@ def _kinds(registry: Registry) -> dict[str, Any]:
     """For every kind: the table of one of its things, and what may stand for it inside another table."""
     defined: dict[str, Any] = {}
     for kind in KINDS:
-        if kind == "rules":  # they lead from file to file and stand in none
+        if kind in ("rules", "adapters", "generators"):  # they stand in no file
             continue
         entries = registry.usable(kind)
         defined[f"{kind}-table"] = {"oneOf": [_entry(entry) for entry in entries]} if entries else {"not": {}}

@@ -248,6 +248,7 @@ def _ratio(value: Fraction) -> str:
 _SCALARS: dict[type, Callable[[Any], str]] = {
     bool: lambda value: "true" if value else "false",
     int: str,
+    float: repr,
     str: _text,
     Number: _number,
     Fraction: _ratio,

@@ -176,7 +176,7 @@ _MADE: dict[str, Callable[[Subjects, Entry], Iterator[Any]]] = {
     "budgets": Subjects.value_subjects,
     "routes": Subjects.value_subjects,
     "spaces": Subjects.space_subjects,
-    **dict.fromkeys(("rules", "tables", "formats", "workers"), Subjects.plain_subjects),
+    **dict.fromkeys(("rules", "tables", "formats", "workers", "adapters", "generators"), Subjects.plain_subjects),
 }
 """How the subjects of a kind are made, where they need no space to stand on."""
 

@@ -22,22 +22,31 @@ import sys
 from collections.abc import Iterable
 from fractions import Fraction
 from types import FunctionType, ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import attrs
 
-from dpspec.base.errors import DpspecError, NoFormulaError, NotEnumerableError, count
+from dpspec.base.errors import DpspecError, NoFormulaError, NotEnumerableError, WantedShapeError, count
 from dpspec.base.exact import number
-from dpspec.base.params import Integer, Rational, Truth, define, did_you_mean, parameters
+from dpspec.base.params import Integer, Rational, Text, Truth, define, did_you_mean, parameters
 from dpspec.base.types import Progress
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset, DatasetSpace, presented
 from dpspec.extension.hooks import Registry
-from dpspec.grammar.mechanism import Mechanism
+from dpspec.extension.loader import installed
+from dpspec.grammar.mechanism import (
+    AdaptedFunction,
+    DatasetAdapter,
+    GeneratorAdapter,
+    Mechanism,
+    PlainFunction,
+    annotated,
+    parameters_of,
+)
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.apart import Clock, Returned, apart, note, refuse, shape, trial
 from dpspec.verifier.automatic import Sampler
 from dpspec.verifier.automatic.loops import prepare
-from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE
+from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE, enumerate_law
 from dpspec.verifier.automatic.whole import ROUNDING, NoConstant, WholeProof, whole_tree
 from dpspec.verifier.bits import refute_bits
 from dpspec.verifier.exhaustive import not_empty, verify
@@ -66,6 +75,7 @@ class Sampling:
         bits: also look at which doubles can be reached.
         loss, mass, power: where nothing is refuted, look so closely that a loss per unit distance of at least `loss`, at
             events of probability at least `mass`, is found with probability `power`; an error where there is no time for that.
+        dataset, generator: the adapters by which the function gets a dataset and its chances; by its annotations, if left out.
 
     >>> Sampling(error="1e-6").options
     ['--seed', '0', '--error', '1/1000000']
@@ -79,6 +89,8 @@ class Sampling:
     loss: Annotated[Fraction, Rational(low=0, open_low=True)] | None = None
     mass: Annotated[Fraction, Rational(low=0, high=Fraction(1, 2), open_low=True)] = Fraction(1, 20)
     power: Annotated[Fraction, Rational(low=0, high=1, open_low=True, open_high=True)] = Fraction(99, 100)
+    dataset: Annotated[str, Text()] | None = None
+    generator: Annotated[str, Text()] | None = None
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -111,7 +123,7 @@ class NamedFunction:
 
     Args:
         path: where it is, as `module:name`.
-        call: the function `(dataset, numpy Generator) -> output`.
+        call: the function of a dataset, and of a generator where it takes one.
         sampling: how it is sampled.
     """
 
@@ -128,7 +140,7 @@ def load_function(path: str, sampling: Sampling | None = None) -> NamedFunction:
         sampling: how it is sampled.
 
     Raises:
-        FunctionError: it cannot be had, or does not take two arguments.
+        FunctionError: it cannot be had, or takes neither a dataset and a generator nor a dataset.
 
     >>> load_function("random:nothing")
     Traceback (most recent call last):
@@ -172,13 +184,126 @@ def _broken(path: str, problem: BaseException) -> FunctionError:
 def _check_arguments(call: Any, path: str) -> None:
     if not callable(call):
         raise FunctionError("function", "is no function", "name one of two arguments: a dataset and a generator", value=path)
-    try:
-        inspect.signature(call).bind("dataset", "generator")
-    except TypeError as problem:
-        rule = f"cannot be called with a dataset and a numpy Generator: {problem}"
-        raise FunctionError("function", rule, "give it two arguments", value=path) from None
-    except ValueError:  # a function of an extension module does not say what it takes
+    _arguments(call, path)
+
+
+# --- datasets and generators as the function wants them -------------------------------------------
+
+
+def adapted(
+    function: PlainFunction,
+    space: DatasetSpace,
+    *,
+    dataset: str | None = None,
+    generator: str | None = None,
+    registry: Registry | None = None,
+) -> PlainFunction:
+    """The function as one of a dataset as it is and a numpy Generator; itself where that is what it takes.
+
+    What is not said is read off its annotations: of the first parameter how a dataset is handed over, of the second where its
+    chances come from. A function of one parameter draws from what is there (`system`).
+
+    Args:
+        function: a function of a dataset, and of a generator where it takes one.
+        space: whose datasets it is handed.
+        dataset, generator: names of adapters.
+        registry: where they are looked up; without it, among all installed plugins.
+
+    Raises:
+        UnknownNameError: no such adapter. FunctionError: it takes other arguments.
+        WantedShapeError: its annotation asks for what datasets of the space are not, and no adapter makes.
+
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> def survey(answers: list, rng): ...
+    >>> adapted(survey, BitVectors(length=2)) is survey
+    True
+    """
+    if isinstance(function, AdaptedFunction):
+        return function
+    arguments = _arguments(function, name_of(function))
+    wanted = [annotated(parameter, function) for parameter in arguments]
+    wanted += [("", None)] * (2 - len(wanted))
+    takes = 1 if len(arguments) == 1 else 2
+    if dataset is None and generator is None and takes == 2 and not any(text for text, _ in wanted):
+        return function
+    known = registry or installed().registry
+    if dataset is None:
+        form = _for_annotation(known, "adapters", wanted[0][0])
+        if form is None or form.name == "list":
+            form = None
+            _check_shape(function, wanted[0], space, known)
+    else:
+        form = known.get("adapters", dataset)()
+    if generator is None:
+        source = _for_annotation(known, "generators", wanted[1][0]) if takes == 2 else known.get("generators", "system")()
+        source = source or known.get("generators", "numpy")()
+    else:
+        source = known.get("generators", generator)()
+    if takes == 1 and source.is_handed:
+        advice = f"give it a second argument, or leave out generator={source.name}"
+        raise FunctionError("function", "takes no generator", advice, value=name_of(function))
+    if form is None and source.name == "numpy":
+        return function
+    form, source = cast("DatasetAdapter | None", form), cast("GeneratorAdapter", source)
+    return AdaptedFunction(function, space, form, source, takes=takes)
+
+
+def name_of(function: PlainFunction) -> str:
+    """What a function is called."""
+    return str(getattr(function, "__qualname__", getattr(function, "__name__", type(function).__name__)))
+
+
+def _arguments(function: Any, name: object) -> tuple[inspect.Parameter, ...]:
+    """The one or two parameters by which the function is called; none where it does not say.
+
+    Raises:
+        FunctionError: it cannot be called so.
+    """
+    found = parameters_of(function)
+    if found is None:
+        return ()
+    signature = inspect.signature(function)
+    problem: TypeError | None = None
+    for given in (("dataset", "generator"), ("dataset",)):
+        try:
+            signature.bind(*given)
+        except TypeError as raised:
+            problem = problem or raised
+            continue
+        if len(given) == 1 or _is_generator(found[: len(given)]):
+            return found[: len(given)]
+    rule = f"cannot be called with a dataset and a generator, nor with a dataset alone: {problem}"
+    raise FunctionError("function", rule, "give it two arguments, or one", value=name)
+
+
+def _is_generator(parameters: tuple[inspect.Parameter, ...]) -> bool:
+    """Whether the second parameter is for a generator: what has a number or a text as default is not."""
+    second = parameters[-1]
+    return second.default is second.empty or not isinstance(second.default, (bool, int, float, str, tuple, Fraction))
+
+
+def _for_annotation(registry: Registry, kind: str, text: str) -> Any:
+    """The adapter that an annotation asks for; None where none does."""
+    found = (cls for cls in registry.classes(kind) if text and text in cls.annotations)
+    return next((cls() for cls in found), None)
+
+
+def _check_shape(function: PlainFunction, wanted: tuple[str, Any], space: DatasetSpace, registry: Registry) -> None:
+    """Refuse a function that is annotated with a class of which datasets as they are handed over are no objects."""
+    text, cls = wanted
+    if cls is None or cls is Any or getattr(cls, "_is_protocol", False) or cls.__module__.partition(".")[0] == "typing":
         return
+    if issubclass(list, cls):
+        return
+    first = next(iter(space.datasets()), None)
+    if first is None or isinstance(presented(first), cls):
+        return
+    shown = presented(first)
+    forms = ", ".join(registry.names("adapters"))
+    rule = f"wants a {text}, and a dataset of {space.name} is a {type(shown).__name__} such as {shown!r}"
+    raise WantedShapeError(
+        "function", rule, f"choose an adapter (--dataset, dataset=): {forms}; or annotate it so", value=name_of(function)
+    )
 
 
 # --- the strongest method -------------------------------------------------------------------------
@@ -210,6 +335,8 @@ def verify_claim(
     draws: int | None = None,
     seconds: Any = None,
     bits: bool = False,
+    dataset: str | None = None,
+    generator: str | None = None,
     loss: Any = None,
     mass: Any = "0.05",
     power: Any = "0.99",
@@ -229,6 +356,8 @@ def verify_claim(
         loss, mass, power: of a plain function that is not refuted, state which faults would have been found: a loss per unit
             distance of at least `loss`, at events of probability at least `mass` on one dataset (and their complements on the
             other), with probability `power`. The verdict stays undecided; without time to look so closely, it is an error.
+        dataset, generator: how the function is handed a dataset (`pandas`, `numpy`, `dicts`, ...), and where its chances come
+            from (`random`, `system`, ...); without them, by its annotations (`adapted`).
         datasets: look only at these datasets of the space; without it, at all of them, or at those that sampling picks.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (done, in all).
@@ -240,6 +369,7 @@ def verify_claim(
         ParameterError: for an error outside (0, 1), no draws, no time, or a negative seed.
         FunctionRaisesError: for a function that raises in every call, on every dataset.
         PowerError: with `loss`, where a fault of that size could have been missed.
+        UnknownNameError, AdapterError, WantedShapeError, FunctionError: for a function that cannot be handed what it wants.
 
     >>> from dpspec.blocks.budget import UniformBudget
     >>> from dpspec.blocks.multiverse import Trivial
@@ -265,8 +395,21 @@ def verify_claim(
     if isinstance(subject, Mechanism):
         found = verify(subject, spec, datasets=chosen, registry=registry, progress=progress)
         return found if chosen is not None else not_empty(found)
-    case = _Case(function=subject, spec=spec, datasets=chosen, registry=registry, progress=progress, sampling=sampling)
-    return case.judged()
+    function = adapted(subject, spec.space, dataset=dataset, generator=generator, registry=registry)
+    case = _Case(function=function, spec=spec, datasets=chosen, registry=registry, progress=progress, sampling=sampling)
+    return _with_assumptions(case.judged(), function)
+
+
+def _with_assumptions(found: Verdict, function: PlainFunction) -> Verdict:
+    """The verdict with what is taken for granted of where the function has its chances from."""
+    if not isinstance(function, AdaptedFunction) or found.method == "none":
+        return found
+    source = function.generator
+    findings = found.findings
+    if not source.replays:
+        text = "the function draws where no seed reaches: no call of it can be made again, and another run draws anew"
+        findings = (*findings, Notice(code="not-replayable", text=text))
+    return attrs.evolve(found, assumptions=(*found.assumptions, *source.assumptions), findings=findings)
 
 
 @attrs.frozen(kw_only=True)
@@ -346,14 +489,16 @@ class _Case:
     def _first_calls(self) -> list[Notice]:
         """What the first calls show; a function that only raises is bad input."""
         listed = self._looked_at()
+        if isinstance(self.function, AdaptedFunction):  # what cannot be written is no output of the function
+            for dataset in listed:
+                self.function.handed(presented(dataset))
         seconds = PARTS["first calls"] * self.clock.seconds
         tried = apart(lambda _: trial(self.function, listed, seed=self.sampling.seed, seconds=seconds / 2), seconds=seconds)
         findings = _printed(tried.printed)
         if tried.value is None:
             return [*findings, _ends(tried, "in its first calls")]
         if tried.value.always:
-            name = getattr(self.function, "__qualname__", type(self.function).__name__)
-            raise refuse(name, tried.value, shape(listed))
+            raise refuse(name_of(self.function), tried.value, _shape(self.function, listed, tried.value.crash))
         if tried.value.crash:
             on = f"raised on {tried.value.raised} of {count(tried.value.datasets, 'dataset')} in the first calls"
             findings.append(Notice(code="raises", text=f"{on}: {tried.value.crash}"))
@@ -373,10 +518,11 @@ class _Case:
 
     def _enumerated(self, findings: list[Notice], seconds: float) -> Verdict | str | None:
         """The verdict on the law that is read off the code, or why there is none to rely on; None when time was over."""
+        function = readable(self.function)
+        if isinstance(function, FunctionType):  # to ask another object for its code may run code of its own
+            prepare(function)
         size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
-        if isinstance(self.function, FunctionType):  # to ask another object for its code may run code of its own
-            prepare(self.function)
-        if size is None or size > ENUMERATED:
+        if function is None or size is None or size > ENUMERATED:
             return self._on_whole_space(findings, seconds)
         ran = apart(self._read_off, self.progress, seconds=seconds)
         if ran.value is None:
@@ -394,22 +540,27 @@ class _Case:
 
     def _on_whole_space(self, findings: list[Notice], seconds: float) -> Verdict | str | None:
         """The verdict on the tree of the code for all datasets at once, or why there is none; None when time was over."""
+        above = f"the space has more than {ENUMERATED} datasets"
+        if readable(self.function) is None:
+            return "its chances come from where enumeration does not see them"
+        if isinstance(self.function, AdaptedFunction) and self.function.dataset is not None:
+            return f"{above}, and no {self.function.dataset.name} stands for all of them at once"
         ran = apart(lambda _: self._read_whole(), seconds=seconds)
         if ran.value is None:
             if not ran.late:
                 findings.append(_ends(ran, "while it was run on symbols"))
             return None if ran.late else findings[-1].text
         found, laws = ran.value
-        above = f"the space has more than {ENUMERATED} datasets"
         if isinstance(found, str):
             return f"{above}, and {found}"
         return self._confirmed(found, laws) if found.outcome is Outcome.VERIFIED else f"{above}, and {found.reason}"
 
     def _read_whole(self) -> tuple[Verdict | str, dict[Dataset, Any]]:
         """The verdict on all datasets, with the law that its tree has on some of them, the smallest among them."""
+        function = cast("Function", readable(self.function))
         try:
-            tree = whole_tree(self.function, self.spec, most_paths=PATHS)
-            found = WholeProof.of(tree, self.spec).verdict(self.function, most_paths=PATHS)
+            tree = whole_tree(function, self.spec, most_paths=PATHS)
+            found = WholeProof.of(tree, self.spec).verdict(function, most_paths=PATHS)
         except (NoConstant, NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}
         listed = sorted(self._looked_at(), key=self.spec.space.order)
@@ -418,14 +569,14 @@ class _Case:
 
     def _read_off(self, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
         """The verdict by enumeration, with the law of each dataset that was looked at."""
-        first = _Noted(self.function, "function", most_paths=PATHS, symbolic=True)
+        first = FunctionSampler(self.function, "function", most_paths=PATHS, symbolic=True)
         found, laws = self._with_law(first, tell)
         if laws or "geometric" not in first.drew:
             return found, laws
-        other, laws = self._with_law(_Noted(self.function, "function", most_paths=PATHS), tell)
+        other, laws = self._with_law(FunctionSampler(self.function, "function", most_paths=PATHS), tell)
         return (other if isinstance(other, Verdict) or isinstance(found, Verdict) else found), laws
 
-    def _with_law(self, sampler: _Noted, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
+    def _with_law(self, sampler: FunctionSampler, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
         """The same, where draws of `geometric` are symbols or choices."""
         space = self.spec.space
         try:
@@ -436,21 +587,26 @@ class _Case:
             if found.outcome is Outcome.REFUTED:
                 pair = () if found.witness is None else (found.witness.left, found.witness.right)
                 laws = {dataset: sampler.law(dataset, space) for dataset in pair}
-                return found, laws if any(hasattr(law, "explains") for law in laws.values()) else {}
+                doubted = stands_in(self.function) or any(hasattr(law, "explains") for law in laws.values())
+                return found, laws if doubted else {}
             looked_at = space.datasets() if self.datasets is None else map(space.dataset, self.datasets)
             return found, {dataset: sampler.law(dataset, space) for dataset in looked_at}
         except (NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}
 
     def _exceeded(self, found: Verdict, laws: dict[Dataset, Any]) -> Verdict | str:
-        """Refuted; by laws of noise with an event that draws tell, or else where the function does what was read off its code."""
+        """Refuted; by laws of noise with an event that draws tell, or else where the function does what was read off its code.
+
+        So it is where something else stood in for its generator: a function that asks what it was handed does otherwise there.
+        """
         if _by_rounding(found):
             return "the excess is within the rounding of doubles"
         if not laws:
             return attrs.evolve(found, assumptions=ENUMERATES)
-        sampled = self._drawn([], PARTS["event"] * self.clock.left())
-        if sampled is not None and sampled.outcome is Outcome.REFUTED:
-            return sampled
+        if any(hasattr(law, "explains") for law in laws.values()):
+            sampled = self._drawn([], PARTS["event"] * self.clock.left())
+            if sampled is not None and sampled.outcome is Outcome.REFUTED:
+                return sampled
         confirmed = self._confirmed(found, laws)
         return confirmed if confirmed.outcome is Outcome.REFUTED else confirmed.reason
 
@@ -516,14 +672,39 @@ class _Case:
         return refute_bits(self.function, self.spec, given=pairs, error=error, seed=seed, draws=draws, seconds=seconds)
 
 
-class _Noted(Sampler):
-    """A sampler that says which dataset its choices are enumerated on, should the process end there."""
+class FunctionSampler(Sampler):
+    """A sampler of a plain function, handed what it wants; it says on which dataset its choices are enumerated."""
 
     _asides = frozenset({"law"})  # which stays what it is
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Any:
         note(f"its choices on {dataset}")
-        return super().law(dataset, space)
+        function = readable(self.function)
+        if function is None:
+            raise NotEnumerableError("sampler", "draws where enumeration does not see it", "have it sampled")
+        given = presented(dataset)
+        handed = self.function.handed(given) if isinstance(self.function, AdaptedFunction) else given
+        return enumerate_law(function, handed, most_paths=self.most_paths, symbolic=self.symbolic, drew=self.drew)
+
+
+def stands_in(function: PlainFunction) -> bool:
+    """Whether code is read with something else than the generator that the function gets."""
+    return isinstance(function, AdaptedFunction) and function.readable not in (None, function.function)
+
+
+def readable(function: PlainFunction) -> PlainFunction | None:
+    """The function whose code is read; None where its chances cannot be seen."""
+    return function.readable if isinstance(function, AdaptedFunction) else function
+
+
+def _shape(function: PlainFunction, listed: list[Dataset], crash: str) -> str:
+    """How a dataset looks to the function, in words; with what to say where it may want another form."""
+    if not isinstance(function, AdaptedFunction) or function.dataset is None or not listed:
+        other = "; another form is asked for by an annotation or --dataset" if crash.startswith("AttributeError") else ""
+        return f"{shape(listed)}{other}"
+    handed = function.handed(presented(listed[0]))
+    shown = " ".join(repr(handed).split())
+    return f"a dataset is a {type(handed).__name__} such as {shown[:200]}"
 
 
 def _selection(found: Verdict, datasets: list[Dataset]) -> list[Dataset]:

@@ -30,10 +30,9 @@ from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read_text
 from dpspec.specfile.writer import to_toml
 from dpspec.verifier import verdict as verdicts
-from dpspec.verifier.automatic import Sampler
 from dpspec.verifier.derived import on_pair
 from dpspec.verifier.document import FileReport, Obligation
-from dpspec.verifier.entry import PATHS, NamedFunction, Sampling, verify_claim
+from dpspec.verifier.entry import PATHS, FunctionSampler, NamedFunction, Sampling, adapted, verify_claim
 from dpspec.verifier.event import with_probabilities
 from dpspec.verifier.exhaustive import asked_of, computed_law
 from dpspec.verifier.expression import Expression
@@ -244,7 +243,9 @@ def replay(
         mechanism, spec = mechanism or document.mechanism, spec or document.spec
     if mechanism is None:
         raise _missing(str(path), function.get("path"))
-    fresh = attrs.evolve(sampling, seed=sampling.seed + 1).keywords
+    if not isinstance(mechanism, Mechanism):
+        mechanism = adapted(mechanism, spec.space, dataset=sampling.dataset, generator=sampling.generator, registry=registry)
+    fresh = attrs.evolve(sampling, seed=sampling.seed + 1, dataset=None, generator=None).keywords
     made: Verdict | None = (
         on_pair(mechanism, spec, (left, right)) if isinstance(mechanism, Mechanism) and recorded.event is None else None
     )
@@ -263,7 +264,7 @@ def _event_today(
         return None
     asked = asked_of(spec, recorded)
     if isinstance(subject, Mechanism) or verdict.method == "exhaustive":
-        mechanism = subject if isinstance(subject, Mechanism) else Sampler(subject, "function", most_paths=PATHS)
+        mechanism = subject if isinstance(subject, Mechanism) else FunctionSampler(subject, "function", most_paths=PATHS)
         laws = [computed_law(mechanism, dataset, spec) for dataset in (recorded.left, recorded.right)]
         return with_probabilities(event, laws[0], laws[1], asked)
     counted = event_counts(subject, spec, (recorded.left, recorded.right), event.expression, sampling)

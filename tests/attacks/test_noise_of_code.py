@@ -351,7 +351,7 @@ TRICKS = [
 def read_off(function: Any, spec: PrivacySpec) -> Outcome:
     """The judgement on the law that is read off the code, with the second opinion and without sampling."""
     case = _Case(function=function, spec=spec, datasets=None, registry=None, progress=None, sampling=Sampling(draws=1))
-    found = case._enumerated([])
+    found = case._enumerated([], 30.0)
     return Outcome.UNDECIDED if isinstance(found, str) else found.outcome
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from importlib.util import find_spec
 
 import pytest
 
@@ -26,7 +27,7 @@ FUNCTIONS = """
     def mended(bits, generator):
         return sum(bits) + 2 * generator.standard_t(3)
 
-    def alone(bits):
+    def crowded(bits, generator, more):
         return bits
 
     def raises(bits, generator):
@@ -151,7 +152,7 @@ def test_bits_are_looked_at_when_asked(judge):
         ("made.more:right", "made"),
         ("broken:right", "cannot be imported: ModuleNotFoundError"),
         ("leaves:right", "cannot be imported: SystemExit"),
-        ("made:alone", "cannot be called with a dataset and a numpy Generator"),
+        ("made:crowded", "cannot be called with a dataset and a generator, nor with a dataset alone"),
         ("made:number", "is no function"),
     ],
 )
@@ -161,6 +162,23 @@ def test_what_is_no_function_is_an_error_that_teaches(run, response, functions, 
     assert ran.code == 2
     assert error["code"] == "function"
     assert words in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--dataset", "panda"], "unknown-name", "adapter=panda: is not registered: did you mean pandas?"),
+        (["--generator", "randon"], "unknown-name", "generator=randon: is not registered: did you mean random?"),
+        (["--dataset", "pandas-series"], "adapter", "adapter=pandas-series: needs pandas"),
+    ],
+)
+def test_what_a_function_cannot_be_handed_is_told(run, response, functions, options, code, words):
+    if code == "adapter" and find_spec("pandas") is not None:
+        pytest.skip("pandas is installed")
+    ran = run("verify", response(), "--function", "made:right", *options, "--format", "json")
+    assert ran.code == 2
+    assert json.dumps(code) in ran.out
+    assert words in ran.out
 
 
 @pytest.mark.parametrize(

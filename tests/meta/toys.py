@@ -22,13 +22,13 @@ from dpspec.blocks.input_divergence import InputDivergence, Relation
 from dpspec.blocks.invariant import Invariant, LinearMap
 from dpspec.blocks.multiverse import Multiverse, Trivial
 from dpspec.blocks.output_divergence import Composed, OutputDivergence
-from dpspec.blocks.parts import Nesting, Unnested
+from dpspec.blocks.parts import Nesting, Tabular, Unnested
 from dpspec.blocks.records import Households
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
 from dpspec.extension import hookimpl, installed
 from dpspec.grammar.attacker import AttackerModel, Recommendation, RiskStatement, Sense as Standing, Tolerance
-from dpspec.grammar.mechanism import Claim, Example, Flavour, Mechanism
+from dpspec.grammar.mechanism import Claim, DatasetAdapter, Example, Flavour, GeneratorAdapter, Mechanism
 from dpspec.grammar.rule import Conversion, Question, Route, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.tables import Coded, SizedBuilder, Table, TableFormat
@@ -895,6 +895,27 @@ class TwoBits(BitVectors, Nesting):
         yield cls(length=2)
 
 
+@right("spaces with rows")
+@define
+class Rowed(TwoBits, Tabular):
+    """The same with rows."""
+
+    def columns(self):
+        return ("bit",)
+
+    def rows(self, dataset):
+        return tuple((bit,) for bit in dataset)
+
+
+@breaks("check_rows_fill_the_columns", "spaces")
+@define
+class BrokenRow(Rowed):
+    """Has a column more than it says."""
+
+    def rows(self, dataset):
+        return tuple((bit, "x") for bit in dataset)
+
+
 @breaks("check_every_dataset_is_listed_once", "spaces")
 @define
 class BrokenList(TwoBits):
@@ -1388,6 +1409,53 @@ class BrokenTurn(OneByOne):
 
     def map(self, kernel, parts):
         return map(kernel, reversed(list(parts)))
+
+
+# --- what functions are handed -------------------------------------------------------------------
+
+
+@right("adapters")
+class Listing(DatasetAdapter):
+    """A list."""
+
+    name: ClassVar[str] = "toy-adapter"
+
+    def written(self, dataset, space):
+        return list(dataset)
+
+
+@breaks("check_every_call_has_a_dataset_of_its_own", "adapters")
+class BrokenCopy(Listing):
+    """Hands over the same list again."""
+
+    def copied(self, written):
+        return written
+
+
+@breaks("check_datasets_are_told_apart_in_written_form", "adapters")
+class BrokenWriting(Listing):
+    """Tells how much there is, and not what."""
+
+    def written(self, dataset, space):
+        return [None for _ in dataset]
+
+
+@right("generators")
+class Seeded(GeneratorAdapter):
+    """A generator of Python, seeded."""
+
+    name: ClassVar[str] = "toy-generator"
+
+    def made(self, generator):
+        return random.Random(generator.bytes(16))
+
+
+@breaks("check_the_same_bits_give_the_same_draws", "generators")
+class BrokenBits(Seeded):
+    """A generator of Python that nobody seeded."""
+
+    def made(self, generator):
+        return random.Random(next(COUNTER))
 
 
 # --- attackers -----------------------------------------------------------------------------------

@@ -6,41 +6,65 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from tests.packaging.conftest import Clean
 
 pytestmark = pytest.mark.slow
 
 TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.md"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LIBRARIES = "other libraries"
+"""What the heading of the one chapter ends with that needs more than dpspec."""
 
 
 def test_the_tutorial_runs(clean, tmp_path, monkeypatch):
     monkeypatch.setattr(clean, "work", tmp_path)
-    blocks = FENCE.findall(TUTORIAL.read_text(encoding="utf-8"))
+    run(clean, chapters(with_libraries=False))
+    clean.uninstall("dpspec-hello")
+
+
+def test_the_chapter_on_libraries_runs(tmp_path):
+    """In this environment: `.ci/run` has one of its own with what the chapter needs."""
+    pytest.importorskip("pandas")
+    pytest.importorskip("opendp")
+    files = [block for block in chapters(with_libraries=False) if re.match(r"# file: survey/", block[1])]
+    run(Clean(home=Path(sys.executable).parents[1], work=tmp_path), [*files, *chapters(with_libraries=True)], at_least=3)
+
+
+def chapters(*, with_libraries: bool) -> list[tuple[str, str]]:
+    """The blocks of the chapter on other libraries, or of all others."""
+    parts = re.split(r"^## ", TUTORIAL.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    wanted = [part for part in parts if part.partition("\n")[0].endswith(LIBRARIES) is with_libraries]
+    return FENCE.findall("".join(wanted))
+
+
+def run(clean: Clean, blocks: list[tuple[str, str]], at_least: int = 10) -> None:
+    """Write the files, run the commands and snippets, and hold what they print against what stands behind them."""
     printed = ""
     ran = 0
     for language, text in blocks:
         name = re.match(r"# file: (\S+)\n", text)
         if name:
-            (tmp_path / name[1]).parent.mkdir(exist_ok=True)
-            (tmp_path / name[1]).write_text(text, encoding="utf-8")
+            (clean.work / name[1]).parent.mkdir(exist_ok=True)
+            (clean.work / name[1]).write_text(text, encoding="utf-8")
         elif language == "toml":
             pytest.fail("a file of the tutorial begins with its name")
         elif language == "sh":
             printed = shell(clean, text)
             ran += 1
         elif language == "python":
-            (tmp_path / "snippet.py").write_text(text, encoding="utf-8")
+            (clean.work / "snippet.py").write_text(text, encoding="utf-8")
             done = clean.run("python", "snippet.py")
             assert done.code == 0, done.err
             ran += 1
         else:
             assert language == "text"
             assert alike(printed, text), f"the tutorial says\n{text}\nbut this was printed:\n{printed}"
-    assert ran >= 10
-    clean.uninstall("dpspec-hello")
+    assert ran >= at_least
 
 
 def shell(clean, text: str) -> str:

@@ -20,6 +20,7 @@ from dpspec.blocks.parts import (
     Palette,
     SimplerNames,
     SpacePart,
+    Tabular,
     Trials,
     counting_cells,
     few_cells,
@@ -53,6 +54,28 @@ def _had(part: Had | None) -> Had:
     if part is None:
         raise NotApplicable("it has no such part")
     return part
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+@check(SPACES)
+def check_rows_fill_the_columns(subject: ValueSubject, context: Context) -> None:
+    """`Tabular`: columns have different names, every row has a value for each, and rows tell datasets apart where records do.
+
+    Data frames are made of them.
+    """
+    space = subject.thing
+    part = _had(Tabular.found_in(space))
+    columns = part.columns()
+    require(len(set(columns)) == len(columns) > 0, f"the columns are {columns}")
+    seen: dict[str, Dataset] = {}
+    for x in listed_datasets(space):
+        rows = part.rows(x)
+        require(all(len(row) == len(columns) for row in rows), f"the rows of {x} are {rows}, for the columns {columns}")
+        other = seen.setdefault(repr(rows), x)
+        told = space.units and space.is_told_by(space.units[0])
+        require(not told or other == x, f"{other} and {x} have the same rows")
 
 
 # --- cells ----------------------------------------------------------------------------------------

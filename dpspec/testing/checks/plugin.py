@@ -1,4 +1,4 @@
-"""Checks of a plugin as a whole, of registered classes and their values, and of what moves tables.
+"""Checks of a plugin as a whole, of registered classes and their values, of what moves tables, and of what functions are handed.
 
 Of the whole: what importing it does, and what it registers. Of classes: parameters declared once, values frozen and hashable.
 What moves tables are builders, file formats and workers.
@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import copy
 import inspect
+import itertools
 import json
 import math
 import os
+import random
 import re
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -24,10 +27,10 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.base.errors import DpspecError, UnknownHookError
+from dpspec.base.errors import AdapterError, DpspecError, UnknownHookError
 from dpspec.base.exact import number
 from dpspec.base.params import Domain, Items, Parameter, Truth, parameters
-from dpspec.blocks.space import Attribute
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.extension.hooks import KINDS, PREFIX, TABLE
 from dpspec.grammar.tables import Table, joined
 from dpspec.grammar.workers import Columns
@@ -370,3 +373,86 @@ def check_parts_come_back_in_order(subject: ValueSubject, context: Context) -> N
         subject.thing.close()
     expected = [_doubled(part)["value"].tolist() for part in _parts()]
     require(found == expected, f"the results are {found}, where {expected} belong")
+
+
+# --- adapters and generators ----------------------------------------------------------------------
+
+
+ADAPTERS, GENERATORS = "adapters", "generators"
+
+
+def _written(adapter: Any, context: Context) -> Iterator[tuple[Any, DatasetSpace, tuple[Dataset, ...]]]:
+    """The small spaces that the adapter can write, with some of their datasets, among them one that is not empty."""
+    fits = False
+    for space in context.values("spaces"):
+        datasets = tuple(x for x in itertools.islice(space.datasets(), 12) if len(repr(x)) < 60)  # longer ones are shown in part
+        try:
+            for dataset in datasets:
+                adapter.written(dataset, space)
+        except AdapterError as problem:
+            reason = str(problem)
+            continue
+        fits = True
+        yield adapter, space, datasets
+    if not fits:
+        raise NotApplicable(f"it writes no dataset here: {reason}")
+
+
+@check(ADAPTERS)
+def check_every_call_has_a_dataset_of_its_own(subject: ValueSubject, context: Context) -> None:
+    """`copied(written(x))` is written as `written(x)` is, and is another object where it could be changed.
+
+    What a function does to its dataset must not reach its next call.
+    """
+    for adapter, space, datasets in _written(subject.thing, context):
+        for dataset in datasets:
+            written = adapter.written(dataset, space)
+            again, copied = adapter.written(dataset, space), adapter.copied(written)
+            told = f"{dataset} of {space.name}"
+            require(repr(again) == repr(written), f"{told} is written as {written!r}, then as {again!r}")
+            require(repr(copied) == repr(written), f"{told} is written as {written!r}, and copied as {copied!r}")
+            require(copied is not written or isinstance(copied, (str, bytes, tuple)), f"{told} is not copied")
+
+
+@check(ADAPTERS)
+def check_datasets_are_told_apart_in_written_form(subject: ValueSubject, context: Context) -> None:
+    """Different datasets are written differently, where their records tell them apart: a function must be able to see them."""
+    for adapter, space, datasets in _written(subject.thing, context):
+        if space.units and not space.is_told_by(space.units[0]):
+            continue
+        seen: dict[str, Dataset] = {}
+        for dataset in datasets:
+            other = seen.setdefault(repr(adapter.written(dataset, space)), dataset)
+            require(other == dataset, f"{other} and {dataset} of {space.name} are written the same")
+
+
+@check(GENERATORS)
+def check_the_same_bits_give_the_same_draws(subject: ValueSubject, context: Context) -> None:
+    """Where it `replays`: draws from what is `made` of equal bits, or under `drawing`, are equal, and of other bits they are not.
+
+    A verdict is replayed from its seed. What is put in the place of the operating system's generator is taken away again.
+    """
+    source = subject.thing
+    if not source.replays:
+        raise NotApplicable("it says that nothing replays")
+    before = os.urandom
+    drawn = [_drawn(source, seed) for seed in (1, 1, 2)]
+    require(drawn[0] == drawn[1], "equal bits gave different draws")
+    require(drawn[0] != drawn[2], "different bits gave the same draws")
+    require(os.urandom is before, "os.urandom is not what it was before")
+
+
+def _drawn(source: Any, seed: int) -> object:
+    """Some draws, by whatever method there is."""
+    bits = np.random.Generator(np.random.PCG64(seed))
+    try:
+        with source.drawing(bits):
+            made = source.made(bits)
+            if not source.is_handed:
+                return secrets.randbits(64), random.getrandbits(64), os.urandom(8)
+            draw = next((getattr(made, name) for name in ("random", "random_sample") if hasattr(made, name)), None)
+    except AdapterError as problem:
+        raise NotApplicable(str(problem)) from None
+    if draw is None:
+        raise NotApplicable("how to draw from it is not known here")
+    return [draw() for _ in range(4)]

@@ -121,6 +121,11 @@ class Calls:
         """How many calls may still be made."""
         return self.draws - self.made
 
+    @property
+    def replays(self) -> bool:
+        """Whether the same bits give the same output: not where native code asks the operating system by itself."""
+        return bool(getattr(self.function, "replays", True))
+
     def generator(self, dataset: Dataset, stage: str) -> np.random.PCG64:
         """The seeded bits for a dataset at a stage."""
         text = f"{self.claim}|{self.space.order(dataset)[1]}|{dataset!r}|{stage}|{self.seed}"
@@ -204,7 +209,9 @@ class Calls:
     # -- what the calls give away -----------------------------------------------------------------
 
     def repeats(self, dataset: Dataset, between: Dataset) -> bool:
-        """Whether the same seed gives the same outputs, also after calls on another dataset."""
+        """Whether the same seed gives the same outputs, also after calls on another dataset; not asked where no seed reaches."""
+        if not self.replays:
+            return True
         runs = []
         for _ in range(2):
             rng = np.random.Generator(self.generator(dataset, "repeat"))
@@ -213,7 +220,9 @@ class Calls:
         return runs[0] == runs[1]
 
     def ignores(self, dataset: Dataset) -> bool:
-        """Whether the generator is left untouched."""
+        """Whether the generator is left untouched; not asked where no seed reaches."""
+        if not self.replays:
+            return False
         bits = self.generator(dataset, "untouched")
         before = str(bits.state)
         self.outputs(dataset, np.random.Generator(bits), 3)
@@ -237,18 +246,39 @@ class Calls:
         """A dataset on which a call depends on the calls before it; None when none was found.
 
         The same single calls are made here, after all that was called before, and the other way round in a process in which the
-        function was never called. An output that is a function of dataset and generator is the same in both.
+        function was never called. An output that is a function of dataset and generator is the same in both; where no seed
+        reaches, the outputs on a dataset have the same law in both.
         """
         order = [(dataset, number) for number in range(SINGLES) for dataset in datasets]
         theirs = fresh.ask(order[::-1])
         if theirs is None:
             return None
         ours = self.single(order)
+        if not self.replays:
+            return next((dataset for dataset in datasets if _differ(dataset, order, ours, theirs[::-1])), None)
         return next((dataset for (dataset, _), one, other in zip(order, ours, theirs[::-1], strict=True) if one != other), None)
 
     def guarded(self) -> contextlib.AbstractContextManager[None]:
         """Cut calls that do not end, while this context is open."""
         return cutting(lambda: self.made if self._inside else -1, self.limit)
+
+
+def _differ(dataset: Dataset, order: Sequence[tuple[Dataset, int]], ours: Sequence[Atom], theirs: Sequence[Atom]) -> bool:
+    """Whether two samples of one dataset have different laws: their empirical distributions, in any fixed order of the outputs,
+    are further apart than two of one law are but with probability 1e-9 (Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990).
+
+    What is drawn once and repeated shows so: each process then has a point mass of its own.
+    """
+    drawn = [[repr(found) for (of, _), found in zip(order, sample, strict=True) if of == dataset] for sample in (ours, theirs)]
+    widths = sum(math.sqrt(math.log(2 * 2 / MISTAKEN) / (2 * len(sample))) for sample in drawn)
+    first, second = (np.sort(np.array(sample)) for sample in drawn)
+    places = np.union1d(first, second)
+    below = [np.searchsorted(sample, places, side="right") / len(sample) for sample in (first, second)]
+    return bool(np.max(np.abs(below[0] - below[1])) > widths)
+
+
+MISTAKEN = 1e-9
+"""The probability that calls that depend on nothing else are said to depend on the calls before them."""
 
 
 # --- datasets and pairs ---------------------------------------------------------------------------

@@ -42,9 +42,11 @@ from dpspec_divergences import (
     ReplaceOne,
     SymmetricDifference,
     UserRelation,
+    edits,
 )
 
 from dpspec.plugin import (
+    AdaptedFunction,
     BitVectors,
     Dataset,
     DatasetSpace,
@@ -63,6 +65,7 @@ from dpspec.plugin import (
     laws,
     number,
 )
+from dpspec_adapters.functions import Native
 
 SCALARS = ("AbsoluteDistance",)
 """The metrics of single numbers."""
@@ -122,13 +125,7 @@ def insert_delete(left: Sequence[Any], right: Sequence[Any]) -> int:
     >>> insert_delete("abc", "bcd"), insert_delete("abc", "cba"), insert_delete("", "ab")
     (2, 4, 2)
     """
-    common = [0] * (len(right) + 1)
-    for entry in left:
-        before = common
-        common = [0]
-        for place, other in enumerate(right):
-            common.append(before[place] + 1 if entry == other else max(before[place + 1], common[place]))
-    return len(left) + len(right) - 2 * common[-1]
+    return edits(left, right, replacing=2)
 
 
 def _difference(left: Sequence[Any], right: Sequence[Any], power: int) -> Fraction:
@@ -207,7 +204,7 @@ def opendp_claim(
     if read is None:
         read = _only_entry if metric in SCALARS else list
     seen = see if see is not None else _whole
-    return _function(lambda dataset: seen(measurement(read(dataset))), fixed=fixed), spec
+    return _function(lambda dataset: seen(measurement(read(dataset))), space, fixed=fixed), spec
 
 
 def _only_entry(dataset: Any) -> Any:
@@ -219,24 +216,14 @@ def _whole(output: Any) -> Any:
     return output
 
 
-def _function(release: Callable[[Any], Any], *, fixed: bool) -> MeasurementFunction:
-    """The release as a function of the dataset and a generator.
+def _function(release: Callable[[Any], Any], space: DatasetSpace, *, fixed: bool) -> MeasurementFunction:
+    """The release as a function of the dataset and a generator, which it leaves alone.
 
-    OpenDP draws from the operating system, so a call is no function of the generator. It becomes one when its outputs are
-    kept under the bits that the generator gave: the same bits, the same output; other bits, an independent one. That is all
-    that sampling asks for, save that another process draws other outputs.
+    OpenDP draws from the operating system in code of its own, where no seed reaches: its calls cannot be made again.
     """
     if fixed:
         return lambda dataset, _: release(dataset)
-    kept: dict[tuple[str, bytes], Any] = {}
-
-    def run(dataset: Any, generator: Any) -> Any:
-        key = (repr(dataset), generator.bytes(16))
-        if key not in kept:
-            kept[key] = release(dataset)
-        return kept[key]
-
-    return run
+    return AdaptedFunction(release, space, None, Native(), takes=1)
 
 
 def _standard(measure: str, bound: Any) -> tuple[OutputDivergence, str, Any]:

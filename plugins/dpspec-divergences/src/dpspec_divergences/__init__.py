@@ -25,7 +25,17 @@ if TYPE_CHECKING:
         Renyi as Renyi,
         TotalVariation as TotalVariation,
     )
-    from dpspec_divergences.paths import Neighbour as Neighbour, Path as Path, UserMetric as UserMetric
+    from dpspec_divergences.paths import (
+        EditDistance as EditDistance,
+        L1Distance as L1Distance,
+        L2Distance as L2Distance,
+        LInfinityDistance as LInfinityDistance,
+        Neighbour as Neighbour,
+        Path as Path,
+        UserMetric as UserMetric,
+        edits as edits,
+        metric as metric,
+    )
     from dpspec_divergences.trade_off import (
         GaussianTradeOff as GaussianTradeOff,
         HockeyStick as HockeyStick,
@@ -46,6 +56,10 @@ NAMES: Names = {
         "symmetric-difference": "dpspec_divergences.counting:SymmetricDifference",
         "neighbour": "dpspec_divergences.paths:Neighbour",
         "path": "dpspec_divergences.paths:Path",
+        "l1": "dpspec_divergences.paths:L1Distance",
+        "l2": "dpspec_divergences.paths:L2Distance",
+        "l-infinity": "dpspec_divergences.paths:LInfinityDistance",
+        "edit-distance": "dpspec_divergences.paths:EditDistance",
     },
     "output_divergences": {
         "mult": "dpspec_divergences.output:Mult",
@@ -169,7 +183,17 @@ _HOMES = {
     "dpspec_divergences.f_divergence": ("FDivergence",),
     "dpspec_divergences.losses": ("Pbdp",),
     "dpspec_divergences.output": ("DNor", "Mult", "MultDelta", "Renyi", "TotalVariation"),
-    "dpspec_divergences.paths": ("Neighbour", "Path", "UserMetric"),
+    "dpspec_divergences.paths": (
+        "EditDistance",
+        "L1Distance",
+        "L2Distance",
+        "LInfinityDistance",
+        "Neighbour",
+        "Path",
+        "UserMetric",
+        "edits",
+        "metric",
+    ),
     "dpspec_divergences.trade_off": ("GaussianTradeOff", "HockeyStick", "TradeOffSteps"),
 }
 __all__ = [name for names in _HOMES.values() for name in names]

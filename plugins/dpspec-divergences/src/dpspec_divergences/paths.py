@@ -1,8 +1,16 @@
-"""Input divergences made from a relation: neighbours, and shortest paths; and any metric written in Python."""
+"""Input divergences made from a relation: neighbours, and shortest paths; distances of numbers and of texts; and any metric
+written in Python.
+
+    l1(x, x') = sum |x_i - x'_i|     l2(x, x') = sqrt(sum |x_i - x'_i|^2)     l-infinity(x, x') = max |x_i - x'_i|
+    edit-distance(x, x') = the least number of entries to insert, delete and replace that turns x into x'   (Levenshtein 1966)
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
@@ -13,12 +21,15 @@ from dpspec.plugin import (
     Bound,
     Dataset,
     DatasetSpace,
+    IncompatibleBlocksError,
     InputDivergence,
+    Integer,
     Number,
     OrderedRecords,
     ParameterError,
     Registered,
     Relation,
+    Text,
     UnorderedRecords,
     blocks,
     define,
@@ -27,7 +38,16 @@ from dpspec.plugin import (
     is_a,
     number,
 )
-from dpspec_divergences.counting import AddRemove, CountedRelation, DifferInOnePosition, HammingOrdered, Minorised, ReplaceOne
+from dpspec_divergences.counting import (
+    AddRemove,
+    CountedRelation,
+    DifferInOnePosition,
+    HammingOrdered,
+    Minorised,
+    ReplaceOne,
+    SymmetricDifference,
+    check_ordered,
+)
 
 LISTED = 2000
 """Shortest paths are searched on spaces with at most this many datasets."""
@@ -164,6 +184,198 @@ class Path(Minorised):
         return f"{self.name} of {self.relation}"
 
 
+# --- distances of numbers and of texts ------------------------------------------------------------
+
+
+class NormDistance(InputDivergence):
+    """The norm of the difference of two datasets of numbers; infinity for different sizes.
+
+    A dataset is read as one vector: a list of numbers, or of vectors one after the other. Unordered lists of numbers are compared
+    in sorted order, which no other order undercuts.
+    """
+
+    grows_on_subspaces: ClassVar[bool] = True
+    weaker: ClassVar[tuple[str, ...]] = ()
+    """The norms that are nowhere above it."""
+
+    @abstractmethod
+    def norm(self, differences: Sequence[Fraction]) -> Number:
+        """The norm of a vector of absolute differences."""
+
+    def check(self, space: DatasetSpace) -> None:
+        first = _first_of_some_size(space)
+        if first is None or numbers_of(first) is None:
+            advice = "take a space of numbers, such as bounded-reals or integer-counts"
+            raise IncompatibleBlocksError(self.name, f"needs datasets of numbers, and those of {space.name} are none", advice)
+        if not space.is_ordered and space.units and any(isinstance(entry, tuple) for entry in blocks.presented(first)):
+            advice = "take a list with positions"
+            raise IncompatibleBlocksError(self.name, f"needs vectors in an order, and those of {space.name} have none", advice)
+
+    def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
+        ours, theirs = numbers_of(left), numbers_of(right)
+        if ours is None or theirs is None:
+            raise IncompatibleBlocksError(self.name, f"needs datasets of numbers, and those of {space.name} are none")
+        if len(ours) != len(theirs):
+            return exact.INFINITY
+        return self.norm([abs(a - b) for a, b in zip(ours, theirs, strict=True)])
+
+    def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
+        if self == other:
+            return number(1), "the same input divergence"
+        if is_a(other, NormDistance) and self.name in other.weaker:
+            return number(1), f"the {self.name} norm of a vector is at most its {other.name} norm"
+        return None
+
+
+def numbers_of(dataset: Dataset) -> tuple[Fraction, ...] | None:
+    """The numbers of a dataset one after the other, exactly; None where it holds anything else.
+
+    >>> numbers_of(((1, 0.5), (0, 2))), numbers_of(("a",))
+    ((Fraction(1, 1), Fraction(1, 2), Fraction(0, 1), Fraction(2, 1)), None)
+    """
+    if not isinstance(dataset, tuple):
+        return None
+    found: list[Fraction] = []
+    for entry in dataset:
+        if isinstance(entry, tuple):
+            inner = numbers_of(entry)
+            if inner is None:
+                return None
+            found += inner
+        elif isinstance(entry, (int, float, Fraction)) and math.isfinite(entry):
+            found.append(Fraction(entry))
+        else:
+            return None
+    return tuple(found)
+
+
+def _first_of_some_size(space: DatasetSpace) -> Dataset | None:
+    """The first dataset that is not empty, among the first ones; else the first."""
+    first = None
+    for place, dataset in enumerate(space.datasets()):
+        first = dataset if first is None or dataset else first
+        if dataset or place >= 8:
+            break
+    return first
+
+
+@define
+class L1Distance(NormDistance):
+    """The sum of the absolute differences: d(x, x') = sum |x_i - x'_i|, infinity for different sizes.
+
+    >>> from dpspec import BoundedReals
+    >>> str(L1Distance().distance((0.0, 0.5), (1.0, 0.0), BoundedReals(low=0, high=1)))
+    '3/2'
+    """
+
+    name: ClassVar[str] = "l1"
+    weaker: ClassVar[tuple[str, ...]] = ("l2", "l-infinity")
+
+    def norm(self, differences: Sequence[Fraction]) -> Number:
+        return number(sum(differences, Fraction(0)))
+
+
+@define
+class L2Distance(NormDistance):
+    """The Euclidean distance: d(x, x') = sqrt(sum |x_i - x'_i|^2), infinity for different sizes.
+
+    >>> str(L2Distance().distance((0, 0), (1, 1), BitVectors(length=2)))
+    'sqrt(2)'
+    """
+
+    name: ClassVar[str] = "l2"
+    weaker: ClassVar[tuple[str, ...]] = ("l-infinity",)
+
+    def norm(self, differences: Sequence[Fraction]) -> Number:
+        return exact.sqrt(sum((difference**2 for difference in differences), Fraction(0)))
+
+
+@define
+class LInfinityDistance(NormDistance):
+    """The largest absolute difference: d(x, x') = max |x_i - x'_i|, infinity for different sizes.
+
+    >>> str(LInfinityDistance().distance((0, 0), (1, 1), BitVectors(length=2)))
+    '1'
+    """
+
+    name: ClassVar[str] = "l-infinity"
+
+    def norm(self, differences: Sequence[Fraction]) -> Number:
+        return number(max(differences, default=Fraction(0)))
+
+
+@define
+class EditDistance(InputDivergence):
+    """The least number of entries to insert, delete and replace that turns one sequence into the other (Levenshtein 1966).
+
+    Args:
+        unit: what one entry is.
+        replacing: what a replacement costs: 1, or 2 where entries are only inserted and deleted.
+
+    >>> from dpspec import Texts
+    >>> abc = Texts(alphabet="abc")
+    >>> str(EditDistance(unit="letter").distance("abc", "bcc", abc)), str(EditDistance(unit="letter").distance("abc", "bca", abc))
+    ('2', '2')
+    """
+
+    name: ClassVar[str] = "edit-distance"
+    is_integral: ClassVar[bool] = True
+    grows_on_subspaces: ClassVar[bool] = True
+
+    unit: Annotated[str, Text()] = "person"
+    replacing: Annotated[int, Integer(1, 2)] = 1
+
+    def check(self, space: DatasetSpace) -> None:
+        check_ordered(self.name, space, self.unit, "symmetric-difference")
+
+    def counted_unit(self) -> str:
+        return self.unit
+
+    def least_distance(self, space: DatasetSpace) -> Number | None:
+        return number(1) if space.is_ordered and space.is_told_by(self.unit) else None
+
+    def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
+        return number(edits(space.records(left, self.unit), space.records(right, self.unit), self.replacing))
+
+    def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
+        if self == other:
+            return number(1), "the same input divergence"
+        if other == HammingOrdered(unit=self.unit):
+            return number(self.replacing), "every position that differs is replaced"
+        if is_a(other, EditDistance) and other.unit == self.unit:
+            factor = 2 if self.replacing > other.replacing else 1
+            return number(factor), "a replacement is one entry deleted and one inserted"
+        return None
+
+    def bounds(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
+        if other == SymmetricDifference(unit=self.unit):
+            return number(
+                3 - self.replacing
+            ), "an edit changes the multiset of entries as a record added, removed or replaced does"
+        return None
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.unit})" if self.replacing == 1 else f"{self.name} without replacements ({self.unit})"
+
+
+def edits(left: Sequence[Any], right: Sequence[Any], replacing: int = 1) -> int:
+    """The least price of edits: 1 for an entry inserted or deleted, `replacing` for one replaced (Wagner and Fischer 1974).
+
+    >>> edits("kitten", "sitting"), edits("kitten", "sitting", 2), edits("", "ab")
+    (3, 5, 2)
+    """
+    above = list(range(len(right) + 1))
+    for row, entry in enumerate(left, start=1):
+        before, above = above, [row]
+        for place, other in enumerate(right):
+            kept = before[place] + (0 if entry == other else replacing)
+            above.append(min(kept, before[place + 1] + 1, above[place] + 1))
+    return above[-1]
+
+
+# --- any function ---------------------------------------------------------------------------------
+
+
 @attrs.frozen(kw_only=True)
 class UserMetric(InputDivergence):
     """Any input divergence given in Python, real-valued if need be (d-privacy).
@@ -198,6 +410,38 @@ class UserMetric(InputDivergence):
 
     def __str__(self) -> str:
         return self.label
+
+
+def metric(name: str, function: Callable[[Any, Any], exact.NumberLike]) -> type[InputDivergence]:
+    """A class of one input divergence, from a function: a plugin registers it under its name, and files name it so.
+
+        @hookimpl
+        def dpspec_register_input_divergences(register):
+            register(metric("age-gap", age_gap))
+
+    Nothing is taken on trust: it counts neither as symmetric nor as a metric. Where it is, say so in a class of your own.
+
+    Args:
+        name: what files call it, in lower-kebab.
+        function: maps two datasets to an exact number (an integer, a Fraction, text such as "ln(3)", or "inf").
+
+    >>> gap = metric("total-gap", lambda x, y: abs(sum(x) - sum(y)))
+    >>> gap.name, str(gap().distance((0, 0), (1, 1), BitVectors(length=2)))
+    ('total-gap', '2')
+    """
+    if not callable(function):
+        raise ParameterError(f"input divergence {name}", "must be a function of two datasets", value=function)
+
+    def distance(_: InputDivergence, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
+        return UserMetric(function=function, label=name).distance(left, right, space)
+
+    told = (function.__doc__ or "").strip() or f"The input divergence {name}, a function of two datasets."
+    members = {
+        "name": name, "is_symmetric": False, "is_metric": False, "distance": distance, "__doc__": told,
+        "__module__": function.__module__,
+    }  # fmt: skip
+    title = "".join(part.capitalize() for part in name.split("-"))
+    return define(type(title, (InputDivergence,), members))
 
 
 def _are_related(relation: Relation, left: Dataset, right: Dataset, space: DatasetSpace) -> bool:

@@ -1,0 +1,508 @@
+"""What plain functions are handed: datasets as tables, arrays or texts, and chances as the generators that they know.
+
+A dataset reads as rows and columns (`blocks.tabular`): of records the columns are their attributes, with categories that are
+whole numbers as integers; of lists of numbers one column, `value`. No library is imported before one of its objects is asked for.
+
+Every source of chance is made of the bits of one numpy Generator, fresh for each call, so that a call is a function of its
+dataset and these bits, and a verdict can be replayed from its seed. `native` is for code that asks the operating system by
+itself, as Rust and C libraries do: no seed reaches it, and the verdict says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import itertools
+import os
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+
+from dpspec.plugin import Dataset, DatasetAdapter, DatasetSpace, GeneratorAdapter, IncompatibleBlocksError, blocks, errors
+
+# --- datasets -------------------------------------------------------------------------------------
+
+
+def table_of(dataset: Dataset, space: DatasetSpace, form: str) -> tuple[tuple[str, ...], tuple[tuple[Any, ...], ...]]:
+    """The columns and the rows of a dataset.
+
+    Raises:
+        AdapterError: it has none.
+
+    >>> from dpspec.plugin import BitVectors
+    >>> table_of((0, 1), BitVectors(length=2), "pandas")
+    (('bit',), ((0,), (1,)))
+    """
+    try:
+        table = blocks.tabular(space)
+        values_of(space)
+        return table.columns(), table.rows(dataset)
+    except IncompatibleBlocksError as problem:
+        rule = f"a dataset of {space.name} has no rows and columns"
+        raise errors.AdapterError(
+            "adapter", rule, "leave it as it is, or give the space a part `Tabular`", value=form
+        ) from problem
+
+
+def needed(library: str, form: str, package: str | None = None) -> Any:
+    """A library that an adapter needs.
+
+    Raises:
+        AdapterError: it is not installed.
+    """
+    try:
+        return import_module(library)
+    except ImportError as problem:
+        rule = f"needs {library}, which cannot be imported ({problem})"
+        raise errors.AdapterError("adapter", rule, f"pip install {package or library}", value=form) from None
+
+
+class Tuples(DatasetAdapter):
+    """A list of tuples, one for each row.
+
+    >>> from dpspec.plugin import BitVectors
+    >>> Tuples().written((0, 1), BitVectors(length=2))
+    [(0,), (1,)]
+    """
+
+    name: ClassVar[str] = "tuples"
+
+    def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
+        return list(table_of(dataset, space, self.name)[1])
+
+    def copied(self, written: Any) -> Any:
+        return list(written)
+
+
+class Dicts(DatasetAdapter):
+    """A list of dicts, one for each row, from the names of the columns to values.
+
+    >>> from dpspec.plugin import BitVectors
+    >>> Dicts().written((0, 1), BitVectors(length=2))
+    [{'bit': 0}, {'bit': 1}]
+    """
+
+    name: ClassVar[str] = "dicts"
+    annotations: ClassVar[tuple[str, ...]] = ("list[dict]",)
+
+    def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
+        columns, rows = table_of(dataset, space, self.name)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def copied(self, written: Any) -> Any:
+        return [dict(row) for row in written]
+
+
+@lru_cache(maxsize=64)
+def values_of(space: DatasetSpace) -> tuple[tuple[Any, ...], ...]:
+    """Values of each column, from which its type is read: a column has one type, whichever dataset it is of, the empty one too.
+
+    >>> from dpspec import ValueLists
+    >>> values_of(ValueLists(values=(0, 2.5), most=3))
+    ((0.0, 2.5),)
+    """
+    table, kinds = blocks.tabular(space), blocks.Entries.found_in(space)
+    listed = None if kinds is None or blocks.Tabular.found_in(space) is None else kinds.entries()
+    if listed is not None:
+        rows = list(table.rows(listed))
+    else:
+        rows = [row for dataset in itertools.islice(space.datasets(), _LOOKED_AT) for row in table.rows(dataset)]
+    columns = [tuple(row[place] for row in rows) for place in range(len(table.columns()))]
+    return tuple(tuple(map(float, column)) if _is_mixed(column) else column for column in columns)
+
+
+_LOOKED_AT = 60
+
+
+def _is_mixed(values: Sequence[Any]) -> bool:
+    """Whether there are integers and doubles."""
+    return {type(value) for value in values} == {int, float}
+
+
+def columns_of(dataset: Dataset, space: DatasetSpace, form: str) -> Iterator[tuple[str, list[Any], tuple[Any, ...]]]:
+    """Each column of a dataset with its name, its values, and values that say its type."""
+    names, rows = table_of(dataset, space, form)
+    for place, (name, known) in enumerate(zip(names, values_of(space), strict=True)):
+        values = [row[place] for row in rows]
+        yield name, [float(value) for value in values] if known and _is_mixed((*known, *values)) else values, known
+
+
+class NumpyArrays(DatasetAdapter):
+    """A numpy array: of one column its values, of several columns of numbers a matrix with one line for each row.
+
+    >>> from dpspec.plugin import BitVectors
+    >>> NumpyArrays().written((0, 1), BitVectors(length=2))
+    array([0, 1])
+    """
+
+    name: ClassVar[str] = "numpy"
+    annotations: ClassVar[tuple[str, ...]] = ("numpy.ndarray",)
+
+    def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
+        _check_one_sort([value for column in values_of_columns(dataset, space, self.name) for value in column], self.name)
+        made = [np.array(values, dtype=np.array(known).dtype) for _, values, known in columns_of(dataset, space, self.name)]
+        return made[0] if len(made) == 1 else np.stack(made, axis=1)
+
+    def copied(self, written: Any) -> Any:
+        return written.copy()
+
+
+def values_of_columns(dataset: Dataset, space: DatasetSpace, form: str) -> Iterator[tuple[Any, ...]]:
+    """All values that are known of each column, and those of a dataset."""
+    for _, values, known in columns_of(dataset, space, form):
+        yield (*known, *values)
+
+
+def _check_one_sort(values: Sequence[Any], form: str) -> None:
+    """Numbers or texts: what else has no array of its own."""
+    sorts = {str if isinstance(value, str) else float if isinstance(value, (int, float)) else type(value) for value in values}
+    if len(sorts) > 1 or not sorts <= {str, float}:
+        rule = f"values of several sorts have no array: {', '.join(sorted(sort.__name__ for sort in sorts))}"
+        raise errors.AdapterError("adapter", rule, "take pandas, dicts or tuples", value=form)
+
+
+class Frames(DatasetAdapter):
+    """A pandas DataFrame, one line for each row, with the names of the columns."""
+
+    name: ClassVar[str] = "pandas"
+    annotations: ClassVar[tuple[str, ...]] = ("pandas.DataFrame",)
+
+    def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
+        pandas = needed("pandas", self.name)
+        columns = columns_of(dataset, space, self.name)
+        return pandas.DataFrame(
+            {name: pandas.Series(values, dtype=pandas.Series(known).dtype) for name, values, known in columns}
+        )
+
+    def copied(self, written: Any) -> Any:
+        return written.copy()
+
+
+class Series(DatasetAdapter):
+    """A pandas Series: the only column of a dataset."""
+
+    name: ClassVar[str] = "pandas-series"
+    annotations: ClassVar[tuple[str, ...]] = ("pandas.Series",)
+
+    def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
+        columns = list(columns_of(dataset, space, self.name))
+        if len(columns) != 1:
+            raise errors.AdapterError("adapter", f"{len(columns)} columns are no series", "take pandas", value=self.name)
+        pandas = needed("pandas", self.name)
+        ((name, values, known),) = columns
+        return pandas.Series(values, name=name, dtype=pandas.Series(known).dtype)
+
+    def copied(self, written: Any) -> Any:
+        return written.copy()
+
+
+class PolarsFrames(DatasetAdapter):
+    """A Polars DataFrame, one line for each row, with the names of the columns."""
+
+    name: ClassVar[str] = "polars"
+    annotations: ClassVar[tuple[str, ...]] = ("polars.DataFrame",)
+
+    def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
+        polars = needed("polars", self.name)
+        try:
+            columns = columns_of(dataset, space, self.name)
+            return polars.DataFrame([polars.Series(name, values, polars.Series(known).dtype) for name, values, known in columns])
+        except (TypeError, polars.exceptions.PolarsError) as problem:
+            raise _no_column(problem, self.name) from problem
+
+    def copied(self, written: Any) -> Any:
+        return written.clone()
+
+
+class ArrowTables(DatasetAdapter):
+    """An Arrow table, one line for each row, with the names of the columns."""
+
+    name: ClassVar[str] = "arrow"
+    annotations: ClassVar[tuple[str, ...]] = ("pyarrow.Table",)
+
+    def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
+        arrow = needed("pyarrow", self.name)
+        try:
+            columns = columns_of(dataset, space, self.name)
+            return arrow.table({name: arrow.array(values, arrow.array(known).type) for name, values, known in columns})
+        except (TypeError, arrow.ArrowException) as problem:
+            raise _no_column(problem, self.name) from problem
+
+    def copied(self, written: Any) -> Any:
+        return written.slice(0)  # its columns cannot be changed, and the table is an object of its own
+
+
+def _no_column(problem: Exception, form: str) -> errors.AdapterError:
+    said = " ".join(str(problem).split())[:120]
+    return errors.AdapterError("adapter", f"a column cannot hold the values: {said}", "take pandas, dicts or tuples", value=form)
+
+
+class WrittenTexts(DatasetAdapter):
+    r"""A text: a dataset that is one as it is, any other as CSV with a line of the names of its columns.
+
+    >>> from dpspec.plugin import BitVectors
+    >>> WrittenTexts().written((0, 1), BitVectors(length=2))
+    'bit\n0\n1\n'
+    """
+
+    name: ClassVar[str] = "text"
+    annotations: ClassVar[tuple[str, ...]] = ("str",)
+
+    def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
+        if isinstance(dataset, str):
+            return dataset
+        columns, rows = table_of(dataset, space, self.name)
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows([columns, *rows])
+        return out.getvalue()
+
+    def copied(self, written: Any) -> Any:
+        return written
+
+
+# --- chances --------------------------------------------------------------------------------------
+
+
+def _seed(generator: Any, bits: int = 128) -> int:
+    """A number of so many bits, drawn from a numpy Generator."""
+    return int.from_bytes(generator.bytes(bits // 8), "big")
+
+
+class PythonRandom(GeneratorAdapter):
+    """A `random.Random` of Python, seeded for each call with 128 bits.
+
+    >>> draw = [PythonRandom().made(np.random.default_rng(1)).random() for _ in range(2)]
+    >>> draw[0] == draw[1]
+    True
+    """
+
+    name: ClassVar[str] = "random"
+    annotations: ClassVar[tuple[str, ...]] = ("random.Random",)
+    assumptions: ClassVar[tuple[str, ...]] = ("a random.Random that is seeded with 128 bits is as good as chance",)
+
+    def made(self, generator: Any) -> random.Random:
+        return random.Random(_seed(generator))
+
+    def readable(self, function: Any) -> Any:
+        def reads(dataset: Any, generator: Any) -> Any:
+            return function(dataset, ReadRandom(generator))
+
+        return reads
+
+
+class ReadRandom:
+    """The methods of `random.Random` by their laws, from a numpy Generator: what stands in for it where code is read.
+
+    >>> ReadRandom(np.random.default_rng(1)).sample([3, 4, 5], 3)
+    [4, 5, 3]
+    """
+
+    def __init__(self, generator: Any) -> None:
+        self._generator = generator
+
+    def random(self) -> Any:
+        return self._generator.random()
+
+    def uniform(self, a: Any, b: Any) -> Any:
+        return a + (b - a) * self._generator.random()
+
+    def getrandbits(self, k: Any) -> Any:
+        if k < 0:
+            raise ValueError("number of bits must be non-negative")
+        found = 0
+        for _ in range(k):
+            found = 2 * found + int(self._generator.integers(2))
+        return found
+
+    def randbytes(self, n: Any) -> Any:
+        return bytes([int(self._generator.integers(256)) for _ in range(n)])
+
+    def randrange(self, start: Any, stop: Any = None, step: Any = 1) -> Any:
+        values = range(start) if stop is None else range(start, stop, step)
+        if not values:
+            raise ValueError("empty range for randrange()")
+        return values[int(self._generator.integers(len(values)))]
+
+    def randint(self, a: Any, b: Any) -> Any:
+        return self.randrange(a, b + 1)
+
+    def choice(self, seq: Any) -> Any:
+        if not len(seq):
+            raise IndexError("Cannot choose from an empty sequence")
+        return seq[int(self._generator.integers(len(seq)))]
+
+    def choices(self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: Any = 1) -> Any:
+        if weights is None and cum_weights is None:
+            return [self.choice(population) for _ in range(k)]
+        if weights is not None and cum_weights is not None:
+            raise TypeError("Cannot specify both weights and cumulative weights")
+        limits = list(cum_weights) if weights is None else [sum(weights[: place + 1]) for place in range(len(weights))]
+        if len(limits) != len(population):
+            raise ValueError("The number of weights does not match the population")
+        if limits[-1] <= 0:
+            raise ValueError("Total of weights must be greater than zero")
+        return [self._weighted(population, limits) for _ in range(k)]
+
+    def _weighted(self, population: Any, limits: Any) -> Any:
+        drawn = self._generator.random() * limits[-1]
+        for place in range(len(limits) - 1):
+            if drawn < limits[place]:
+                return population[place]
+        return population[len(limits) - 1]
+
+    def shuffle(self, x: Any) -> None:
+        for place in range(len(x) - 1, 0, -1):
+            other = int(self._generator.integers(place + 1))
+            x[place], x[other] = x[other], x[place]
+
+    def sample(self, population: Any, k: Any, *, counts: Any = None) -> Any:
+        if counts is None:
+            pool = list(population)
+        else:
+            pool = [value for place, value in enumerate(population) for _ in range(counts[place])]
+        if k < 0 or k > len(pool):
+            raise ValueError("Sample larger than population or is negative")
+        return [pool.pop(int(self._generator.integers(len(pool)))) for _ in range(k)]
+
+    def gauss(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+        return self._generator.normal(mu, sigma)
+
+    def normalvariate(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+        return self._generator.normal(mu, sigma)
+
+    def lognormvariate(self, mu: Any, sigma: Any) -> Any:
+        return self._generator.lognormal(mu, sigma)
+
+    def expovariate(self, lambd: Any = 1.0) -> Any:
+        return self._generator.exponential(1 / lambd)
+
+    def gammavariate(self, alpha: Any, beta: Any) -> Any:
+        return self._generator.gamma(alpha, beta)
+
+    def betavariate(self, alpha: Any, beta: Any) -> Any:
+        return self._generator.beta(alpha, beta)
+
+    def triangular(self, low: Any = 0.0, high: Any = 1.0, mode: Any = None) -> Any:
+        return self._generator.triangular(low, (low + high) / 2 if mode is None else mode, high)
+
+    def binomialvariate(self, n: Any = 1, p: Any = 0.5) -> Any:
+        return int(self._generator.binomial(n, p))
+
+    def vonmisesvariate(self, mu: Any, kappa: Any) -> Any:
+        return self._generator.vonmises(mu, kappa)
+
+    def paretovariate(self, alpha: Any) -> Any:
+        return 1 + self._generator.pareto(alpha)
+
+    def weibullvariate(self, alpha: Any, beta: Any) -> Any:
+        return alpha * self._generator.weibull(beta)
+
+    # What sets or tells a state has no law: the enumerating generator refuses it, whatever the function makes of that.
+
+    def seed(self, *_: Any, **__: Any) -> Any:
+        return self._generator.bit_generator
+
+    def getstate(self) -> Any:
+        return self._generator.bit_generator
+
+    def setstate(self, state: Any) -> Any:
+        return self._generator.bit_generator
+
+
+class LegacyRandom(GeneratorAdapter):
+    """A `numpy.random.RandomState` on the same bits as the Generator.
+
+    >>> LegacyRandom().made(np.random.default_rng(1)).random_sample() < 1
+    True
+    """
+
+    name: ClassVar[str] = "random-state"
+    annotations: ClassVar[tuple[str, ...]] = ("numpy.RandomState",)
+
+    def made(self, generator: Any) -> Any:
+        return np.random.RandomState(generator.bit_generator)
+
+
+class System(GeneratorAdapter):
+    """No generator: the function draws from `random`, `numpy.random`, `secrets`, `os.urandom` or torch, all seeded for each call.
+
+    While the function runs, what Python code asks of the operating system is answered with bits of the numpy Generator, so that
+    `secrets`, `random.SystemRandom` and `numpy.random.default_rng()` without a seed can be replayed, too.
+
+    >>> import secrets
+    >>> def key():
+    ...     rng = np.random.default_rng(1)
+    ...     with System().drawing(rng):
+    ...         return secrets.token_hex(2), random.random(), np.random.rand(), np.random.default_rng().random()
+    >>> key() == key()
+    True
+    """
+
+    name: ClassVar[str] = "system"
+    annotations: ClassVar[tuple[str, ...]] = ("random.SystemRandom",)
+    is_handed: ClassVar[bool] = False
+    assumptions: ClassVar[tuple[str, ...]] = (
+        "random, numpy.random, secrets and os.urandom, seeded for each call, are as good as chance",
+    )
+
+    def made(self, generator: Any) -> Any:
+        return random.SystemRandom()
+
+    @contextlib.contextmanager
+    def drawing(self, generator: Any) -> Iterator[None]:
+        random.seed(_seed(generator))
+        np.random.seed(np.frombuffer(generator.bytes(16), dtype=np.uint32))
+        if "torch" in sys.modules:
+            sys.modules["torch"].manual_seed(_seed(generator, 56))
+        places: list[tuple[Any, str]] = [(os, "urandom"), (random, "_urandom")]
+        before = [getattr(module, name) for module, name in places]
+        for module, name in places:
+            setattr(module, name, generator.bytes)
+        try:
+            yield
+        finally:
+            for (module, name), function in zip(places, before, strict=True):
+                setattr(module, name, function)
+
+
+class Native(GeneratorAdapter):
+    """No generator, and no seed reaches what the function draws: native code that asks the operating system by itself.
+
+    Such a function can be sampled, and no call of it can be made again.
+    """
+
+    name: ClassVar[str] = "native"
+    is_handed: ClassVar[bool] = False
+    replays: ClassVar[bool] = False
+    assumptions: ClassVar[tuple[str, ...]] = (
+        "what the function draws is not replayed: that each call has randomness of its own was looked at and is taken on trust",
+    )
+
+    def made(self, generator: Any) -> Any:
+        return generator
+
+
+class TorchGenerator(GeneratorAdapter):
+    """A `torch.Generator` on the processor, seeded for each call."""
+
+    name: ClassVar[str] = "torch"
+    annotations: ClassVar[tuple[str, ...]] = ("torch.Generator",)
+
+    def made(self, generator: Any) -> Any:
+        return needed("torch", self.name).Generator().manual_seed(_seed(generator, 56))
+
+
+class JaxKey(GeneratorAdapter):
+    """A key of `jax.random`, made anew for each call."""
+
+    name: ClassVar[str] = "jax"
+    annotations: ClassVar[tuple[str, ...]] = ("jax.Array",)
+
+    def made(self, generator: Any) -> Any:
+        return needed("jax", self.name).random.key(_seed(generator, 56))

@@ -165,6 +165,10 @@ def falsified(original: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
                 given = data["sensitivity"]["views"][place]["laws"][side]
                 given[key] = _other(given[key])
                 yield f"views[{place}].laws[{side}].{key}", one
+        if view["table"]["unit"] == sensitivity["unit"] and not view["fixed"] and view["kind"] == "NoisyCount":
+            one, data = copied()
+            data["sensitivity"]["views"][place]["contributions"] = [{"most": 1, "in_cell": None, "by": [], "where": {}}]
+            yield f"views[{place}].contributions of its own unit", one
         for number_of, bound in enumerate(view.get("contributions", ())):
             if bound["most"] is not None:
                 one, data = copied()

@@ -2,7 +2,7 @@
 
     python benchmarks/unseen.py [--seconds 30] [--baseline]
 
-Twenty are wrong and ten right. Nothing was changed in the engine after they were run; see docs/zoo.md for the figures.
+Twenty are wrong and ten right. After they were run only the parts of the time were changed; see docs/zoo.md for the figures.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ RIGHT: dict[str, Box] = {
         "4 query answers", LINF, ("pure", 1.0), lambda q, rng: int(np.argmax([a + rng.gumbel(0, 2.0) for a in q])),
     ),
     "one of a sample": ("list over {0,1}, length 4", CHANGE, ("pure", 2.0), flipped_sample),
-    "nothing": ("list of numbers in [0,1]", ADD, ("pure", 0.1), lambda x, rng: rng.normal()),
+    "nothing": ("list of numbers in [0,1]", ADD, ("pure", 0.1), lambda _, rng: rng.normal()),
     "blurred total": ("list of integers in 0..5", ADD, ("pure", 1.0), blurred),
 }  # fmt: skip
 

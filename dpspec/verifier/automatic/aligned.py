@@ -294,13 +294,13 @@ def least_cost(one: Branch, other: Branch) -> Fraction | None:
     )
 
 
-Asked = tuple[NoiseTerms, int, Fraction]
+AskedOfShift = tuple[NoiseTerms, int, Fraction]
 """Terms, whether they may be at most (-1), at least (1) or must be equal to (0) a number, and the number."""
 _ROUNDED = 1_000
 
 
 @lru_cache(maxsize=1 << 14)
-def _least_cost(asked: tuple[Asked, ...]) -> Fraction | None:
+def _least_cost(asked: tuple[AskedOfShift, ...]) -> Fraction | None:
     noises = sorted({noise for terms, _, _ in asked for noise, _ in terms})
     if any(noise.kind not in _PER_SCALE for noise in noises):
         return None
@@ -314,7 +314,7 @@ def _least_cost(asked: tuple[Asked, ...]) -> Fraction | None:
     return sum((abs(by) / noise.size for noise, by in shift.items()), Fraction(0))
 
 
-def _cheapest(asked: Sequence[Asked], noises: Sequence[NoiseDraw]) -> dict[NoiseDraw, Fraction]:
+def _cheapest(asked: Sequence[AskedOfShift], noises: Sequence[NoiseDraw]) -> dict[NoiseDraw, Fraction]:
     """A cheap shift, near the solution of the linear program; zeros where doubles find none."""
     from scipy.optimize import linprog
 

@@ -77,9 +77,9 @@ PATIENCE = 4
 """An account is waited for while it could win within so many rounds of the present size."""
 MASSES = (0.01, 0.1, 0.5)
 _RESERVED = 0.2
-"""The part of the draws that is kept for the witness, and of the time."""
-SHRUNK = 0.93
-"""The part of the time after which the witness is not made smaller."""
+"""The part of the draws that is kept for the witness."""
+SEARCHED, SHRUNK = 0.87, 0.95
+"""The parts of the time after which nothing is looked for, and after which the witness is not made smaller."""
 _UNBOUNDED = 1 << 40
 
 
@@ -238,7 +238,7 @@ class _SampledSearch:
         self.samples = Samples(self.calls)
         self.nulls = Nulls(self.spec.output_divergence)
         if self.seconds is not None:
-            self._until(1 - _RESERVED)
+            self._until(SEARCHED)
             self.calls.expired = lambda: time.process_time() > self._ends
         self._list(0)
 

@@ -453,6 +453,10 @@ def mean_of_them(x, rng):
     return sum(x) / max(1, len(x)) + rng.laplace(scale=1.0)
 
 
+def beyond_doubles(x, rng):
+    return len(x) * 1e307 + rng.laplace(0, 1e307)
+
+
 def exactly_so(x, rng):
     return len(x), rng.laplace(scale=1.0)
 
@@ -483,6 +487,7 @@ def by_sorting(x, rng):
 
 
 WHOLE_TRICKS = [
+    beyond_doubles,
     appended, by_a_walrus, by_a_default, by_a_closure, by_another_walk, by_deletion, into_an_array, drawn_for_each,
     drawn_once_for_each, unless_empty, the_first, the_largest, all_kinds, mean_of_them, exactly_so, too_many, by_type,
     accumulated, squares, by_sorting, one_draw_for_two,
@@ -493,6 +498,14 @@ WHOLE_TRICKS = [
 def test_no_trick_is_verified_on_all_datasets(function: Callable[..., Any]) -> None:
     space = ValueLists(values=(0, 1, 2), ordered=False)
     assert read_off(function, spec_of(space, 2, distance="symmetric-difference")) is not Outcome.VERIFIED
+
+
+def test_values_that_sums_of_doubles_cannot_hold_are_not_summed_up() -> None:
+    def scaled(x, rng):
+        return sum(x) / 1e300 + rng.laplace(scale=1.0)
+
+    space = ValueLists(values=(1e300, 1.0), ordered=False)
+    assert read_off(scaled, spec_of(space, 1, distance="symmetric-difference")) is not Outcome.VERIFIED
 
 
 def test_a_sum_of_floats_that_may_be_the_integer_0_is_not_taken_for_a_float() -> None:

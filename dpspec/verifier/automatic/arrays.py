@@ -26,7 +26,7 @@ import attrs
 import numpy as np
 
 from dpspec.base.errors import NotEnumerableError
-from dpspec.verifier.automatic.noise import COUNT, Affine, FloatOrZero, NoiseDraw, NoisyNumber, array_of, one_by_one
+from dpspec.verifier.automatic.noise import COUNT, LARGEST, Affine, FloatOrZero, NoiseDraw, NoisyNumber, array_of, one_by_one
 from dpspec.verifier.automatic.path import RandomPath
 
 
@@ -230,6 +230,8 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         found = Affine(Fraction(0))
         for part, count in known:
             factor = count._part(part)
+            if part and not 1 / LARGEST <= abs(factor.constant) <= LARGEST:  # type: ignore[union-attr]  # it is affine
+                self._refuse("has entries that are so large or small that sums of doubles fail")
             found = found.plus(count.expression, factor.constant)  # type: ignore[arg-type,union-attr]  # both are affine
         return NoisyNumber(self.path, found, sample)
 

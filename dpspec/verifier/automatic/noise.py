@@ -32,6 +32,8 @@ from dpspec.verifier.observed import Observed, Placeholder
 
 _SIMPLE = 1_000
 _ULPS = 8
+LARGEST = Fraction(1 << 100)
+"""Numbers beyond, or below its inverse, may leave the range of doubles when many are summed up or multiplied."""
 _FARTHEST = Fraction(1 << 30)
 """An answer farther from 0 than so many sizes of its noise has lost last bits of the noise to rounding."""
 
@@ -352,6 +354,9 @@ class NoisyNumber(Placeholder):
         return NoisyNumber(self.path, expression, sample)
 
     def _check_size(self, expression: Affine) -> None:
+        sizes = [abs(expression.constant), *(abs(factor) * (noise.size or 1) for noise, factor in expression.terms)]
+        if any(size and not 1 / LARGEST <= size <= LARGEST for size in sizes):
+            self._refuse("was scaled so far that doubles end")
         drawn = [(noise, factor) for noise, factor in expression.terms if not noise.is_count]
         sizes = [abs(factor) * (noise.size if noise.kind != "geometric" else 1) for noise, factor in drawn]
         if sizes and not all(Fraction(1, 1 << 60) < size for size in sizes):
@@ -557,12 +562,15 @@ def fits(leaf: TreeEnd, seen: Hashable, draws: Draws) -> bool:
     """Whether a run with these draws ends in a leaf, and shows what it says."""
     if any(noise.number > len(draws) for one in _expressions(leaf) for part in affine_of(one) for noise, _ in part.terms):
         return False
-    for one in leaf.conditions:
-        left = value_at(one.left, draws)
-        holds = left < 0 if one.relation == "lt" else left == 0
-        if holds != one.holds and abs(left) > _NEAR:
-            return False
-    return _shows(leaf.seen, seen, draws)
+    try:
+        for one in leaf.conditions:
+            left = value_at(one.left, draws)
+            holds = left < 0 if one.relation == "lt" else left == 0
+            if holds != one.holds and abs(left) > _NEAR:
+                return False
+        return _shows(leaf.seen, seen, draws)
+    except ArithmeticError:  # what no double holds, no run of the code shows as a number
+        return False
 
 
 def _expressions(leaf: TreeEnd) -> Iterator[NoiseFormula]:

@@ -149,7 +149,7 @@ RIGHT: dict[str, Box] = {
         "4 query answers", LINF, ("pure", 1.0), lambda q, rng: int(np.argmax([a + rng.gumbel(0, 2.0) for a in q])),
     ),
     "one of a sample": ("list over {0,1}, length 4", CHANGE, ("pure", 2.0), flipped_sample),
-    "nothing": ("list of numbers in [0,1]", ADD, ("pure", 0.1), lambda x, rng: rng.normal()),
+    "nothing": ("list of numbers in [0,1]", ADD, ("pure", 0.1), lambda _, rng: rng.normal()),
     "blurred total": ("list of integers in 0..5", ADD, ("pure", 1.0), blurred),
 }  # fmt: skip
 

@@ -138,7 +138,7 @@ class Lists(DatasetSpace, Entries, Trials, Tabular, Wording):
     def tried(self, generator: Random) -> Iterator[Any]:
         telling = list(dict.fromkeys(self.telling()))
         some = [*telling, *itertools.islice(self.listed_entries(), 3)]
-        return lists_tried(self.datasets(), list(dict.fromkeys(some)), (self.least, self.most), generator, ordered=self.ordered)
+        return lists_tried(list(dict.fromkeys(some)), (self.least, self.most), generator, ordered=self.ordered)
 
     def entries(self) -> tuple[Any, ...] | None:
         count = self.entry_count()

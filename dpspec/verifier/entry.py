@@ -553,6 +553,8 @@ class _Case:
         found, laws = ran.value
         if isinstance(found, str):
             return f"{above}, and {found}"
+        if found.outcome is Outcome.REFUTED:
+            return self._exceeded(found, laws)
         return self._confirmed(found, laws) if found.outcome is Outcome.VERIFIED else f"{above}, and {found.reason}"
 
     def _read_whole(self) -> tuple[Verdict | str, dict[Dataset, Any]]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dpspec_divergences import AddRemove, Neighbour
 
 from dpspec import LevelSets, PrivacySpec, Trivial, UniformBudget
 from dpspec.base.errors import NotEnumerableError
@@ -219,6 +220,20 @@ def test_a_smaller_budget_is_not_verified(
 ) -> None:
     claim = spec_of(space, number(budget) * Fraction(99, 100), distance=distance, standard=standard)
     assert read_off(function, claim) is not Outcome.VERIFIED
+
+
+def test_what_no_number_of_draws_would_tell_is_refuted_by_the_law() -> None:
+    """The classical calibration (Dwork and Roth 2014, Theorem A.1) holds for epsilon below 1; at 10 and delta 1/1000 it is 11.03."""
+
+    def calibrated(x, rng):
+        return len(x) + rng.normal(0, math.sqrt(2 * math.log(1.25 / 1e-3)) / 10.0)
+
+    claim = spec_of(LISTS, 10, distance="symmetric-difference", standard="mult-delta", delta="1/1000")
+    claim = claim.replace(input_divergence=Neighbour(relation=AddRemove()))
+    verdict = verify_claim(calibrated, claim, seconds=2)
+    assert (verdict.outcome, verdict.method) == (Outcome.REFUTED, "derived")
+    assert verdict.witness is not None
+    assert 11.03 < float(verdict.witness.divergence.lower) < 11.04
 
 
 def test_what_the_universes_fix_may_be_published() -> None:

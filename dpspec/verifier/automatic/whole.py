@@ -25,7 +25,7 @@ A pair of datasets that differ by the costliest change shows how far the constan
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -52,8 +52,8 @@ from dpspec.verifier.automatic.aligned import (
 from dpspec.verifier.automatic.arrays import SymbolicDataset
 from dpspec.verifier.automatic.noise import COUNT, Affine, NoiseDraw
 from dpspec.verifier.automatic.sampler import Draw, enumerate_law
-from dpspec.verifier.derived import EVERY, METHOD, WHOLE
-from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict
+from dpspec.verifier.derived import EVERY, METHOD, ONE_PAIR, WHOLE
+from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
 
 MOST_KINDS = 2_000
 MOST_CHANGES = 20_000
@@ -227,20 +227,23 @@ class WholeProof:
     def _least(self) -> int:
         return Entries.needed_in(self.spec.space).least_entries()
 
-    def below(self, function: Draw, change: KindChange, *, most_paths: int) -> tuple[Bracket, tuple[Dataset, Dataset]] | None:
-        """d_Pr per unit of a pair, from the laws of the code on its two datasets."""
+    def below(self, function: Draw, change: KindChange, *, most_paths: int) -> tuple[Bracket, Witness] | None:
+        """d_Pr per unit of a pair, from the laws of the code on its two datasets, and the pair as a witness of it."""
         pair = self.datasets(change)
-        if pair is None:
-            return None
-        distance = self.spec.distance(*pair)
-        if distance.is_infinite or distance == 0:
+        distance = INFINITY if pair is None else self.spec.distance(*pair)
+        if pair is None or distance.is_infinite or distance == 0:
             return None
         laws = [enumerate_law(function, presented(dataset), most_paths=most_paths, symbolic=True) for dataset in pair]
         divergence = self.spec.output_divergence.evaluate(laws[0].against(laws[1]), precision=PRECISION)
-        if divergence.lower.is_infinite:
-            return Bracket(lower=INFINITY, upper=INFINITY), pair
-        lower = Bracket.around(divergence.lower.enclose() / distance.enclose()).lower if distance != 1 else divergence.lower
-        return Bracket(lower=lower, upper=INFINITY), pair
+        lower = divergence.lower
+        if distance != 1 and not lower.is_infinite:
+            lower = Bracket.around(divergence.lower.enclose() / distance.enclose()).lower
+        label = next(one for one in self._labels(pair[0]) if one in self._labels(pair[1]))
+        shown = Witness(universe=label, left=pair[0], right=pair[1], distance=distance, divergence=divergence, bound=self.bound)
+        return Bracket(lower=lower, upper=INFINITY), shown
+
+    def _labels(self, dataset: Dataset) -> list[Hashable]:
+        return list(self.spec.multiverse.labels(dataset, self.spec.space))
 
     def _words(self, change: KindChange) -> str:
         gone, come = (None if place is None else self.tree.dataset.kinds[place] for place in change)
@@ -250,35 +253,41 @@ class WholeProof:
 
     # -- the verdict ------------------------------------------------------------------------------
 
-    def verdict(self, function: Draw, *, most_paths: int) -> Verdict:
-        """Verified where K is within the budget, else undecided; a pair shows whether K is attained."""
+    @property
+    def bound(self) -> Number:
+        """The least Lipschitz constant that the budget allows in a universe."""
         budget = self.spec.budget.least()
         if budget is None:
             raise NoConstant("no number is known that the budget of every universe is at least")
-        bound = self.spec.output_divergence.lipschitz(self.spec.budget.parameter, budget)
+        return self.spec.output_divergence.lipschitz(self.spec.budget.parameter, budget)
+
+    def verdict(self, function: Draw, *, most_paths: int) -> Verdict:
+        """Verified where K is within the budget, refuted where a pair is beyond it."""
         upper, change, shift = self.largest()
         found = self.below(function, change, most_paths=most_paths)
         if found is None:
             raise NoConstant("no two datasets of one universe were found that differ by the costliest change")
-        lower = min(found[0].lower, upper)
-        outcome = Outcome.VERIFIED if upper <= bound else Outcome.UNDECIDED
+        lower, shown = found[0].lower, found[1]
+        if lower > upper:
+            raise NoConstant("a pair lies beyond what was proved, so that one of the two is wrong")
+        if lower > self.bound and self.spec.budget.uniform() is not None:
+            result = self._result(Bracket(lower=lower, upper=INFINITY), Outcome.REFUTED, shown)
+            return Verdict(outcome=Outcome.REFUTED, method=METHOD, scope=ONE_PAIR, universes=(result,), witness=shown)
+        outcome = Outcome.VERIFIED if upper <= self.bound else Outcome.UNDECIDED
         constant = Bracket.exactly(upper) if lower == upper else Bracket(lower=max(lower, ZERO), upper=upper)
-        result = UniverseResult(
-            label=EVERY, datasets=None, pairs=None, constant=constant, bound=bound, outcome=outcome, attained=found[1]
-        )
         reason = "" if outcome is Outcome.VERIFIED else f"the constant is at most {upper}, by aligning the noise"
-        if outcome is not Outcome.VERIFIED and not upper.is_infinite and upper <= bound * (1 + ROUNDING):
-            reason += (
-                f"; the claim of {bound} is below that by less than the rounding of doubles: write what is meant, such as ln(2)"
-            )
+        if reason and not upper.is_infinite and upper <= self.bound * (1 + ROUNDING):
+            reason += f"; {self.bound} is below that by less than the rounding of doubles: write what is meant, such as ln(2)"
         return Verdict(
-            outcome=outcome,
-            method=METHOD,
-            scope=WHOLE,
-            reason=reason,
-            universes=(result,),
-            proof=self._steps(change, shift, upper),
-        )
+            outcome=outcome, method=METHOD, scope=WHOLE, reason=reason,
+            universes=(self._result(constant, outcome, shown),), proof=self._steps(change, shift, upper),
+        )  # fmt: skip
+
+    def _result(self, constant: Bracket, outcome: Outcome, shown: Witness) -> UniverseResult:
+        return UniverseResult(
+            label=EVERY, datasets=None, pairs=None, constant=constant, bound=self.bound, outcome=outcome,
+            attained=(shown.left, shown.right),
+        )  # fmt: skip
 
     def _steps(self, change: KindChange, shift: Shift, upper: Number) -> tuple[ProofStep, ...]:
         moved = ", ".join(f"draw {noise.number} ({noise.kind}) by {by}" for noise, by in sorted(shift.items())) or "nothing"

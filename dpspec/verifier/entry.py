@@ -293,7 +293,7 @@ def _check_shape(function: PlainFunction, wanted: tuple[str, Any], space: Datase
     text, cls = wanted
     if cls is None or cls is Any or getattr(cls, "_is_protocol", False) or cls.__module__.partition(".")[0] == "typing":
         return
-    if issubclass(list, cls):
+    if issubclass(list, cls) or cls is tuple:  # a dataset is a tuple, of which code is handed a list that it may change
         return
     first = next(iter(space.datasets()), None)
     if first is None or isinstance(presented(first), cls):

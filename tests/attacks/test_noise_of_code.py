@@ -223,7 +223,7 @@ def test_a_smaller_budget_is_not_verified(
 
 
 def test_what_no_number_of_draws_would_tell_is_refuted_by_the_law() -> None:
-    """The classical calibration (Dwork and Roth 2014, Theorem A.1) holds for epsilon below 1; at 10 and delta 1/1000 it is 11.03."""
+    """The classical calibration (Dwork and Roth 2014, Theorem A.1) is proved for epsilon below 1; at 10, 1/1000 it has 11.03."""
 
     def calibrated(x, rng):
         return len(x) + rng.normal(0, math.sqrt(2 * math.log(1.25 / 1e-3)) / 10.0)

@@ -113,7 +113,7 @@ def test_other_things_are_no_datasets(value):
         ValueLists(values=(0, 1), least=1, most=3).dataset(value)
 
 
-@pytest.mark.parametrize("values", [(), (0, 0), ([1],), "ab", 3])
+@pytest.mark.parametrize("values", [(), (0, 0), ({1: 1},), "ab", 3])
 def test_bad_values_are_refused(values):
     with pytest.raises(ParameterError):
         ValueLists(values=values)

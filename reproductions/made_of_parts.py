@@ -392,7 +392,7 @@ def _noisy_max() -> Iterator[Case]:
             wrong=True,
         )
     regions = {"type": "noisy-max", "query": REGIONS, "noise": "exponential", "rate": "1/2"}
-    yield pure("noisy-max-regions", "the most common of sixteen regions, exponential noise", regions, ADD, "1/2")
+    yield pure("noisy-max-regions", "the most common of sixteen regions, exponential noise", regions, ADD, "1/2", gap=_NEVER)
     yield pure(
         "noisy-max-sixteenth",
         "a sixteenth of the loss, as one of sixteen noisy counts is shown",
@@ -402,7 +402,7 @@ def _noisy_max() -> Iterator[Case]:
         wrong=True,
     )
     shown = {"type": "composed", "parts": [regions, geometric(REGIONS, ratio="1/2")]}
-    yield pure("noisy-max-with-count", "the region, and all noisy counts beside it", shown, ADD, "1/2 + ln(2)", gap=_NEVER)
+    yield pure("noisy-max-with-count", "the region, and all noisy counts beside it", shown, ADD, "1/2 + ln(2)")
     yield pure("noisy-max-count-for-free", "the counts beside the region are taken for free", shown, ADD, "1/2", wrong=True)
 
 

@@ -291,7 +291,7 @@ def _for_annotation(registry: Registry, kind: str, text: str) -> Any:
 def _check_shape(function: PlainFunction, wanted: tuple[str, Any], space: DatasetSpace, registry: Registry) -> None:
     """Refuse a function that is annotated with a class of which datasets as they are handed over are no objects."""
     text, cls = wanted
-    if cls is None or cls is Any or getattr(cls, "_is_protocol", False) or cls.__module__.partition(".")[0] == "typing":
+    if cls is None or cls is Any or getattr(cls, "_is_protocol", False) or cls.__module__ in ("typing", "collections.abc"):
         return
     if issubclass(list, cls) or cls is tuple:  # a dataset is a tuple, of which code is handed a list that it may change
         return

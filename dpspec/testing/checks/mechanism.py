@@ -130,7 +130,7 @@ def _table(x: Dataset, space: DatasetSpace) -> Table:
     if not space.units:
         raise NotApplicable("the space has no records")
     attributes = space.attributes_of(space.units[0])
-    if any(a.name == MEMBERS for a in attributes):
+    if not attributes or any(a.name == MEMBERS for a in attributes):
         raise NotApplicable("the records of the space are no rows of categories")
     return Table.from_records(space.records(x, space.units[0]), attributes)
 

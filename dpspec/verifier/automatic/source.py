@@ -42,9 +42,9 @@ def release_function(mechanism: Mechanism, space: DatasetSpace) -> Callable[[Dat
     Raises:
         IncompatibleBlocksError: the records of the space are no rows of categories.
     """
-    if not space.units or any(a.name == MEMBERS for a in space.attributes_of(space.units[0])):
+    attributes = space.attributes_of(space.units[0]) if space.units else ()
+    if not attributes or any(a.name == MEMBERS for a in attributes):
         raise IncompatibleBlocksError(f"space {space.name}", "has no records that are rows of one table")
-    attributes = space.attributes_of(space.units[0])
 
     def released(dataset: Dataset, generator: Any) -> Hashable:
         table = Table.from_records(space.records(dataset, space.units[0]), attributes)

@@ -387,6 +387,27 @@ def test_what_looks_alike_is_not_told_apart_by_its_noise() -> None:
     assert found.upper < 0.6
 
 
+def test_a_whole_number_that_is_drawn_may_be_the_one_that_is_not() -> None:
+    """0 from the coin and 0 from the noise are one outcome: the Renyi divergence is below that in which the coin is seen."""
+
+    def program(x, rng):
+        return sum(x) + rng.geometric(0.5) - rng.geometric(0.5) if rng.random() < 0.5 else 0
+
+    laws = [enumerate_law(program, list(x), symbolic=True) for x in ((0, 0), (0, 1))]
+    masses = [{k: (k == 0) / 2 + 2.0 ** -abs(k - center) / 6 for k in range(-60, 60)} for center in (0, 1)]
+    truth = math.log(sum(p**2 / masses[1][k] for k, p in masses[0].items()))
+    found = laws[0].against(laws[1]).renyi(2)
+    assert float(found.lower) <= truth <= float(found.upper) + 1e-9
+
+
+def test_no_number_compares_with_one_that_is_none() -> None:
+    def program(x, rng):
+        v, nothing = rng.laplace(), float("nan")
+        return [v < nothing, v <= nothing, v > nothing, v >= nothing, v != nothing]
+
+    assert repr(enumerate_law(program, [0])) == "FiniteLaw({[False, False, False, False, True]: 1})"
+
+
 def appended(x, rng):
     seen = []
     sum(seen.append(v) or 0 for v in x)

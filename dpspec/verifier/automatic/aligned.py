@@ -34,6 +34,7 @@ Laplace; a sum of Gaussians is Gaussian. Two draws are joined when every express
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -223,15 +224,21 @@ def by_choices(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | 
     if len(known) < len(pairs):
         return None
     union = UnionDichotomy(tuple(Fraction(one.chance) for one in ours), tuple(known))  # type: ignore[arg-type]
-    told = len({_visible(one.frame) for one in ours}) == len(ours)
+    told = not any(_may_look_alike(one.frame, other.frame) for one, other in itertools.combinations(ours, 2))
     return union if told else Between((IDENTICAL,), (union,))
 
 
-def _visible(frame: Hashable) -> Hashable:
-    """What an observer can tell of an end whatever the noise was: where numbers stand, and all else."""
-    if isinstance(frame, tuple):
-        return ("hole", frame[1]) if frame[:1] == ("hole",) else tuple(map(_visible, frame))
-    return frame
+_WHOLE = ("int", "np.int64")
+
+
+def _may_look_alike(one: Hashable, other: Hashable) -> bool:
+    """Whether two ends may show the same with positive probability; a whole number that is drawn may be any other one."""
+    holes = [frame[1] for frame in (one, other) if isinstance(frame, tuple) and frame[:1] == ("hole",)]
+    if holes:
+        return holes[0] == holes[-1] if len(holes) == 2 else holes[0] in _WHOLE
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(itertools.starmap(_may_look_alike, zip(one, other, strict=True)))
+    return one == other
 
 
 def aligned(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | None:
@@ -304,7 +311,7 @@ def _least_cost(asked: tuple[AskedOfShift, ...]) -> Fraction | None:
     noises = sorted({noise for terms, _, _ in asked for noise, _ in terms})
     if any(noise.kind not in _PER_SCALE for noise in noises):
         return None
-    shift = _cheapest(asked, noises)
+    shift = _cheapest(asked, noises) if noises else {}
     for terms, sense, room in asked:
         moved = sum((factor * shift[noise] for noise, factor in terms), Fraction(0))
         if (sense <= 0 and moved > room) or (sense >= 0 and moved < room):

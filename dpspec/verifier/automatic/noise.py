@@ -256,8 +256,10 @@ class NoisyNumber(Placeholder):
         sample = other.sample if type(other) is NoisyNumber else other
         if type(sample) not in (*_NUMBERS, bool, np.bool_, Fraction):
             self._refuse(f"was compared with {type(sample).__name__}")
-        if isinstance(sample, float) and not math.isfinite(sample):
-            answer = relation == "lt" and (sample > 0) != turned and not math.isnan(sample)
+        if isinstance(sample, float) and math.isnan(sample):  # every comparison with it fails, but that it differs
+            answer = relation != "eq" and negated
+        elif isinstance(sample, float) and math.isinf(sample):
+            answer = relation == "lt" and (sample > 0) != turned
         else:
             answer = self._asked(other, relation, turned=turned)
         answer = answer != negated

@@ -22,8 +22,8 @@ import attrs
 from dpspec.base.errors import DpspecError, MissingKeyError, ParameterError, RecordVersionError, UnknownKeyError, WrongShapeError
 from dpspec.base.params import did_you_mean
 
-NUMERAL = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]{0,99})(?:\.[0-9]{0,100})?|\.[0-9]{1,100})(?:[eE][-+]?[0-9]{1,3})?")
-"""A decimal number of at most 200 digits; 010 is none, which YAML takes for 8."""
+NUMERAL = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]{0,39})(?:\.[0-9]{0,60})?|\.[0-9]{1,60})(?:[eE][-+]?[0-9]{1,2})?")
+"""A decimal number of at most 100 digits; 010 is none, which YAML takes for 8."""
 
 _UNWRITTEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 """What no text of a record holds: characters that a terminal obeys, and those that files cannot carry."""
@@ -381,7 +381,7 @@ class _RecordReader:
             return None
         if written is None or not NUMERAL.fullmatch(written):
             shape = f"not {_shape(value)}" if written is None else "such as 2.64 or 1.0e-10"
-            self.fail(WrongShapeError(path, f"must be a decimal number, {shape}", "write it with at most 100 digits", value=str(value)), path)
+            self.fail(WrongShapeError(path, f"must be a decimal number, {shape}", "40 digits before the point, 60 behind it, an exponent of two", value=str(value)), path)
             return None
         return self._in_range(field, Decimal(written), path)
 

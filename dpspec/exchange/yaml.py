@@ -268,15 +268,18 @@ def decimal_text(value: Decimal) -> str:
     >>> [decimal_text(Decimal(written)) for written in ("2.640", "1e-5", "12", "5.8e-6", "1E3")]
     ['2.64', '1.0e-5', '12.0', '5.8e-6', '1000.0']
     """
-    digits = value.normalize()
-    sign, mantissa, exponent = digits.as_tuple()
-    figures = "".join(map(str, mantissa))
-    order = len(figures) + int(exponent) - 1
-    minus = "-" if sign else ""
+    sign, mantissa, exponent = value.as_tuple()  # by hand: the operations of Decimal round to 28 digits
+    figures = "".join(map(str, mantissa)).lstrip("0")
+    kept = figures.rstrip("0") or "0"
+    power = int(exponent) + len(figures) - len(kept) if figures else 0
+    order = len(kept) + power - 1
+    minus = "-" if sign and figures else ""
     if not -4 <= order <= 15:
-        return f"{minus}{figures[0]}.{figures[1:] or '0'}e{order:+d}"
-    written = f"{digits:f}"
-    return written if "." in written else f"{written}.0"
+        return f"{minus}{kept[0]}.{kept[1:] or '0'}e{order:+d}"
+    if power >= 0:
+        return f"{minus}{kept}{'0' * power}.0"
+    whole = kept.rjust(1 - power, "0")
+    return f"{minus}{whole[:power]}.{whole[power:]}"
 
 
 _SCALARS: dict[type, Callable[[Any], str]] = {int: str, Decimal: decimal_text}

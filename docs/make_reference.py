@@ -340,6 +340,8 @@ OPENS: dict[str, dict[str, str]] = {
         "uniform": "`convert`, `ledger`, `risk`, which need one number",
         "least": "`verify`: proofs on spaces of any size where budgets differ by universe",
         "by_label": "files that write the budgets of listed universes",
+        "bounds": "`compare` and files: what is published of a number that is not",
+        "unpublished": "`verify`, `compare`, `ledger`: that nobody can rely on a number",
         "within": "`compare`: one budget below another",
     },
     "mechanisms": {

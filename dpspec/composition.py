@@ -81,7 +81,8 @@ class LedgerLine:
         """What it spends there, in the first number that the output divergence takes."""
         spec, value = self.spec, self.spec.budget.uniform()
         if value is None:
-            raise NoCompositionError("budget", "differs by universe", "state one number for all universes", value=self.part.id)
+            why = spec.budget.unpublished() or "differs by universe"
+            raise NoCompositionError("budget", why, "state one number for all universes", value=self.part.id)
         first = spec.output_divergence.budget_parameters[0]
         if spec.budget.parameter == first:
             return number(value)

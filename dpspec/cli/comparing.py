@@ -90,7 +90,7 @@ def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
     if derivation is not None:
         say(api.write_derivation(found, derivation, registry), err=True)
     if as_json:
-        say(json.document("compare", code, json.comparison(found, (first.id, second.id), standings)))
+        say(json.document("compare", code, json.comparison(found, first, second, standings)))
     else:
         say(comparison.comparison_text(found, first, second, standings))
     return code

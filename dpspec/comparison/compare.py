@@ -25,17 +25,19 @@ from typing import NoReturn
 import attrs
 
 from dpspec.base.errors import NoFormulaError, ParameterError
+from dpspec.base.exact import INFINITY, ZERO, Number, number
 from dpspec.base.types import Progress
+from dpspec.blocks.budget import Budget, settled, stands_for
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.comparison import families
 from dpspec.comparison.answers import Candidate, CandidateFamily, Source, extremal_answers, searched_answers
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.rule import Rule, Step
+from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined
-from dpspec.reason.search import Derivation, search
+from dpspec.reason.search import MOVING_BLOCKS, Derivation, moved, search
 from dpspec.reason.small_spaces import pairs
 
 
@@ -365,6 +367,9 @@ def compare(left: PrivacySpec, right: PrivacySpec, *, rules: Sequence[Rule], jud
 
 
 def _direction(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Rule], judge: MechanismJudge) -> Direction:
+    if premise.budget.unpublished() is not None or conclusion.budget.unpublished() is not None:
+        return _without_numbers(premise, conclusion, rules, judge)
+    premise, conclusion = (spec.replace(budget=settled(spec.budget)) for spec in (premise, conclusion))
     found = search(premise, conclusion, rules)
     steps = tuple(_finding(step) for step in found.derivation.steps)
     if found.arrived:
@@ -374,6 +379,64 @@ def _direction(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Ru
     searched = search_separation(premise, conclusion, judge)
     answer = Answer.UNKNOWN if searched.separation is None else Answer.SEPARATED
     return Direction(answer=answer, steps=steps, separation=searched.separation, tried=searched.tried)
+
+
+def _without_numbers(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Rule], judge: MechanismJudge) -> Direction:
+    """The same where no number of a budget is published: what holds whatever the numbers are, and else the other four blocks.
+
+    Larger budgets ask less, so the premise implies whatever it implies at its largest number, and does not imply what it does not
+    at its least one; for the conclusion it is the other way round.
+    """
+    least = premise.replace(budget=_at(premise.budget, premise.budget.least(), ZERO))
+    largest = premise.replace(budget=_at(premise.budget, premise.budget.uniform(), INFINITY))
+    hardest = conclusion.replace(budget=_at(conclusion.budget, conclusion.budget.least(), ZERO))
+    found = search(largest, hardest, rules)
+    if found.arrived:
+        whatever = Argument(block="budget", holds=True, reason="whatever the numbers are that were not published")
+        steps = tuple(_finding(step) for step in found.derivation.steps)
+        return Direction(answer=Answer.IMPLIES, steps=(*steps, whatever), derivation=found.derivation)
+    searched = SeparationSearch(separation=None)
+    if conclusion.budget.unpublished() is None:
+        searched = search_separation(least, hardest, judge)
+    answer = Answer.UNKNOWN if searched.separation is None else Answer.SEPARATED
+    steps = tuple(_other_blocks(premise, conclusion, rules))
+    return Direction(answer=answer, steps=steps, separation=searched.separation, tried=searched.tried)
+
+
+def _at(budget: Budget, value: Number | None, otherwise: Number) -> Budget:
+    """The budget at a number; one that differs by universe stays what it is."""
+    if budget.unpublished() is None:
+        return settled(budget)
+    return stands_for(budget, otherwise if value is None else value)
+
+
+def _other_blocks(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Rule]) -> Iterator[Argument]:
+    """Whether the premise can be brought to the conclusion in the four blocks that are no number, one by one."""
+    here, goal = (spec.replace(budget=_at(spec.budget, None, number(1))) for spec in (premise, conclusion))
+    for block in MOVING_BLOCKS:
+        if getattr(here, block) == getattr(goal, block):
+            yield Argument(block=block.replace("_", " "), holds=True, reason="the same")
+            continue
+        steps = moved(here, block, goal, rules)
+        if steps is None:
+            missing = [gap for gap in gaps(here, goal) if gap.block == block.replace("_", " ")]
+            yield from missing or [Argument(block=block.replace("_", " "), holds=None, reason="no step to it is known")]
+            if block == "space":
+                break
+            if block != "output_divergence":
+                here = here.replace(**{block: getattr(goal, block)})
+            continue
+        for step in steps:
+            at_number = isinstance(next((rule for rule in rules if rule.name == step.rule), None), Conversion)
+            reason = "a conversion is known; what it gives depends on the number" if at_number else step.reason
+            yield attrs.evolve(_finding(step), reason=reason)
+        here = steps[-1].after if steps else here
+    missing_in = [
+        f"{name}: {spec.budget.unpublished()}"
+        for name, spec in (("premise", premise), ("conclusion", conclusion))
+        if spec.budget.unpublished() is not None
+    ]
+    yield Argument(block="budget", holds=None, reason="; ".join(missing_in))
 
 
 def _finding(step: Step) -> Argument:

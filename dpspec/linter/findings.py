@@ -26,6 +26,7 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.linter.finding import Declared, Finding, LintContext, Linted, Seen, Severity, declared_findings, finding
 from dpspec.reason.kinds import check_kinds, compares_sizes
 from dpspec.risks.candidates import candidates_within
+from dpspec.specfile.deployment import BLOCKS
 from dpspec.specfile.document import Expectation, SpecDocument
 from dpspec.specfile.maker import FilePositions
 from dpspec.specfile.reader import load_text, parse, read_text, spec_files
@@ -217,6 +218,59 @@ def _units(thing: Any, held: tuple[Invariant, ...]) -> Iterator[str]:
             yield value
         else:
             yield from _units(value, held)
+
+
+# --- what is said beside the claim ----------------------------------------------------------------
+
+
+@finding("assumed-block", Severity.WARNING)
+def assumed_block(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """A block is assumed: no source states it, and what is found of the file rests on the assumption.
+
+    Most sources leave open whether neighbours differ by one record more or by one record replaced.
+    """
+    for one in file.document.assumed:
+        yield Seen(
+            path=f"provenance.{one.block}",
+            message=f"{one}",
+            advice="find a source that states it, or explain in [[explained]] that it stays open",
+        )
+
+
+@finding("no-provenance", Severity.WARNING)
+def no_provenance(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """A file about a deployment does not say of a block whether the source states it or whoever wrote the file chose it."""
+    document = file.document
+    if document.deployment is None:
+        return
+    said = {one.block for one in document.provenance}
+    asked = [block for block in BLOCKS if block != "mechanism" or document.mechanism is not None]
+    missing = [block for block in asked if block not in said]
+    if missing:
+        yield Seen(
+            path="provenance" if said else "deployment",
+            message=f"the file does not say where it has {', '.join(missing)} from",
+            advice="add to [provenance] how each is known: stated, inferred or assumed",
+        )
+
+
+@finding("no-number", Severity.WARNING)
+def no_number(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """No number of the budget is published that anybody could rely on: the other four blocks promise nothing by themselves."""
+    missing = file.document.spec.budget.unpublished()
+    if missing is not None:
+        yield Seen(path="budget", message=missing, advice="ask the publisher, or explain in [[explained]] that there is none")
+
+
+@finding("unaccounted-step", Severity.WARNING)
+def unaccounted_step(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """Something was done to the data or to the release that the guarantee does not cover."""
+    for place, one in enumerate(file.document.unaccounted):
+        yield Seen(
+            path=f"unaccounted[{place}]",
+            message=f"the guarantee does not cover: {one}",
+            advice="count the step in the budget, publish what it keeps as an invariant, or explain it in [[explained]]",
+        )
 
 
 # --- printed numbers ------------------------------------------------------------------------------

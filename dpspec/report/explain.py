@@ -26,7 +26,7 @@ from dpspec.reason.conversions import paths, registered
 from dpspec.reason.small_spaces import ARGUMENTS
 from dpspec.report import sources, terminal
 from dpspec.report.examples import Examples
-from dpspec.report.json import bracket
+from dpspec.report.json import bracket, facts
 from dpspec.report.terminal import FAINT, blocks_in_words, budget_in_words, drawn, number_in_words, thing_in_words, value_in_words
 from dpspec.verifier.exhaustive import guarded
 
@@ -314,6 +314,7 @@ def file_data(found: SpecDocument, registry: Registry, standing: Standing) -> Js
         "miniatures": [miniature.title for miniature in found.miniatures],
         "numbers": list(_numbers(found, registry)),
         "source": dict(found.source),
+        **facts(found),
     }
 
 
@@ -323,7 +324,9 @@ def promise(found: SpecDocument) -> str:
     agree = "" if spec.multiverse.induced_by() == () else " of one universe"
     per, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
     value = spec.budget.uniform()
-    if value is None:
+    if spec.budget.unpublished() is not None:
+        limit = "a number that is not published"
+    elif value is None:
         limit = f"the budget of their universe ({thing_in_words(spec.budget)})"
     else:
         limit = number_in_words(spec.output_divergence.lipschitz(spec.budget.parameter, value))
@@ -382,16 +385,35 @@ def file_text(data: JsonData) -> str:
         blocks.add_row("fails", f"{fails['title']}, {fails['mechanism']}: {fails['because']}")
     for title in data["miniatures"]:
         blocks.add_row("miniature", title)
+    for one in data["provenance"]:
+        blocks.add_row("provenance", one["text"])
+    for one in data["unaccounted"]:
+        blocks.add_row("not covered", f"{one['step']}: {one['effect']}")
     title = harmless(f"  {data['title']}", keep="")
-    parts: list[RenderableType] = [Text.assemble((data["id"], "bold"), title), "", blocks, "", data["promise"]]
+    parts: list[RenderableType] = [Text.assemble((data["id"], "bold"), title), ""]
+    if data["deployment"]:
+        parts += [_deployment(data["deployment"]), ""]
+    parts += [blocks, "", data["promise"]]
     if data["numbers"]:
         parts += ["", Text("Printed numbers, and the routes that recompute them", "bold"), _number_table(data["numbers"])]
-    if data["source"]:
-        where = Table.grid(padding=(0, 2, 0, 0))
-        for key, text in data["source"].items():
-            where.add_row(Text(key, FAINT), text)
-        parts += ["", where]
-    return drawn(*parts)
+    where = Table.grid(padding=(0, 2, 0, 0))
+    for key, text in data["source"].items():
+        where.add_row(Text(key, FAINT), text)
+    for one in data["sources"]:
+        where.add_row(Text(one["id"] or "source", FAINT), one["text"] + (f" ({one['licence']})" if one["licence"] else ""))
+    return drawn(*parts, "", where) if where.row_count else drawn(*parts)
+
+
+def _deployment(data: JsonData) -> Table:
+    """What was published, by whom, and how."""
+    rows = Table.grid(padding=(0, 2, 0, 0))
+    rows.add_column(no_wrap=True, style=FAINT)
+    rows.add_column(overflow="fold")
+    first = {"publisher": ", ".join(data["publisher"]), "published": data["published"] or data["year"]}
+    for key, value in {**data, **first, "year": None, "prose": None, **data["prose"]}.items():
+        if value is not None:
+            rows.add_row(key, str(value))
+    return rows
 
 
 def _digits(exact: str) -> str:

@@ -23,7 +23,7 @@ from dpspec.base.errors import (
     WrongShapeError,
 )
 from dpspec.base.params import FAILED, Data, Domain, Exact, Rational, Text, did_you_mean, each, parameters
-from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget
+from dpspec.blocks.budget import Budget, BudgetTable, OpenBudget, UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -154,7 +154,7 @@ class BlockReader:
         given: dict[str, Any] = dict.fromkeys(BLOCK_KINDS, FAILED) | dict(inherited)
         for block in BLOCK_KINDS:
             if block in data:
-                given[block] = self._block(block, data[block], prefix + block)
+                given[block] = self._block(block, data[block], prefix + block, given["output_divergence"])
         if "mechanism" in data:
             mechanism = self._registered_table("mechanisms", data["mechanism"], f"{prefix}mechanism")
         space = given["space"]
@@ -163,14 +163,14 @@ class BlockReader:
         spec = self._fit(given, prefix)
         return Blocks(given=given, spec=spec, mechanism=mechanism)
 
-    def _block(self, block: str, value: Any, path: str) -> Any:
+    def _block(self, block: str, value: Any, path: str, standard: Any) -> Any:
         table = self.maker.table(value, path)
         if table is None:
             return FAILED
         if block == "multiverse" and "type" not in table:
             return self._multiverse(table, path)
         if block == "budget" and "type" not in table:
-            return self._budget(table, path)
+            return self._budget(table, path, standard)
         return self.maker.registered(BLOCK_KINDS[block], table, path)
 
     def _registered_table(self, kind: str, value: Any, path: str) -> Any:
@@ -196,11 +196,43 @@ class BlockReader:
         loaded_first = sorted(entries, key=lambda entry: not entry.is_loaded)
         return any(entry.fault is None and name in entry.cls.budget_parameters for entry in loaded_first)
 
-    def _budget(self, table: Mapping[str, Any], path: str) -> Any:
+    def _budget(self, table: Mapping[str, Any], path: str, standard: Any) -> Any:
         if "universe" in table:
             return self._budget_table(table, path)
+        if "stated" in table:
+            return self._not_stated(table, path, standard)
+        if "at_least" in table or "at_most" in table:
+            return self._bounded(table, path)
         found = self._amount(table, path)
         return FAILED if found is None else UniformBudget(parameter=found[0], value=found[1])
+
+    def _not_stated(self, table: Mapping[str, Any], path: str, standard: Any) -> Any:
+        """``stated = false``: the publisher gave no number; it would be the first that the output divergence takes."""
+        if table["stated"] is not False or len(table) > 1:
+            fault = WrongShapeError(
+                f"{path}.stated", "can only be false, and stands alone", "where there is a number, write that in its place"
+            )
+            self.log.add(fault, path)
+            return FAILED
+        return standard if standard is FAILED else OpenBudget(parameter=standard.budget_parameters[0])
+
+    def _bounded(self, table: Mapping[str, Any], path: str) -> Any:
+        """``at_least`` and ``at_most``: each one number by its name, the same name."""
+        before = self.log.found
+        self.maker.known_keys(table, dict.fromkeys(("at_least", "at_most")), path)
+        found = {}
+        for bound in (bound for bound in ("at_least", "at_most") if bound in table):
+            written = self.maker.table(table[bound], f"{path}.{bound}")
+            amount = None if written is None else self._amount(written, f"{path}.{bound}")
+            if amount is not None:
+                found[bound] = amount
+        names = sorted({name for name, _ in found.values()})
+        if len(names) > 1:
+            self.log.add(WrongShapeError(path, f"mixes {' and '.join(names)}", "state both bounds of one number"), path)
+        if self.log.found > before:
+            return FAILED
+        values = {bound: value for bound, (_, value) in found.items()}
+        return self.maker.attempt(path, lambda: OpenBudget(parameter=names[0], **values))
 
     def _amount(self, table: Mapping[str, Any], path: str) -> tuple[str, Number] | None:
         """The one number of a table, by its name."""
@@ -315,16 +347,16 @@ class RecordReader:
         )
 
     def source(self, data: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-        """The table [source]: texts and dates under any key."""
-        if "source" not in data:
+        """The table [source]: texts, dates and whole numbers under any key."""
+        if "source" not in data or isinstance(data["source"], list):
             return ()
         table = self.maker.table(data["source"], "source")
         pairs = []
         for key, value in (table or {}).items():
             if isinstance(value, (datetime.date, datetime.time)):
                 pairs.append((key, value.isoformat()))
-            elif isinstance(value, str):
-                pairs.append((key, value))
+            elif isinstance(value, str) or type(value) is int:
+                pairs.append((key, str(value)))
             else:
                 fault = WrongShapeError(f"source.{key}", f"must be a text, not a {shape_of(value)}", "quote it", value=value)
                 self.log.add(fault, "source")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.mechanism import Flavour, Mechanism
     from dpspec.grammar.rule import Route
     from dpspec.grammar.spec import PrivacySpec
+    from dpspec.specfile.deployment import BlockProvenance, Deployment, PublishedSource, UnaccountedStep
 
 SCHEMA = 1
 """The version of the language that this reader knows."""
@@ -177,6 +178,10 @@ class SpecDocument:
         ledger: the parts of the budget.
         explained: the findings of the linter that are meant to stand.
         source: where the statements are published: pairs (key, text).
+        sources: where they are published, when several sources are told apart.
+        deployment: what was published, by whom and when.
+        provenance: where each block is from.
+        unaccounted: what was done outside of the guarantee.
     """
 
     id: str
@@ -193,6 +198,15 @@ class SpecDocument:
     ledger: Ledger | None = None
     explained: tuple[Explanation, ...] = ()
     source: tuple[tuple[str, str], ...] = ()
+    sources: tuple[PublishedSource, ...] = ()
+    deployment: Deployment | None = None
+    provenance: tuple[BlockProvenance, ...] = ()
+    unaccounted: tuple[UnaccountedStep, ...] = ()
+
+    @property
+    def assumed(self) -> tuple[BlockProvenance, ...]:
+        """The blocks that no source states and that were assumed."""
+        return tuple(one for one in self.provenance if one.is_ours)
 
 
 # --- a flavour as a document ----------------------------------------------------------------------

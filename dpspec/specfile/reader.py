@@ -17,7 +17,11 @@ The language in one view; every table with ``type`` takes the parameters that th
     [[counterexample]]                  title, because, mechanism = {type, ...}: what must fail
     [[expect]]                          what, <number>, tolerance, because, route = {type, ...}; corrected, for an erratum
     [[explained]]                       finding, because: what the linter finds and is meant to stand
-    [source]                            texts
+    [source]                            texts, dates and whole numbers under any key
+    [[source]]                          id, title, author, publisher, year, date, read, doi, arxiv, url, version, page, licence
+    [deployment]                        publisher, product, published or year; region, kind, sector, use, trust, release, ...
+    [provenance]                        for each block how = stated, inferred or assumed; source = ids; because
+    [[unaccounted]]                     step, effect, touches, source: what was done outside of the guarantee
 
 Limits come first, then the parser; numbers stay exactly as written. `new_spec` is a commented file to start from.
 """
@@ -48,6 +52,7 @@ from dpspec.base.errors import (
 from dpspec.base.files import read_bytes
 from dpspec.base.params import raise_all
 from dpspec.specfile.blocks import BlockReader, RecordReader
+from dpspec.specfile.deployment import read_facts
 from dpspec.specfile.document import SCHEMA, SpecDocument
 from dpspec.specfile.maker import FilePositions, Log, Maker
 
@@ -186,6 +191,7 @@ def _too_large_at(subject: str, rule: str, text: str, place: int) -> SpecTooLarg
 _KEYS = (
     "schema", "id", "title", "space", "multiverse", "input_divergence", "output_divergence", "budget", "mechanism",
     "claim", "ledger", "miniature", "counterexample", "expect", "explained", "source",
+    "deployment", "provenance", "unaccounted",
 )  # fmt: skip
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -315,13 +321,17 @@ class _Reader:
         counterexamples = self.blocks.counterexamples(self.data, miniatures[0].spec if miniatures else read.spec)
         expectations = self.records.expectations(self.data, self.blocks)
         explained = self.records.explanations(self.data, self.blocks)
+        listed = {"source": isinstance(self.data.get("source"), list), "unaccounted": True}
+        rows = {key: self.blocks.rows(self.data, key) if several else [] for key, several in listed.items()}
+        facts = read_facts(self.maker, self.data, rows)
         identity = self._id()
         if self.log.faults or read.spec is None:
             return None
         return SpecDocument(
             id=identity, title=title, path=name, spec=read.spec, mechanism=read.mechanism, claim=claim,
             miniatures=miniatures, counterexamples=counterexamples, expectations=expectations, ledger=ledger,
-            explained=explained, source=source,
+            explained=explained, source=source, sources=facts.sources, deployment=facts.deployment,
+            provenance=facts.provenance, unaccounted=facts.unaccounted,
         )  # fmt: skip
 
     def _id(self) -> str:

@@ -12,7 +12,7 @@ import attrs
 from dpspec.base.errors import NotWritableError
 from dpspec.base.exact import Number
 from dpspec.base.params import parameters
-from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget
+from dpspec.blocks.budget import Budget, BudgetTable, OpenBudget, UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.specfile.blocks import BLOCK_KINDS
 from dpspec.specfile.document import SCHEMA, Expectation, Ledger, Miniature, RecordedClaim, SpecDocument
@@ -97,6 +97,22 @@ class _Writer:
             yield from _table("explained", written, array=True)
         if document.source:
             yield from _table("source", {_key(key): _text(value) for key, value in document.source})
+        yield from self.facts(document)
+
+    def facts(self, document: SpecDocument) -> Iterator[str]:
+        """What is said beside the claim: the deployment, the sources, provenance, and steps outside of the guarantee."""
+        if document.deployment is not None:
+            prose = document.deployment.prose
+            yield from _table("deployment", _without(self.parameters(document.deployment), "prose"))
+            if prose:
+                yield from _table("deployment.prose", {_key(key): _text(value) for key, value in prose})
+        for source in document.sources:
+            yield from _table("source", self.parameters(source), array=True)
+        if document.provenance:
+            rows = {one.block: self.parameters(one) for one in document.provenance}
+            yield from _table("provenance", {block: _inline(_without(row, "block")) for block, row in rows.items()})
+        for step in document.unaccounted:
+            yield from _table("unaccounted", self.parameters(step), array=True)
 
     def blocks(
         self, spec: PrivacySpec, mechanism: Mechanism | None, prefix: str, inherited: SpecDocument | None
@@ -131,7 +147,12 @@ class _Writer:
     def budget(self, value: Budget, path: str) -> Iterator[str]:
         """``epsilon = ...``, or one for each universe, where that reads back as the same."""
         name, amount, rows = value.parameter, value.uniform(), value.by_label()
-        if rows is not None and value == BudgetTable(parameter=name, values=rows):
+        low, high = value.bounds() or (None, None)
+        if value == OpenBudget(parameter=name, at_least=low, at_most=high):
+            held = {"at_least": low, "at_most": high}
+            bounds = {key: _inline({name: _number(bound)}) for key, bound in held.items() if bound is not None}
+            yield from _table(path, bounds or {"stated": "false"})
+        elif rows is not None and value == BudgetTable(parameter=name, values=rows):
             for label, entry in rows:
                 yield from _table(f"{path}.universe", {"label": self.plain(label), name: _number(entry)}, array=True)
         elif amount is not None and value == UniformBudget(parameter=name, value=amount):
@@ -200,6 +221,10 @@ def _table(path: str, rows: Mapping[str, str], *, array: bool = False) -> Iterat
     yield f"[[{path}]]" if array else f"[{path}]"
     for key, value in rows.items():
         yield f"{key} = {value}"
+
+
+def _without(rows: Mapping[str, str], key: str) -> dict[str, str]:
+    return {name: value for name, value in rows.items() if name != key}
 
 
 def _unwritable(value: Any) -> NotWritableError:

@@ -154,6 +154,7 @@ def judgements(document: SpecDocument) -> tuple[Judgement, ...]:
         *claims(document),
         *_counterexamples(document),
         *(_number(expectation, document) for expectation in document.expectations),
+        *_unaccounted(document),
     )
     times: Counter[str] = Counter()
     distinct = []
@@ -185,6 +186,9 @@ def claims(document: SpecDocument, *, effort: int = EFFORT) -> Iterator[Judgemen
             )
     elif document.mechanism is not None:
         yield _claim("claim", document.spec, document.mechanism, recorded)
+    elif document.spec.budget.unpublished() is not None:
+        word = Word.UNCHECKED if recorded == Outcome.UNDECIDED.value else Word.UNDECIDED
+        yield _told("claim", word, f"undecided: {document.spec.budget.unpublished()}")
     elif document.claim is not None or not document.expectations:
         yield _nothing_to_judge("claim")
 
@@ -301,8 +305,22 @@ def _as_it_must(judge: Judge) -> Judge:
 
 
 def _nothing_to_judge(name: str) -> Judgement:
-    detail = "the file names no mechanism, so there is nothing to judge"
-    return Judgement(name=name, judge=lambda _, __: Obligation(name=name, word=Word.UNCHECKED, detail=detail))
+    return _told(name, Word.UNCHECKED, "the file names no mechanism, so there is nothing to judge")
+
+
+def _told(name: str, word: Word, detail: str) -> Judgement:
+    """What need not be judged, because the file says it."""
+    return Judgement(name=name, judge=lambda _, __: Obligation(name=name, word=word, detail=detail))
+
+
+def _unaccounted(document: SpecDocument) -> Iterator[Judgement]:
+    """Each step outside of the guarantee: with one of them no promise is known to hold of what was released."""
+    recorded = "verified" if document.claim is None else document.claim.verdict
+    if recorded == Outcome.REFUTED.value:  # what is false does not become open
+        return
+    word = Word.UNCHECKED if recorded == Outcome.UNDECIDED.value else Word.UNDECIDED
+    for step in document.unaccounted:
+        yield _told(f"unaccounted: {step.step}", word, f"outside of what was judged: {step.effect}")
 
 
 def _number(expectation: Expectation, document: SpecDocument) -> Judgement:
@@ -425,6 +443,9 @@ def standing(
     reason = next(_reason(one) for one, word in zip(found, words, strict=True) if word is worst)
     if worst is Word.MINIATURE and effort == 0:
         reason += "; whether the constant grows with what they lower is told by dpspec verify"
+    if document.unaccounted and (worst.is_good or worst is Word.MINIATURE):
+        steps = "; ".join(map(str, document.unaccounted))
+        worst, reason = Word.UNDECIDED, f"the mechanism keeps it ({reason}), but the guarantee does not cover: {steps}"
     return Standing(word=worst, reason=reason, verdicts=tuple(one.verdict for one in found if one.verdict is not None))
 
 

@@ -21,6 +21,7 @@ import os
 import sys
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import partial
 from types import FunctionType, ModuleType
 from typing import Annotated, Any, cast
 
@@ -49,7 +50,7 @@ from dpspec.verifier.automatic.loops import prepare
 from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE, enumerate_law
 from dpspec.verifier.automatic.whole import ROUNDING, NoConstant, WholeProof, whole_tree
 from dpspec.verifier.bits import refute_bits
-from dpspec.verifier.exhaustive import not_empty, verify
+from dpspec.verifier.exhaustive import not_empty, verify, without_number
 from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
 from dpspec.verifier.sampled.engine import ERROR, SECONDS, cover, refute
 from dpspec.verifier.sampled.witness import Fault
@@ -392,6 +393,12 @@ def verify_claim(
         loss=loss, mass=mass, power=power,
     )  # fmt: skip
     chosen = None if datasets is None else tuple(datasets)
+    if spec.budget.unpublished() is not None:
+        judge = partial(
+            verify_claim, subject, seed=seed, error=error, draws=draws, seconds=seconds, bits=bits, dataset=dataset,
+            generator=generator, loss=loss, mass=mass, power=power, datasets=chosen, registry=registry, progress=progress,
+        )  # fmt: skip
+        return without_number(spec, judge)
     if isinstance(subject, Mechanism):
         found = verify(subject, spec, datasets=chosen, registry=registry, progress=progress)
         return found if chosen is not None else not_empty(found)

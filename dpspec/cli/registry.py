@@ -9,7 +9,7 @@ from dpspec.cli.face import formatted, say
 
 @click.group(short_help="Read and write records of the deployments registry.")
 def registry() -> None:
-    """Read records of the Differential Privacy Deployments Registry as specification files, and write specification files as records.
+    """Read records of the Differential Privacy Deployments Registry as specification files, and write such files as records.
 
     docs/registry.md says what becomes of each field.
 
@@ -22,14 +22,16 @@ def registry() -> None:
 
 @registry.command("import", short_help="Make specification files of records.")
 @click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path(path_type=str))
-@click.option("--out", "folder", metavar="DIR", required=True, type=click.Path(), help="Write the specification files into this folder.")
+@click.option(
+    "--out", "folder", metavar="DIR", required=True, type=click.Path(), help="Write the specification files into this folder."
+)
 @formatted
 def import_command(paths: tuple[str, ...], folder: str, as_json: bool) -> int:
     """Make a specification file of each record. A directory stands for every *.yaml directly in it.
 
     Nothing is guessed: what a record says in words alone holds a place, is marked as assumed, and is listed as what a person
-    must fill in, beside warnings about what is odd. Where a record has a fault, all faults are told and nothing is written. No file
-    is overwritten.
+    must fill in, beside warnings about what is odd. Where a record has a fault, all faults are told and nothing is written.
+    No file is overwritten.
 
     \b
     Examples:
@@ -56,7 +58,13 @@ def import_command(paths: tuple[str, ...], folder: str, as_json: bool) -> int:
 
 @registry.command("export", short_help="Write a specification file as a record.")
 @click.argument("path", metavar="FILE", type=click.Path(path_type=str))
-@click.option("--out", metavar="YAML", required=True, type=click.Path(), help="Write the record here: lower-case letters, digits, _ and .yaml.")
+@click.option(
+    "--out",
+    metavar="YAML",
+    required=True,
+    type=click.Path(),
+    help="Write the record here: lower-case letters, digits, _ and .yaml.",
+)
 @click.option("--author", "authors", metavar="NAME", multiple=True, help="Say who writes the record, where the file does not.")
 @formatted
 def export_command(path: str, out: str, authors: tuple[str, ...], as_json: bool) -> int:

@@ -37,7 +37,11 @@ def registry_checks(
         doubled = _DOUBLED.search(text)
         if doubled is not None:
             rule = f"holds {doubled[0]!a}"
-            yield RegistryCheckError(path, rule, "two backslashes stand before ( or ) alone; LaTeX between them has one"), path, None
+            yield (
+                RegistryCheckError(path, rule, "two backslashes stand before ( or ) alone; LaTeX between them has one"),
+                path,
+                None,
+            )
         for url in URLS.findall(text):
             if not url_has_shape(url):
                 yield RegistryCheckError(path, "holds an address without the shape of one", "correct it", value=url), path, None

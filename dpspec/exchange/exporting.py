@@ -1,7 +1,7 @@
 """A specification file as a record of the deployments registry: its own words where it has them, else words made of its blocks.
 
-What came from a record is written as it came: ``[deployment]`` and ``[deployment.prose]`` hold it. Where the file has no words of its own,
-they are made of a block, if the file states that block: what is assumed or inferred there is not told as the publisher's.
+What came from a record is written as it came: ``[deployment]`` and ``[deployment.prose]`` hold it. Where the file has no words of
+its own, they are made of a block, if the file states that block: what is assumed or inferred is not told as the publisher's.
 """
 
 from __future__ import annotations
@@ -149,7 +149,9 @@ class _Export:
     def _from_deployment(self, fail: Callable[[DpspecError, str], None]) -> dict[str, Any]:
         deployment = self.document.deployment
         if deployment is None:
-            fail(MissingKeyError("deployment", "is missing", "a record says who published what, and when: write [deployment]"), "")
+            fail(
+                MissingKeyError("deployment", "is missing", "a record says who published what, and when: write [deployment]"), ""
+            )
             return {}
         found: dict[str, Any] = {}
         for path, (key, words) in HOMES.items():
@@ -171,7 +173,9 @@ class _Export:
             if field is None or field.kind == "texts":
                 continue
             if path in HOMES:
-                fail(ParameterError(f"deployment.prose.{path}", f"stands in [deployment] as {HOMES[path][0]}", "take it out"), path)
+                fail(
+                    ParameterError(f"deployment.prose.{path}", f"stands in [deployment] as {HOMES[path][0]}", "take it out"), path
+                )
             elif field.kind in ("number", "number-or-text") and _is_decimal(text):
                 found[path] = Decimal(text)
             else:
@@ -193,7 +197,10 @@ class _Export:
             self.made.append("basic.description")
         if any(path.startswith("administrative.") for path in values) and "administrative.registry_authors" not in values:
             rule = "is missing"
-            fail(MissingKeyError("registry_authors", rule, "say who writes the record: --author NAME"), "administrative.registry_authors")
+            fail(
+                MissingKeyError("registry_authors", rule, "say who writes the record: --author NAME"),
+                "administrative.registry_authors",
+            )
         reached = 3
         for field in FIELDS:
             if field.path not in values and field.path != "tier" and _counts(field.path):
@@ -216,7 +223,7 @@ class _Export:
             unit = spec.input_divergence.counted_unit()
             yield "privacy_loss.privacy_unit", f"{unit}-level" if unit else thing_in_words(spec.input_divergence)
             yield "privacy_loss.privacy_unit_details", f"Distance of datasets: {thing_in_words(spec.input_divergence)}"
-        if self.states("budget") and not dict(self._numbers()):
+        if self.states("budget") and spec.budget.parameter not in dict(self._numbers()):
             yield "privacy_loss.privacy_parameters_details", budget_in_words(spec.budget)
         if document.ledger is not None:
             parts = [f"- {part.id}: {document.ledger.parameter} = {part.amount.plain()}" for part in document.ledger.parts]
@@ -312,7 +319,9 @@ def export_data(found: ExportedRecord, path: str, written: Path) -> JsonData:
 
 def export_text(found: ExportedRecord, written: Path) -> str:
     """The same for people."""
-    lines = [f"wrote {written}: a record of tier {found.record.get('tier')}, as the registry's schema and its check script want it"]
+    lines = [
+        f"wrote {written}: a record of tier {found.record.get('tier')}, as the registry's schema and its check script want it"
+    ]
     if found.made:
         lines.append(f"  made of the blocks: {', '.join(found.made)}")
     if found.left_out:

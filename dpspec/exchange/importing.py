@@ -1,10 +1,10 @@
 """A record of the deployments registry as a specification file: what can be read off is stated, nothing is guessed.
 
-A record says in words which datasets there are, what is published exactly and what one change is. Those blocks hold places in the file,
-each marked as assumed, until a person fills them in; the space carries the name of the record, so that the promises of two records are
-never held to be about the same datasets. The record's variant and numbers become the output divergence and the budget where they
-say one thing; what does not fit stays a text, and the budget is not stated. Every text that has no place in the language stands under
-its path in ``[deployment.prose]``, so that the record can be written again.
+A record says in words which datasets there are, what is published exactly and what one change is. Those blocks hold places in
+the file, each marked as assumed, until a person fills them in; the space carries the name of the record, so that the promises of
+two records are never held to be about the same datasets. The record's variant and numbers become the output divergence and the budget
+where they say one thing; what does not fit stays a text, and the budget is not stated. Every text that has no place in the
+language stands under its path in ``[deployment.prose]``, so that the record can be written again.
 """
 
 from __future__ import annotations
@@ -140,7 +140,9 @@ def import_record(path: Path, registry: Registry) -> ImportedRecord:
     record = record_in(file)
     made = _Import(file, record)
     text = made.text()
-    read_text(text, registry, f"{path} (as a specification)")  # what this module writes is a specification, whatever the record holds
+    read_text(
+        text, registry, f"{path} (as a specification)"
+    )  # what this module writes is a specification, whatever the record holds
     return ImportedRecord(path=str(path), id=made.id, text=text, warnings=tuple(made.warnings()), gaps=tuple(made.gaps()))
 
 
@@ -254,33 +256,38 @@ class _Import:
     # -- the blocks -------------------------------------------------------------------------------
 
     def _standard(self) -> _Standard:
-        """The output divergence and the budget; where variant and numbers say more or less than one thing, what both readings allow."""
+        """The output divergence and the budget; where variant and numbers disagree, what both readings allow."""
         variant, names = self.record.text("dp_variant.variant_name"), set(self.given)
-        numbers = {name: decimal_text(value) for name, value in self.given.items() if isinstance(value, Decimal)}
         delta = self.given.get("delta")
-        small = isinstance(delta, Decimal) and delta < 1
-        if variant == "Pure DP" and "epsilon" in names and (delta is None or delta == 0):
-            used = {"epsilon"}
-            return _Standard({"type": "mult"}, {"epsilon": numbers["epsilon"]}, "stated", "", frozenset(used))
-        if variant == "Pure DP" and "epsilon" in names and small:
-            because = "the record says Pure DP and gives a delta: both readings imply the promise with the delta"
-            return _Standard(_with_delta(numbers), {"epsilon": numbers["epsilon"]}, "inferred", because, frozenset({"epsilon"}))
-        if variant == "Approximate DP" and "epsilon" in names and small:
-            return _Standard(_with_delta(numbers), {"epsilon": numbers["epsilon"]}, "stated", "", frozenset({"epsilon", "delta"}))
-        if variant == "Zero-concentrated DP" and "rho" in names:
-            return _Standard({"type": "d-nor"}, {"rho": numbers["rho"]}, "stated", "", frozenset({"rho"}))
-        if not variant and names == {"rho"}:
-            because = "the record names no variant; rho is the number of zero-concentrated privacy alone"
-            return _Standard({"type": "d-nor"}, {"rho": numbers["rho"]}, "inferred", because, frozenset({"rho"}))
-        if not variant and names == {"epsilon", "delta"} and small:
-            because = "the record names no variant; epsilon with a delta is approximate privacy"
-            return _Standard(_with_delta(numbers), {"epsilon": numbers["epsilon"]}, "inferred", because, frozenset({"epsilon"}))
+        small = isinstance(delta, Decimal) and delta < 1 and "epsilon" in names
+        approximate = {"type": "mult-delta", "delta": decimal_text(delta) if isinstance(delta, Decimal) else ""}
+        pure, concentrated = {"type": "mult"}, {"type": "d-nor"}
+        with_delta = "the record says Pure DP and gives a delta: both readings imply the promise with the delta"
+        only_rho = "the record names no variant; rho is the number of zero-concentrated privacy alone"
+        only_delta = "the record names no variant; epsilon with a delta is approximate privacy"
+        readings: tuple[tuple[bool, dict[str, str], str, str, set[str]], ...] = (
+            (variant == "Pure DP" and "epsilon" in names and not delta, pure, "stated", "", {"epsilon"}),
+            (variant == "Pure DP" and small, approximate, "inferred", with_delta, {"epsilon"}),
+            (variant == "Approximate DP" and small, approximate, "stated", "", {"epsilon", "delta"}),
+            (variant == "Zero-concentrated DP" and "rho" in names, concentrated, "stated", "", {"rho"}),
+            (not variant and names == {"rho"}, concentrated, "inferred", only_rho, {"rho"}),
+            (not variant and names == {"epsilon", "delta"} and small, approximate, "inferred", only_delta, {"epsilon"}),
+        )
+        for fits, divergence, how, because, used in readings:
+            if fits:
+                name = "rho" if "rho" in used else "epsilon"
+                value = self.given[name]
+                budget = {name: decimal_text(value)} if isinstance(value, Decimal) else None
+                return _Standard(divergence, budget, how, because, frozenset(used))
         if variant in ("Pure DP", "Zero-concentrated DP"):
             return _Standard({"type": STANDARDS[variant]}, None, "stated", "")
         said = f"the record says {variant}" if variant else "the record names no variant"
-        missing = {"Approximate DP": " and no number for its delta", "Renyi DP": " and no order", "Custom": " and defines it in words"}
-        because = f"{said}{missing.get(variant, '')}: pure privacy holds the place"
-        return _Standard({"type": "mult"}, None, "assumed", because)
+        missing = {
+            "Approximate DP": " and no number for its delta",
+            "Renyi DP": " and no order",
+            "Custom": " and defines it in words",
+        }
+        return _Standard(pure, None, "assumed", f"{said}{missing.get(variant, '')}: pure privacy holds the place")
 
     def unit(self) -> str:
         """The unit as the record calls it, where that is one word or several with hyphens."""
@@ -348,7 +355,11 @@ class _Import:
         found: dict[str, str] = {}
         for path, value in self.record.values:
             name = path.removeprefix(f"{PARAMETERS}.")
-            if path in HOMES or (path == "dp_variant.variant_name" and self.standard.how == "stated") or name in self.standard.used:
+            if (
+                path in HOMES
+                or (path == "dp_variant.variant_name" and self.standard.how == "stated")
+                or name in self.standard.used
+            ):
                 continue
             if isinstance(value, tuple):
                 found |= {f"{path}[{place}]": entry for place, entry in enumerate(value)}
@@ -380,9 +391,13 @@ class _Import:
         variant, names = self.record.text("dp_variant.variant_name"), set(self.given)
         delta = self.given.get("delta")
         if variant == "Pure DP" and delta is not None and delta != 0:
-            yield self._warning("pure-with-delta", f"{PARAMETERS}.delta", "Pure DP has no delta: one of the two is not what is meant")
+            yield self._warning(
+                "pure-with-delta", f"{PARAMETERS}.delta", "Pure DP has no delta: one of the two is not what is meant"
+            )
         if variant == "Approximate DP" and "delta" not in names:
-            yield self._warning("approximate-without-delta", "dp_variant.variant_name", "Approximate DP promises nothing without a delta")
+            yield self._warning(
+                "approximate-without-delta", "dp_variant.variant_name", "Approximate DP promises nothing without a delta"
+            )
         if isinstance(delta, str):
             yield self._warning("delta-in-words", f"{PARAMETERS}.delta", f"the delta is no number: {delta}")
         own = OWN_PARAMETERS.get(variant, {"epsilon", "delta"} if not variant else set())
@@ -390,11 +405,17 @@ class _Import:
             message = f"{', '.join(sorted(names))} together: which of them is the promise, and which were converted from it?"
             yield self._warning("several-parameters", PARAMETERS, message)
         if names and variant in OWN_PARAMETERS and not names & own:
-            yield self._warning("other-parameter", PARAMETERS, f"{variant} is stated by {' and '.join(sorted(own))}, which is not given")
+            yield self._warning(
+                "other-parameter", PARAMETERS, f"{variant} is stated by {' and '.join(sorted(own))}, which is not given"
+            )
         if names and not variant:
             yield self._warning("no-variant", PARAMETERS, "numbers without the name of a variant")
         for name, value in self._written():
-            if isinstance(value, str | Plain) and isinstance(self.given.get(name), Decimal) and getattr(value, "looks", "text") == "text":
+            if (
+                isinstance(value, str | Plain)
+                and isinstance(self.given.get(name), Decimal)
+                and getattr(value, "looks", "text") == "text"
+            ):
                 message = f"{value} is a text to YAML 1.1: write {decimal_text(Decimal(str(value)))}"
                 yield self._warning("number-as-text", f"{PARAMETERS}.{name}", message)
         yield from self._about_time()
@@ -402,7 +423,9 @@ class _Import:
         if kind == "Interactive API" and access == "Non-interactive":
             yield self._warning("interactive-api", "deployment_model.access_type", "an Interactive API that is Non-interactive")
         for fault, path, line in registry_checks(Path(self.file.path).name, self.record, self.file.folded):
-            yield ImportWarning(code="registry-check", field=path, line=line or self._line(path), message=f"{fault.subject}: {fault.rule}")
+            yield ImportWarning(
+                code="registry-check", field=path, line=line or self._line(path), message=f"{fault.subject}: {fault.rule}"
+            )
         if self._former():
             yield ImportWarning(code="former-naming", field="deployment", line=self._line(""), message=f"read: {self._former()}")
 
@@ -431,7 +454,9 @@ class _Import:
         found = [f"{old} as {new}" for old, new in FORMER_TABLES.items() if old in deployment]
         for field in FIELDS:
             table = field.path.rpartition(".")[0]
-            held = deployment.get(table) or next((deployment.get(old) for old, new in FORMER_TABLES.items() if new == table), None)
+            held = deployment.get(table) or next(
+                (deployment.get(old) for old, new in FORMER_TABLES.items() if new == table), None
+            )
             if field.formerly and isinstance(held, dict) and field.formerly in held:
                 found.append(f"{field.formerly} as {field.name}")
         return ", ".join(found)
@@ -461,15 +486,15 @@ class _Import:
         tier = self.record.get("tier")
         for field in FIELDS:
             held = self.record.get(field.path)
-            if held is None and field.tier <= (tier if isinstance(tier, int) else 1) and not field.path.startswith(PARAMETERS + "."):
+            if (
+                held is None
+                and field.tier <= (tier if isinstance(tier, int) else 1)
+                and not field.path.startswith(PARAMETERS + ".")
+            ):
                 yield ToFillIn(field=field.path, message=f"{_LEFT_OUT}; tier {field.tier} asks for it")
         for path, text in self.record.texts():
             if _UNFINISHED.search(text):
                 yield ToFillIn(field=path, message="unfinished: the text says TODO")
-
-
-def _with_delta(numbers: dict[str, str]) -> dict[str, str]:
-    return {"type": "mult-delta", "delta": numbers["delta"]}
 
 
 def _known(how: str, because: str) -> dict[str, Any]:

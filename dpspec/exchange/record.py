@@ -1,12 +1,12 @@
-"""A record of the Differential Privacy Deployments Registry: its fields, one record as a value, and what the registry checks of it.
+"""A record of the Differential Privacy Deployments Registry: its fields, and one record as a value.
 
 The registry (opendp/deployments-registry-data) keeps one record for each deployment, under a schema without a version number. Its
-fields are stated here once, as they stand since 2026-07-15; what a field was called before is read as well. A record is kept as pairs of
-dotted path and value, in the order of the schema: texts, lists of texts, and numbers as exact decimals.
+fields are stated here once, as they stand since 2026-07-15; what a field was called before is read as well. A record is kept as
+pairs of dotted path and value, in the order of the schema: texts, lists of texts, and numbers as exact decimals.
 
-`read_record` is the only judge of what a record may hold, whether it comes from a YAML file or is made of a specification. It is stricter
-than the registry's JSON schema in three things: a required text is not empty, numbers are not negative and a delta is at most 1, and the
-two details that the schema lets be anything are texts. An empty text elsewhere is a field that is left out.
+`read_record` is the only judge of what a record may hold, whether it comes from a YAML file or is made of a specification. It is
+stricter than the registry's JSON schema in three things: a required text is not empty; numbers are not negative, and a delta is at
+most 1; the two details that the schema lets be anything are texts. An empty text elsewhere is a field that is left out.
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ _VARIANTS = ("Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "C
 _MODELS = ("Local", "Central", "Shuffle", "Federated", "Varies")
 
 
-def _choice(path: str, choices: tuple[str, ...], *, tier: int = 2, required: bool = False, formerly: str | None = None) -> RecordField:
+def _choice(
+    path: str, choices: tuple[str, ...], *, tier: int = 2, required: bool = False, formerly: str | None = None
+) -> RecordField:
     return RecordField(path=path, kind="choice", choices=choices, tier=tier, required=required, formerly=formerly)
 
 
@@ -221,8 +223,6 @@ def read_record(data: Mapping[str, Any], fail: Fail) -> RegistryRecord | None:
 _FIELDS_ADVICE = "docs/registry.md lists the fields"
 
 
-
-
 class _RecordReader:
     """Reads the tables of one record in turn, so that a fault in one field does not hide the others."""
 
@@ -285,7 +285,9 @@ class _RecordReader:
 
     def _table(self, table: str, value: Any, shown: str) -> None:
         if not isinstance(value, Mapping):
-            self.fail(WrongShapeError(shown, f"must be a table, not {_shape(value)}", "write its fields in it, or leave it out"), shown)
+            self.fail(
+                WrongShapeError(shown, f"must be a table, not {_shape(value)}", "write its fields in it, or leave it out"), shown
+            )
             return
         below = {field.name: field for field in FIELDS if field.path.rpartition(".")[0] == table}
         former = {field.formerly: field for field in below.values() if field.formerly}
@@ -324,7 +326,9 @@ class _RecordReader:
         if isinstance(value, Plain) and value.looks == "text":
             value = value.written
         if not isinstance(value, str):
-            advice = "quote it" if isinstance(value, Plain) and value.looks != "nothing" else "write a text, or leave the field out"
+            advice = (
+                "quote it" if isinstance(value, Plain) and value.looks != "nothing" else "write a text, or leave the field out"
+            )
             self.fail(WrongShapeError(path, f"must be a text, not {_shape(value)}", advice, value=str(value)), path)
             return None
         found = _UNWRITTEN.search(value)
@@ -381,7 +385,15 @@ class _RecordReader:
             return None
         if written is None or not NUMERAL.fullmatch(written):
             shape = f"not {_shape(value)}" if written is None else "such as 2.64 or 1.0e-10"
-            self.fail(WrongShapeError(path, f"must be a decimal number, {shape}", "40 digits before the point, 60 behind it, an exponent of two", value=str(value)), path)
+            self.fail(
+                WrongShapeError(
+                    path,
+                    f"must be a decimal number, {shape}",
+                    "40 digits before the point, 60 behind it, an exponent of two",
+                    value=str(value),
+                ),
+                path,
+            )
             return None
         return self._in_range(field, Decimal(written), path)
 
@@ -403,7 +415,9 @@ class _RecordReader:
     def _tier(self, field: RecordField, value: Any, path: str) -> int | None:
         written = str(value) if isinstance(value, Plain) or type(value) is int else None
         if written not in ("1", "2", "3"):
-            self.fail(ParameterError(path, "must be 1, 2 or 3, unquoted", "it says how complete the record is", value=str(value)), path)
+            self.fail(
+                ParameterError(path, "must be 1, 2 or 3, unquoted", "it says how complete the record is", value=str(value)), path
+            )
             return None
         return int(written)
 

@@ -110,9 +110,10 @@ def test_variants_and_numbers_say_no_more_than_the_record(variant, tmp_path):
         path.write_text(small(variant, numbers), encoding="utf-8")
         folder = tmp_path / str(place)
         folder.mkdir()
-        first, _, second = round_trip(path, folder)
-        assert second == first, numbers
-        document = read(folder / "smallest.dpspec.toml", REGISTRY)
+        document = read(written(path, folder), REGISTRY)
+        if place % len(VARIANTS) == VARIANTS.index(variant):
+            first, _, second = round_trip(path, folder)
+            assert second == first, numbers
         spec, how = document.spec, {one.block: one.how for one in document.provenance}
         name, value = spec.output_divergence.name, spec.budget.uniform()
         small_delta = numbers.get("delta") in ("1e-6", "0.0")
@@ -140,25 +141,27 @@ HARD = [
 
 
 def test_hard_texts_are_carried(tmp_path):
-    for text in (text for text in HARD if text.strip()):
+    texts = [text for text in HARD if text.strip()]
+    free = [field.path for field in FIELDS if field.kind == "text" and not field.path.startswith("url")]
+    for start in range(0, len(texts), len(free)):
         values = dict(record_in(read_yaml(HERE / "smallest.yaml")).values)
-        values |= {"basic.intended_use": text, "basic.data_curators": (text, "x", text), "basic.description": text, "url_slug": f"a{text}"}
-        values |= {"administrative.notes": text, "administrative.registry_authors": (text,)}
-        path = tmp_path / "hard.yaml"
-        path.write_text(to_yaml(record_of(values)), encoding="utf-8")
-        assert yaml.safe_load(path.read_text(encoding="utf-8"))["deployment"]["administrative"]["notes"] == text
-        assert record_in(read_yaml(path)) == record_of(values)
-        found = import_record(path, REGISTRY)
-        (tmp_path / "hard.dpspec.toml").write_text(found.text, encoding="utf-8")
-        if "\\\\" in text and "(" not in text:
-            continue  # which the check script would refuse
-        exported = export_record(read(tmp_path / "hard.dpspec.toml", REGISTRY), "hard.yaml")
-        assert exported.record == record_of(values), text
+        values |= dict(zip(free, texts[start:] + texts, strict=False)) | {
+            "basic.data_curators": tuple(texts),
+            "url_slug": f"a{texts[start]}",
+        }
+        values |= {"administrative.registry_authors": tuple(texts)}
+        path, record = tmp_path / f"hard_{start}.yaml", record_of(values)
+        path.write_text(to_yaml(record), encoding="utf-8")
+        seen = yaml.safe_load(path.read_text(encoding="utf-8"))["deployment"]
+        assert seen["administrative"]["registry_authors"] == texts
+        assert seen["basic"]["name"] == values["basic.name"]
+        assert record_in(read_yaml(path)) == record
+        assert export_record(read(written(path, tmp_path), REGISTRY), path.name).record == record
 
 
 def test_what_is_written_is_what_any_reader_of_yaml_reads():
     letters, chance = [*"a \n'\"#:-\t|>\\é{%?0", " \n", "\n\n"], random.Random(5)
-    for _ in range(150):
+    for _ in range(60):
         text = "".join(chance.choice(letters) for _ in range(chance.randrange(12)))
         digits = tuple(chance.randrange(10) for _ in range(chance.randrange(1, 40)))
         number = Decimal((0, digits, chance.randrange(-60, 20)))
@@ -220,7 +223,13 @@ def test_the_unit_beside_a_reset_and_an_interface_nobody_may_ask():
 
 def test_what_a_person_must_fill_in():
     gaps = {gap.field for gap in import_record(HERE / "every_field.yaml", REGISTRY).gaps}
-    assert gaps == {"space", "multiverse", "input_divergence", "mechanism", "implementation.preprocessing_and_hyperparameter_tuning"}
+    assert gaps == {
+        "space",
+        "multiverse",
+        "input_divergence",
+        "mechanism",
+        "implementation.preprocessing_and_hyperparameter_tuning",
+    }
     least = [gap.field for gap in import_record(HERE / "smallest.yaml", REGISTRY).gaps]
     assert least == [
         "space", "multiverse", "input_divergence", "mechanism", "output_divergence", "budget", "basic.data_product_sector",

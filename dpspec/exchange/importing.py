@@ -23,7 +23,7 @@ from dpspec.base.files import write_whole
 from dpspec.base.params import raise_all
 from dpspec.base.types import JsonData
 from dpspec.exchange.checks import URLS, registry_checks, url_has_shape
-from dpspec.exchange.record import FIELDS, FORMER_TABLES, PARAMETERS, Plain, RegistryRecord, read_record
+from dpspec.exchange.record import FIELDS, FORMER_TABLES, PARAMETERS, Unquoted, RegistryRecord, read_record
 from dpspec.exchange.yaml import YamlFile, decimal_text, read_yaml
 from dpspec.specfile.reader import SUFFIX, check_ids, read_text
 
@@ -412,7 +412,7 @@ class _Import:
             yield self._warning("no-variant", PARAMETERS, "numbers without the name of a variant")
         for name, value in self._written():
             if (
-                isinstance(value, str | Plain)
+                isinstance(value, str | Unquoted)
                 and isinstance(self.given.get(name), Decimal)
                 and getattr(value, "looks", "text") == "text"
             ):

@@ -34,7 +34,7 @@ FieldValue = str | int | Decimal | tuple[str, ...]
 
 
 @attrs.frozen(kw_only=True)
-class Plain:
+class Unquoted:
     """An unquoted scalar of YAML that is no plain word.
 
     Args:
@@ -323,11 +323,11 @@ class _RecordReader:
     # -- values -----------------------------------------------------------------------------------
 
     def _text(self, field: RecordField, value: Any, path: str) -> str | None:
-        if isinstance(value, Plain) and value.looks == "text":
+        if isinstance(value, Unquoted) and value.looks == "text":
             value = value.written
         if not isinstance(value, str):
             advice = (
-                "quote it" if isinstance(value, Plain) and value.looks != "nothing" else "write a text, or leave the field out"
+                "quote it" if isinstance(value, Unquoted) and value.looks != "nothing" else "write a text, or leave the field out"
             )
             self.fail(WrongShapeError(path, f"must be a text, not {_shape(value)}", advice, value=str(value)), path)
             return None
@@ -351,7 +351,7 @@ class _RecordReader:
         return read
 
     def _date(self, field: RecordField, value: Any, path: str) -> str | None:
-        if isinstance(value, Plain) and value.looks == "date":
+        if isinstance(value, Unquoted) and value.looks == "date":
             rule = "is a date to YAML, and the registry wants a text"
             self.fail(WrongShapeError(path, rule, f"write '{value}'", value=str(value)), path)
             return None
@@ -376,7 +376,7 @@ class _RecordReader:
         return tuple(entry for entry in read if entry is not None)
 
     def _number(self, field: RecordField, value: Any, path: str) -> Decimal | None:
-        written = str(value) if isinstance(value, Plain | Decimal) else None
+        written = str(value) if isinstance(value, Unquoted | Decimal) else None
         if isinstance(value, str):
             rule, advice = "is a text, and a number belongs here", "leave the quotes out"
             if not NUMERAL.fullmatch(value):
@@ -413,7 +413,7 @@ class _RecordReader:
         return self._number(field, value, path)
 
     def _tier(self, field: RecordField, value: Any, path: str) -> int | None:
-        written = str(value) if isinstance(value, Plain) or type(value) is int else None
+        written = str(value) if isinstance(value, Unquoted) or type(value) is int else None
         if written not in ("1", "2", "3"):
             self.fail(
                 ParameterError(path, "must be 1, 2 or 3, unquoted", "it says how complete the record is", value=str(value)), path
@@ -424,7 +424,7 @@ class _RecordReader:
 
 def _shape(value: Any) -> str:
     """What a value is, in words."""
-    if isinstance(value, Plain):
+    if isinstance(value, Unquoted):
         return {"nothing": "nothing", "text": "a number"}.get(value.looks, f"a {value.looks}")
     return next((word for kind, word in _SHAPES.items() if isinstance(value, kind)), "a number")
 

@@ -5,7 +5,7 @@ is built of it: anchors and aliases (of which a few lines make gigabytes), tags 
 a key twice in one mapping (the last would win without a word), nesting beyond the schema's, files larger than any record.
 
 YAML 1.1, which the registry's own scripts read, decides by its look what an unquoted scalar is: ``2020-04-01`` is a date, ``no`` a
-truth value, ``5.8e-6`` a number and ``1e-5`` a text. So an unquoted scalar that is no plain word stays a `Plain`, with what it looks
+truth value, ``5.8e-6`` a number and ``1e-5`` a text. So an unquoted scalar that is no plain word stays a `Unquoted`, with what it looks
 like and exactly as it is written; a number never passes through a float.
 """
 
@@ -20,7 +20,7 @@ import attrs
 
 from dpspec.base.errors import DpspecError, LibraryError, SpecTooLargeError, YamlError
 from dpspec.base.files import read_bytes
-from dpspec.exchange.record import NUMERAL, Plain, RegistryRecord, nested
+from dpspec.exchange.record import NUMERAL, Unquoted, RegistryRecord, nested
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,7 +44,7 @@ class YamlFile:
 
     Args:
         path: its name.
-        data: the mapping that it holds: nested mappings, lists, texts, and `Plain` scalars.
+        data: the mapping that it holds: nested mappings, lists, texts, and `Unquoted` scalars.
         lines: the line of every key and list entry, by its dotted path.
         folded: the lines on which a folded block begins, which loses the line ends of its Markdown.
     """
@@ -196,7 +196,7 @@ class _Composer:
         if isinstance(event, self.yaml.MappingStartEvent):
             return self._mapping(events, path)
         if isinstance(event, self.yaml.SequenceStartEvent):
-            found = []
+            found: list[Any] = []
             for entry in events:
                 if isinstance(entry, self.yaml.SequenceEndEvent):
                     break
@@ -214,8 +214,8 @@ class _Composer:
         tag = self.resolver.resolve(self.yaml.ScalarNode, event.value, (True, False))
         looks = _LOOKS.get(tag.rpartition(":")[2])
         if NUMERAL.fullmatch(event.value) and (looks == "number" or looks is None):
-            return Plain(written=event.value, looks="number" if looks else "text")
-        return event.value if looks is None else Plain(written=event.value, looks=looks)
+            return Unquoted(written=event.value, looks="number" if looks else "text")
+        return event.value if looks is None else Unquoted(written=event.value, looks=looks)
 
 
 def _refused(line: int, what: str, advice: str) -> DpspecError:

@@ -31,6 +31,7 @@ from dpspec.blocks.budget import Budget, settled, stands_for
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
+from dpspec.blocks.units import promise_for
 from dpspec.comparison import families
 from dpspec.comparison.answers import Candidate, CandidateFamily, Source, extremal_answers, searched_answers
 from dpspec.grammar.mechanism import Mechanism
@@ -462,6 +463,7 @@ def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
             "input divergence: a coarser count of change (persons for households, a day for a lifetime) shrinks the budget; "
             f"left counts {left.input_divergence}, right counts {right.input_divergence}"
         )
+    notes += [f"unit: {note}" for pair in ((left, right), (right, left)) for note in _unit_notes(*pair)]
     if left.output_divergence != right.output_divergence:
         notes.append(
             "output divergence: a more lenient standard shrinks the number; "
@@ -470,6 +472,18 @@ def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
     if notes:
         notes.append("two budgets are comparable only when the other four blocks agree")
     return tuple(notes)
+
+
+def _unit_notes(one: PrivacySpec, other: PrivacySpec) -> Iterator[str]:
+    """What the one promises for the unit of the other, where the two units are the same over different times."""
+    unit = other.input_divergence.counted_unit()
+    if unit is None or unit == one.input_divergence.counted_unit():
+        return
+    found = promise_for(one, unit)
+    if found.most is not None:
+        value = None if found.budget is None else found.budget.uniform()
+        budget = "no number" if value is None else f"{one.budget.parameter} = {value.plain()}"
+        yield f"from a promise per {one.input_divergence.counted_unit()} follows {budget} for one {unit} ({found.reason})"
 
 
 def _count(spec: PrivacySpec) -> str:

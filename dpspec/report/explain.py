@@ -20,6 +20,7 @@ from dpspec.base.errors import DpspecError, UnknownNameError, harmless
 from dpspec.base.exact import Bracket, number
 from dpspec.base.params import did_you_mean, parameters
 from dpspec.base.types import JsonData
+from dpspec.blocks.units import longer_units, most_within, promise_for, read_unit, unit_names
 from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.hooks import singular
 from dpspec.reason.conversions import paths, registered
@@ -55,6 +56,7 @@ def explain(name: str, registry: Registry) -> list[JsonData]:
     found += [_entry(entry, registry) for entry in registry if name in (entry.name, entry.qualified_name)]
     found += [_error(cls) for cls in error_classes() if cls.code == name]
     found += [_argument(name)] if name in ARGUMENTS else []
+    found = found or list(_unit(name))
     if found:
         return found
     known = {entry.name for entry in registry} | {cls.code for cls in error_classes()} | set(ARGUMENTS)
@@ -229,6 +231,19 @@ def _argument(name: str) -> JsonData:
     return {**NOTHING_ELSE, "name": name, "kind": "rule", "definition": ARGUMENTS[name], "class": where}
 
 
+def _unit(name: str) -> Iterator[JsonData]:
+    """A unit of the vocabulary, taken apart, and how many of it longer times hold."""
+    words = read_unit(name)
+    if words.unknown:
+        return
+    alike = sorted(word for word, first in unit_names().items() if words.parts == (first,) and word != name)
+    period = "" if words.time is None else f", in {'one' if words.times == 1 else words.times} {words.time}"
+    longer = [f"one {unit} holds at most {most_within(name, unit)}" for unit in longer_units(name)]
+    text = f"A unit that promises are made for: what belongs to one {' and one '.join(words.parts)}{period}."
+    text += f" Of it, {'; '.join(longer)}." if longer else ""
+    yield {**NOTHING_ELSE, "name": str(words), "kind": "unit", "definition": text, "also": alike, "class": "dpspec.blocks.units"}
+
+
 def _docstring(cls: type | Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """The prose of a docstring, and its `Args:` by name; examples are left out."""
     prose: list[str] = []
@@ -304,6 +319,7 @@ def file_data(found: SpecDocument, registry: Registry, standing: Standing) -> Js
         "path": found.path,
         "blocks": blocks_in_words(found.spec),
         "promise": promise(found),
+        "other_units": list(_other_units(found.spec)),
         "mechanism": None if found.mechanism is None else thing_in_words(found.mechanism),
         "claim": None if claim is None else {"verdict": claim.verdict, "because": claim.because, "source": claim.source},
         "standing": terminal.standing_data(standing),
@@ -316,6 +332,15 @@ def file_data(found: SpecDocument, registry: Registry, standing: Standing) -> Js
         "source": dict(found.source),
         **facts(found),
     }
+
+
+def _other_units(spec: PrivacySpec) -> Iterator[JsonData]:
+    """What the promise is for the same unit over longer times."""
+    own = spec.input_divergence.counted_unit()
+    for unit in () if own is None else longer_units(own):
+        found = promise_for(spec, unit)
+        budget = None if found.budget is None else budget_in_words(found.budget)
+        yield {"unit": unit, "most": found.most, "budget": budget, "reason": found.reason}
 
 
 def promise(found: SpecDocument) -> str:
@@ -394,6 +419,8 @@ def file_text(data: JsonData) -> str:
     if data["deployment"]:
         parts += [_deployment(data["deployment"]), ""]
     parts += [blocks, "", data["promise"]]
+    for one in data["other_units"]:
+        parts.append(f"For {one['unit']}: {one['budget'] or 'no promise'} ({one['reason']}).")
     if data["numbers"]:
         parts += ["", Text("Printed numbers, and the routes that recompute them", "bold"), _number_table(data["numbers"])]
     where = Table.grid(padding=(0, 2, 0, 0))

@@ -189,7 +189,7 @@ def claims(document: SpecDocument, *, effort: int = EFFORT) -> Iterator[Judgemen
     elif document.spec.budget.unpublished() is not None:
         word = Word.UNCHECKED if recorded == Outcome.UNDECIDED.value else Word.UNDECIDED
         yield _told("claim", word, f"undecided: {document.spec.budget.unpublished()}")
-    elif document.claim is not None or not document.expectations:
+    elif document.claim is not None or document.deployment is not None or not document.expectations:
         yield _nothing_to_judge("claim")
 
 

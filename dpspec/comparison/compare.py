@@ -31,13 +31,12 @@ from dpspec.blocks.budget import Budget, settled, stands_for
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
-from dpspec.blocks.units import promise_for
 from dpspec.comparison import families
 from dpspec.comparison.answers import Candidate, CandidateFamily, Source, extremal_answers, searched_answers
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined
+from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined, promise_for
 from dpspec.reason.search import MOVING_BLOCKS, Derivation, moved, search
 from dpspec.reason.small_spaces import pairs
 

@@ -20,10 +20,11 @@ from dpspec.base.errors import DpspecError, UnknownNameError, harmless
 from dpspec.base.exact import Bracket, number
 from dpspec.base.params import did_you_mean, parameters
 from dpspec.base.types import JsonData
-from dpspec.blocks.units import longer_units, most_within, promise_for, read_unit, unit_names
+from dpspec.blocks.units import longer_units, most_within, read_unit, unit_names
 from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.hooks import singular
 from dpspec.reason.conversions import paths, registered
+from dpspec.reason.rules import promise_for
 from dpspec.reason.small_spaces import ARGUMENTS
 from dpspec.report import sources, terminal
 from dpspec.report.examples import Examples

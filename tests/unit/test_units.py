@@ -5,7 +5,8 @@ import datetime
 import pytest
 
 from dpspec.api import build
-from dpspec.blocks.units import LONGER, longer_units, most_within, promise_for, read_unit
+from dpspec.blocks.units import LONGER, longer_units, most_within, read_unit
+from dpspec.reason.rules import promise_for
 
 DAY = datetime.timedelta(days=1)
 

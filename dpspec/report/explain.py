@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from dpspec.grammar.spec import PrivacySpec
-    from dpspec.specfile.document import Expectation, SpecDocument
+    from dpspec.specfile.document import Expectation, PromisedBeside, SpecDocument
     from dpspec.verifier.document import Standing
 
 _ARGUMENT = re.compile(r"^\s*([a-z_]+(?:, [a-z_]+)*):\s*(.*)$")
@@ -321,6 +321,7 @@ def file_data(found: SpecDocument, registry: Registry, standing: Standing) -> Js
         "blocks": blocks_in_words(found.spec),
         "promise": promise(found),
         "other_units": list(_other_units(found.spec)),
+        "parts": [{"title": str(part), "blocks": blocks_in_words(part.spec), "promise": promise(part)} for part in found.parts],
         "mechanism": None if found.mechanism is None else thing_in_words(found.mechanism),
         "claim": None if claim is None else {"verdict": claim.verdict, "because": claim.because, "source": claim.source},
         "standing": terminal.standing_data(standing),
@@ -344,7 +345,7 @@ def _other_units(spec: PrivacySpec) -> Iterator[JsonData]:
         yield {"unit": unit, "most": found.most, "budget": budget, "reason": found.reason}
 
 
-def promise(found: SpecDocument) -> str:
+def promise(found: SpecDocument | PromisedBeside) -> str:
     """The sentence that the five blocks make."""
     spec = found.spec
     agree = "" if spec.multiverse.induced_by() == () else " of one universe"
@@ -396,6 +397,27 @@ def _formulas(expectation: Expectation, spec: PrivacySpec, registry: Registry) -
 
 def file_text(data: JsonData) -> str:
     """A specification file in words, as text."""
+    title = harmless(f"  {data['title']}", keep="")
+    parts: list[RenderableType] = [Text.assemble((data["id"], "bold"), title), ""]
+    if data["deployment"]:
+        parts += [_deployment(data["deployment"]), ""]
+    parts += [_blocks_table(data), "", data["promise"]]
+    for one in data["parts"]:
+        parts += ["", Text.assemble(("and ", "bold"), one["title"]), "", one["promise"]]
+    for one in data["other_units"]:
+        parts.append(f"For {one['unit']}: {one['budget'] or 'no promise'} ({one['reason']}).")
+    if data["numbers"]:
+        parts += ["", Text("Printed numbers, and the routes that recompute them", "bold"), _number_table(data["numbers"])]
+    where = Table.grid(padding=(0, 2, 0, 0))
+    for key, text in data["source"].items():
+        where.add_row(Text(key, FAINT), text)
+    for one in data["sources"]:
+        where.add_row(Text(one["id"] or "source", FAINT), one["text"] + (f" ({one['licence']})" if one["licence"] else ""))
+    return drawn(*parts, "", where) if where.row_count else drawn(*parts)
+
+
+def _blocks_table(data: JsonData) -> Table:
+    """The blocks, the mechanism, what is recorded and how it stands, and where each block is from."""
     blocks = Table.grid(padding=(0, 2, 0, 0))
     blocks.add_column(no_wrap=True, style=FAINT)
     blocks.add_column(overflow="fold")
@@ -415,21 +437,7 @@ def file_text(data: JsonData) -> str:
         blocks.add_row("provenance", one["text"])
     for one in data["unaccounted"]:
         blocks.add_row("not covered", f"{one['step']}: {one['effect']}")
-    title = harmless(f"  {data['title']}", keep="")
-    parts: list[RenderableType] = [Text.assemble((data["id"], "bold"), title), ""]
-    if data["deployment"]:
-        parts += [_deployment(data["deployment"]), ""]
-    parts += [blocks, "", data["promise"]]
-    for one in data["other_units"]:
-        parts.append(f"For {one['unit']}: {one['budget'] or 'no promise'} ({one['reason']}).")
-    if data["numbers"]:
-        parts += ["", Text("Printed numbers, and the routes that recompute them", "bold"), _number_table(data["numbers"])]
-    where = Table.grid(padding=(0, 2, 0, 0))
-    for key, text in data["source"].items():
-        where.add_row(Text(key, FAINT), text)
-    for one in data["sources"]:
-        where.add_row(Text(one["id"] or "source", FAINT), one["text"] + (f" ({one['licence']})" if one["licence"] else ""))
-    return drawn(*parts, "", where) if where.row_count else drawn(*parts)
+    return blocks
 
 
 def _deployment(data: JsonData) -> Table:

@@ -30,12 +30,14 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.document import (
     QUANTITIES,
     VERDICTS,
+    VIEWS,
     Counterexample,
     Expectation,
     Explanation,
     Ledger,
     LedgerPart,
     Miniature,
+    PromisedBeside,
     RecordedClaim,
 )
 from dpspec.specfile.maker import Maker, misspelt, shape_of
@@ -72,6 +74,15 @@ class Blocks:
         """The budget, when it could be read."""
         budget = self.given.get("budget")
         return budget if isinstance(budget, Budget) else None
+
+
+OF_PART: dict[str, Domain] = {
+    "view": Text(VIEWS),
+    "share": Rational(0, 1, open_low=True, open_high=True),
+    "verdict": Text(VERDICTS),
+    "because": Text(),
+}
+"""What a part of a product may say beside its blocks."""
 
 
 class BlockReader:
@@ -128,6 +139,28 @@ class BlockReader:
         if read.spec is None or read.mechanism is FAILED:
             return None
         return Miniature(title=str(title), spec=read.spec, mechanism=read.mechanism)
+
+    def parts(self, data: Mapping[str, Any], document: Blocks) -> tuple[PromisedBeside, ...]:
+        """What the same product promises besides, each with the blocks it gives and the others inherited."""
+        made = [self._part(row, f"part[{place}]", document) for place, row in self.rows(data, "part")]
+        return tuple(part for part in made if part is not None)
+
+    def _part(self, row: Mapping[str, Any], path: str, document: Blocks) -> PromisedBeside | None:
+        before = self.log.found
+        self.maker.known_keys(row, dict.fromkeys(("title", *OF_PART, *BLOCK_KINDS, "mechanism")), path)
+        if "title" not in row:
+            self.log.add(MissingKeyError(f"{path}.title", "is missing", "say in a text what is promised besides"), path)
+        if not any(block in row for block in BLOCK_KINDS):
+            self.log.add(
+                MissingKeyError(path, "has no block of its own", "give those in which it differs, or leave it out"), path
+            )
+        known = {"title": Text(), **OF_PART}
+        told = {key: self.maker.value(domain, row[key], f"{path}.{key}") for key, domain in known.items() if key in row}
+        inherited = {block: document.given[block] for block in BLOCK_KINDS}
+        read = self._read(row, path, inherited, document.mechanism)
+        if read.spec is None or read.mechanism is FAILED or self.log.found > before:
+            return None
+        return PromisedBeside(spec=read.spec, mechanism=read.mechanism, **told)
 
     def _counterexample(self, row: Mapping[str, Any], path: str, spec: PrivacySpec | None) -> Counterexample | None:
         before = self.log.found

@@ -26,6 +26,9 @@ QUANTITIES = ("epsilon", "rho", "delta", "mu", "sigma", "scale")
 
 VERDICTS = ("verified", "refuted", "undecided")
 
+VIEWS = ("server", "shuffler", "analyst", "public")
+"""Who may be the one that a part of a product is protected from."""
+
 
 @attrs.frozen(kw_only=True)
 class RecordedClaim:
@@ -56,6 +59,33 @@ class Miniature:
     title: str
     spec: PrivacySpec
     mechanism: Mechanism | None
+
+
+@attrs.frozen(kw_only=True)
+class PromisedBeside:
+    """A further promise of the same product: it holds *and* those of the other parts do.
+
+    Args:
+        title: what it is about, such as the other unit.
+        spec: its specification; blocks that the file does not give are the document's own.
+        mechanism: what is said to satisfy it; without one of its own, that of the document.
+        view: whose view of the system it is about: the server's, that of an analyst, or that of everybody.
+        share: which share of the units it is promised to; None for all.
+        verdict: what the file records of it; None for what it records of its claim.
+        because: why.
+    """
+
+    title: str
+    spec: PrivacySpec
+    mechanism: Mechanism | None
+    view: str | None = None
+    share: Fraction | None = None
+    verdict: str | None = None
+    because: str | None = None
+
+    def __str__(self) -> str:
+        who = "" if self.view is None else f", as the {self.view} sees it"
+        return self.title + who + ("" if self.share is None else f", for {self.share} of the units")
 
 
 @attrs.frozen(kw_only=True)
@@ -182,6 +212,7 @@ class SpecDocument:
         deployment: what was published, by whom and when.
         provenance: where each block is from.
         unaccounted: what was done outside of the guarantee.
+        parts: what the same product promises besides.
     """
 
     id: str
@@ -202,6 +233,12 @@ class SpecDocument:
     deployment: Deployment | None = None
     provenance: tuple[BlockProvenance, ...] = ()
     unaccounted: tuple[UnaccountedStep, ...] = ()
+    parts: tuple[PromisedBeside, ...] = ()
+
+    @property
+    def promises(self) -> tuple[PrivacySpec, ...]:
+        """All that is promised to every unit: the specification, and those of the parts."""
+        return (self.spec, *(part.spec for part in self.parts if part.share is None))
 
     @property
     def assumed(self) -> tuple[BlockProvenance, ...]:

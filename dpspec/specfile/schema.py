@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpspec.base.params import NUMBER_SCHEMA, object_schema, parameters
 from dpspec.extension import KINDS, Entry, Registry, load_plugins
-from dpspec.specfile.blocks import BLOCK_KINDS
+from dpspec.specfile.blocks import BLOCK_KINDS, OF_PART
 from dpspec.specfile.deployment import BLOCKS, BlockProvenance, Deployment, PublishedSource, UnaccountedStep
 from dpspec.specfile.document import QUANTITIES, SCHEMA, VERDICTS
 
@@ -58,6 +58,7 @@ def language_schema(registry: Registry) -> dict[str, Any]:
         "source": {"anyOf": [{"type": "object", "additionalProperties": {"type": ["string", "integer"]}}, _sources()]},
         "deployment": {**object_schema(Deployment), "anyOf": _either(("published", "year"))},
         "provenance": _object({block: _provenance() for block in BLOCKS}, []),
+        "part": _list({**_object({"title": _TEXT, **_told_of_parts(), **blocks}, ["title"]), "anyOf": _either(BLOCK_KINDS)}),
         "unaccounted": _list(object_schema(UnaccountedStep)),
     }
     return {
@@ -117,6 +118,10 @@ def _records(registry: Registry) -> dict[str, Any]:
             _object({**expectation, q: NUMBER_SCHEMA, "corrected": NUMBER_SCHEMA}, [*expectation, q]) for q in QUANTITIES
         ),
     }
+
+
+def _told_of_parts() -> dict[str, Any]:
+    return {key: domain.schema() for key, domain in OF_PART.items()}
 
 
 def _sources() -> dict[str, Any]:

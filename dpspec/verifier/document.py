@@ -21,7 +21,7 @@ from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
-from dpspec.specfile.document import Expectation, Miniature, SpecDocument
+from dpspec.specfile.document import Expectation, Miniature, PromisedBeside, SpecDocument
 from dpspec.verifier.derived import METHOD, derive
 from dpspec.verifier.exhaustive import guarded, not_empty, verify
 from dpspec.verifier.growth import EFFORT, Grown, exchanged, grown
@@ -191,6 +191,21 @@ def claims(document: SpecDocument, *, effort: int = EFFORT) -> Iterator[Judgemen
         yield _told("claim", word, f"undecided: {document.spec.budget.unpublished()}")
     elif document.claim is not None or document.deployment is not None or not document.expectations:
         yield _nothing_to_judge("claim")
+    yield from (_besides(part, recorded) for part in document.parts)
+
+
+def _besides(part: PromisedBeside, recorded: str) -> Judgement:
+    """What the same product promises besides: it has to hold as well."""
+    name, held = f"part: {part}", part.verdict or recorded
+    if part.share is not None:
+        word = Word.UNCHECKED if held == Outcome.UNDECIDED.value else Word.UNDECIDED
+        return _told(name, word, f"undecided: nobody says which units are among the {part.share} to whom it is promised")
+    if part.mechanism is not None:
+        return _claim(name, part.spec, part.mechanism, held)
+    if part.spec.budget.unpublished() is not None:
+        word = Word.UNCHECKED if held == Outcome.UNDECIDED.value else Word.UNDECIDED
+        return _told(name, word, f"undecided: {part.spec.budget.unpublished()}")
+    return _nothing_to_judge(name)
 
 
 def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) -> Judgement:

@@ -109,7 +109,7 @@ def _most_times(small: UnitWords, large: UnitWords) -> int | None:
     """How many periods of the first kind one of the second has a part of at most."""
     if small.time == large.time:  # periods of several need not begin together
         return -(-large.times // small.times) + (small.times > 1 and small.times != large.times)
-    held = _data()["time"][str(large.time)].get(small.time)
+    held: int | None = _data()["time"][str(large.time)].get(small.time)
     if held is not None:
         return -(-(held * large.times) // small.times) + (small.times > 1)
     if large.times > 1:

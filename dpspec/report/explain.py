@@ -322,7 +322,7 @@ def file_data(found: SpecDocument, registry: Registry, standing: Standing) -> Js
         "promise": promise(found),
         "other_units": list(_other_units(found.spec)),
         "parts": [{"title": str(part), "blocks": blocks_in_words(part.spec), "promise": promise(part)} for part in found.parts],
-        "mechanism": None if found.mechanism is None else thing_in_words(found.mechanism),
+        "mechanism": None if (run := found.mechanism or found.secret) is None else thing_in_words(run),
         "claim": None if claim is None else {"verdict": claim.verdict, "because": claim.because, "source": claim.source},
         "standing": terminal.standing_data(standing),
         "counterexamples": [

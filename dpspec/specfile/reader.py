@@ -49,6 +49,7 @@ from dpspec.base.errors import (
     SpecSyntaxError,
     SpecTooLargeError,
     UnreadableFileError,
+    WrongShapeError,
 )
 from dpspec.base.files import read_bytes
 from dpspec.base.params import raise_all
@@ -319,6 +320,9 @@ class _Reader:
         source = self.records.source(self.data)
         ledger = self.records.ledger(self.data, read.budget, self.blocks)
         miniatures = self.blocks.miniatures(self.data, read)
+        if read.secret is not None and (miniatures or self.data.get("part")):
+            rule = "is secret, and the file has miniatures or parts"
+            self.log.add(WrongShapeError("mechanism", rule, "judge the range in a file of its own"), "mechanism")
         parts = self.blocks.parts(self.data, read)
         counterexamples = self.blocks.counterexamples(self.data, miniatures[0].spec if miniatures else read.spec)
         expectations = self.records.expectations(self.data, self.blocks)
@@ -334,6 +338,7 @@ class _Reader:
             miniatures=miniatures, counterexamples=counterexamples, expectations=expectations, ledger=ledger,
             explained=explained, source=source, sources=facts.sources, deployment=facts.deployment,
             provenance=facts.provenance, unaccounted=facts.unaccounted, parts=parts,
+            secret=read.secret,
         )  # fmt: skip
 
     def _id(self) -> str:

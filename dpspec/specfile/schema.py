@@ -41,12 +41,16 @@ def language_schema(registry: Registry) -> dict[str, Any]:
     budgets = ("amount", "budget-by-universe", "budget-not-stated", "budget-bounds")
     blocks["budget"] = {"anyOf": [*({"$ref": f"#/$defs/{name}"} for name in budgets), blocks["budget"]]}
     blocks["mechanism"] = {"$ref": "#/$defs/mechanisms-table"}
+    ranges = [{"required": ["secret", *keys]} for keys in (("at_least", "at_most"), ("one_of",))]
+    secret = {"type": "object", "properties": {"secret": {"const": True}}, "oneOf": ranges}
+    with_secret = {"type": "object", "required": ["type"], "not": {"additionalProperties": {"not": secret}}}
     required = [block for block in BLOCK_KINDS if block != "multiverse"]
     properties = {
         "schema": {"const": SCHEMA},
         "id": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"},
         "title": _TEXT,
         **blocks,
+        "mechanism": {"anyOf": [blocks["mechanism"], with_secret]},
         "claim": _object({"verdict": {"enum": list(VERDICTS)}, "because": _TEXT, "source": _TEXT}, ["verdict", "because"]),
         "ledger": _object({"parts": _list({"$ref": "#/$defs/ledger-part"})}, ["parts"]),
         "miniature": _list(_object({"title": _TEXT, **blocks}, ["title", "space"])),

@@ -22,6 +22,7 @@ ENDS = {
     "example-at-most": Word.HOLDS,
     "example-unaccounted": Word.UNDECIDED,
     "example-user-day": Word.UNCHECKED,
+    "example-secret": Word.HOLDS,
     "example-product": Word.UNCHECKED,  # its share is
 }
 REGISTRY = installed().registry

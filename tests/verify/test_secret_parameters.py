@@ -142,3 +142,9 @@ def test_the_listed_verdicts_are_those_of_the_single_mechanisms():
     document = answers(one_of("1/4", "2/3", "4/5"))
     outcomes = [judged(mechanism, document.spec).outcome.value for _, mechanism in document.secret.candidates()]
     assert outcomes == ["verified", "verified", "refuted"]
+
+
+def test_code_with_a_secret_parameter_is_not_run():
+    from dpspec.verifier.document import verify_release
+
+    assert verify_release(answers(ranged("1/2", "3/4"))).word is Word.UNCHECKED

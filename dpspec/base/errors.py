@@ -476,7 +476,7 @@ class RecordVersionError(DpspecError, ValueError):
 
 
 class RegistryCheckError(DpspecError, ValueError):
-    """The registry's check script would refuse a record: its file name, a folded block, a doubled backslash, the shape of a URL."""
+    """The registry's check script would refuse a record: its file name, a folded block, two backslashes, the shape of a URL."""
 
     code = "registry-check"
 

@@ -2,8 +2,8 @@
 
 A record says in words which datasets there are, what is published exactly and what one change is. Those blocks hold places in
 the file, each marked as assumed, until a person fills them in; the space carries the name of the record, so that the promises of
-two records are never held to be about the same datasets. The record's variant and numbers become the output divergence and the budget
-where they say one thing; what does not fit stays a text, and the budget is not stated. Every text that has no place in the
+two records are never held to be about the same datasets. The record's variant and numbers become the output divergence and the
+budget where they say one thing; what does not fit stays a text, and the budget is not stated. Every text that has no place in the
 language stands under its path in ``[deployment.prose]``, so that the record can be written again.
 """
 
@@ -23,7 +23,7 @@ from dpspec.base.files import write_whole
 from dpspec.base.params import raise_all
 from dpspec.base.types import JsonData
 from dpspec.exchange.checks import URLS, registry_checks, url_has_shape
-from dpspec.exchange.record import FIELDS, FORMER_TABLES, PARAMETERS, Unquoted, RegistryRecord, read_record
+from dpspec.exchange.record import FIELDS, FORMER_TABLES, PARAMETERS, RegistryRecord, Unquoted, read_record
 from dpspec.exchange.yaml import YamlFile, decimal_text, read_yaml
 from dpspec.specfile.reader import SUFFIX, check_ids, read_text
 

@@ -5,7 +5,7 @@ fields are stated here once, as they stand since 2026-07-15; what a field was ca
 pairs of dotted path and value, in the order of the schema: texts, lists of texts, and numbers as exact decimals.
 
 `read_record` is the only judge of what a record may hold, whether it comes from a YAML file or is made of a specification. It is
-stricter than the registry's JSON schema in three things: a required text is not empty; numbers are not negative, and a delta is at
+stricter than the registry's JSON schema in three things: a required text is not empty; numbers are not negative, a delta is at
 most 1; the two details that the schema lets be anything are texts. An empty text elsewhere is a field that is left out.
 """
 

@@ -1,12 +1,13 @@
 """YAML as the registry's records use it, read and written: mappings, lists, texts and numbers, each with its line.
 
 A record comes from strangers. What a record has no use for is refused while the file is still a stream of events, before anything
-is built of it: anchors and aliases (of which a few lines make gigabytes), tags (which name classes), directives, a second document,
-a key twice in one mapping (the last would win without a word), nesting beyond the schema's, files larger than any record.
+is built of it: anchors and aliases (a few lines of which make gigabytes), tags (which name classes), directives, a second
+document, a key twice in one mapping (the last would win without a word), nesting beyond the schema's, and files larger than any
+record.
 
-YAML 1.1, which the registry's own scripts read, decides by its look what an unquoted scalar is: ``2020-04-01`` is a date, ``no`` a
-truth value, ``5.8e-6`` a number and ``1e-5`` a text. So an unquoted scalar that is no plain word stays a `Unquoted`, with what it looks
-like and exactly as it is written; a number never passes through a float.
+YAML 1.1, which the registry's own scripts read, decides by its look what an unquoted scalar is: ``2020-04-01`` is a date, ``no``
+a truth value, ``5.8e-6`` a number and ``1e-5`` a text. So an unquoted scalar that is no plain word stays `Unquoted`, with what it
+looks like and exactly as it is written; a number never passes through a float.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import attrs
 
 from dpspec.base.errors import DpspecError, LibraryError, SpecTooLargeError, YamlError
 from dpspec.base.files import read_bytes
-from dpspec.exchange.record import NUMERAL, Unquoted, RegistryRecord, nested
+from dpspec.exchange.record import NUMERAL, RegistryRecord, Unquoted, nested
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -481,6 +481,15 @@ class RegistryCheckError(DpspecError, ValueError):
     code = "registry-check"
 
 
+# --- rules of disclosure control ------------------------------------------------------------------
+
+
+class DisclosureRuleError(DpspecError, ValueError):
+    """A file of disclosure rules, or its perturbation table, is not what it must be, or does not fit what is asked of it."""
+
+    code = "disclosure-rule"
+
+
 # --- derivations ---------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from dpspec.cli.face import Face
 from dpspec.cli.files import check, check_plugin, examples, explain, lint, new, plugins as list_plugins, schema, verify
 from dpspec.cli.registry import registry
 from dpspec.cli.releasing import compose, ledger, release, synth
+from dpspec.cli.rules import rules
 
 
 @click.group(cls=Face, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
@@ -32,7 +33,7 @@ def main() -> None:
 
 _IN_THE_ORDER_OF_THE_HELP = (
     check, verify, compare, check_derivation, check_proof, ledger, compose, convert, risk, recommend, lint, list_plugins,
-    check_plugin, release, synth, explain, examples, new, registry, schema,
+    check_plugin, release, synth, explain, examples, new, registry, rules, schema,
 )  # fmt: skip
 for _command in _IN_THE_ORDER_OF_THE_HELP:
     main.add_command(_command)

@@ -1,0 +1,823 @@
+"""Rules of statistical disclosure control as agencies write them: which of two lets more be inferred.
+
+A *chain of rules* is a list of steps, applied in order to every published cell by itself. A cell c holds contributions
+x_1 >= x_2 >= ... with total X; in a table of counts every contribution is 1. F(c) is the set of what the chain can publish for
+it: a number, or nothing (`None`: the cell is suppressed). Whoever knows the chain and sees y knows of the cell
+
+    K(y) = { t(c') : y in F(c') },    t the question: the total; or, to the contributor of v, the largest of the others
+
+What is possible is looked at, not how probable it is. Chain A *tells what B does not* where for some cell c and some y in F_A(c)
+no answer of B on the same cell says as much: K_B(z) is no subset of K_A(y) for any z in F_B(c). A lets *more* be inferred than B
+where A tells what B does not, and B nothing that A does not.
+
+One cell suffices for counts. A table publishes cells and margins, each by F; what is known of it is the intersection of what each
+published number says. Where B says as much as A of every single count, it does so of every table, and where not, a table of one
+cell shows it. Beyond a bound all steps repeat (a base of rounding, the last rows of a perturbation table), so that finitely many
+counts decide all.
+
+Magnitudes are whole numbers above 0, and all cells up to a total N are looked at. What a published number leaves open is listed
+whole, because it bounds the total. What a suppressed cell leaves open is without end; it is listed up to a bound below which the
+list is complete: of the cells in which v is held and the largest other contribution is a, the one with nobody else is suppressed
+by a threshold, by dominance or by p-percent if any is.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import attrs
+
+from dpspec.base.errors import (
+    DisclosureRuleError,
+    DpspecError,
+    MissingKeyError,
+    NotEnumerableError,
+    SchemaVersionError,
+    UnknownNameError,
+    WrongShapeError,
+)
+from dpspec.base.exact import rational
+from dpspec.base.files import read_bytes
+from dpspec.base.params import Integer, Items, Rational, Text, Truth, build, collect, define, did_you_mean, each, evolve
+from dpspec.specfile.maker import FilePositions
+from dpspec.specfile.reader import decoded, load_text, parse
+
+CellOutcomes = frozenset[int | None]
+"""What can stand in a cell; None where it is suppressed."""
+
+HANDBOOK = "Hundepool et al. 2012, Statistical Disclosure Control"
+
+
+@attrs.frozen
+class CellContents:
+    """What is added up in one cell.
+
+    Args:
+        count: the number of contributions.
+        total: X.
+        largest: x_1 >= x_2 >= ..., as many as the steps look at.
+    """
+
+    count: int
+    total: int
+    largest: tuple[int, ...]
+
+    @classmethod
+    def of_count(cls, count: int, kept: int) -> CellContents:
+        """A cell of a table of counts: so many contributions of 1."""
+        return cls(count, count, (1,) * min(count, kept))
+
+
+# --- the steps ------------------------------------------------------------------------------------
+
+
+class RuleStep(ABC):
+    """One step of a chain; made with `define` and written in a file under its `name`."""
+
+    name: ClassVar[str]
+    source: ClassVar[str]
+    reads: ClassVar[str] = "value"
+    """What a step looks at: the published "value", the number of "contributors", or the "sizes" of contributions."""
+
+    @abstractmethod
+    def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
+        """What can be published in place of a value that the steps before have made of the cell."""
+
+    @property
+    @abstractmethod
+    def formula(self) -> str:
+        """The step with its parameters, in one line."""
+
+    def beside(self, folder: Path) -> RuleStep:
+        """The step of a file in this folder, with the data that it names read."""
+        return self
+
+    @property
+    def looks_at(self) -> int:
+        """How many of the largest contributions it looks at."""
+        return 0
+
+    @property
+    def onset(self) -> int:
+        """In tables of counts, from this count and value on nothing is suppressed, and what is published repeats by `period`."""
+        return 0
+
+    @property
+    def spread(self) -> int:
+        """A published number differs from the value by at most so much."""
+        return 0
+
+    @property
+    def period(self) -> int:
+        """From the onset on, a value that is larger by so much is published as what is larger by so much."""
+        return 1
+
+
+@define
+class ThresholdStep(RuleStep):
+    """The minimum frequency rule: a cell of at least one and fewer than n contributions is suppressed.
+
+    Args:
+        least: n.
+    """
+
+    name: ClassVar[str] = "threshold"
+    source: ClassVar[str] = f"{HANDBOOK}, chapter 4"
+    reads: ClassVar[str] = "contributors"
+
+    least: Annotated[int, Integer(1)]
+
+    def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
+        return _hidden_where(0 < cell.count < self.least, value)
+
+    @property
+    def formula(self) -> str:
+        return f"suppressed where 0 < contributions < {self.least}"
+
+    @property
+    def onset(self) -> int:
+        return self.least
+
+
+@define
+class DominanceStep(RuleStep):
+    """The (n, k) rule: a cell is suppressed whose n largest contributions are more than k percent of its total.
+
+    Args:
+        contributions: n.
+        percent: k, in (0, 100].
+    """
+
+    name: ClassVar[str] = "dominance"
+    source: ClassVar[str] = f"{HANDBOOK}, chapter 4"
+    reads: ClassVar[str] = "sizes"
+
+    contributions: Annotated[int, Integer(1)]
+    percent: Annotated[Fraction, Rational(0, 100, open_low=True)]
+
+    def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
+        return _hidden_where(100 * sum(cell.largest[: self.contributions]) > self.percent * cell.total, value)
+
+    @property
+    def formula(self) -> str:
+        terms = "x_1" if self.contributions == 1 else f"x_1 + ... + x_{self.contributions}"
+        return f"suppressed where {terms} > {self.percent}/100 X"
+
+    @property
+    def looks_at(self) -> int:
+        return self.contributions
+
+    @property
+    def onset(self) -> int:
+        return math.ceil(100 * self.contributions / self.percent)
+
+
+@define
+class PPercentStep(RuleStep):
+    """The p-percent rule: a cell is suppressed whose second largest contributor could estimate the largest to within p percent.
+
+    The second subtracts its own contribution from the total, X - x_2, which is too large by what all others hold.
+
+    Args:
+        percent: p, above 0.
+    """
+
+    name: ClassVar[str] = "p-percent"
+    source: ClassVar[str] = f"{HANDBOOK}, chapter 4"
+    reads: ClassVar[str] = "sizes"
+
+    percent: Annotated[Fraction, Rational(0, open_low=True)]
+
+    def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
+        first = cell.largest[0] if cell.count else 0
+        return _hidden_where(100 * (cell.total - sum(cell.largest[:2])) < self.percent * first, value)
+
+    @property
+    def formula(self) -> str:
+        return f"suppressed where X - x_1 - x_2 < {self.percent}/100 x_1"
+
+    @property
+    def looks_at(self) -> int:
+        return 2
+
+    @property
+    def onset(self) -> int:
+        return 2 + math.ceil(self.percent / 100)
+
+
+@define
+class RedactionStep(RuleStep):
+    """Small values are suppressed, those that the steps before have made included.
+
+    Args:
+        up_to: the largest value that is suppressed.
+        least: the smallest one; with 1, none stays 0.
+    """
+
+    name: ClassVar[str] = "redaction"
+    source: ClassVar[str] = "OpenSAFELY documentation, statistical disclosure control (2026)"
+
+    up_to: Annotated[int, Integer(0)]
+    least: Annotated[int, Integer(0)] = 0
+
+    def __attrs_post_init__(self) -> None:
+        if self.least > self.up_to:
+            raise DisclosureRuleError("least", "is above up_to, so that nothing is suppressed", "lower it", value=self.least)
+
+    def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
+        return _hidden_where(self.least <= value <= self.up_to, value)
+
+    @property
+    def formula(self) -> str:
+        return f"suppressed where {self.least} <= value <= {self.up_to}"
+
+    @property
+    def onset(self) -> int:
+        return self.up_to + 1
+
+
+_ROUNDED: Mapping[str, tuple[str, Callable[[int, int], int]]] = {
+    "nearest": ("b floor((2n + b) / (2b))", lambda n, b: (2 * n + b) // (2 * b) * b),
+    "down": ("b floor(n / b)", lambda n, b: n // b * b),
+    "up": ("b ceil(n / b)", lambda n, b: -(-n // b) * b),
+    "midpoint": ("b ceil(n / b) - floor(b / 2), and 0 for 0", lambda n, b: -(-n // b) * b - b // 2 if n else 0),
+}
+
+
+@define
+class RoundingStep(RuleStep):
+    """Values go to a multiple of a base b: the nearest one and up where two are equally near, or as `to` says.
+
+    Args:
+        base: b.
+        to: nearest, down, up; or midpoint, the middle of the b values that go up to the same multiple.
+    """
+
+    name: ClassVar[str] = "rounding"
+    source: ClassVar[str] = "Willenborg and de Waal 2001, Elements of Statistical Disclosure Control"
+
+    base: Annotated[int, Integer(1, 10_000)]
+    to: Annotated[str, Text(tuple(_ROUNDED))] = "nearest"
+
+    def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
+        return frozenset({_ROUNDED[self.to][1](value, self.base)})
+
+    @property
+    def formula(self) -> str:
+        return f"n -> {_ROUNDED[self.to][0]}, b = {self.base}"
+
+    @property
+    def onset(self) -> int:
+        return 1
+
+    @property
+    def spread(self) -> int:
+        return self.base
+
+    @property
+    def period(self) -> int:
+        return self.base
+
+
+@define
+class RandomRoundingStep(RuleStep):
+    """Values go to one of the two multiples of a base b around them by chance; multiples stay.
+
+    Args:
+        base: b.
+    """
+
+    name: ClassVar[str] = "random-rounding"
+    source: ClassVar[str] = RoundingStep.source
+
+    base: Annotated[int, Integer(1, 10_000)]
+
+    def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
+        return frozenset({value // self.base * self.base, -(-value // self.base) * self.base})
+
+    @property
+    def formula(self) -> str:
+        return f"n -> b floor(n / b) or b ceil(n / b), b = {self.base}"
+
+    @property
+    def spread(self) -> int:
+        return self.base
+
+    @property
+    def period(self) -> int:
+        return self.base
+
+
+@define
+class PerturbationStep(RuleStep):
+    """The cell-key method: a value changes by what its row of a perturbation table gives for the key of the cell.
+
+    Every change of the row with a key, or a probability above 0, is possible; keys that cells share are not looked at.
+
+    Args:
+        file: the perturbation table, a CSV file beside the rule file: columns pcv, ckey, pvalue (count, key, change), or i, v, p
+            (count, change, probability).
+        cycle: counts beyond the last row go through the last so many rows again and again; 1 for the last row.
+        changes: the possible changes for 0, 1, ..., as the file has them.
+    """
+
+    name: ClassVar[str] = "cell-key"
+    source: ClassVar[str] = "Thompson, Broadfoot and Elazar 2013"
+
+    file: Annotated[str, Text()]
+    cycle: Annotated[int, Integer(1, 10_000)] = 1
+    changes: tuple[frozenset[int], ...] = ()
+
+    def beside(self, folder: Path) -> PerturbationStep:
+        """The step with its table read."""
+        if Path(self.file).name != self.file:
+            raise DisclosureRuleError("file", "must be the name of a file beside the rule file", value=self.file)
+        changes = read_perturbations(folder / self.file)
+        if self.cycle >= len(changes):
+            raise DisclosureRuleError("cycle", f"is more than the {len(changes) - 1} rows of the table", value=self.cycle)
+        return evolve(self, changes=changes)
+
+    def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
+        last = len(self.changes) - 1
+        row = value if value <= last else last - (last - value) % self.cycle
+        return frozenset(value + change for change in self.changes[row])
+
+    @property
+    def formula(self) -> str:
+        return f"n -> n + d, d of the row of n in {self.file} ({len(self.changes) - 1} counts, by at most {self.spread})"
+
+    @property
+    def onset(self) -> int:
+        return max(1, len(self.changes) - self.cycle)
+
+    @property
+    def spread(self) -> int:
+        return max(abs(change) for row in self.changes for change in row)
+
+    @property
+    def period(self) -> int:
+        return self.cycle
+
+
+def _hidden_where(sensitive: bool, value: int) -> CellOutcomes:
+    return frozenset({None if sensitive else value})
+
+
+STEPS: Mapping[str, type[RuleStep]] = {
+    cls.name: cls
+    for cls in (
+        ThresholdStep, DominanceStep, PPercentStep, RedactionStep, RoundingStep, RandomRoundingStep, PerturbationStep,
+    )
+}  # fmt: skip
+"""The steps by the names that files use."""
+
+MOST_TABLE_BYTES = 20_000_000
+_COLUMNS = (("pcv", "ckey", "pvalue"), ("i", "v", "p"))
+_ROUNDED_AWAY = Fraction(1, 100)
+
+
+def read_perturbations(path: Path) -> tuple[frozenset[int], ...]:
+    """The possible changes of 0, 1, ... from a published perturbation table.
+
+    Raises:
+        DisclosureRuleError: it is no such table, with the line.
+        UnreadableFileError, NotAFileError: it cannot be read.
+    """
+    rows: dict[int, dict[int, Fraction]] = {}
+    line = 1
+    try:
+        content = read_bytes(path, MOST_TABLE_BYTES)
+        if len(content) > MOST_TABLE_BYTES:
+            raise DisclosureRuleError("perturbation table", f"is larger than {MOST_TABLE_BYTES:,} bytes")
+        reader = csv.reader(io.StringIO(decoded(content), newline=""))
+        header = [name.strip().strip('"').lower() for name in next(reader, [])]
+        names = next((names for names in _COLUMNS if set(names) <= set(header)), None)
+        if names is None or len(set(header)) != len(header):
+            rule = "needs the columns pcv, ckey, pvalue or i, v, p, each once"
+            raise DisclosureRuleError("perturbation table", rule, value=", ".join(header))
+        places = [header.index(name) for name in names]
+        for entry in reader:
+            line = reader.line_num
+            if len(entry) != len(header):
+                raise DisclosureRuleError("row", f"has {len(entry)} fields instead of {len(header)}")
+            _take(rows, names, [entry[place].strip() for place in places])
+        line = 1
+        return _checked(rows, names == _COLUMNS[0])
+    except (DpspecError, csv.Error) as problem:
+        fault = (
+            problem if isinstance(problem, DpspecError) else DisclosureRuleError("perturbation table", f"is no CSV ({problem})")
+        )
+        fault.file, fault.line = str(path), fault.line or line
+        raise fault from None
+
+
+def _take(rows: dict[int, dict[int, Fraction]], names: Sequence[str], written: Sequence[str]) -> None:
+    """One line of a perturbation table: by key the change, or by change the probability."""
+    count, second = (_whole(text, name) for text, name in zip(written[:2], names, strict=False))
+    third = Fraction(_whole(written[2], names[2])) if names[2] == "pvalue" else rational(written[2], names[2])
+    row = rows.setdefault(count, {})
+    if second in row:
+        raise DisclosureRuleError(names[1], f"stands twice for the count {count}", value=second)
+    if names[2] == "p" and not 0 <= third <= 1:
+        raise DisclosureRuleError("p", "must be a probability", value=str(third))
+    row[second] = third
+
+
+def _checked(rows: dict[int, dict[int, Fraction]], keyed: bool) -> tuple[frozenset[int], ...]:
+    """The changes by count, the row of 0 added where there is none."""
+    if not rows or min(rows) < 0 or max(rows) == 0 or set(range(1, max(rows) + 1)) - set(rows):
+        raise DisclosureRuleError("perturbation table", "needs a row for each of the counts 1, 2, ... up to its last")
+    if keyed and len({frozenset(row) for row in rows.values()}) > 1:
+        raise DisclosureRuleError("perturbation table", "must have the same cell keys for every count")
+    for count, row in rows.items():
+        if not keyed and abs(sum(row.values(), Fraction(-1))) > _ROUNDED_AWAY:
+            rule = "must have probabilities that sum to 1, but for what rounding takes"
+            raise DisclosureRuleError(f"count {count}", rule, value=str(float(sum(row.values()))))
+    rows.setdefault(0, {0: Fraction(0 if keyed else 1)})
+    found = [
+        frozenset(int(d) for d in row.values()) if keyed else frozenset(d for d, p in row.items() if p)
+        for _, row in sorted(rows.items())
+    ]
+    for count, changes in enumerate(found):
+        if count + min(changes) < 0:
+            raise DisclosureRuleError(f"count {count}", "must not be published as a negative number", value=min(changes))
+    return tuple(found)
+
+
+def _whole(text: str, subject: str) -> int:
+    if not re.fullmatch(r"[+-]?[0-9]{1,9}", text):
+        raise DisclosureRuleError(subject, "must be a whole number", value=text)
+    return int(text)
+
+
+# --- rule files -----------------------------------------------------------------------------------
+
+
+KINDS = ("counts", "magnitudes")
+
+
+@define
+class PublishedColumns:
+    """How the tables are written that are held to the rules.
+
+    Without `published`, every column but the labels holds numbers to publish. With it, a row is one cell, and the columns
+    beside it, which are not published, say what is in the cell.
+
+    Args:
+        labels: columns that hold words; without any, the first one. A table need not have them all.
+        suppressed: what stands in a suppressed cell.
+        blank: whether an empty cell is a suppressed one.
+        published: the column of the numbers to publish.
+        contributors: the column of the number of contributions.
+        total: the column of the true total.
+        largest: the columns of the largest contributions.
+    """
+
+    labels: Annotated[tuple[str, ...], Items(Text())] = ()
+    suppressed: Annotated[tuple[str, ...], Items(Text(), least=1)] = ("x",)
+    blank: Annotated[bool, Truth()] = False
+    published: Annotated[str | None, Text()] = None
+    contributors: Annotated[str | None, Text()] = None
+    total: Annotated[str | None, Text()] = None
+    largest: Annotated[tuple[str, ...], Items(Text())] = ()
+
+    def __attrs_post_init__(self) -> None:
+        truth = [name for name in (self.contributors, self.total, *self.largest) if name is not None]
+        named = [name for name in (self.published, *truth) if name is not None]
+        if truth and self.published is None:
+            raise DisclosureRuleError("tables", "names what is in the cells, and not the column published", "name it")
+        if self.published is not None and self.contributors is None:
+            raise DisclosureRuleError("tables", "names the column published, and not contributors", "name that, too")
+        if len(set(named)) != len(named):
+            raise DisclosureRuleError("tables", "names one column twice")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class RuleFile:
+    """A chain of rules with its name.
+
+    Args:
+        path: the file.
+        id, title, source: what it calls itself.
+        kind: "counts" or "magnitudes".
+        steps: the steps, in order.
+        columns: how tables are written that are held to it.
+    """
+
+    path: str
+    id: str
+    title: str
+    kind: str
+    steps: tuple[RuleStep, ...]
+    source: str = ""
+    columns: PublishedColumns = attrs.field(factory=PublishedColumns)
+
+    @property
+    def looks_at(self) -> int:
+        """How many of the largest contributions its steps look at."""
+        return max(step.looks_at for step in self.steps)
+
+    def outcomes(self, cell: CellContents, without: frozenset[int] = frozenset()) -> CellOutcomes:
+        """F(c): what the chain can publish for a cell, some steps left out."""
+        values: CellOutcomes = frozenset({cell.total})
+        for place, step in enumerate(self.steps):
+            if place not in without:
+                values = frozenset(
+                    after for value in values for after in ((None,) if value is None else step.outcomes(cell, value))
+                )
+        return values
+
+    @cached_property
+    def spread(self) -> int:
+        """A published number differs from the true total by at most so much."""
+        return sum(step.spread for step in self.steps)
+
+    @cached_property
+    def onset(self) -> int:
+        """From this count on, nothing is suppressed, and what is published repeats by `period`."""
+        before = itertools.accumulate((step.spread for step in self.steps), initial=0)
+        return max(step.onset + moved for step, moved in zip(self.steps, before, strict=False))
+
+    @cached_property
+    def redacted(self) -> int:
+        """No total above this is suppressed for its value."""
+        before = itertools.accumulate((step.spread for step in self.steps), initial=0)
+        ends = (step.onset + moved for step, moved in zip(self.steps, before, strict=False) if step.reads == "value")
+        return max(ends, default=0)
+
+    @cached_property
+    def period(self) -> int:
+        """What is published repeats from here on by so much."""
+        return math.lcm(*(step.period for step in self.steps))
+
+    def first_inferred(self, most: int = 8) -> list[tuple[int | None, tuple[int, ...]]]:
+        """Of counts: what can be published of the smallest ones, each with all counts that it can stand for."""
+        if self.kind != "counts":
+            return []
+        last = self.onset + 2 * self.spread + most * self.period
+        _refuse_above(last, MOST_COUNTS, "counts", "take smaller bases")
+        left: dict[int | None, list[int]] = {}
+        for number in range(last + 1):
+            for value in self.outcomes(CellContents.of_count(number, self.looks_at)):
+                left.setdefault(value, []).append(number)
+        whole = [value for value in sorted(left, key=_order) if value is None or value + self.spread <= last]
+        return [(value, tuple(left[value])) for value in whole[:most]]
+
+
+_KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+MOST_STEPS = 12
+
+
+def read_rules(path: str | Path) -> RuleFile:
+    """Read a rule file; every fault with its line.
+
+    Raises:
+        the faults of `specfile.reader`, DisclosureRuleError, UnknownNameError; several together.
+    """
+    positions = None
+    try:
+        text = load_text(Path(path))
+        data = parse(text)
+        positions = FilePositions.of(text, data)
+        return _rule_file(data, Path(path))
+    except DpspecError as fault:
+        for single in each(fault):
+            if single.file is None:
+                single.file = str(path)
+                single.line = single.line or (positions.of_fault(single, "") if positions is not None else None)
+        raise
+
+
+@define
+class _Head:
+    """The plain keys of a rule file."""
+
+    id: Annotated[str, Text()]
+    title: Annotated[str, Text()]
+    kind: Annotated[str, Text(KINDS)]
+    source: Annotated[str | None, Text()] = None
+
+
+def _rule_file(data: dict[str, Any], path: Path) -> RuleFile:
+    if data.get("schema") != 1 or isinstance(data.get("schema"), bool):
+        raise SchemaVersionError("schema", "must be 1, the version of rule files", value=data.get("schema"))
+    steps, tables = data.pop("step", None), data.pop("tables", {})
+    data.pop("schema")
+    if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps) or not 1 <= len(steps) <= MOST_STEPS:
+        raise WrongShapeError("step", f"must be 1 to {MOST_STEPS} tables [[step]], each with its rule")
+    if not isinstance(tables, dict):
+        raise WrongShapeError("tables", "must be a table [tables]")
+    parts = collect(
+        [
+            lambda: build(_Head, data, "file"),
+            lambda: build(PublishedColumns, tables, "tables"),
+            *(lambda place=place, step=step: _step(step, f"step[{place}]", path.parent) for place, step in enumerate(steps)),
+        ]
+    )
+    head, columns, *made = parts
+    if not _KEBAB.fullmatch(head.id):
+        raise DisclosureRuleError("id", "must be lower-kebab", "lower-case letters and digits with hyphens", value=head.id)
+    if head.kind == "counts" and (columns.total is not None or columns.largest):
+        raise DisclosureRuleError("tables", "of counts have contributors alone", "leave out total and largest")
+    if head.kind == "magnitudes" and any(isinstance(step, PerturbationStep) for step in made):
+        raise DisclosureRuleError("step", "perturbs counts, and these rules are of magnitudes", "leave cell-key out")
+    return RuleFile(
+        path=str(path), id=head.id, title=head.title, kind=head.kind, source=head.source or "", steps=tuple(made), columns=columns
+    )
+
+
+def _step(table: Mapping[str, Any], subject: str, folder: Path) -> RuleStep:
+    name = table.get("rule")
+    if not isinstance(name, str):
+        raise MissingKeyError(f"{subject}.rule", "is missing", f"one of {', '.join(STEPS)}")
+    if name not in STEPS:
+        raise UnknownNameError(f"{subject}.rule", "is no rule", did_you_mean(name, STEPS), value=name)
+    made: RuleStep = build(STEPS[name], {key: value for key, value in table.items() if key != "rule"}, subject)
+    return made.beside(folder)
+
+
+# --- which lets more be inferred ------------------------------------------------------------------
+
+
+MOST_COUNTS = 50_000
+MOST_TOTAL = 36
+"""The 115,000 cells of magnitudes up to this total are listed."""
+CellQuestion = tuple[str, int]
+"""("total", 0); or ("others", v): the largest contribution of the others, asked by the contributor of v."""
+
+
+@attrs.frozen(kw_only=True)
+class ToldMore:
+    """A table of one cell on which one chain tells what the other does not.
+
+    Args:
+        cell: the contributions, the largest first; of a count, the count alone.
+        question: what is asked.
+        shown: what the chain publishes.
+        known: the answers that remain.
+        limit: of magnitudes the largest answer that is listed for a suppressed cell; None of counts, where all are.
+        others: everything that the other chain can publish for the cell, each with the answers that remain then.
+    """
+
+    cell: tuple[int, ...]
+    question: CellQuestion
+    shown: int | None
+    known: tuple[int, ...]
+    limit: int | None
+    others: tuple[tuple[int | None, tuple[int, ...]], ...]
+
+    def open_ended(self, shown: int | None) -> bool:
+        """Whether larger answers may remain than are listed for what is published."""
+        return shown is None and self.limit is not None
+
+
+@attrs.frozen(kw_only=True)
+class RuleComparison:
+    """Two chains held against each other.
+
+    Args:
+        first, second: the chains.
+        looked_at: on which cells.
+        by_first: the smallest table on which the first tells what the second does not, and the one on which it leaves the
+            fewest answers; nothing where it never does.
+        by_second: the same the other way round.
+    """
+
+    first: RuleFile
+    second: RuleFile
+    looked_at: str
+    by_first: tuple[ToldMore, ToldMore] | None
+    by_second: tuple[ToldMore, ToldMore] | None
+
+    @property
+    def answer(self) -> str:
+        """first, second, both or neither: who tells what the other does not."""
+        told = (self.by_first is not None, self.by_second is not None)
+        return {(True, False): "first", (False, True): "second", (True, True): "both", (False, False): "neither"}[told]
+
+
+def compare_rules(first: RuleFile, second: RuleFile, total: int = 12) -> RuleComparison:
+    """Which of two chains lets more be inferred.
+
+    Args:
+        total: of magnitudes, all cells up to this total are looked at.
+
+    Raises:
+        DisclosureRuleError: one is about counts and the other about magnitudes.
+        NotEnumerableError: too many cells would have to be looked at.
+    """
+    if first.kind != second.kind:
+        raise DisclosureRuleError("rules", "are about counts and about magnitudes", "compare two of one kind", value=second.id)
+    spread = max(first.spread, second.spread)
+    if first.kind == "counts":
+        last = max(first.onset, second.onset) + 2 * spread + math.lcm(first.period, second.period)
+        _refuse_above(last, MOST_COUNTS, "counts", "take smaller bases or cycles")
+        cells: list[tuple[int, ...]] = [(count,) for count in range(last + 2 * spread + 1)]
+        judged, limit, looked_at = last + 1, None, f"every count (those up to {last:,} decide)"
+    else:
+        limit = max(total + 2 * spread, *(chain.redacted for chain in (first, second)))
+        _refuse_above(limit, MOST_TOTAL, "as total", "take smaller bases, or ask for smaller totals")
+        cells = [xs for number in range(limit + 1) for xs in partitions(number, number)]
+        judged = sum(sum(xs) <= total for xs in cells)
+        looked_at = f"every cell of whole contributions with a total of at most {total} ({judged:,} cells)"
+    one, two = CellKnowledge.of(first, cells, limit), CellKnowledge.of(second, cells, limit)
+    return RuleComparison(
+        first=first, second=second, looked_at=looked_at, by_first=_ends(one, two, judged), by_second=_ends(two, one, judged)
+    )
+
+
+def partitions(total: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """The ways to write a total as a sum of whole numbers, none above `largest`, in descending order.
+
+    >>> list(partitions(4, 3))
+    [(3, 1), (2, 2), (2, 1, 1), (1, 1, 1, 1)]
+    """
+    if not total:
+        yield ()
+    for first in range(min(total, largest), 0, -1):
+        yield from ((first, *rest) for rest in partitions(total - first, first))
+
+
+def _refuse_above(size: int, most: int, noun: str, advice: str) -> None:
+    if size > most:
+        raise NotEnumerableError("rules", f"would need more than {most:,} {noun} to be compared", advice, value=size)
+
+
+@attrs.frozen
+class CellKnowledge:
+    """What a chain tells on a list of cells.
+
+    Args:
+        cells: the cells.
+        shown: F(c) of each.
+        left: K(y) for each question and each y.
+        limit: of magnitudes the largest total that is listed; None of counts, of which nothing but themselves is asked.
+    """
+
+    cells: Sequence[tuple[int, ...]]
+    shown: Sequence[CellOutcomes]
+    left: Mapping[tuple[CellQuestion, int | None], frozenset[int]]
+    limit: int | None
+
+    @classmethod
+    def of(cls, rules: RuleFile, cells: Sequence[tuple[int, ...]], limit: int | None) -> CellKnowledge:
+        kept = rules.looks_at
+        counts = limit is None
+        contents = (CellContents.of_count(xs[0], kept) if counts else CellContents(len(xs), sum(xs), xs[:kept]) for xs in cells)
+        shown = [rules.outcomes(cell) for cell in contents]
+        left: dict[tuple[CellQuestion, int | None], set[int]] = {}
+        for xs, values in zip(cells, shown, strict=True):
+            for question, answer in questions(xs, counts):
+                for value in values:
+                    left.setdefault((question, value), set()).add(answer)
+        return cls(cells, shown, {key: frozenset(answers) for key, answers in left.items()}, limit)
+
+    def beyond(self, other: CellKnowledge, judged: int) -> Iterator[ToldMore]:
+        """Where this tells what the other does not, on the first `judged` cells, in their order."""
+        for place, xs in enumerate(self.cells[:judged]):
+            for question, _ in questions(xs, self.limit is None):
+                others = {value: other.left[question, value] for value in other.shown[place]}
+                for value in sorted(self.shown[place], key=_order):
+                    known = self.left[question, value]
+                    if not any(answers <= known for answers in others.values()):
+                        yield ToldMore(
+                            cell=xs, question=question, shown=value, known=tuple(sorted(known)),
+                            limit=None if self.limit is None else self.limit - question[1],
+                            others=tuple((one, tuple(sorted(others[one]))) for one in sorted(others, key=_order)),
+                        )  # fmt: skip
+
+
+def questions(cell: tuple[int, ...], counts: bool) -> Iterator[tuple[CellQuestion, int]]:
+    """What may be asked of a cell, with the true answers.
+
+    >>> list(questions((5, 2), counts=False))
+    [(('total', 0), 7), (('others', 5), 2), (('others', 2), 5)]
+    """
+    yield ("total", 0), sum(cell)
+    for place, own in enumerate(() if counts else cell):
+        if place == 0 or cell[place - 1] != own:
+            yield ("others", own), cell[1 if place == 0 else 0] if len(cell) > 1 else 0
+
+
+def _order(value: int | None) -> tuple[bool, int]:
+    return value is not None, value or 0
+
+
+def _ends(one: CellKnowledge, other: CellKnowledge, judged: int) -> tuple[ToldMore, ToldMore] | None:
+    """The smallest table and the one that leaves the fewest answers."""
+    smallest = sharpest = None
+    for told in one.beyond(other, judged):
+        smallest = smallest or told
+        if sharpest is None or (told.shown is None, len(told.known)) < (sharpest.shown is None, len(sharpest.known)):
+            sharpest = told
+    return None if smallest is None or sharpest is None else (smallest, sharpest)

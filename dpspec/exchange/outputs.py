@@ -1,0 +1,537 @@
+"""Output checking: a folder of tables that somebody means to publish, held to a file of disclosure rules.
+
+Where a table holds nothing but the numbers to publish, a number breaks the rules when no cell at all could be published so. Where
+it says beside each number what is in the cell, the number breaks them when this cell is not published so. A cell that is
+suppressed breaks no rule: more may be suppressed than must be, as is done to protect other cells. Which steps are broken: the
+fewest that, left out, would allow the number.
+
+A number that breaks a rule is confidential, and so is what a table holds beside it: row, column and rule are told, and no value.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import attrs
+
+from dpspec.base.errors import DpspecError, TableError, count, harmless
+from dpspec.base.files import read_bytes
+from dpspec.base.params import raise_all
+from dpspec.base.types import JsonData
+from dpspec.base.words import Word, worst_word
+from dpspec.comparison.disclosure import CellContents, RuleComparison, RuleFile, ToldMore
+
+MOST_BYTES = 200_000_000
+"""The largest table that is read."""
+MOST_SHOWN = 1000
+"""So many broken cells of a table are told one by one; all are counted."""
+_FAULTS_SHOWN = 5
+_NUMBER = re.compile(r"\+?([0-9]+)(?:\.0*)?")
+_DECIMAL = re.compile(r"\+?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
+_LONGEST = 18
+
+
+@attrs.frozen(kw_only=True)
+class BrokenCell:
+    """A number that the rules do not allow.
+
+    Args:
+        line: the line in the file; row: the row below the header.
+        column: the name of the column.
+        steps: the places of the steps that are broken, from 0.
+    """
+
+    line: int
+    row: int
+    column: str
+    steps: tuple[int, ...]
+
+
+@attrs.frozen(kw_only=True)
+class CheckedOutput:
+    """One table held to the rules.
+
+    Args:
+        path: the file.
+        cells: how many cells it has; suppressed: how many of them are.
+        told: whether it says what is in the cells.
+        broken: the first broken cells; broken_cells: how many there are.
+        unjudged: the places of the steps that need to know what is in a cell, where the table does not say.
+        steps: how many steps there are.
+    """
+
+    path: str
+    cells: int
+    suppressed: int
+    told: bool
+    broken: tuple[BrokenCell, ...]
+    broken_cells: int
+    unjudged: tuple[int, ...]
+    steps: int
+
+    @property
+    def word(self) -> Word:
+        """Refuted, unchecked, undecided, or holds."""
+        if self.broken_cells:
+            return Word.REFUTED
+        if not self.cells or len(self.unjudged) == self.steps:
+            return Word.UNCHECKED
+        return Word.UNDECIDED if self.unjudged else Word.HOLDS
+
+
+@attrs.frozen(kw_only=True)
+class CheckedFolder:
+    """A folder of tables held to the rules.
+
+    Args:
+        rules: the rules.
+        tables: what was found of each table.
+        passed_over: files that are no *.csv; nothing is known of them.
+    """
+
+    rules: RuleFile
+    tables: tuple[CheckedOutput, ...]
+    passed_over: tuple[str, ...]
+
+    @property
+    def word(self) -> Word:
+        return worst_word(table.word for table in self.tables)
+
+
+def check_outputs(folder: Path, rules: RuleFile, progress: Callable[[int, int], None] | None = None) -> CheckedFolder:
+    """Hold every *.csv in a folder, and in the folders in it, to the rules.
+
+    Args:
+        progress: called with (tables done, tables in all).
+
+    Raises:
+        TableError: no folder, no table in it, or a table that cannot be read; the faults of all tables together.
+    """
+    if not folder.is_dir():
+        raise TableError("folder", "is no directory", "name the folder of the tables", value=str(folder))
+    inside = sorted(path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
+    paths = [path for path in inside if path.suffix.lower() == ".csv"]
+    if not paths:
+        raise TableError("folder", "holds no *.csv, so nothing can be checked", "write the tables as CSV", value=str(folder))
+    judge = CellJudge(rules)
+    tables: list[CheckedOutput] = []
+    faults: list[DpspecError] = []
+    for done, path in enumerate(paths, start=1):
+        found = _checked(path, judge)
+        tables += [one for one in found if isinstance(one, CheckedOutput)]
+        faults += [one for one in found if isinstance(one, DpspecError)]
+        if progress is not None:
+            progress(done, len(paths))
+    raise_all(faults)
+    return CheckedFolder(rules=rules, tables=tuple(tables), passed_over=tuple(str(path) for path in inside if path not in paths))
+
+
+# --- one cell -------------------------------------------------------------------------------------
+
+
+class CellJudge:
+    """Which steps a published number breaks; remembers, because the same small numbers come again and again."""
+
+    def __init__(self, rules: RuleFile) -> None:
+        self.rules = rules
+        places = range(len(rules.steps))
+        of_cells = rules.kind == "magnitudes" and rules.columns.published is None
+        self.unjudged = tuple(place for place in places if of_cells and rules.steps[place].reads != "value")
+        judged = [place for place in places if place not in self.unjudged]
+        self.left_out = [frozenset(chosen) for size in range(len(judged) + 1) for chosen in itertools.combinations(judged, size)]
+        self.known: dict[int, tuple[int, ...] | None] = {}
+
+    def of_number(self, number: int) -> tuple[int, ...] | None:
+        """The steps that a number breaks, whatever is in its cell; None where it breaks none."""
+        if number not in self.known:
+            low, high = max(number - self.rules.spread, 0), number + self.rules.spread
+            cells = [CellContents.of_count(n, self.rules.looks_at) for n in range(low, high + 1)]
+            self.known[number] = self._least(number, cells)
+        return self.known[number]
+
+    def of_cell(self, number: int, cell: CellContents) -> tuple[int, ...] | None:
+        """The steps that a number breaks as that of this cell; None where it breaks none."""
+        return None if number in self.rules.outcomes(cell) else self._least(number, [cell])
+
+    def _least(self, number: int, cells: Sequence[CellContents]) -> tuple[int, ...] | None:
+        skipped = frozenset(self.unjudged)
+        for chosen in self.left_out:
+            if any(number in self.rules.outcomes(cell, skipped | chosen) for cell in cells):
+                return tuple(sorted(chosen)) or None
+        return tuple(place for place in range(len(self.rules.steps)) if place not in skipped)
+
+
+# --- one table ------------------------------------------------------------------------------------
+
+
+def _checked(path: Path, judge: CellJudge) -> list[CheckedOutput | DpspecError]:
+    """A table held to the rules, or what is wrong with it."""
+    faults = TableFaults(str(path))
+    found = None
+    try:
+        content = read_bytes(path, MOST_BYTES)
+        header, rows = _opened(content)
+        places = _places(header, judge.rules)
+        found = _judged(header, rows, places, judge, faults)
+    except DpspecError as fault:
+        faults.add(fault, fault.line)
+    except csv.Error as problem:
+        faults.add(TableError("table", f"is no CSV ({problem})", "write it as comma-separated values"), None)
+    return [*faults.shown()] if faults.number or found is None else [found]
+
+
+def _opened(content: bytes) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """The header, and the rows with their lines; one byte order mark of UTF-8 in front is no part of the header."""
+    if len(content) > MOST_BYTES:
+        raise TableError("table", f"is larger than {MOST_BYTES:,} bytes", "publish it in parts")
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise TableError("table", "begins with the byte order mark of UTF-16", "save it as UTF-8")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise _at(content.count(b"\n", 0, problem.start) + 1, TableError("text", "is not UTF-8", "save it as UTF-8")) from None
+    if "\0" in text:
+        raise _at(text.count("\n", 0, text.index("\0")) + 1, TableError("text", "holds a zero byte", "save it as CSV"))
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header = [name.strip() for name in next(reader, [])]
+    if not any(header):
+        raise _at(1, TableError("header", "is missing", "name the columns in the first line"))
+    if any(not name for name in header[1:]):
+        raise _at(1, TableError("header", "has a column without a name", "name every column"))
+    twice = next((name for place, name in enumerate(header) if name in header[:place]), None)
+    if twice is not None:
+        raise _at(1, TableError("header", "names a column twice", "name every column once", value=twice))
+    if "\ufeff" in "".join(header):
+        raise _at(1, TableError("header", "holds a byte order mark", "leave one at the beginning of the file, or none"))
+    return header, ((reader.line_num, row) for row in reader)
+
+
+def _at(line: int, fault: TableError) -> TableError:
+    fault.line = line
+    return fault
+
+
+@attrs.frozen
+class ColumnPlaces:
+    """Where a table has what: the numbers to publish, and the contents of cells."""
+
+    numbers: tuple[int, ...]
+    contributors: int | None = None
+    total: int | None = None
+    largest: tuple[int, ...] = ()
+
+
+def _places(header: Sequence[str], rules: RuleFile) -> ColumnPlaces:
+    columns = rules.columns
+    if columns.published is None:
+        labels = columns.labels or header[:1]
+        numbers = tuple(place for place, name in enumerate(header) if name not in labels)
+        if not numbers:
+            raise _at(1, TableError("header", "has no column of numbers", "name fewer labels in [tables]"))
+        return ColumnPlaces(numbers)
+    needs_sizes = any(step.reads == "sizes" for step in rules.steps)
+    if rules.kind == "magnitudes" and columns.total is None:
+        raise TableError("rules", "of magnitudes need the column total beside contributors", "name it in [tables]")
+    if rules.kind == "magnitudes" and needs_sizes and len(columns.largest) < rules.looks_at:
+        rule = f"need the {rules.looks_at} largest contributions of a cell"
+        raise TableError("rules", rule, "name so many columns as largest in [tables]", value=len(columns.largest))
+    wanted = [name for name in (columns.published, columns.contributors, columns.total, *columns.largest) if name is not None]
+    missing = [name for name in wanted if name not in header]
+    if missing:
+        raise _at(1, TableError("header", "lacks a column that the rules name in [tables]", value=", ".join(missing)))
+    at = {name: place for place, name in enumerate(header)}
+    return ColumnPlaces(
+        (at[columns.published],), at[str(columns.contributors)], None if columns.total is None else at[columns.total],
+        tuple(at[name] for name in columns.largest),
+    )  # fmt: skip
+
+
+def _judged(
+    header: Sequence[str], rows: Iterator[tuple[int, list[str]]], places: ColumnPlaces, judge: CellJudge, faults: TableFaults
+) -> CheckedOutput:
+    """Every cell of a table held to the rules; what cannot be read goes into `faults`."""
+    columns = judge.rules.columns
+    markers = frozenset([*columns.suppressed, *([""] if columns.blank else [])])
+    broken: list[BrokenCell] = []
+    cells = suppressed = broken_cells = number_of_row = 0
+    for line, row in rows:
+        if not row:
+            continue
+        number_of_row += 1
+        if len(row) != len(header):
+            faults.add(TableError(f"row {number_of_row}", f"has {len(row)} fields instead of {len(header)}"), line)
+            continue
+        contents = None
+        if places.contributors is not None:
+            contents = _contents(row, header, places, judge.rules, faults.at(line))
+            if contents is None:
+                continue
+        for place in places.numbers:
+            written = row[place].strip()
+            cells += 1
+            if written in markers:
+                suppressed += 1
+                continue
+            number = _number(written)
+            if isinstance(number, str):
+                faults.add(TableError(f"row {number_of_row}, column {header[place]}", number, _ADVICE), line)
+                continue
+            steps = judge.of_number(number) if contents is None else judge.of_cell(number, contents)
+            if steps is not None:
+                broken_cells += 1
+                if len(broken) < MOST_SHOWN:
+                    broken.append(BrokenCell(line=line, row=number_of_row, column=header[place], steps=steps))
+    return CheckedOutput(
+        path=faults.path, cells=cells, suppressed=suppressed, told=places.contributors is not None, broken=tuple(broken),
+        broken_cells=broken_cells, unjudged=judge.unjudged, steps=len(judge.rules.steps),
+    )  # fmt: skip
+
+
+_ADVICE = "write a whole number, or a marker of suppression that [tables] names"
+
+
+def _number(written: str) -> int | str:
+    """A whole number, or what is wrong with it; the value is not told."""
+    found = _NUMBER.fullmatch(written)
+    if found is not None:
+        return int(found[1]) if len(found[1]) <= _LONGEST else f"has more than {_LONGEST} digits"
+    if not written:
+        return "is empty"
+    if written.startswith("-") and (_NUMBER.fullmatch(written[1:]) or _DECIMAL.fullmatch(written[1:])):
+        return "is negative"
+    return "is no whole number" if _DECIMAL.fullmatch(written) else "is no number"
+
+
+def _contents(
+    row: Sequence[str], header: Sequence[str], places: ColumnPlaces, rules: RuleFile, fault: Callable[[TableError], None]
+) -> CellContents | None:
+    """What a row says is in its cell; None where that cannot be."""
+
+    def read(place: int) -> int | None:
+        number = _number(row[place].strip())
+        if isinstance(number, int):
+            return number
+        fault(TableError(f"column {header[place]}", number, "write a whole number"))
+        return None
+
+    contributors = read(places.contributors or 0)
+    if contributors is None:
+        return None
+    if rules.kind == "counts":
+        return CellContents.of_count(contributors, rules.looks_at)
+    total = read(places.total or 0)
+    written = [place for place in places.largest if row[place].strip()]
+    listed = [read(place) for place in written]
+    sizes = sorted((size for size in listed if size is not None), reverse=True)
+    if total is None or len(sizes) < len(listed):
+        return None
+    rest, others = total - sum(sizes), contributors - len(sizes)
+    fits = others >= 0 and rest >= 0 and (others or not rest) and (not sizes or rest <= others * sizes[-1])
+    if not fits or len(sizes) < min(len(places.largest), contributors):
+        rule = "has contributions that cannot be: their number, the largest of them and the total do not fit together"
+        fault(
+            TableError(f"columns {', '.join(rules.columns.largest)}", rule, "write the largest ones, and leave the others empty")
+        )
+        return None
+    return CellContents(contributors, total, tuple(sizes[: rules.looks_at]))
+
+
+class TableFaults:
+    """What is wrong with one table: the first faults, and the number of all."""
+
+    def __init__(self, path: str) -> None:
+        self.path, self.number, self.first = path, 0, list[DpspecError]()
+
+    def add(self, fault: DpspecError, line: int | None) -> None:
+        self.number += 1
+        fault.file, fault.line = self.path, line
+        if len(self.first) < _FAULTS_SHOWN:
+            self.first.append(fault)
+
+    def at(self, line: int) -> Callable[[TableError], None]:
+        """Takes the faults of one line."""
+        return lambda fault: self.add(fault, line)
+
+    def shown(self) -> list[DpspecError]:
+        if self.number > len(self.first):
+            more = TableError("table", f"has {self.number - len(self.first):,} more faults", "mend the first, and see the others")
+            more.file = self.path
+            return [*self.first, more]
+        return self.first
+
+
+# --- what is told ---------------------------------------------------------------------------------
+
+
+def checked_data(found: CheckedFolder) -> JsonData:
+    """A checked folder, as data."""
+    steps = [step.name for step in found.rules.steps]
+    return {
+        "rules": found.rules.id,
+        "outcome": found.word.word,
+        "tables": [
+            {
+                "path": table.path,
+                "outcome": table.word.word,
+                "cells": table.cells,
+                "suppressed": table.suppressed,
+                "contents": table.told,
+                "broken_cells": table.broken_cells,
+                "broken": [
+                    {"line": one.line, "row": one.row, "column": one.column, "steps": [place + 1 for place in one.steps],
+                     "rules": [steps[place] for place in one.steps]}
+                    for one in table.broken
+                ],
+                "unjudged": [{"step": place + 1, "rule": steps[place]} for place in table.unjudged],
+            }
+            for table in found.tables
+        ],
+        "passed_over": list(found.passed_over),
+    }  # fmt: skip
+
+
+_TEXT_SHOWN = 20
+
+
+def checked_text(found: CheckedFolder) -> str:
+    """The same for people: the answer first, then each table."""
+    rules = found.rules
+    lines = [f"{found.word.label}: {count(len(found.tables), 'table')} held to {rules.id} ({harmless(rules.title, keep='')})"]
+    if found.passed_over:
+        lines.append(f"  not looked at, for they are no *.csv: {', '.join(found.passed_over)}")
+    for table in found.tables:
+        means = "is what the rules publish for its cell" if table.told else "is one that the rules can publish"
+        shown = table.cells - table.suppressed
+        lines.append(f"{table.path}: {table.word.label}; {count(table.cells, 'cell')}, {table.suppressed:,} suppressed")
+        if table.broken_cells:
+            lines.append(f"  {count(table.broken_cells, 'number')} of {shown:,} that the rules do not allow")
+        elif table.word in (Word.HOLDS, Word.UNDECIDED):
+            lines.append(f"  every number {means}")
+        for one in table.broken[:_TEXT_SHOWN]:
+            broken = "; ".join(
+                f"step {place + 1}, {rules.steps[place].name}: {rules.steps[place].formula}" for place in one.steps
+            )
+            lines.append(f"  {table.path}:{one.line}: row {one.row}, column {one.column}: {broken}")
+        if table.broken_cells > _TEXT_SHOWN:
+            lines.append(f"  and {table.broken_cells - _TEXT_SHOWN:,} more; --format json lists up to {MOST_SHOWN:,}")
+        lines += [
+            f"  not judged: step {place + 1}, {rules.steps[place].name}: the table does not say what is in its cells"
+            for place in table.unjudged
+        ]
+    return "\n".join(lines)
+
+
+def compared_data(found: RuleComparison) -> JsonData:
+    """A comparison of two chains, as data."""
+
+    def told(pair: tuple[ToldMore, ToldMore] | None) -> JsonData | None:
+        return None if pair is None else {"smallest": _told_data(pair[0]), "sharpest": _told_data(pair[1])}
+
+    return {
+        "first": found.first.id,
+        "second": found.second.id,
+        "kind": found.first.kind,
+        "tells_more": found.answer,
+        "looked_at": found.looked_at,
+        "by_first": told(found.by_first),
+        "by_second": told(found.by_second),
+    }
+
+
+def _told_data(told: ToldMore) -> JsonData:
+    return {
+        "cell": list(told.cell),
+        "question": told.question[0],
+        "own": told.question[1] if told.question[0] == "others" else None,
+        "published": told.shown,
+        "possible": list(told.known),
+        "possible_up_to": told.limit,
+        "other": [{"published": value, "possible": list(known)} for value, known in told.others],
+    }
+
+
+def compared_text(found: RuleComparison) -> str:
+    """The same for people."""
+    one, two = found.first.id, found.second.id
+    answer = {
+        "first": f"{one} lets more be inferred than {two}",
+        "second": f"{two} lets more be inferred than {one}",
+        "both": f"neither: each of {one} and {two} tells what the other does not",
+        "neither": f"{one} and {two} let the same be inferred",
+    }[found.answer]
+    lines = [answer, f"looked at: {found.looked_at}"]
+    if found.first.kind == "magnitudes":
+        lines.append("  a difference is one; that none was found is so for these cells")
+    else:
+        lines.append("  what is so of every count is so of every table with its margins, each cell being treated by itself")
+    for pair, teller, other in ((found.by_first, one, two), (found.by_second, two, one)):
+        if pair is not None:
+            lines += [f"{teller} tells what {other} does not", *_told_lines("smallest table", pair[0], teller, other)]
+            lines += _told_lines("sharpest", pair[1], teller, other) if pair[1] != pair[0] else []
+    return "\n".join(lines)
+
+
+def _told_lines(title: str, told: ToldMore, teller: str, other: str) -> Iterator[str]:
+    cell = ", ".join(map(str, told.cell)) or "nothing"
+    asked = "" if told.question[0] == "total" else f", asked by the contributor of {told.question[1]} for the largest other"
+    yield f"  {title}: one cell that holds {cell}{asked}"
+    for name, value, known in ((teller, told.shown, told.known), *((other, *answer) for answer in told.others)):
+        listed = " and larger ones that are not listed" if told.open_ended(value) else ""
+        yield f"    {name} publishes {_value(value)}: {ranges(known)}{listed}"
+
+
+def _value(value: int | None) -> str:
+    return "nothing (suppressed)" if value is None else str(value)
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Numbers in ascending order, those in sequence as a range.
+
+    >>> ranges((0, 1, 2, 5, 7, 8))
+    '0 to 2, 5, 7 to 8'
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(low) if low == high else f"{low} to {high}" for low, high in runs)
+
+
+def rules_data(rules: RuleFile) -> JsonData:
+    """A chain of rules, as data."""
+    return {
+        "path": rules.path,
+        "id": rules.id,
+        "title": rules.title,
+        "kind": rules.kind,
+        "source": rules.source,
+        "steps": [
+            {"rule": step.name, "definition": _definition(step), "formula": step.formula, "source": step.source}
+            for step in rules.steps
+        ],
+        "inferred": [{"published": value, "possible": list(known)} for value, known in rules.first_inferred()],
+    }
+
+
+def rules_text(rules: RuleFile) -> str:
+    """The same for people."""
+    lines = [f"{rules.id}: {harmless(rules.title, keep='')}", f"for tables of {rules.kind}; steps in this order:"]
+    for place, step in enumerate(rules.steps, start=1):
+        lines += [f"  {place}. {step.name}: {step.formula}", f"     {_definition(step)} ({step.source})"]
+    inferred = rules.first_inferred()
+    if inferred:
+        lines.append("what a published number says of the count:")
+        lines += [f"  {_value(value)}: {ranges(known)}" for value, known in inferred]
+    return "\n".join(lines)
+
+
+def _definition(step: object) -> str:
+    """The first paragraph of the docstring of its class."""
+    return " ".join((type(step).__doc__ or "").split("\n\n")[0].split())

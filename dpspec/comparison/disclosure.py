@@ -266,7 +266,7 @@ class RoundingStep(RuleStep):
     name: ClassVar[str] = "rounding"
     source: ClassVar[str] = "Willenborg and de Waal 2001, Elements of Statistical Disclosure Control"
 
-    base: Annotated[int, Integer(1, 10_000)]
+    base: Annotated[int, Integer(1, 1000)]
     to: Annotated[str, Text(tuple(_ROUNDED))] = "nearest"
 
     def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
@@ -300,7 +300,7 @@ class RandomRoundingStep(RuleStep):
     name: ClassVar[str] = "random-rounding"
     source: ClassVar[str] = RoundingStep.source
 
-    base: Annotated[int, Integer(1, 10_000)]
+    base: Annotated[int, Integer(1, 1000)]
 
     def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
         return frozenset({value // self.base * self.base, -(-value // self.base) * self.base})
@@ -560,6 +560,17 @@ class RuleFile:
         """What is published repeats from here on by so much."""
         return math.lcm(*(step.period for step in self.steps))
 
+    @cached_property
+    def decisive(self) -> int:
+        """The counts up to this one decide what numbers can be published, and what each leaves open.
+
+        Raises:
+            NotEnumerableError: there are too many of them.
+        """
+        last = self.onset + 2 * self.spread + self.period
+        _refuse_above(last, MOST_COUNTS, "counts", "take smaller bases or cycles")
+        return last
+
     def first_inferred(self, most: int = 8) -> list[tuple[int | None, tuple[int, ...]]]:
         """Of counts: what can be published of the smallest ones, each with all counts that it can stand for."""
         if self.kind != "counts":
@@ -575,7 +586,7 @@ class RuleFile:
 
 
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-MOST_STEPS = 12
+MOST_STEPS = 6
 
 
 def read_rules(path: str | Path) -> RuleFile:
@@ -818,6 +829,11 @@ def _ends(one: CellKnowledge, other: CellKnowledge, judged: int) -> tuple[ToldMo
     smallest = sharpest = None
     for told in one.beyond(other, judged):
         smallest = smallest or told
-        if sharpest is None or (told.shown is None, len(told.known)) < (sharpest.shown is None, len(sharpest.known)):
+        if sharpest is None or _sharpness(told) < _sharpness(sharpest):
             sharpest = told
     return None if smallest is None or sharpest is None else (smallest, sharpest)
+
+
+def _sharpness(told: ToldMore) -> tuple[bool, int]:
+    """The fewest answers first; a list that goes on without end is none."""
+    return told.open_ended(told.shown), len(told.known)

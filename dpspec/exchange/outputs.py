@@ -43,7 +43,7 @@ class BrokenCell:
     Args:
         line: the line in the file; row: the row below the header.
         column: the name of the column.
-        steps: the places of the steps that are broken, from 0.
+        steps: the places of the steps that are broken, from 0; none where no steps left out would allow the number for its cell.
     """
 
     line: int
@@ -135,35 +135,40 @@ def check_outputs(folder: Path, rules: RuleFile, progress: Callable[[int, int], 
 
 
 class CellJudge:
-    """Which steps a published number breaks; remembers, because the same small numbers come again and again."""
+    """Which steps a published number breaks: the fewest that, left out, would allow it; for any cell at all, or for a known one."""
 
     def __init__(self, rules: RuleFile) -> None:
         self.rules = rules
         places = range(len(rules.steps))
-        of_cells = rules.kind == "magnitudes" and rules.columns.published is None
-        self.unjudged = tuple(place for place in places if of_cells and rules.steps[place].reads != "value")
+        silent = rules.kind == "magnitudes" and rules.columns.published is None
+        self.unjudged = tuple(place for place in places if silent and rules.steps[place].reads != "value")
         judged = [place for place in places if place not in self.unjudged]
-        self.left_out = [frozenset(chosen) for size in range(len(judged) + 1) for chosen in itertools.combinations(judged, size)]
-        self.known: dict[int, tuple[int, ...] | None] = {}
+        self.left_out = [frozenset(some) for size in range(len(places) + 1) for some in itertools.combinations(judged, size)]
+        self.start = rules.onset + rules.spread
+        self.possible: dict[frozenset[int], frozenset[int | None]] = {}
 
     def of_number(self, number: int) -> tuple[int, ...] | None:
         """The steps that a number breaks, whatever is in its cell; None where it breaks none."""
-        if number not in self.known:
-            low, high = max(number - self.rules.spread, 0), number + self.rules.spread
-            cells = [CellContents.of_count(n, self.rules.looks_at) for n in range(low, high + 1)]
-            self.known[number] = self._least(number, cells)
-        return self.known[number]
+        alike = number if number < self.start else self.start + (number - self.start) % self.rules.period
+        return self._least(lambda chosen: alike in self._possible(chosen))
 
     def of_cell(self, number: int, cell: CellContents) -> tuple[int, ...] | None:
-        """The steps that a number breaks as that of this cell; None where it breaks none."""
-        return None if number in self.rules.outcomes(cell) else self._least(number, [cell])
+        """The steps that a number breaks as that of this cell; None where it breaks none, () where no steps left out allow it."""
+        return self._least(lambda chosen: number in self.rules.outcomes(cell, chosen))
 
-    def _least(self, number: int, cells: Sequence[CellContents]) -> tuple[int, ...] | None:
-        skipped = frozenset(self.unjudged)
+    def _least(self, allowed: Callable[[frozenset[int]], bool]) -> tuple[int, ...] | None:
         for chosen in self.left_out:
-            if any(number in self.rules.outcomes(cell, skipped | chosen) for cell in cells):
-                return tuple(sorted(chosen)) or None
-        return tuple(place for place in range(len(self.rules.steps)) if place not in skipped)
+            if allowed(chosen):
+                return tuple(sorted(chosen)) if chosen else None
+        return ()
+
+    def _possible(self, chosen: frozenset[int]) -> frozenset[int | None]:
+        """What can be published without some steps, up to where it repeats."""
+        if chosen not in self.possible:
+            skipped = chosen.union(self.unjudged)
+            cells = (CellContents.of_count(n, self.rules.looks_at) for n in range(self.rules.decisive + 1))
+            self.possible[chosen] = frozenset(value for cell in cells for value in self.rules.outcomes(cell, skipped))
+        return self.possible[chosen]
 
 
 # --- one table ------------------------------------------------------------------------------------
@@ -416,6 +421,7 @@ def checked_text(found: CheckedFolder) -> str:
             broken = "; ".join(
                 f"step {place + 1}, {rules.steps[place].name}: {rules.steps[place].formula}" for place in one.steps
             )
+            broken = broken or "not what is in the cell, whichever steps are left out"
             lines.append(f"  {table.path}:{one.line}: row {one.row}, column {one.column}: {broken}")
         if table.broken_cells > _TEXT_SHOWN:
             lines.append(f"  and {table.broken_cells - _TEXT_SHOWN:,} more; --format json lists up to {MOST_SHOWN:,}")

@@ -351,6 +351,7 @@ OPENS: dict[str, dict[str, str]] = {
         "structure": "`verify`: a proof on spaces of any size, and the pair that attains it",
         "proved": "`verify`: what a theorem of its own shows",
         "symmetries": "`verify`: fewer pairs",
+        "degrades": "`verify`: ranges of a secret parameter",
         "keeps": "`release`: what is the same before and after is told in the report",
         "release": "`release` of one table",
         "run": "`release` of several tables, with a report, on workers",

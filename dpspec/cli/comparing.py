@@ -84,7 +84,7 @@ def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
     registry = installed().registry
     first, second = _read(paths)
     with Work("comparing"):
-        found = api.compare(first.spec, second.spec, registry)
+        found = api.compare(first, second, registry)
         standings = api.quick_standing(first, registry), api.quick_standing(second, registry)
     code = json.comparison_exit_code(found)
     if derivation is not None:

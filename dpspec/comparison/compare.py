@@ -20,7 +20,7 @@ import enum
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import attrs
 
@@ -36,7 +36,7 @@ from dpspec.comparison.answers import Candidate, CandidateFamily, Source, extrem
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined
+from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined, promise_for
 from dpspec.reason.search import MOVING_BLOCKS, Derivation, moved, search
 from dpspec.reason.small_spaces import pairs
 
@@ -381,6 +381,43 @@ def _direction(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Ru
     return Direction(answer=answer, steps=steps, separation=searched.separation, tried=searched.tried)
 
 
+def compare_products(left: Sequence[PrivacySpec], right: Sequence[PrivacySpec], compare: Compare) -> Comparison:
+    """The same for products, each of which makes all of several promises, the first one standing for it.
+
+    A product implies another when each promise of that one follows from one of its own. What separates single promises does not
+    separate products of several: a mechanism that keeps the one may break the others.
+    """
+    table = [[compare(one, other) for other in right] for one in left]
+    if len(left) == len(right) == 1:
+        return table[0][0]
+    across = [[table[i][j] for i in range(len(left))] for j in range(len(right))]
+    return attrs.evolve(
+        table[0][0],
+        forward=_of_product([[found.forward for found in column] for column in across], ("A", "B")),
+        backward=_of_product([[found.backward for found in row] for row in table], ("B", "A")),
+    )
+
+
+def _of_product(wanted: Sequence[Sequence[Direction]], names: tuple[str, str]) -> Direction:
+    """Whether one product implies another: for each promise of the second, the directions from all promises of the first."""
+    steps, answers = [], []
+    for place, found in enumerate(wanted):
+        by = next((i for i, one in enumerate(found) if one.answer is Answer.IMPLIES), None)
+        alone = len(found) == 1 and found[0].answer is Answer.SEPARATED
+        answers.append(Answer.IMPLIES if by is not None else Answer.SEPARATED if alone else Answer.UNKNOWN)
+        how = (
+            f"follows from promise {by + 1} of {names[0]}" if by is not None else f"follows from no single promise of {names[0]}"
+        )
+        holds = True if by is not None else False if alone else None
+        steps.append(Argument(block=f"promise {place + 1} of {names[1]}", holds=holds, reason=how))
+    answer = (
+        Answer.IMPLIES if set(answers) == {Answer.IMPLIES}
+        else Answer.SEPARATED if Answer.SEPARATED in answers else Answer.UNKNOWN
+    )  # fmt: skip
+    separation = next((found[0].separation for found in wanted if len(found) == 1 and found[0].separation is not None), None)
+    return Direction(answer=answer, steps=tuple(steps), separation=separation if answer is Answer.SEPARATED else None)
+
+
 def _without_numbers(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Rule], judge: MechanismJudge) -> Direction:
     """The same where no number of a budget is published: what holds whatever the numbers are, and else the other four blocks.
 
@@ -462,6 +499,7 @@ def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
             "input divergence: a coarser count of change (persons for households, a day for a lifetime) shrinks the budget; "
             f"left counts {left.input_divergence}, right counts {right.input_divergence}"
         )
+    notes += [f"unit: {note}" for pair in ((left, right), (right, left)) for note in _unit_notes(*pair)]
     if left.output_divergence != right.output_divergence:
         notes.append(
             "output divergence: a more lenient standard shrinks the number; "
@@ -472,6 +510,18 @@ def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def _unit_notes(one: PrivacySpec, other: PrivacySpec) -> Iterator[str]:
+    """What the one promises for the unit of the other, where the two units are the same over different times."""
+    unit = other.input_divergence.counted_unit()
+    if unit is None or unit == one.input_divergence.counted_unit():
+        return
+    found = promise_for(one, unit)
+    if found.most is not None:
+        value = None if found.budget is None else found.budget.uniform()
+        budget = "no number" if value is None else f"{one.budget.parameter} = {value.plain()}"
+        yield f"from a promise per {one.input_divergence.counted_unit()} follows {budget} for one {unit} ({found.reason})"
+
+
 def _count(spec: PrivacySpec) -> str:
     held = spec.multiverse.induced_by()
     return str(spec.multiverse) if held is None else f"{len(held)} invariants"
@@ -480,7 +530,8 @@ def _count(spec: PrivacySpec) -> str:
 # --- many specifications --------------------------------------------------------------------------
 
 
-Compare = Callable[[PrivacySpec, PrivacySpec], Comparison]
+Compare = Callable[[Any, Any], Comparison]
+"""Compares two things that make promises: specifications, or files of several."""
 
 
 @attrs.frozen(kw_only=True)
@@ -537,11 +588,11 @@ class Order:
         return tuple(tuple(c for c, d in enumerate(depth) if d == level) for level in range(max(depth, default=-1) + 1))
 
 
-def order(specs: Sequence[tuple[str, PrivacySpec]], compare: Compare, progress: Progress | None = None) -> Order:
+def order(specs: Sequence[tuple[str, Any]], compare: Compare, progress: Progress | None = None) -> Order:
     """Compare every two specifications.
 
     Args:
-        specs: names and specifications, at least one.
+        specs: names and specifications, or files of several promises; at least one.
         compare: what compares two of them.
         progress: called with (done, in all).
 

@@ -20,6 +20,7 @@ from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import Trivial, determines
 from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.space import DatasetSpace
+from dpspec.blocks.units import nearest_unit, read_unit
 from dpspec.extension import Registry
 from dpspec.grammar.rule import Conversion
 from dpspec.grammar.spec import PrivacySpec
@@ -260,6 +261,39 @@ def no_number(file: Linted, _: LintContext) -> Iterator[Seen]:
     missing = file.document.spec.budget.unpublished()
     if missing is not None:
         yield Seen(path="budget", message=missing, advice="ask the publisher, or explain in [[explained]] that there is none")
+
+
+@finding("unknown-unit", Severity.WARNING)
+def unknown_unit(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """A unit has a word that the vocabulary lacks: perhaps a misprint, as `user-dya`, that would pass for a unit of its own."""
+    spec = file.document.spec
+    named = {"space": spec.space.units, "input_divergence": (spec.input_divergence.counted_unit(),)}
+    seen: set[str] = set()
+    for block, units in named.items():
+        for unit in (unit for unit in units if unit is not None and unit not in seen):
+            seen.add(unit)
+            for word in read_unit(unit).unknown:
+                near = nearest_unit(word)
+                yield Seen(
+                    path=f"{block}.unit",
+                    message=f"{word} is no unit of the vocabulary" + (f": {near} is" if near else ""),
+                    advice="correct it, or explain in [[explained]] what it is",
+                )
+
+
+@finding("renewing-budget", Severity.WARNING)
+def renewing_budget(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """The budget is there again after some time, and the unit does not name a time: what is promised to a person is promised for
+    each period anew, so that the number grows with every one of them."""
+    deployment, unit = file.document.deployment, file.document.spec.input_divergence.counted_unit()
+    if deployment is None or deployment.period is None or unit is None or read_unit(unit).time is not None:
+        return
+    if deployment.release != "one":
+        yield Seen(
+            path="deployment.period",
+            message=f"the budget is there again after each {deployment.period}, and the unit is {unit}, without a time",
+            advice=f"state the promise for {unit}-{deployment.period.replace(' ', '-')}, or explain it in [[explained]]",
+        )
 
 
 @finding("unaccounted-step", Severity.WARNING)

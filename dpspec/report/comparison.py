@@ -84,7 +84,8 @@ def rests_on(letter: str, document: SpecDocument) -> list[str]:
     """What an answer about a file rests on, and what it does not cover: assumed blocks, steps outside of the guarantee."""
     assumed = [f"the answer rests on an assumption about {letter}: {one}" for one in document.assumed]
     inferred = [f"about {letter}: {one}" for one in document.provenance if one.how == "inferred"]
-    return assumed + inferred + [f"the promise of {letter} does not cover: {step}" for step in document.unaccounted]
+    beside = [f"{letter} promises besides: {part}, {budget_in_words(part.spec.budget)}" for part in document.parts]
+    return assumed + inferred + beside + [f"the promise of {letter} does not cover: {step}" for step in document.unaccounted]
 
 
 def _side_by_side(found: Comparison) -> Table:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpspec.base.params import NUMBER_SCHEMA, object_schema, parameters
 from dpspec.extension import KINDS, Entry, Registry, load_plugins
-from dpspec.specfile.blocks import BLOCK_KINDS
+from dpspec.specfile.blocks import BLOCK_KINDS, OF_PART
 from dpspec.specfile.deployment import BLOCKS, BlockProvenance, Deployment, PublishedSource, UnaccountedStep
 from dpspec.specfile.document import QUANTITIES, SCHEMA, VERDICTS
 
@@ -41,12 +41,16 @@ def language_schema(registry: Registry) -> dict[str, Any]:
     budgets = ("amount", "budget-by-universe", "budget-not-stated", "budget-bounds")
     blocks["budget"] = {"anyOf": [*({"$ref": f"#/$defs/{name}"} for name in budgets), blocks["budget"]]}
     blocks["mechanism"] = {"$ref": "#/$defs/mechanisms-table"}
+    ranges = [{"required": ["secret", *keys]} for keys in (("at_least", "at_most"), ("one_of",))]
+    secret = {"type": "object", "properties": {"secret": {"const": True}}, "oneOf": ranges}
+    with_secret = {"type": "object", "required": ["type"], "not": {"additionalProperties": {"not": secret}}}
     required = [block for block in BLOCK_KINDS if block != "multiverse"]
     properties = {
         "schema": {"const": SCHEMA},
         "id": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"},
         "title": _TEXT,
         **blocks,
+        "mechanism": {"anyOf": [blocks["mechanism"], with_secret]},
         "claim": _object({"verdict": {"enum": list(VERDICTS)}, "because": _TEXT, "source": _TEXT}, ["verdict", "because"]),
         "ledger": _object({"parts": _list({"$ref": "#/$defs/ledger-part"})}, ["parts"]),
         "miniature": _list(_object({"title": _TEXT, **blocks}, ["title", "space"])),
@@ -58,6 +62,7 @@ def language_schema(registry: Registry) -> dict[str, Any]:
         "source": {"anyOf": [{"type": "object", "additionalProperties": {"type": ["string", "integer"]}}, _sources()]},
         "deployment": {**object_schema(Deployment), "anyOf": _either(("published", "year"))},
         "provenance": _object({block: _provenance() for block in BLOCKS}, []),
+        "part": _list({**_object({"title": _TEXT, **_told_of_parts(), **blocks}, ["title"]), "anyOf": _either(BLOCK_KINDS)}),
         "unaccounted": _list(object_schema(UnaccountedStep)),
     }
     return {
@@ -117,6 +122,10 @@ def _records(registry: Registry) -> dict[str, Any]:
             _object({**expectation, q: NUMBER_SCHEMA, "corrected": NUMBER_SCHEMA}, [*expectation, q]) for q in QUANTITIES
         ),
     }
+
+
+def _told_of_parts() -> dict[str, Any]:
+    return {key: domain.schema() for key, domain in OF_PART.items()}
 
 
 def _sources() -> dict[str, Any]:

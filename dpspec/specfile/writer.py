@@ -15,7 +15,16 @@ from dpspec.base.params import parameters
 from dpspec.blocks.budget import Budget, BudgetTable, OpenBudget, UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.specfile.blocks import BLOCK_KINDS
-from dpspec.specfile.document import SCHEMA, Expectation, Ledger, Miniature, RecordedClaim, SpecDocument
+from dpspec.specfile.document import (
+    SCHEMA,
+    Expectation,
+    Ledger,
+    Miniature,
+    PromisedBeside,
+    RecordedClaim,
+    SecretMechanism,
+    SpecDocument,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,12 +89,16 @@ class _Writer:
         yield f"id = {_text(document.id)}"
         yield f"title = {_text(document.title)}"
         yield from self.blocks(document.spec, document.mechanism, "", None)
+        if document.secret is not None:
+            yield from _table("mechanism", self.secret(document.secret))
         if document.claim is not None:
             yield from _table("claim", self.claim(document.claim))
         if document.ledger is not None:
             yield from _table("ledger", {"parts": self.parts(document.ledger)})
         for miniature in document.miniatures:
             yield from self.miniature(miniature, document)
+        for part in document.parts:
+            yield from self.part(part, document)
         for found in document.counterexamples:
             written = {"title": _text(found.title), "because": _text(found.because)}
             yield from _table("counterexample", written, array=True)
@@ -165,6 +178,27 @@ class _Writer:
             raise NotWritableError("miniature", "drops the mechanism of its document", "give it one", value=miniature.title)
         yield from _table("miniature", {"title": _text(miniature.title)}, array=True)
         yield from self.blocks(miniature.spec, miniature.mechanism, "miniature.", document)
+
+    def secret(self, secret: SecretMechanism) -> dict[str, str]:
+        """The fields of a mechanism, with the range of each secret parameter in the place of its value."""
+        fields = self.fields(secret.mechanism)
+        for one in secret.parameters:
+            ends = {"at_least": self.plain(one.at_least), "at_most": self.plain(one.at_most)} if not one.one_of else {}
+            listed = {"one_of": self.plain(one.one_of)} if one.one_of else {}
+            fields[one.name] = _inline({"secret": "true", **ends, **listed})
+        return fields
+
+    def part(self, part: PromisedBeside, document: SpecDocument) -> Iterator[str]:
+        if part.mechanism is None and document.mechanism is not None:
+            raise NotWritableError("part", "drops the mechanism of its document", "give it one", value=part.title)
+        told = {key: getattr(part, key) for key in ("title", "view", "share", "verdict", "because")}
+        yield from _table("part", {key: self.plain(value) for key, value in told.items() if value is not None}, array=True)
+        for block in BLOCK_KINDS:
+            value = getattr(part.spec, block)
+            if value != getattr(document.spec, block):
+                yield from self.block(block, value, f"part.{block}")
+        if part.mechanism is not None and part.mechanism != document.mechanism:
+            yield from _table("part.mechanism", self.fields(part.mechanism))
 
     def claim(self, claim: RecordedClaim) -> dict[str, str]:
         written = {"verdict": _text(claim.verdict), "because": _text(claim.because)}

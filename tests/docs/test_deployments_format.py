@@ -21,6 +21,9 @@ ENDS = {
     "example-no-number": Word.UNDECIDED,
     "example-at-most": Word.HOLDS,
     "example-unaccounted": Word.UNDECIDED,
+    "example-user-day": Word.UNCHECKED,
+    "example-secret": Word.HOLDS,
+    "example-product": Word.UNCHECKED,  # its share is
 }
 REGISTRY = installed().registry
 

@@ -236,7 +236,7 @@ class BlockReader:
             if not isinstance(domain, (Integer, Rational, Exact)) and not secret.one_of:
                 self.log.add(WrongShapeError(path, "is no number, of which a range could be given", "write one_of = [...]"), path)
                 continue
-            values = {
+            values: dict[str, Any] = {
                 key: None if (value := getattr(secret, key)) is None else self.maker.value(domain, value, f"{path}.{key}")
                 for key in ("at_least", "at_most")
             }

@@ -11,6 +11,7 @@ from dpspec.cli.face import formatted, say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dpspec.deployments.begin import DeploymentQuestion
     from dpspec.deployments.catalogue import CatalogueEntry
     from dpspec.extension import Registry
 
@@ -74,7 +75,8 @@ def catalogue(  # noqa: PLR0917 - one argument for each option
     from dpspec.report import json
     from dpspec.report.terminal import Work
 
-    asked = [name for name, on in (("--at-least", target), ("--order", order), ("--yardstick", yardstick), ("--ledger", ledger)) if on]
+    questions = {"--at-least": target, "--order": order, "--yardstick": yardstick, "--ledger": ledger}
+    asked = [name for name, on in questions.items() if on]
     if len(asked) > 1:
         raise click.UsageError(f"{' and '.join(asked)} are questions of their own: ask one")
     if delta is not None and not yardstick:
@@ -166,3 +168,118 @@ def _ledger(entries: Sequence[CatalogueEntry], registry: Registry, form: str) ->
     else:
         say("\n".join([text.ledger_text(found), "", *notes]))
     return 0
+
+
+@click.command(short_help="One page for people: what is promised, and what is not said?")
+@click.argument("path", metavar="FILE", type=click.Path())
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "html"]), default="text", show_default=True, callback=_format,
+    is_eager=True, help="Print the page so; html is one file that needs nothing else.",
+)  # fmt: skip
+def label(path: str, form: str) -> int:
+    """Tell the people in the data, on one page, what FILE promises: who is protected, what one change is, what is published
+    exactly, the number and what it does to an attacker, whether it was checked, what it does not cover, and what is not said.
+    Nothing is graded.
+
+    \b
+    Examples:
+      dpspec label specs/randomised-response.dpspec.toml
+      dpspec label specs/randomised-response.dpspec.toml --format html > label.html
+    """
+    from dpspec.api import read
+    from dpspec.deployments import label as pages
+    from dpspec.extension import installed
+    from dpspec.report import json
+    from dpspec.report.terminal import Work
+    from dpspec.verifier.document import standing
+
+    document = read(path)
+    with Work("judging") as work:
+        found = standing(document, installed().registry, progress=work)
+    data = pages.label_data(document, found)
+    if form == "html":
+        say(pages.label_html(data))
+    else:
+        say(json.document("label", 0, data) if form == "json" else pages.label_text(data))
+    return 0
+
+
+@click.command(short_help="What a reviewer asks for, with its proofs and witnesses.")
+@click.argument("path", metavar="FILE", type=click.Path())
+@click.option("--out", required=True, metavar="DIR", type=click.Path(), help="Write everything into this new folder.")
+@formatted
+def evidence(path: str, out: str, as_json: bool) -> int:
+    """Write what a reviewer asks for of FILE along the pyramid of NIST SP 800-226: budget and unit, definition, exact facts,
+    correctness, composition, utility, trust model, implementation hazards, collection.
+
+    Each line is marked proved, recomputed, stated by the publisher, stated by others (a registry, a list, or the file alone), or
+    not stated. DIR gets the report (README.md, evidence.json), FILE, all verdicts with their proofs (verify.json), a witness for
+    each refuted claim, and SHA256SUMS: all of it or nothing. Exits as `dpspec verify` does of the same claim.
+
+    Example: dpspec evidence specs/randomised-response.dpspec.toml --out evidence
+    """
+    from pathlib import Path
+
+    from dpspec.api import read
+    from dpspec.deployments import evidence as engine
+    from dpspec.extension import installed
+    from dpspec.report import json
+    from dpspec.report.terminal import Work
+
+    document = read(path)
+    with Work("judging") as work:
+        found = engine.gather(document, installed().registry, progress=work)
+    data = engine.write_evidence(found, Path(out))
+    code = found.standing.exit_code
+    if as_json:
+        say(json.document("evidence", code, {"evidence": data}))
+    else:
+        told = ", ".join(f"{n} {mark}" for mark, n in data["marks"].items())
+        say(f"wrote {out}: {len(data['lines'])} lines: {told}\n{found.standing.sentence}")
+    return code
+
+
+@click.command("deployment", short_help="Ask for a real release, and write its file.")
+@click.argument("name")
+@click.option("--dir", "directory", default=".", show_default=True, type=click.Path(), help="Write it into this folder.")
+@formatted
+def new_deployment(name: str, directory: str, as_json: bool) -> int:
+    """Ask for the five blocks of a release that was really made and for its facts, and write NAME.dpspec.toml.
+
+    An empty line is an answer: that it is not known. What no source says is marked as assumed, and a number that nobody
+    published as not stated. Answers may come from a file: one line for each question.
+
+    Example: dpspec new deployment my-agency-2024
+    """
+    from pathlib import Path
+
+    from dpspec.deployments.begin import deployment_text
+    from dpspec.extension import installed
+    from dpspec.report import json
+    from dpspec.scaffold import write_spec
+    from dpspec.specfile.reader import read_text
+
+    path = Path(directory) / f"{name}.dpspec.toml"
+    if path.exists():
+        write_spec("", path)  # says that it exists
+    text = deployment_text(name, _asked, installed().registry)
+    read_text(text, installed().registry, str(path))
+    write_spec(text, path)
+    then = f"dpspec lint {path}"
+    if as_json:
+        say(json.document("new", 0, {"written": [str(path)], "next": then}))
+    else:
+        say(f"wrote {path}")
+        say(f"next: {then}", err=True)
+    return 0
+
+
+def _asked(question: DeploymentQuestion) -> str:
+    """An answer from the terminal."""
+    kind = click.Choice(["", *question.choices]) if question.choices else str
+    shown = f"{question.words} ({', '.join(question.choices)})" if question.choices else question.words
+    default = question.default or ""
+    answer = click.prompt(shown, default=default, show_default=bool(default), type=kind, err=True, show_choices=False)
+    if question.default is None and not str(answer).strip():
+        raise click.UsageError(f"{question.words} This one needs an answer; nothing is written.")
+    return str(answer).strip() or default

@@ -62,6 +62,7 @@ VERDICT_WORDS = {
     NOT_STATED: "no number published",
     "plugin": "a plugin failed",
 }
+_SHORT = {"unchecked": "not checked", "recorded": "as written", NOT_STATED: "no number", "plugin": "plugin failed"}
 ENTRY_BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget", "mechanism")
 
 
@@ -95,6 +96,12 @@ class CatalogueEntry:
     # -- the blocks --------------------------------------------------------------------------------
 
     @property
+    def lines(self) -> tuple[PromiseLine, ...]:
+        """The promise, and those of the further parts of the product."""
+        first = PromiseLine(entry=self, name=self.id, spec=self.spec)
+        return (first, *(PromiseLine(entry=self, name=f"{self.id}: {part}", spec=part.spec) for part in self.document.parts))
+
+    @property
     def unit(self) -> str | None:
         """Whose change the promise is about."""
         return unit_of(self.spec)
@@ -124,7 +131,8 @@ class CatalogueEntry:
     def verdict(self) -> str:
         """One of VERDICTS."""
         word = self.standing.word
-        if word in (Word.UNCHECKED, Word.UNDECIDED) and self.spec.budget.unpublished() and self.document.mechanism is None:
+        judged = self.document.mechanism is not None or self.document.secret is not None
+        if word in (Word.UNCHECKED, Word.UNDECIDED) and self.spec.budget.unpublished() is not None and not judged:
             return NOT_STATED
         if word in (Word.VERIFIED, Word.DERIVED):
             return STAND_IN if {"space", "mechanism"} & set(self.assumed) else "verified"
@@ -134,27 +142,6 @@ class CatalogueEntry:
     def numbers(self) -> dict[str, int]:
         """Printed numbers: how many come out, how many do not, how many are on file as misprints, how many stay open."""
         return dict(Counter(number_state(one, self.spec) for one in self.document.expectations))
-
-    @cached_property
-    def power(self) -> Bracket | None:
-        """The largest power of a test at level 5% between two datasets at distance 1; None where no number says it."""
-        return power_of(self.spec)
-
-    def epsilon(self, delta: str) -> Bracket | None:
-        """The least epsilon at a delta that a registered formula gives for neighbours; None where there is none."""
-        value = self.spec.budget.uniform()
-        if value is None:
-            return None
-        source = self.spec.output_divergence
-        first = source.budget_parameters[0]
-        start = source.budget_for(first, source.lipschitz(self.spec.budget.parameter, value))
-        for goal in _goals(self.registry, delta):
-            if goal == source:
-                return Bracket.exactly(start)
-            found = [path for path in paths(registered(self.registry), source, start, goal) if not path.known]
-            if found:
-                return found[0].value
-        return None
 
     # -- as data -----------------------------------------------------------------------------------
 
@@ -183,8 +170,45 @@ class CatalogueEntry:
             "verdict": self.verdict,
             "standing": standing_data(self.standing),
             "numbers": {state: self.numbers.get(state, 0) for state in ("recomputed", "failed", "misprint", "open")},
-            "power_at_level_5_percent": None if self.power is None else json.bracket(self.power),
+            "power_at_level_5_percent": None if (power := self.lines[0].power) is None else json.bracket(power),
+            "parts": [str(part) for part in self.document.parts],
         }
+
+
+@attrs.define(eq=False, slots=False)
+class PromiseLine:
+    """One promise of a deployment: that of its blocks, or of a further part of the product.
+
+    Args:
+        entry: the deployment.
+        name: what the promise is called.
+        spec: its five blocks.
+    """
+
+    entry: CatalogueEntry
+    name: str
+    spec: PrivacySpec
+
+    @cached_property
+    def power(self) -> Bracket | None:
+        """The largest power of a test at level 5% between two datasets at distance 1; None where no number says it."""
+        return power_of(self.spec)
+
+    def epsilon(self, delta: str) -> Bracket | None:
+        """The least epsilon at a delta that a registered formula gives for neighbours; None where there is none."""
+        value, registry = self.spec.budget.uniform(), self.entry.registry
+        if value is None or value.is_infinite:
+            return None
+        source = self.spec.output_divergence
+        first = source.budget_parameters[0]
+        start = source.budget_for(first, source.lipschitz(self.spec.budget.parameter, value))
+        for goal in _goals(registry, delta):
+            if goal == source:
+                return Bracket.exactly(start)
+            found = [path for path in paths(registered(registry), source, start, goal) if not path.known]
+            if found:
+                return found[0].value
+        return None
 
 
 def unit_of(spec: PrivacySpec) -> str | None:
@@ -257,8 +281,8 @@ class CatalogueFilter:
         return (
             (self.publisher is None or any(self.publisher.casefold() in name.casefold() for name in made.publisher))
             and (self.years is None or self.years[0] <= made.in_year <= self.years[1])
-            and (self.unit is None or folded(entry.unit or "") == folded(self.unit))
-            and (self.standard is None or entry.spec.output_divergence.name in self.standard)
+            and (self.unit is None or folded(self.unit) in [folded(unit_of(line.spec) or "") for line in entry.lines])
+            and (self.standard is None or any(line.spec.output_divergence.name in self.standard for line in entry.lines))
             and (self.invariants is None or _has(entry.invariants, self.invariants))
             and (self.trust is None or made.trust == self.trust)
             and (not self.verdict or entry.verdict in self.verdict)
@@ -400,7 +424,7 @@ def at_least(
 
 
 def _against(entry: CatalogueEntry, target: CatalogueEntry, compare: SpecComparing) -> AtLeast:
-    direction = compare(entry.spec, target.spec).forward
+    direction = compare(entry.document, target.document).forward
     left, right = entry.spec.space, target.spec.space
     apart = left != right and left.includes(right) is None and right.includes(left) is None
     rests = [f"{one.id}: {block.replace('_', ' ')}" for one in (entry, target) for block in one.assumed if block != "mechanism"]
@@ -434,40 +458,40 @@ def _because(direction: Direction) -> str:
 
 @attrs.frozen(kw_only=True)
 class UnitGroup:
-    """Deployments whose promises are per one and the same unit and distance, the strongest first.
+    """Promises that are per one and the same unit and distance, the strongest first.
 
     Args:
         unit: the unit.
         distance: the input divergence, in words.
-        entries: those with a number, by the largest power of a test.
+        lines: those with a number, by the largest power of a test.
         without: those without.
     """
 
     unit: str
     distance: str
-    entries: tuple[CatalogueEntry, ...]
-    without: tuple[CatalogueEntry, ...]
+    lines: tuple[PromiseLine, ...]
+    without: tuple[PromiseLine, ...]
 
 
 def by_unit(entries: Iterable[CatalogueEntry]) -> tuple[UnitGroup, ...]:
     """The entries by unit and distance; two numbers of different groups are about different changes."""
-    groups: dict[tuple[str, str], list[CatalogueEntry]] = {}
-    for entry in entries:
-        groups.setdefault((entry.unit or "(none named)", thing_in_words(entry.spec.input_divergence)), []).append(entry)
+    groups: dict[tuple[str, str], list[PromiseLine]] = {}
+    for line in (line for entry in entries for line in entry.lines):
+        groups.setdefault((unit_of(line.spec) or "(none named)", thing_in_words(line.spec.input_divergence)), []).append(line)
     return tuple(
         UnitGroup(
             unit=unit,
             distance=distance,
-            entries=tuple(sorted((one for one in found if one.power is not None), key=_strength)),
+            lines=tuple(sorted((one for one in found if one.power is not None), key=_strength)),
             without=tuple(one for one in found if one.power is None),
         )
         for (unit, distance), found in sorted(groups.items(), key=lambda row: (-len(row[1]), row[0]))
     )
 
 
-def _strength(entry: CatalogueEntry) -> tuple[Any, str]:
-    assert entry.power is not None  # noqa: S101 - the caller asks
-    return entry.power.upper, entry.id
+def _strength(line: PromiseLine) -> tuple[Any, str]:
+    assert line.power is not None  # noqa: S101 - the caller asks
+    return line.power.upper, line.name
 
 
 def by_space(entries: Iterable[CatalogueEntry]) -> tuple[tuple[CatalogueEntry, ...], ...]:
@@ -502,7 +526,7 @@ def headline_of(entries: Sequence[CatalogueEntry], left_out: int) -> str:
 def list_text(entries: Sequence[CatalogueEntry], left_out: int = 0) -> str:
     """The table of a catalogue, publisher by publisher."""
     table = _grid("id", "when", "per", "budget", "standard", "exact facts", "verdict")
-    table.columns[0].no_wrap = True
+    table.columns[0].no_wrap = table.columns[6].no_wrap = True
     for publisher in sorted({", ".join(entry.deployment.publisher) for entry in entries}, key=str.casefold):
         table.add_row(Text(publisher, "bold"))
         for entry in (entry for entry in entries if ", ".join(entry.deployment.publisher) == publisher):
@@ -513,10 +537,13 @@ def list_text(entries: Sequence[CatalogueEntry], left_out: int = 0) -> str:
                 (entry.unit or "") + (f", every {made.period}" if made.period else "") + _mark(entry, "input_divergence"),
                 short_budget(entry.spec) + _mark(entry, "budget"),
                 thing_in_words(entry.spec.output_divergence) + _mark(entry, "output_divergence"),
-                _facts(entry) + _mark(entry, "multiverse"),
-                VERDICT_WORDS[entry.verdict],
+                _facts(entry.spec) + _mark(entry, "multiverse"),
+                _SHORT.get(entry.verdict, entry.verdict),
             )
-    legend = "? assumed by the file, no source says it; * inferred from a source; no mark: stated, or its origin is not told"
+    legend = (
+        "? assumed by the file, no source says it; * inferred from a source; no mark: stated, or its origin is not told. "
+        "stand-in: verified for a space or a mechanism that the file assumes; as written: refuted as written"
+    )
     return drawn(Text(headline_of(entries, left_out), "bold"), "", table, "", Text(legend, FAINT)).rstrip()
 
 
@@ -524,9 +551,10 @@ def _mark(entry: CatalogueEntry, block: str) -> str:
     return {"assumed": " ?", "inferred": " *"}.get(entry.how(block), "")
 
 
-def _facts(entry: CatalogueEntry) -> str:
-    """How many facts are published exactly, as far as the file says."""
-    return "otherwise" if entry.invariants is None else str(len(entry.invariants)) if entry.invariants else "none"
+def _facts(spec: PrivacySpec) -> str:
+    """How many facts are published exactly, as far as a file says."""
+    held = spec.multiverse.induced_by()
+    return "otherwise" if held is None else str(len(held)) if held else "none"
 
 
 def short_budget(spec: PrivacySpec) -> str:
@@ -560,7 +588,7 @@ def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in data.items():
         if key == "power_at_level_5_percent":
-            flat[key] = "" if value is None else Bracket(lower=value["lower"], upper=value["upper"]).upper.decimal(6)
+            flat[key] = "" if value is None else Bracket.exactly(value["upper"]).upper.decimal(6)
         elif isinstance(value, Mapping):
             flat |= {f"{key}_{inner}": entry for inner, entry in value.items()}
         else:
@@ -597,20 +625,18 @@ def yardstick_text(groups: Sequence[UnitGroup], delta: str | None) -> str:
     """The groups, each from the strongest promise to the weakest."""
     parts: list[RenderableType] = [
         Text("The largest power of a test at level 5% between two datasets at distance 1 of one universe", "bold"),
-        Text("Numbers of two groups are about different changes, and do not compare. Without any release the power is 5%.", FAINT),
+        Text("Numbers of two groups are about different changes, and do not compare. Without a release the power is 5%.", FAINT),
+        Text("What is published exactly is known beside it; what a budget that renews adds up to is not in it.", FAINT),
     ]
     for group in groups:
-        heads = ["deployment", "power", *([f"epsilon at {delta}"] if delta else []), "budget", "again after", "exact facts"]
-        table = _grid(*heads)
-        for entry in group.entries:
-            found = None if delta is None else entry.epsilon(delta)
+        table = _grid("promise", "power", *([f"epsilon at {delta}"] if delta else []), "budget", "again after", "exact facts")
+        for line in group.lines:
+            found = None if delta is None else line.epsilon(delta)
             shown = [] if delta is None else ["no formula" if found is None else bracket_in_words(found)]
-            table.add_row(
-                entry.id, power_in_words(entry.power), *shown, short_budget(entry.spec),
-                entry.deployment.period or "", _facts(entry),
-            )  # fmt: skip
-        for entry in group.without:
-            table.add_row(entry.id, "no number", *([""] if delta else []), budget_in_words(entry.spec.budget), "", "")
+            power, period = power_in_words(line.power), line.entry.deployment.period or ""
+            table.add_row(line.name, power, *shown, short_budget(line.spec), period, _facts(line.spec))
+        for line in group.without:
+            table.add_row(line.name, "no number", *([""] if delta else []), short_budget(line.spec), "", "")
         parts += ["", Text(f"{group.unit}: {group.distance}", "bold"), table]
     return drawn(*parts).rstrip()
 
@@ -621,14 +647,15 @@ def yardstick_data(groups: Sequence[UnitGroup], delta: str | None) -> list[JsonD
         {
             "unit": group.unit,
             "distance": group.distance,
-            "entries": [
+            "promises": [
                 {
-                    "id": entry.id,
-                    "power_at_level_5_percent": None if entry.power is None else json.bracket(entry.power),
-                    "epsilon": None if delta is None or (at := entry.epsilon(delta)) is None else json.bracket(at),
-                    "period": entry.deployment.period,
+                    "id": line.entry.id,
+                    "promise": line.name,
+                    "power_at_level_5_percent": None if line.power is None else json.bracket(line.power),
+                    "epsilon": None if delta is None or (at := line.epsilon(delta)) is None else json.bracket(at),
+                    "period": line.entry.deployment.period,
                 }
-                for entry in (*group.entries, *group.without)
+                for line in (*group.lines, *group.without)
             ],
         }
         for group in groups
@@ -653,9 +680,7 @@ def orders_data(found: Sequence[Order], groups: Sequence[Sequence[CatalogueEntry
     """The same as data."""
     together = [group for group in groups if len(group) > 1]
     return {
-        "orders": [
-            order_data(order, [entry.document for entry in group]) for order, group in zip(found, together, strict=True)
-        ],
+        "orders": [order_data(order, [entry.document for entry in group]) for order, group in zip(found, together, strict=True)],
         "alone": [group[0].id for group in groups if len(group) == 1],
     }
 
@@ -680,4 +705,3 @@ def check_delta(delta: str | None) -> None:
     """
     if delta is not None:
         Rational(0, 1, open_low=True, open_high=True).read(delta, "delta")
-

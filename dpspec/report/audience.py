@@ -82,6 +82,8 @@ def audience_data(found: SpecDocument, audience: str, standing: Standing) -> Jso
     a factor (Kifer et al. 2022, Definition 5.4 and Theorem 3 of Section 7.4.1).
     """
     spec = found.spec
+    if spec.budget.unpublished() is not None:
+        return _without_number(found, audience, standing)
     step = nearest(spec)
     bound = step.candidates.bound
     numbers: dict[str, Bracket] = {}
@@ -100,6 +102,16 @@ def audience_data(found: SpecDocument, audience: str, standing: Standing) -> Jso
         ],
         "numbers": [{"what": what, "value": bracket(value)} for what, value in numbers.items()],
     }
+
+
+def _without_number(found: SpecDocument, audience: str, standing: Standing) -> JsonData:
+    """The same where no number limits anything."""
+    said = f"What somebody can find out from the release, nobody can say: {found.spec.budget.unpublished()}."
+    paragraphs = [said] if audience == "public" else [f"How it stands: {standing.sentence}.", promise(found), said]
+    return {
+        "id": found.id, "title": found.title, "audience": audience, "standing": terminal.standing_data(standing),
+        "paragraphs": paragraphs, "numbers": [],
+    }  # fmt: skip
 
 
 def _growth(spec: PrivacySpec, bound: Number, factor: int) -> Bracket:

@@ -92,6 +92,12 @@ class FileReport:
             return "the whole space, by a proof" if any(verdict.proof for verdict in derived) else "a pair of the whole space"
         return "miniatures only; the whole space was not walked" if self.document.miniatures else "the whole space"
 
+    @property
+    def standing(self) -> Standing:
+        """How the claim stands, the numbers and counterexamples apart."""
+        judged = [one for one in self.obligations if one.name.startswith(("claim", "part: "))]
+        return _stands(self.document, judged, grown=True)
+
 
 Judge = Callable[[Registry | None, Progress | None], Obligation]
 
@@ -500,12 +506,17 @@ def standing(
     except DpspecError as fault:
         word = Word.UNDECIDED if fault.exit_code == Word.UNDECIDED.exit_code else Word.PLUGIN
         return Standing(word=word, reason=str(fault))
+    return _stands(document, found, grown=effort > 0)
+
+
+def _stands(document: SpecDocument, found: Sequence[Obligation], *, grown: bool) -> Standing:
+    """How a claim stands whose obligations were judged, with the sizes of miniatures raised or not."""
     if not found:
         return Standing(word=Word.UNCHECKED, reason="the file names no mechanism that would satisfy it")
     words = [_of_claim(obligation) for obligation in found]
     worst = joint_word(words)
     reason = next(_reason(one) for one, word in zip(found, words, strict=True) if word is worst)
-    if worst is Word.MINIATURE and effort == 0:
+    if worst is Word.MINIATURE and not grown:
         reason += "; whether the constant grows with what they lower is told by dpspec verify"
     if document.unaccounted and (worst.is_good or worst is Word.MINIATURE):
         steps = "; ".join(map(str, document.unaccounted))

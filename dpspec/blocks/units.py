@@ -76,7 +76,7 @@ def _named(words: list[str]) -> Iterator[tuple[str, bool]]:
     while words:
         length = next((k for k in range(len(words), 0, -1) if "-".join(words[:k]) in names), 0)
         head = "-".join(words[: length or 1])
-        yield names.get(head, head), length > 0
+        yield names.get(head, head), length > 0 or head in _data()["time"]
         words = words[length or 1 :]
 
 

@@ -236,12 +236,13 @@ class BlockReader:
             if not isinstance(domain, (Integer, Rational, Exact)) and not secret.one_of:
                 self.log.add(WrongShapeError(path, "is no number, of which a range could be given", "write one_of = [...]"), path)
                 continue
-            values = {
+            values: dict[str, Any] = {
                 key: None if (value := getattr(secret, key)) is None else self.maker.value(domain, value, f"{path}.{key}")
                 for key in ("at_least", "at_most")
             }
             listed = [self.maker.value(domain, value, f"{path}.one_of[{place}]") for place, value in enumerate(secret.one_of)]
-            if self.log.found == before and not listed and values["at_most"] < values["at_least"]:
+            low, high = values["at_least"], values["at_most"]
+            if self.log.found == before and low is not None and high is not None and high < low:
                 self.log.add(ParameterError(path, "is at least more than it is at most", "exchange the two"), path)
             read.append(SecretParameter(name=secret.name, one_of=tuple(listed), **values))
         if self.log.found > before:

@@ -122,8 +122,12 @@ def verify_release(document: SpecDocument, *, registry: Registry | None = None, 
     Counterexamples and printed numbers are not judged again.
     """
     miniatures = tuple(attrs.evolve(m, mechanism=_code(m.mechanism)) for m in document.miniatures)
-    code = attrs.evolve(document, mechanism=_code(document.mechanism), miniatures=miniatures)
-    return FileReport(document=code, obligations=tuple(judgement.judge(registry, progress) for judgement in claims(code)))
+    parts = tuple(attrs.evolve(part, mechanism=_code(part.mechanism)) for part in document.parts)
+    # code whose parameters are secret cannot be run: no value is the published one
+    code = attrs.evolve(document, mechanism=_code(document.mechanism), miniatures=miniatures, parts=parts, secret=None)
+    judged = (*claims(code), *_unaccounted(code))
+    held = tuple(judgement.judge(registry, progress) for judgement in judged)
+    return FileReport(document=code, obligations=held or (_nothing_to_judge("claim").judge(registry, progress),))
 
 
 def _code(mechanism: Mechanism | None) -> Mechanism | None:

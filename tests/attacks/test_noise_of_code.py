@@ -22,8 +22,8 @@ from dpspec import LevelSets, PrivacySpec, Trivial, UniformBudget
 from dpspec.base.errors import NotEnumerableError
 from dpspec.base.exact import ln, number
 from dpspec.blocks.invariant import FunctionInvariant
+from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.records import ContingencyTables, UnorderedRecords
-from dpspec.blocks.vectors import ValueLists
 from dpspec.extension import installed
 from dpspec.laws import first_above
 from dpspec.verifier.automatic.sampler import enumerate_law

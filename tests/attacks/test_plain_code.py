@@ -76,7 +76,7 @@ def test_what_comes_back_from_a_child() -> None:
 
 def test_no_copy_of_the_process_is_made() -> None:
     """Else each copy would go on with our work, and be copied again."""
-    with pytest.raises(Act, match="os.fork"):
+    with pytest.raises(Act, match=r"os\.fork"):
         apart(lambda _: os.fork())
 
 

@@ -57,6 +57,7 @@ def test_what_lies_within_a_unit_is_one_of_it():
 def test_words_and_other_words_for_them():
     assert read_unit("member x month") == read_unit("user-month")
     assert read_unit("user-dya").unknown == ("dya",)
+    assert read_unit("user-day-within-region").unknown == ("within",)  # a time that is not the last word is known all the same
     assert read_unit("housing-unit").parts == ("housing-unit",)
     assert read_unit("editor-project-country-month").unknown == ()
     assert list(longer_units("user")) == []

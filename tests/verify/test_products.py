@@ -96,3 +96,34 @@ def test_a_product_survives_writing_and_reading(tmp_path):
     path = tmp_path / "product.dpspec.toml"
     path.write_text(to_toml(document, installed().registry))
     assert read(path) == document
+
+
+def test_release_code_is_judged_for_every_part_and_never_holds_beside_a_step_outside():
+    import attrs
+
+    from dpspec.specfile.deployment import UnaccountedStep
+    from dpspec.verifier.document import verify_release
+
+    document = product(ZERO_CONCENTRATED, TOO_SMALL)
+    assert [found.word for found in verify_release(document).obligations] == [Word.HOLDS, Word.HOLDS, Word.REFUTED]
+    step = UnaccountedStep(step="a threshold", effect="tells counts")
+    assert verify_release(attrs.evolve(product(), unaccounted=(step,))).word is Word.UNDECIDED
+
+
+def test_a_total_says_what_is_not_in_it():
+    from dpspec.api import ledger
+
+    document = product(ZERO_CONCENTRATED)
+    assert any("promises besides, and that is not in the total" in line for line in ledger(document, document).losses())
+
+
+def test_what_looks_at_one_promise_says_so(tmp_path):
+    from click.testing import CliRunner
+
+    from dpspec.cli import main
+
+    path = tmp_path / "product.dpspec.toml"
+    path.write_text(to_toml(product(ZERO_CONCENTRATED), installed().registry))
+    found = CliRunner().invoke(main, ["compare", str(path), str(path), "--yardstick"])
+    assert "about its first promise alone" in found.output
+    assert CliRunner().invoke(main, ["compare", str(path), str(path), "--derivation", str(tmp_path / "d.json")]).exit_code == 2

@@ -89,6 +89,8 @@ def counts(name, **settings):
         ("geometric", {"epsilon": ranged("1/2", 2)}, Word.UNDECIDED),
         ("geometric", {"ratio": ranged("2/5", "1/2")}, Word.HOLDS),  # ln(5/2) < 1
         ("geometric", {"ratio": ranged("1/9", "1/3")}, Word.REFUTED),  # ln 3 > 1
+        ("geometric", {"ratio": ranged("1/9", "1/2")}, Word.UNDECIDED),
+        ("laplace", {"epsilon": ranged("1/2", 2)}, Word.UNDECIDED),
         ("laplace", {"epsilon": ranged("1/2", 1)}, Word.HOLDS),
         ("laplace", {"epsilon": ranged(2, 3)}, Word.REFUTED),
     ],
@@ -142,3 +144,9 @@ def test_the_listed_verdicts_are_those_of_the_single_mechanisms():
     document = answers(one_of("1/4", "2/3", "4/5"))
     outcomes = [judged(mechanism, document.spec).outcome.value for _, mechanism in document.secret.candidates()]
     assert outcomes == ["verified", "verified", "refuted"]
+
+
+def test_code_with_a_secret_parameter_is_not_run():
+    from dpspec.verifier.document import verify_release
+
+    assert verify_release(answers(ranged("1/2", "3/4"))).word is Word.UNCHECKED

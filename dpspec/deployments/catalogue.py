@@ -104,7 +104,7 @@ class CatalogueEntry:
     @property
     def unit(self) -> str | None:
         """Whose change the promise is about."""
-        return unit_of(self.spec)
+        return unit_of(self.document)
 
     @property
     def invariants(self) -> tuple[str, ...] | None:
@@ -189,6 +189,11 @@ class PromiseLine:
     name: str
     spec: PrivacySpec
 
+    @property
+    def unit(self) -> str | None:
+        """Whose change it is about."""
+        return unit_of(self.entry.document, self.spec)
+
     @cached_property
     def power(self) -> Bracket | None:
         """The largest power of a test at level 5% between two datasets at distance 1; None where no number says it."""
@@ -211,10 +216,20 @@ class PromiseLine:
         return None
 
 
-def unit_of(spec: PrivacySpec) -> str | None:
-    """The unit whose change an input divergence counts, where it names one."""
-    found = spec.input_divergence.counted_unit() or getattr(spec.input_divergence, "unit", None)
-    return found if isinstance(found, str) else None
+def unit_of(document: SpecDocument, spec: PrivacySpec | None = None) -> str | None:
+    """The unit whose change the input divergence of a promise counts, where it names one; by what it stands for out there."""
+    divergence = (spec or document.spec).input_divergence
+    found = divergence.counted_unit() or getattr(divergence, "unit", None)
+    if not isinstance(found, str):
+        return None
+    return found if document.deployment is None else dict(document.deployment.units).get(found, found)
+
+
+def one_of(thing: str, document: SpecDocument) -> str:
+    """A block in words, with what its units stand for beside."""
+    units = {} if document.deployment is None else dict(document.deployment.units)
+    named = [f"a {unit} here is one {words}" for unit, words in units.items() if re.search(rf"\b{re.escape(unit)}\b", thing)]
+    return f"{thing}; {', '.join(named)}" if named else thing
 
 
 def how_of(document: SpecDocument, block: str) -> str:
@@ -281,7 +296,7 @@ class CatalogueFilter:
         return (
             (self.publisher is None or any(self.publisher.casefold() in name.casefold() for name in made.publisher))
             and (self.years is None or self.years[0] <= made.in_year <= self.years[1])
-            and (self.unit is None or folded(self.unit) in [folded(unit_of(line.spec) or "") for line in entry.lines])
+            and (self.unit is None or folded(self.unit) in [folded(line.unit or "") for line in entry.lines])
             and (self.standard is None or any(line.spec.output_divergence.name in self.standard for line in entry.lines))
             and (self.invariants is None or _has(entry.invariants, self.invariants))
             and (self.trust is None or made.trust == self.trust)
@@ -477,7 +492,8 @@ def by_unit(entries: Iterable[CatalogueEntry]) -> tuple[UnitGroup, ...]:
     """The entries by unit and distance; two numbers of different groups are about different changes."""
     groups: dict[tuple[str, str], list[PromiseLine]] = {}
     for line in (line for entry in entries for line in entry.lines):
-        groups.setdefault((unit_of(line.spec) or "(none named)", thing_in_words(line.spec.input_divergence)), []).append(line)
+        distance = one_of(thing_in_words(line.spec.input_divergence), line.entry.document)
+        groups.setdefault((line.unit or "(none named)", distance), []).append(line)
     return tuple(
         UnitGroup(
             unit=unit,

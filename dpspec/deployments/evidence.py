@@ -22,7 +22,7 @@ from dpspec.base.types import JsonData, Progress
 from dpspec.base.words import Word
 from dpspec.blocks.units import longer_units
 from dpspec.checker.proofs import check_proof
-from dpspec.deployments.catalogue import number_state, unit_of
+from dpspec.deployments.catalogue import number_state, one_of, unit_of
 from dpspec.extension.loader import origins
 from dpspec.grammar.spec import blocks_of
 from dpspec.linter.findings import lint
@@ -171,11 +171,10 @@ def _budget(document: SpecDocument) -> Iterator[EvidenceLine]:
         yield EvidenceLine(level="budget", what="budget", mark=NOT_STATED, says=unpublished)
     else:
         yield _block(document, "budget", "budget", "budget", "; ".join(blocks_in_words(spec)["budget"]))
-    unit = unit_of(spec)
-    says = f"{unit or 'no unit'}, by {thing_in_words(spec.input_divergence)}"
+    says = f"{unit_of(document) or 'no unit'}, by {one_of(thing_in_words(spec.input_divergence), document)}"
     yield _block(document, "input_divergence", "budget", "unit and change", says)
     for part in document.parts:
-        says = f"{budget_in_words(part.spec.budget)} per {unit_of(part.spec) or 'no unit'}"
+        says = f"{budget_in_words(part.spec.budget)} per {unit_of(document, part.spec) or 'no unit'}"
         yield _block(document, "budget", "budget", f"part: {part}", says)
     for one in document.expectations:
         state = number_state(one, spec)
@@ -261,9 +260,9 @@ def _composition(document: SpecDocument) -> Iterator[EvidenceLine]:
     yield _fact(document, "composition", "releases", release, "whether the same data are released again")
     period = None if made is None or made.period is None else f"the budget is there again after each {made.period}"
     yield _fact(document, "composition", "renewal", period, "whether the budget renews")
-    own = unit_of(spec)
+    own = unit_of(document)
     for unit in () if own is None else longer_units(own):
-        found = promise_for(spec, unit)
+        found = promise_for(spec, unit, called=own)
         if found.budget is not None:
             says = f"{budget_in_words(found.budget)} ({found.reason})"
             yield EvidenceLine(level="composition", what=f"for one {unit}", mark=RECOMPUTED, says=says)

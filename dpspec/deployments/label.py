@@ -17,7 +17,7 @@ from dpspec.base.errors import DpspecError, count, harmless
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.blocks.units import longer_units, read_unit
-from dpspec.deployments.catalogue import how_of, number_state, unit_of
+from dpspec.deployments.catalogue import how_of, number_state, one_of, unit_of
 from dpspec.reason.rules import promise_for
 from dpspec.report.audience import audience_data
 from dpspec.report.terminal import PUBLIC, budget_in_words, drawn, standing_data, thing_in_words
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from dpspec.blocks.budget import Budget
-    from dpspec.grammar.spec import PrivacySpec
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import Standing
 
@@ -58,8 +57,8 @@ def label(document: SpecDocument, standing: Standing) -> tuple[LabelSection, ...
     """
     sections = {
         "What it is": _what(document),
-        "Who is protected": _who(document.spec),
-        "What one change is": _change(document.spec),
+        "Who is protected": _who(document),
+        "What one change is": _change(document),
         "What is published exactly": _exact(document),
         "The number": _number(document),
         "What it does to somebody who wants to find out about you": _attacker(document, standing),
@@ -82,8 +81,8 @@ def _what(document: SpecDocument) -> Iterator[str]:
         yield f"It is for: {made.use}."
 
 
-def _who(spec: PrivacySpec) -> Iterator[str]:
-    unit = unit_of(spec)
+def _who(document: SpecDocument) -> Iterator[str]:
+    spec, unit = document.spec, unit_of(document)
     if unit is None:
         yield f"The promise names no unit. Its distance is: {thing_in_words(spec.input_divergence)}."
         return
@@ -96,17 +95,18 @@ def _who(spec: PrivacySpec) -> Iterator[str]:
     yield f"The promise is about one {period} at a time. Over longer times it can be weaker, the longer the weaker."
 
 
-def _change(spec: PrivacySpec) -> Iterator[str]:
-    unit = unit_of(spec) or "record"
+def _change(document: SpecDocument) -> Iterator[str]:
+    spec, unit = document.spec, unit_of(document) or "record"
     steps = spec.input_divergence.record_steps(spec.space)
     far = "" if steps is None or steps.within is None else f" up to {steps.within} such steps are one change;"
-    if steps is not None and steps.unit == unit and steps.added is None and steps.replaced == 1:
+    own = spec.input_divergence.counted_unit()
+    if steps is not None and steps.unit == own and steps.added is None and steps.replaced == 1:
         yield f"The data of one {unit} are replaced by others;{far} how many of them the data hold stays the same."
-    elif steps is not None and steps.unit == unit and steps.added == 1:
+    elif steps is not None and steps.unit == own and steps.added == 1:
         other = "counts as one change too" if steps.replaced == 1 else f"counts as {steps.replaced} changes"
         yield f"The data of one {unit} are added, or taken away;{far} to replace them by others {other}."
     else:
-        yield f"Distance between two possible states of the data is: {thing_in_words(spec.input_divergence)}."
+        yield f"Distance between two possible states of the data is: {one_of(thing_in_words(spec.input_divergence), document)}."
 
 
 def _exact(document: SpecDocument) -> Iterator[str]:
@@ -122,7 +122,7 @@ def _exact(document: SpecDocument) -> Iterator[str]:
         }[how]
     else:
         yield "These facts are published as they are, and anybody can know them. No promise is made about what they show:"
-        yield from (f"- {invariant}" for invariant in held)
+        yield from (f"- {one_of(str(invariant), document)}" for invariant in held)
         if how == "assumed":
             yield "That these are the facts is an assumption of the file."
 
@@ -145,10 +145,11 @@ def _number(document: SpecDocument) -> Iterator[str]:
     if made is not None and made.period is not None:
         again = "for every release anew" if made.period == "release" else f"again after every {made.period}"
         yield f"This number is there {again}: over several of them the promise can be weaker."
-    for unit in longer_units(unit_of(spec) or "") if unit_of(spec) else ():
-        found = promise_for(spec, unit)
+    own = unit_of(document)
+    for unit in () if own is None else longer_units(own):
+        found = promise_for(spec, unit, called=own)
         if found.budget is not None:
-            yield f"For one {unit} it amounts to {_said(found.budget)}, in the worst case."
+            yield f"For one {unit} it amounts to at most {_said(found.budget)}."
     states = [number_state(one, spec) for one in document.expectations]
     if states:
         right, wrong = states.count("recomputed"), states.count("failed") + states.count("misprint")

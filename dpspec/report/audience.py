@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -90,7 +90,9 @@ def audience_data(found: SpecDocument, audience: str, standing: Standing) -> Jso
     if bound is not None:
         numbers = {POWER.format(level): allowed_power(spec.output_divergence, bound, level) for level in LEVELS}
         numbers |= {GROWTH.format(factor): _growth(spec, bound, factor) for factor in FACTORS}
-    paragraphs = _public(spec, step, numbers) if audience == "public" else _technical(found, step)
+    units = {} if found.deployment is None else dict(found.deployment.units)
+    public = audience == "public"
+    paragraphs = _public(spec, step, numbers, units) if public else _technical(found, step)
     return {
         "id": found.id,
         "title": found.title,
@@ -118,8 +120,9 @@ def _growth(spec: PrivacySpec, bound: Number, factor: int) -> Bracket:
     return Bracket.exactly(1) if bound.is_infinite else allowed_excess(spec.output_divergence, bound, Bracket.exactly(factor))
 
 
-def _public(spec: PrivacySpec, step: SmallestStep, numbers: dict[str, Bracket]) -> Iterator[str]:
+def _public(spec: PrivacySpec, step: SmallestStep, numbers: dict[str, Bracket], units: Mapping[str, str]) -> Iterator[str]:
     unit = spec.input_divergence.counted_unit() or getattr(spec.input_divergence, "unit", None) or "record"
+    unit = units.get(unit, unit)
     several = f"what {step.distance} changes of one {unit} each can touch, yours among them"
     yield (
         "Imagine somebody who knows how the release is made and has all of the data before them, except for "
@@ -141,7 +144,8 @@ def _public(spec: PrivacySpec, step: SmallestStep, numbers: dict[str, Bracket]) 
         yield from _odds(numbers, known)
         yield (
             f"All this holds for two ideas at distance {step.distance} or less. Distance here means: "
-            f"{thing_in_words(spec.input_divergence)}. For two ideas further apart the limits are weaker, or there are none."
+            f"{thing_in_words(spec.input_divergence)}{_called(units)}. For two ideas further apart the limits are weaker, or "
+            "there are none."
         )
     else:
         yield "No two ideas are left open by what is published, so that there is nothing for the promise to protect."
@@ -151,6 +155,11 @@ def _public(spec: PrivacySpec, step: SmallestStep, numbers: dict[str, Bracket]) 
     )
     if step.candidates.unpromised:
         yield "The promise speaks about some pairs of ideas only. About all others it says nothing, and sets no limit."
+
+
+def _called(units: Mapping[str, str]) -> str:
+    """What the units of the blocks stand for, in brackets."""
+    return f" ({', '.join(f'a {unit} here is one {words}' for unit, words in units.items())})" if units else ""
 
 
 def _odds(numbers: dict[str, Bracket], known: str) -> Iterator[str]:

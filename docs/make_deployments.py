@@ -16,6 +16,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpspec.base.errors import DpspecError, count, harmless
+from dpspec.base.exact import number
+from dpspec.base.types import JsonData
 from dpspec.blocks.units import longer_units, read_unit
 from dpspec.composition import compose, documents_of, parts_of
 from dpspec.deployments.catalogue import (
@@ -33,6 +35,7 @@ from dpspec.reason.rules import promise_for
 from dpspec.report.comparison import power_in_words
 from dpspec.report.explain import file_data
 from dpspec.report.terminal import blocks_in_words, budget_in_words, number_in_words, thing_in_words
+from dpspec.specfile.document import Expectation
 
 ROOT = Path(__file__).parents[1]
 FOLDER, OUT = ROOT / "specs" / "deployments", ROOT / "docs" / "deployments"
@@ -109,6 +112,8 @@ def page(entry: CatalogueEntry) -> str:
         "|---|---|---|",
     ]
     blocks = dict(zip(ENTRY_BLOCKS, [*blocks_in_words(entry.spec).values()], strict=False))
+    if entry.spec.multiverse.induced_by():
+        blocks["multiverse"] = [str(invariant) for invariant in entry.spec.multiverse.induced_by() or ()]
     mechanism = document.mechanism or document.secret
     blocks |= {"mechanism": [thing_in_words(mechanism)]} if mechanism is not None else {}
     for block, words in blocks.items():
@@ -116,7 +121,8 @@ def page(entry: CatalogueEntry) -> str:
     for part in document.parts:
         lines += [
             "",
-            f"Besides: {plain(str(part))}: {plain(budget_in_words(part.spec.budget))} per {plain(thing_in_words(part.spec.input_divergence))}.",
+            f"Besides: {plain(str(part))}: {plain(budget_in_words(part.spec.budget))}, "
+            f"by {plain(one_of(thing_in_words(part.spec.input_divergence), document))}.",
         ]
     lines += ["", "## How it stands", "", f"**{VERDICT_WORDS[entry.verdict]}**: {plain(entry.standing.sentence)}."]
     if entry.verdict == "stand-in":
@@ -143,22 +149,16 @@ def origin(entry: CatalogueEntry, block: str) -> str:
     return plain(f"{found.how}{where}{'' if found.because is None else f': {found.because}'}")
 
 
-def numbers(told: dict) -> Iterator[str]:  # type: ignore[type-arg]
+def numbers(told: JsonData) -> Iterator[str]:
     if not told["numbers"]:
         return
     yield from ("", "## Printed numbers, computed again", "", "| what | printed | computed | by | |", "|---|---|---|---|---|")
     for row in told["numbers"]:
         low = row["recomputed"]["lower"]
-        shown = number_in_words(_number(low)) if len(low) < 20 else _number(low).decimal(8)
+        shown = number_in_words(number(low)) if len(low) < 20 else number(low).decimal(8)
         word = {True: "comes out", False: "does not come out", None: "cannot be told"}[row["reproduced"]]
-        printed = f"{row['parameter']} = {row['printed']}"
+        printed = f"{row['parameter']} = {number(row['printed']).plain()}"
         yield f"| {plain(row['what'])} | {plain(printed)} | {plain(shown)} | {row['route']} | {word}: {plain(row['because'])} |"
-
-
-def _number(text: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    from dpspec.base.exact import number
-
-    return number(text)
 
 
 def outside(entry: CatalogueEntry) -> Iterator[str]:
@@ -196,37 +196,55 @@ def conversions(entries: Entries) -> Finding:
     given: dict[str, list[str]] = defaultdict(list)
     for entry, row in _numbers(entries):
         simple = [formula for formula in row["formulas"] if not formula["needs"] and len(formula["rules"]) == 1]
-        if row["parameter"] != "epsilon" or not simple:
+        if row["parameter"] != "epsilon" or not simple or row["corrected"]:
             continue
-        names = " or ".join(formula["rules"][0] for formula in simple if formula["reproduced"]) or "none of the known formulas"
-        given[names].append(f"{row['printed']} ({link(entry)})")
-    lines = [
-        f"{names}: {len(rows)}: {', '.join(rows)}"
-        for names, rows in sorted(given.items(), key=lambda one: (-len(one[1]), one[0]))
-    ]
-    return f"Printed epsilons at a delta come from {count(len(given), 'answer')} to one question: which conversion?", lines
+        names = " and ".join(formula["rules"][0] for formula in simple if formula["reproduced"]) or "none of the known formulas"
+        given[names].append(f"{number(row['printed']).plain()} ({link(entry)})")
+    rows = sorted(given.items(), key=lambda one: (-len(one[1]), one[0]))
+    lines = [f"{names}: {len(found)}: {', '.join(found)}" for names, found in rows]
+    return f"Printed epsilons at a delta are by {count(len(given), 'formula')}", lines
 
 
 def misprints(entries: Entries) -> Finding:
     lines = [
-        f"{link(entry)}: {plain(one.what)}: printed {one.printed.plain()}, and {one.route.name} gives {one.corrected.plain()} "
-        f"({plain(one.because)})"
-        for entry in entries
-        for one in entry.document.expectations
-        if one.corrected is not None and one.route.name != "sum" and one.is_met_by(one.value(entry.spec))
+        f"{link(entry)}: {plain(one.what)}: printed {one.printed.plain()}, {one.route.name} gives {right} ({plain(one.because)})"
+        for entry, one, right in _errata(entries)
+        if one.route.name != "sum"
     ]
     return f"{count(len(lines), 'printed number')} cannot be had from the numbers beside them", lines
 
 
 def sums(entries: Entries) -> Finding:
-    rows = [(entry, one) for entry in entries for one in entry.document.expectations if one.route.name == "sum"]
-    wrong = [(entry, one) for entry, one in rows if one.corrected is not None and one.is_met_by(one.value(entry.spec))]
+    rows = [one for _, one in _once(entries) if one.route.name == "sum"]
     lines = [
-        f"{link(entry)}: {plain(one.what)}: printed {one.printed.plain()}, the parts add up to {one.corrected.plain()} ({plain(one.because)})"
-        for entry, one in wrong
-        if one.corrected is not None
+        f"{link(entry)}: {plain(one.what)}: printed {one.printed.plain()}, the parts add up to {right} ({plain(one.because)})"
+        for entry, one, right in _errata(entries)
+        if one.route.name == "sum"
     ]
-    return f"{len(wrong)} of {len(rows)} printed sums are not the sum of their parts", lines
+    return f"{len(lines)} of {len(rows)} printed sums are not the sum of their parts", lines
+
+
+def _once(entries: Entries) -> Iterator[tuple[CatalogueEntry, Expectation]]:
+    """Every printed number, one that several files repeat of one product only once."""
+    seen = set()
+    for entry in entries:
+        for one in entry.document.expectations:
+            key = (_family(entry), one.what, one.printed.plain(), one.corrected is None)
+            if key not in seen:
+                seen.add(key)
+                yield entry, one
+
+
+def _family(entry: CatalogueEntry) -> str:
+    """What a promise as written and the one that could be made have in common."""
+    return f"{entry.deployment.publisher} {entry.deployment.in_year}"
+
+
+def _errata(entries: Entries) -> Iterator[tuple[CatalogueEntry, Expectation, str]]:
+    """The misprints on file that are ones: computed again, the corrected number comes out and the printed one does not."""
+    for entry, one in _once(entries):
+        if one.corrected is not None and one.is_met_by(one.value(entry.spec)):
+            yield entry, one, one.corrected.plain()
 
 
 def unsaid(entries: Entries) -> Finding:
@@ -240,7 +258,7 @@ def unsaid(entries: Entries) -> Finding:
     none = sum(1 for entry in entries if entry.document.mechanism is None and entry.document.secret is None)
     rows.append((none, f"no mechanism that could be judged: {none} of {len(entries)}"))
     relation = sum(entry.how("input_divergence") != "stated" for entry in entries)
-    return f"What one change is, {relation} of {len(entries)} files could not take from a source as stated", [
+    return f"What one change is, no source states in so many words for {relation} of {len(entries)} files", [
         row for _, row in rows
     ]
 
@@ -269,7 +287,7 @@ def _stem(id: str) -> str:
 
 
 def no_budget_holds(entries: Entries) -> Finding:
-    """Methods without a promised number: over the whole space no budget that was tried holds, inside their own outputs one does."""
+    """Methods without a promised number: what they do not keep over all data, and what they keep inside their own outputs."""
     lines = []
     for entry in entries:
         if entry.verdict in ("recorded", "refuted") and entry.how("budget") == "assumed":
@@ -278,7 +296,7 @@ def no_budget_holds(entries: Entries) -> Finding:
                 f"; inside universes of equal facts: {', '.join(f'{link(one)} keeps {short_budget(one.spec)}' for one in kept)}"
             )
             lines.append(f"{link(entry)}: not even {short_budget(entry.spec)}{beside if kept else ''}")
-    return f"{count(len(lines), 'method')} without a published number keep none over all data", lines
+    return f"{count(len(lines), 'method')} without a published number keep none of these over all data (stand-ins)", lines
 
 
 def not_covered(entries: Entries) -> Finding:
@@ -299,9 +317,7 @@ def begins_anew(entries: Entries) -> Finding:
         if month in longer_units(unit):
             found = promise_for(entry.spec, month, called=unit)
             if found.budget is not None:
-                lines.append(
-                    f"{link(entry)}: {short_budget(entry.spec)} per {unit} is {plain(str(found.budget))} at most per {month}"
-                )
+                lines.append(f"{_per(entry)} is at most {plain(budget_in_words(found.budget))} per {month}")
     return f"In {sum(periods.values())} of {len(entries)} the budget is there again; a month is another promise", lines
 
 
@@ -326,6 +342,7 @@ def exact_facts(entries: Entries) -> Finding:
 def one_test(entries: Entries) -> Finding:
     """The power of one test, unit by unit."""
     lines = []
+    entries = [entry for entry in entries if entry.how("budget") != "assumed"]
     for group in by_unit(entries):
         if len(group.lines) > 1:
             first, last = group.lines[0], group.lines[-1]
@@ -335,7 +352,7 @@ def one_test(entries: Entries) -> Finding:
             )
     powers = [line.power for entry in entries for line in entry.lines if line.power is not None]
     weak = sum(power.lower >= Fraction(99, 100) for power in powers)
-    return f"{weak} of {len(powers)} published numbers let a test of level 5% have a power of 99% and more", lines
+    return f"{weak} of {len(powers)} published numbers would let a test of level 5% have a power of 99% and more", lines
 
 
 def same_people(entries: Entries) -> Finding:
@@ -343,22 +360,26 @@ def same_people(entries: Entries) -> Finding:
     pair = [entry for entry in entries if entry.id in ("wikimedia-editors-weekly", "wikimedia-editors-monthly")]
     if len(pair) < 2:
         return "The same people in two releases", []
-    lines = []
+    lines, adds = [], True
     try:
         found = compose(parts_of([entry.document for entry in pair]))
         lines.append(f"together: {plain(str(found.spec.budget))} per {plain(thing_in_words(found.spec.input_divergence))}")
     except DpspecError as fault:
-        lines.append(f"{' and '.join(map(link, pair))}: as they are filed they do not add up: {plain(str(fault))}")
+        adds = False
+        lines.append(f"{' and '.join(map(link, pair))}: {plain(str(fault))}")
     for entry in pair:
         unit = entry.unit or ""
         for longer in longer_units(unit):
             said = promise_for(entry.spec, longer, called=unit)
             if said.budget is not None and longer.endswith("-month"):
-                lines.append(
-                    f"{link(entry)}: {short_budget(entry.spec)} per {unit} is {plain(str(said.budget))} at most per {longer}"
-                )
-        lines.append(f"{link(entry)}: {short_budget(entry.spec)} per {unit}")
-    return "The same editors are in the weekly and the monthly file, and no source adds them up", lines
+                lines.append(f"{_per(entry)} is at most {plain(budget_in_words(said.budget))} per {longer}")
+        lines.append(_per(entry))
+    answer = "add up" if adds else "do not add up"
+    return f"The same editors are in a weekly and a monthly file; as they are filed the two {answer}", lines
+
+
+def _per(entry: CatalogueEntry) -> str:
+    return f"{link(entry)}: {short_budget(entry.spec)} per {entry.unit}"
 
 
 def trust(entries: Entries) -> Finding:
@@ -366,11 +387,13 @@ def trust(entries: Entries) -> Finding:
     return "Who sees the data as they are", [f"{model}: {n}" for model, n in times.most_common()]
 
 
-def _numbers(entries: Entries) -> Iterator[tuple[CatalogueEntry, dict]]:  # type: ignore[type-arg]
+def _numbers(entries: Entries) -> Iterator[tuple[CatalogueEntry, JsonData]]:
+    once = {(entry.id, one.what) for entry, one in _once(entries)}
     for entry in entries:
-        if entry.document.expectations:
-            for row in file_data(entry.document, entry.registry, entry.standing)["numbers"]:
-                yield entry, row
+        told = file_data(entry.document, entry.registry, entry.standing)["numbers"] if entry.document.expectations else ()
+        for one, row in zip(entry.document.expectations, told, strict=True):
+            if (entry.id, one.what) in once:
+                yield entry, {**row, "corrected": one.corrected is not None}
 
 
 FINDINGS: tuple[Callable[[Entries], Finding], ...] = (
@@ -381,11 +404,12 @@ FINDINGS: tuple[Callable[[Entries], Finding], ...] = (
 
 def front(entries: Entries) -> str:
     """The front page."""
+    products = {(entry.deployment.publisher, entry.deployment.product) for entry in entries}
     lines = [
         "# What is promised out there",
         "",
-        f"{count(len(entries), 'file')} about real releases, each read and judged when this page was made. {MADE}; what a file assumes is ",
-        "ours, and each page says what. Nothing here is a grade. `dpspec catalogue` asks the same files.",
+        f"{count(len(entries), 'file')} about {len(products)} real products, each read and judged when this page was made.",
+        f"{MADE}; what a file assumes is ours, and each page says what. Nothing here is a grade. `dpspec catalogue` asks the same files.",
         "",
         "## What they show",
     ]

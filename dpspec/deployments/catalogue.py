@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.errors import NoFormulaError, ParameterError, UnknownNameError, count
-from dpspec.base.exact import Bracket
+from dpspec.base.exact import Bracket, Number
 from dpspec.base.params import Rational, build, did_you_mean, parameters
 from dpspec.base.types import JsonData, Progress
 from dpspec.base.words import Word
@@ -218,11 +218,20 @@ class PromiseLine:
 
 def unit_of(document: SpecDocument, spec: PrivacySpec | None = None) -> str | None:
     """The unit whose change the input divergence of a promise counts, where it names one; by what it stands for out there."""
-    divergence = (spec or document.spec).input_divergence
-    found = divergence.counted_unit() or getattr(divergence, "unit", None)
-    if not isinstance(found, str):
+    found = _named_unit((spec or document.spec).input_divergence)
+    if found is None:
         return None
     return found if document.deployment is None else dict(document.deployment.units).get(found, found)
+
+
+def _named_unit(divergence: Any) -> str | None:
+    """The unit that an input divergence names, itself or in what it is made of: a relation, another divergence."""
+    found = getattr(divergence, "unit", None)
+    if isinstance(found, str):
+        return found
+    inner = (getattr(divergence, parameter.name) for parameter in parameters(type(divergence)))
+    held = (_named_unit(value) for value in inner if attrs.has(type(value)) and not isinstance(value, Number))
+    return next((unit for unit in held if unit is not None), None)
 
 
 def one_of(thing: str, document: SpecDocument) -> str:

@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec.base.errors import NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.params import Domain, Integer, Items, Text, Truth, define
 from dpspec.blocks.multisets import multisets_between, sequences_between
-from dpspec.blocks.parts import CellRecords, Changes, Entries, ListedCells, Tabular, Trials, Wording
+from dpspec.blocks.parts import CellRecords, Changes, Entries, ListedCells, NumberLists, Tabular, Trials, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, range_in_words
 
 FIRST = 40
@@ -310,7 +310,7 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Changes, Trials, Wordin
 
 
 @define
-class IntegerCounts(DatasetSpace, ListedCells, Trials, Tabular, Wording):
+class IntegerCounts(DatasetSpace, ListedCells, NumberLists, Trials, Tabular, Wording):
     """Vectors of k integers between two bounds: true query answers, or counts without records behind them.
 
     Args:
@@ -377,6 +377,12 @@ class IntegerCounts(DatasetSpace, ListedCells, Trials, Tabular, Wording):
 
     def cardinality(self) -> int | None:
         return None if self.high is None else sequences_between(self.high - self.low + 1, self.length, self.length)
+
+    def places(self) -> int:
+        return self.length
+
+    def bounds(self) -> tuple[int, int | None]:
+        return self.low, self.high
 
     def magnitude(self, dataset: Dataset) -> int:
         return sum(abs(entry - self.low) for entry in self.vector(dataset))

@@ -566,7 +566,8 @@ class _Case:
         except (NoConstant, NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}
         listed = sorted(self._looked_at(), key=self.spec.space.order)
-        chosen = dict.fromkeys([*(found.universes[0].attained or ()), *listed[:1], *listed[:: max(1, len(listed) // 6)]])
+        spaced = listed[:6] if tree.chances else listed[:: max(1, len(listed) // 6)]  # coins of each entry, told one by one
+        chosen = dict.fromkeys([*(found.universes[0].attained or ()), *listed[:1], *spaced])
         return found, {dataset: tree.on(dataset) for dataset in list(chosen)[:MOST_DATASETS]}
 
     def _read_off(self, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:

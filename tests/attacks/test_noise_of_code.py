@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dpspec_divergences import AddRemove, Neighbour
+from dpspec_divergences import AddRemove, Neighbour, SymmetricDifference
 
 from dpspec import LevelSets, PrivacySpec, Trivial, UniformBudget
 from dpspec.base.errors import NotEnumerableError
 from dpspec.base.exact import ln, number
+from dpspec.blocks.input_divergence import WithinDistance
 from dpspec.blocks.invariant import FunctionInvariant
 from dpspec.blocks.records import ContingencyTables, UnorderedRecords
 from dpspec.blocks.vectors import IntegerCounts, ValueLists
@@ -353,6 +354,105 @@ def test_no_wrong_twin_is_verified_on_answers() -> None:
         tells_what_was_compared: Fraction(3, 4), stops_by_the_data: None, squared_answers: None, weighted: Fraction(5, 2),
         by_length_of_steps: Fraction(3, 2), threshold_without_noise: Fraction(3, 4), never_stops: Fraction(3, 4),
     }  # fmt: skip
+
+
+# --- samples of the records ------------------------------------------------------------------------
+
+
+def sampled_count(x, rng):
+    return len([v for v in x if rng.random() < 0.25]) + rng.laplace(0, 1.0)
+
+
+def sampled_sum(x, rng):
+    return sum(v for v in x if rng.random() >= 0.75) + rng.laplace(0, 1.0)
+
+
+def sampled_by_kind(x, rng):
+    return sum(1 for v in x if v == 0 or rng.random() < 0.25) + rng.laplace(0, 1.0)
+
+
+def sampled_maximum(x, rng):
+    kept = [v for v in x if rng.random() < 0.25]
+    return int(np.argmax([kept.count(0) + rng.laplace(0, 1.0), kept.count(1) + rng.laplace(0, 1.0)]))
+
+
+def kept(rng):
+    return rng.random() < 0.25
+
+
+def by_a_helper(x, rng):
+    return sum(kept(rng) for v in x) + rng.laplace(0, 1.0)
+
+
+def sample_and_all(x, rng):
+    return sum(v for v in x if rng.random() < 0.25) + rng.laplace(0, 1.0), len(x) + rng.laplace(0, 10.0)
+
+
+def sampled_twice(x, rng):
+    one = sum(v for v in x if rng.random() < 0.25) + rng.laplace(0, 1.0)
+    return one, sum(v for v in x if rng.random() < 0.25) + rng.laplace(0, 1.0)
+
+
+def sample_with_its_size(x, rng):
+    sample = [v for v in x if rng.random() < 0.25]
+    return len(sample), sum(sample) + rng.laplace(0, 1.0)
+
+
+def one_coin_for_all(x, rng):
+    first = rng.random()
+    return sum(v for v in x if first < 0.25) + rng.laplace(0, 1.0)
+
+
+def one_number_asked_twice(x, rng):
+    numbers = [rng.random() for v in x]
+    return sum(1 for u in numbers if u < 0.25) + rng.laplace(0, 1.0), sum(1 for u in numbers if u < 0.5) + rng.laplace(0, 1.0)
+
+
+def asked_for_two_ends(x, rng):
+    return sum(1 for v in x if 0.25 < rng.random() < 0.5) + rng.laplace(0, 1.0)
+
+
+def both_answers_count(x, rng):
+    return sum(v if rng.random() < 0.25 else 1 - v for v in x) + rng.laplace(0, 1.0)
+
+
+def by_what_it_is(x, rng):
+    return sum(1 for v in x if rng.random() < (0.9 if v else 0.1)) + rng.laplace(0, 1.0)
+
+
+def noise_before_and_after(x, rng):
+    high = rng.laplace(0, 1.0) > 0
+    return sum(v for v in x if rng.random() < (0.25 if high else 0.75)) + rng.laplace(0, 1.0)
+
+
+def test_a_sample_is_worth_what_the_theorem_says() -> None:
+    """ln(1 + q(e^K - 1)), and no less: the pair [], [0] has it."""
+    amplified = {q: math.log1p(q * math.expm1(1)) for q in (0.25, 0.9)}
+    for function, q in ((sampled_count, 0.25), (sampled_sum, 0.25), (sampled_maximum, 0.25), (by_what_it_is, 0.9)):
+        found = constant_of(function, LISTS, "symmetric-difference")
+        assert 0 <= float(found) - amplified[q] < 1e-12, function
+    assert float(constant_of(sampled_by_kind, LISTS, "symmetric-difference")) == pytest.approx(1, abs=1e-12)
+    assert read_off(sampled_count, spec_of(LISTS, "0.36", distance="symmetric-difference")) is Outcome.VERIFIED
+    assert read_off(sampled_count, spec_of(LISTS, "0.3573", distance="symmetric-difference")) is not Outcome.VERIFIED
+
+
+def test_no_other_sample_is_verified() -> None:
+    for function in (
+        sample_and_all, sampled_twice, sample_with_its_size, one_coin_for_all, one_number_asked_twice, asked_for_two_ends,
+        both_answers_count, noise_before_and_after, by_a_helper,
+    ):  # fmt: skip
+        assert constant_of(function, LISTS, "symmetric-difference") is None, function
+    fixed = ValueLists(values=(0, 1), least=12, most=12)
+    assert constant_of(sampled_count, fixed, "hamming-ordered") is None
+
+
+def test_two_records_within_the_distance_count_twice() -> None:
+    def counted_once(x, rng):
+        return len(x) + rng.laplace(0, 1.0)
+
+    within = WithinDistance(of=SymmetricDifference(), most=2)
+    claims = [spec_of(LISTS, by, distance="symmetric-difference").replace(input_divergence=within) for by in (1, 2)]
+    assert [read_off(counted_once, claim) is Outcome.VERIFIED for claim in claims] == [False, True]
 
 
 def test_what_no_number_of_draws_would_tell_is_refuted_by_the_law() -> None:

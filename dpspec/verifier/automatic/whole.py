@@ -29,11 +29,20 @@ multiplies the chance of no set by more than e^C, and K is d_Pr of two coins wit
 one end by end, and a change that runs against another is a change. The least cost is that of a linear program whose right sides
 are linear in e, so it is convex in e: changes that lie half-way between two others need no program of their own.
 
+**Of a sample.** Where every entry of kind v is kept with probability q_v by itself and the code sees only the counts of those
+kept, let the constant of what it does with them be K_v for one entry of kind v more. Then the constant of one entry added is
+that of the pair ((1 - q) Q + q Q', Q) with q = q_v and the two coins Q', Q whose log-ratio is K_v; for pure differential privacy
+this is ln(1 + q(e^K - 1)) (Li, Qardaji and Su 2012, Theorem 1; Balle, Barthe and Gaboardi 2018, Theorem 8).
+
+*Proof.* Given which of the others are kept, the two laws are M and (1 - q) M + q M', where (M', M) is an image of (Q', Q)
+(Kairouz, Oh and Viswanath 2015); who is kept of the others has one law in both, and forgetting it is data processing.
+
 A pair of datasets that differ by the costliest change shows how far the constant reaches.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Hashable, Iterator, Mapping
 from fractions import Fraction
@@ -41,7 +50,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from dpspec.base.exact import INFINITY, ZERO, Bracket, Number
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ceiling_of, number
 from dpspec.blocks.input_divergence import RecordSteps
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import seen_to_fix
@@ -50,6 +59,7 @@ from dpspec.blocks.space import Dataset, presented
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.atoms import IDENTICAL
 from dpspec.laws.dichotomy import Dichotomy
+from dpspec.laws.exponential import finite_law
 from dpspec.laws.products import product_of
 from dpspec.verifier.automatic.aligned import (
     AskedOfShift,
@@ -63,7 +73,7 @@ from dpspec.verifier.automatic.aligned import (
     two_coins,
 )  # fmt: skip
 from dpspec.verifier.automatic.arrays import SymbolicDataset
-from dpspec.verifier.automatic.noise import COUNT, Affine, NoiseDraw
+from dpspec.verifier.automatic.noise import COUNT, SAMPLED, Affine, NoiseDraw
 from dpspec.verifier.automatic.sampler import Draw, enumerate_law
 from dpspec.verifier.derived import EVERY, METHOD, ONE_PAIR, WHOLE
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
@@ -86,14 +96,32 @@ class WholeTree:
     Args:
         dataset: all datasets at once.
         law: where its runs end, in symbols of the counts.
+        function: the code.
+        most_paths: how many runs one dataset may take.
     """
 
     dataset: SymbolicDataset
     law: NoisyLaw
+    function: Draw
+    most_paths: int
 
-    def on(self, dataset: Dataset) -> NoisyLaw:
+    @property
+    def chances(self) -> dict[int, Fraction]:
+        """With what probability an entry of a kind is in the sample that the code takes, by the number of its symbol; empty
+        where it takes none."""
+        symbols = {one for branch in self.law.branches() for part in branch.parts for one, _ in part.terms if one.is_count}
+        if any(one.kind == SAMPLED for one in symbols) and any(one.kind == COUNT for one in symbols):
+            raise NoConstant("it shows more of the dataset than its sample")
+        found = {one.number: one.size for one in symbols if one.kind == SAMPLED}
+        if len(found) < len([one for one in symbols if one.kind == SAMPLED]):
+            raise NoConstant("it samples in more than one way")
+        return found
+
+    def on(self, dataset: Dataset) -> Any:
         """The law on one dataset."""
         given = presented(dataset)
+        if self.chances:
+            return enumerate_law(self.function, given, most_paths=self.most_paths, symbolic=True)
         counts = given if self.dataset.is_counts else [sum(_same(one, kind) for one in given) for kind in self.dataset.kinds]
         return self.law.with_counts({NoiseDraw(-place - 1, COUNT, Fraction(0)): count for place, count in enumerate(counts)})
 
@@ -114,7 +142,7 @@ def whole_tree(function: Draw, spec: PrivacySpec, *, most_paths: int) -> WholeTr
     law = enumerate_law(function, dataset, most_paths=most_paths, symbolic=True)
     if not isinstance(law, NoisyLaw):
         raise NoConstant("what it returns depends on no noise that is read off")
-    return WholeTree(dataset=dataset, law=law)
+    return WholeTree(dataset=dataset, law=law, function=function, most_paths=most_paths)
 
 
 def _symbols_of(spec: PrivacySpec) -> SymbolicDataset:
@@ -186,11 +214,21 @@ class RecordChanges:
         """The largest price of neighbours, where only these are compared."""
         return self.steps.within
 
+    @property
+    def added(self) -> int | None:
+        """The price of a record added, where that is ever compared."""
+        price = None if self.keeps_size else self.steps.added
+        return None if price is None or (self.within is not None and price > self.within) else price
+
+    def least_price(self) -> int:
+        """The least price of a change."""
+        return self.steps.replaced if self.added is None else min(self.added, self.steps.replaced)
+
     def listed(self) -> Iterator[Change]:
         """Every change of one record."""
         kinds, within = range(len(self.kinds)), self.within
-        if self.steps.added is not None and not self.keeps_size and (within is None or self.steps.added <= within):
-            yield from (self._change(None, kind, self.steps.added) for kind in kinds)
+        if self.added is not None:
+            yield from (self._change(None, kind, self.added) for kind in kinds)
         if within is None or self.steps.replaced <= within:
             if len(kinds) ** 2 > MOST_CHANGES:
                 raise NoConstant(f"records may be replaced in more than {MOST_CHANGES:,} ways")
@@ -236,6 +274,10 @@ class NumberChanges:
             raise NoConstant(f"{spec.input_divergence} has steps that none runs against")
         return cls(spec=spec, steps=steps)
 
+    def least_price(self) -> int:
+        """The price of a step."""
+        return 1
+
     def listed(self) -> Iterator[Change]:
         """Every step."""
         return map(_step, self.steps)
@@ -276,6 +318,22 @@ class Costliest:
     undone: str
 
 
+def thinned(loss: Number, chance: Fraction) -> Dichotomy:
+    """The pair ((1 - q) Q + q Q', Q) of a chance q and the two coins Q', Q whose log-ratios are minus and plus a loss, or more.
+
+    >>> str(thinned(number(1) * 0, Fraction(1, 2)).max_log_ratio().upper)
+    '0'
+    """
+    grows = ceiling_of(loss.enclose(PRECISION).exp())
+    if grows is None:
+        raise NoConstant("the loss of an entry of the sample is beyond all numbers")
+    if grows <= 1 or not chance:
+        return IDENTICAL
+    heads = 1 / (grows + 1)
+    mixed = (1 - chance) * heads + chance * (1 - heads)
+    return finite_law({1: mixed, 0: 1 - mixed}).against(finite_law({1: heads, 0: 1 - heads}))
+
+
 @attrs.frozen(kw_only=True)
 class WholeProof:
     """What the tree of some code says of a claim.
@@ -305,7 +363,9 @@ class WholeProof:
             NoConstant: no shift undoes some change, or single changes do not add up.
         """
         branches, _ = joined_trees(self.tree.law.branches(), ())
-        self._check_path([change.price for change in self.changes.listed()])
+        if self.tree.chances:
+            return self._of_a_sample(branches)
+        self._check_path()
         found: list[Costliest] = []
         problem = NoConstant("no change keeps the universes")
         for way in (self._by_one_shift, self._end_by_end):
@@ -345,6 +405,40 @@ class WholeProof:
             raise NoConstant("no change keeps the universes")
         return best
 
+    def _of_a_sample(self, branches: list[Branch]) -> Costliest:
+        """K by what an entry in the sample costs, and how seldom it is there."""
+        known = self.changes
+        if not isinstance(known, RecordChanges) or known.added is None or known.steps.replaced != 2 * known.added:
+            raise NoConstant("it takes a sample, and entries are not added and removed one by one")
+        changes = [change for change in known.listed() if change.sides[0] is None]
+        self._check_path()
+        best: Costliest | None = None
+        for change in changes:
+            chance = self.tree.chances.get(change.moved[0][0], Fraction(0))
+            loss = self._loss(branches, change) if chance else ZERO
+            constant = self._per_unit(thinned(loss, chance), change.price)
+            if best is None or constant > best.constant:
+                undone = f"moving the draws at a loss of {loss}, where it is sampled, with a chance of {chance}"
+                best = Costliest(constant, change, undone)
+        if best is None:
+            raise NoConstant("no record can be added")
+        return best
+
+    def _loss(self, branches: list[Branch], change: Change) -> Number:
+        """The largest log-ratio of the laws before and after a change, at most."""
+        found: list[Number] = []
+        problem = NoConstant("noise that a shift does not hide")
+        try:
+            pair = self._pair(self._shift(branches, change))
+            found += [max(way.max_log_ratio(precision=PRECISION).upper for way in (pair, pair.reverse()))]
+        except NoConstant as reason:
+            problem = reason
+        with contextlib.suppress(NoConstant):
+            found.append(number(max(self._cost(branches, moved, change) for moved in (change.moved, change.turned()))))
+        if not found or min(found).is_infinite:
+            raise problem
+        return min(found)
+
     def _cost(self, branches: list[Branch], moved: tuple[tuple[int, int], ...], change: Change) -> Fraction:
         """What it costs at most, over all ends, to undo a change by moving the draws."""
         costs = [cheapest_shift(tuple(_asked(branch, dict(moved)))) for branch in branches]
@@ -353,10 +447,8 @@ class WholeProof:
             raise NoConstant(f"no shift of the noise undoes {change.words}")
         return max(known)
 
-    def _check_path(self, prices: list[int]) -> None:
-        within = self.changes.within
-        one = within is not None and 2 * min(prices, default=0) > within
-        if not one and not self.spec.output_divergence.is_metric:
+    def _check_path(self) -> None:
+        if not self._is_one_change() and not self.spec.output_divergence.is_metric:
             raise NoConstant("d_Pr is no metric and more than one record may change")
 
     def _shift(self, branches: list[Branch], change: Change) -> dict[NoiseDraw, Fraction]:
@@ -379,8 +471,19 @@ class WholeProof:
         found = max(divergence.evaluate(one, precision=PRECISION).upper for one in (pair, pair.reverse()))
         if found.is_infinite:
             return INFINITY
-        scale = Fraction(1, price if self.changes.within is None else 1)
-        return found * scale
+        return found * self._scale(price)
+
+    def _scale(self, price: int) -> Fraction:
+        """How many changes of one price a distance of 1 has room for: parts of one count, too, where several may differ."""
+        within = self.changes.within
+        if self._is_one_change():
+            return Fraction(1)
+        return Fraction(1 if within is None else within, price)
+
+    def _is_one_change(self) -> bool:
+        """Whether neighbours differ by one change."""
+        within = self.changes.within
+        return within is not None and 2 * self.changes.least_price() > within
 
     # -- from below -------------------------------------------------------------------------------
 
@@ -400,8 +503,10 @@ class WholeProof:
         distance = INFINITY if pair is None else self.spec.distance(*pair)
         if pair is None or distance.is_infinite or distance == 0:
             return None
-        laws = [enumerate_law(function, presented(dataset), most_paths=most_paths, symbolic=True) for dataset in pair]
-        divergence = self.spec.output_divergence.evaluate(laws[0].against(laws[1]), precision=PRECISION)
+        divergence = Bracket(lower=ZERO, upper=INFINITY)
+        if not self.tree.chances:
+            laws = [enumerate_law(function, presented(dataset), most_paths=most_paths, symbolic=True) for dataset in pair]
+            divergence = self.spec.output_divergence.evaluate(laws[0].against(laws[1]), precision=PRECISION)
         lower = divergence.lower
         if distance != 1 and not lower.is_infinite:
             lower = Bracket.around(divergence.lower.enclose() / distance.enclose()).lower

@@ -16,6 +16,7 @@ entry to keep it or leave it out, makes a sample, in which each entry is by itse
 from __future__ import annotations
 
 import dis
+import functools
 import math
 import operator
 import types
@@ -381,7 +382,7 @@ class WholeListWalk:
 def source_of(generator: Any) -> WholeListWalk | None:
     """The walk through a dataset behind a generator expression; None for what is none."""
     while type(generator) is types.GeneratorType and generator.gi_code.co_name == "<genexpr>" and generator.gi_frame is not None:
-        if any(one.opname in WRITES for one in dis.get_instructions(generator.gi_code)):
+        if writes(generator.gi_code):
             return None
         generator = generator.gi_frame.f_locals.get(".0")
     return generator if type(generator) is WholeListWalk else None
@@ -391,6 +392,12 @@ WRITES = frozenset({
     "STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "DELETE_DEREF", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_SUBSCR", "DELETE_ATTR",
 })  # fmt: skip
 """Instructions by which code changes what outlives a step of a generator expression."""
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def writes(code: types.CodeType) -> bool:
+    """Whether code changes what outlives it."""
+    return any(one.opname in WRITES for one in dis.get_instructions(code))
 
 
 def parts_of(generator: Any, walk: WholeListWalk) -> WholeList:

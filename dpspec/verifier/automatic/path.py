@@ -18,6 +18,7 @@ entries, and putting it in place of j everywhere else (Kleene). Nothing is ever 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Hashable, Sequence
 from decimal import Decimal
@@ -238,15 +239,22 @@ class _Draw:
             return False
         if at_least(threshold, self.high):
             return True
-        if any(not at_least(minus(*ends), _LEAST) for ends in ((threshold, self.low), (self.high, threshold))):
+        chances = _split(self.low, threshold, self.high)
+        if chances is None:
             refuse(self.path, "was asked about an event of probability below 2^-40")
-        whole = minus(self.high, self.low)
-        chances = [_ratio(minus(threshold, self.low), whole), _ratio(minus(self.high, threshold), whole)]
         if self.path.choose(chances) == 0:
             self.high = threshold
             return True
         self.low = threshold
         return False
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _split(low: Chance, threshold: Chance, high: Chance) -> list[Chance] | None:
+    """The chances of the two parts of an interval; None where one is too small to be asked about."""
+    parts = [minus(threshold, low), minus(high, threshold)]
+    whole = minus(high, low)
+    return [_ratio(part, whole) for part in parts] if all(at_least(part, _LEAST) for part in parts) else None
 
 
 @attrs.define(eq=False)

@@ -163,7 +163,7 @@ def _coarser(fine: JsonTable, wanted: JsonTable, space: JsonTable) -> bool:
     """Whether one table is a coarser one of the other: nothing is left out that it counts, and all that it looks at is seen."""
     if fine.get("unit", "person") != wanted.get("unit", "person") and "members" not in fine["attributes"]:
         return False
-    ours, theirs = _where(fine), _where(wanted)
+    ours, theirs = (_narrowing(table, space) for table in (fine, wanted))
     narrower = all(a in theirs and set(theirs[a]) <= set(ours[a]) for a in ours)
     needed = {*wanted["attributes"], *(a for a in theirs if set(theirs[a]) != set(ours.get(a, ())))}
     return narrower and needed <= _seen(fine, space)
@@ -174,11 +174,24 @@ def _where(marginal: JsonTable) -> dict[str, list[str]]:
     return dict(marginal.get("where", {}))
 
 
+def _narrowing(marginal: JsonTable, space: JsonTable) -> dict[str, list[str]]:
+    """Its condition without the attributes of which every category is named: they leave no record out."""
+    tables = {a["name"]: a for a in _all_attributes(space)}
+    return {name: named for name, named in _where(marginal).items() if not _is_whole(named, tables.get(name))}
+
+
+def _is_whole(named: list[str], attribute: JsonTable | None) -> bool:
+    return attribute is not None and len(set(named)) == _size(attribute) and set(named) == set(_categories(attribute))
+
+
+def _all_attributes(space: JsonTable) -> list[JsonTable]:
+    return [a for key in ("attributes", "household", "person") for a in space.get(key, [])]
+
+
 def _seen(marginal: JsonTable, space: JsonTable) -> set[str]:
-    """Its attributes, every coarser one, and with the members of a household all that is known of them."""
-    tables = [a for key in ("attributes", "household", "person") for a in space.get(key, [])]
-    within = {a["name"]: a.get("within") for a in tables}
-    seen, waiting = set[str](), list(marginal["attributes"])
+    """Its attributes, those of one category, every coarser one, and with the members of a household all that is known of them."""
+    within = {a["name"]: a.get("within") for a in _all_attributes(space)}
+    seen, waiting = {a["name"] for a in _all_attributes(space) if _size(a) == 1}, list(marginal["attributes"])
     while waiting:
         name = waiting.pop()
         seen.add(name)
@@ -189,7 +202,7 @@ def _seen(marginal: JsonTable, space: JsonTable) -> set[str]:
 def _in_parts(wanted: JsonTable, marginals: list[JsonTable], space: JsonTable) -> bool:
     """Whether it is the sum of tables with disjoint conditions on one attribute, each of which is determined."""
     where = _where(wanted)
-    tables = {a["name"]: a for key in ("attributes", "household", "person") for a in space.get(key, [])}
+    tables = {a["name"]: a for a in _all_attributes(space)}
     for name in {a for other in marginals for a in _where(other)} & set(tables):
         groups = {frozenset(_where(other)[name]) for other in marginals if name in _where(other)}
         whole = frozenset(where.get(name) or _categories(tables[name]))
@@ -309,7 +322,7 @@ class FewRecords:
         A pair of records shows to tables only which categories are equal and which are named: two others are enough for that.
         """
         known = {a["name"]: a for a in _attributes(space, unit)}
-        every = {a["name"] for key in ("attributes", "household", "person") for a in space.get(key, [])} | set(known)
+        every = {a["name"] for a in _all_attributes(space)} | set(known)
         if not every >= {name for table in tables for name in (*table["attributes"], *table["where"])}:
             raise UnknownFormula("a table looks at more than attributes")
         conditions = [(name, set(of)) for table in tables for name, of in table["where"].items() if name in known]
@@ -516,8 +529,7 @@ MOST_HASHED = 1 << 18
 
 
 def _attribute(space: JsonTable, name: str) -> JsonTable:
-    every = (a for key in ("attributes", "household", "person") for a in space.get(key, []))
-    return next(a for a in every if a["name"] == name)
+    return next(a for a in _all_attributes(space) if a["name"] == name)
 
 
 def attribute_size(space: JsonTable, name: str) -> int:

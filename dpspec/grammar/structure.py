@@ -183,7 +183,9 @@ class NoisyCount(View):
 
     def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> Case:
         ours, theirs = Counter(before), Counter(after)
-        return tuple((self.noise(ours[cell]), self.noise(theirs[cell])) for cell in moved(ours, theirs))
+        cells = moved(ours, theirs)
+        laws = {count: self.noise(count) for count in {side[cell] for side in (ours, theirs) for cell in cells}}
+        return tuple((laws[ours[cell]], laws[theirs[cell]]) for cell in cells)
 
     @property
     def tells_more_by_more(self) -> bool:

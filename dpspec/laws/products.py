@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -170,7 +171,7 @@ class ProductDichotomy(Convolved, Growth):
         return total(factor.renyi(order, precision=precision) for factor in self.factors)
 
     def _concentration(self, precision: int) -> Bracket:
-        sups = [factor.concentration(precision=precision) for factor in self.factors]
+        sups = [pair.concentration(precision=precision).scaled(times) for pair, times in Counter(self.factors).items()]
         if any(sup.lower.is_infinite for sup in sups):
             return INFINITE
         bound = total(sups)

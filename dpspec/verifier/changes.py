@@ -33,6 +33,9 @@ from dpspec.blocks.parts import Changes, nesting_of
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
 from dpspec.grammar.structure import CountChanges, View
 
+Where = tuple[tuple[str, tuple[str, ...]], ...]
+"""The conditions of a table: for some attributes, the categories that are counted."""
+
 CategoryClass = tuple[bool, ...]
 """Of a category: for each set of categories that some condition names, whether it is in it."""
 
@@ -63,6 +66,7 @@ class SeenAttributes:
 
     attributes: Mapping[str, Attribute]
     named: Mapping[str, tuple[frozenset[str], ...]]
+    _places: dict[Where, tuple[tuple[str, int], ...]] = attrs.field(factory=dict, init=False, eq=False, repr=False)
 
     @classmethod
     def of(
@@ -112,7 +116,11 @@ class SeenAttributes:
 
     def inside(self, table: Marginal, pattern: Pattern, side: Callable[[AttributeChange], CategoryClass]) -> bool:
         """Whether the record meets the conditions of a table, before or after the change."""
-        return all(side(pattern[name])[self.named[name].index(frozenset(categories))] for name, categories in table.where)
+        places = self._places.get(table.where)
+        if places is None:
+            places = tuple((name, self.named[name].index(frozenset(categories))) for name, categories in table.where)
+            self._places[table.where] = places
+        return all(side(pattern[name])[place] for name, place in places)
 
     def moved_with(self, table: Marginal, every: Sequence[Attribute]) -> set[str]:
         """The attributes that a record gives away with what a table looks at, with what they lie within and what lies in them."""

@@ -28,7 +28,7 @@ from dpspec.blocks.parts import Collections, Membership
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Bounded, Case, CountChanges, LawPair, Structure, View, law_data, table_data
 from dpspec.laws.combine import drawn, sampled
-from dpspec.laws.dichotomy import total
+from dpspec.laws.dichotomy import Dichotomy, total
 from dpspec.laws.products import product_of
 from dpspec.verifier.changes import (
     MOST_PATTERNS,
@@ -564,10 +564,16 @@ def divergence(chosen: OutputDivergence, laws: Case, precision: int, rate: Fract
     It is the one that comes; with `is_turned` the one that goes; where that is None, either, in a sample of a fixed size.
     """
     without = tuple((after, before) for before, after in laws) if is_turned else laws
-    whole = guarded("structure", lambda: product_of(before.against(after) for before, after in without))
+    whole = guarded("structure", lambda: _of_all(without))
     pair = sampled(whole, rate) if is_turned is not None else drawn(whole, rate)
     try:
         found: Bracket = guarded(chosen.name, lambda: chosen.evaluate(pair.reverse() if is_turned else pair, precision=precision))
     except NoFormulaError as error:
         raise MissingStep("noise", f"{chosen.name} of the answers that move is not known: {error.rule}") from error
     return found
+
+
+def _of_all(laws: Case) -> Dichotomy:
+    """The pair of the product laws, equal pairs being told apart once."""
+    apart = {pair: pair[0].against(pair[1]) for pair in dict.fromkeys(laws)}
+    return product_of(apart[pair] for pair in laws)

@@ -454,9 +454,11 @@ class _Case:
             return found
         return attrs.evolve(found, reason=f"{found.reason}; nor was it verified: {exact}")
 
-    def _drawn(self, findings: list[Notice], seconds: float) -> Verdict | None:
-        """The verdict on draws; None where the function ended their process."""
-        sampled = apart(lambda tell: self._sampled(tell, seconds), self.progress, seconds=1.05 * seconds + 0.3)
+    def _drawn(self, findings: list[Notice], seconds: float, only: tuple[Dataset, ...] | None = None) -> Verdict | None:
+        """The verdict on draws, on some datasets only where that is said; None where the function ended their process."""
+        sampled = apart(
+            lambda tell: self._sampled(tell, seconds, only or self.datasets), self.progress, seconds=1.05 * seconds + 0.3
+        )
         findings += _printed(sampled.printed)
         if sampled.value is None:
             findings.append(_ends(sampled, "while it was sampled"))
@@ -607,7 +609,8 @@ class _Case:
         if not laws:
             return attrs.evolve(found, assumptions=ENUMERATES)
         if any(hasattr(law, "explains") for law in laws.values()):
-            sampled = self._drawn([], PARTS["event"] * self.clock.left())
+            pair = None if found.witness is None else (found.witness.left, found.witness.right)
+            sampled = self._drawn([], PARTS["event"] * self.clock.left(), pair)
             if sampled is not None and sampled.outcome is Outcome.REFUTED:
                 return sampled
         confirmed = self._confirmed(found, laws)
@@ -653,14 +656,14 @@ class _Case:
 
     # -- sampled ------------------------------------------------------------------------------------
 
-    def _sampled(self, tell: Progress, seconds: float) -> Verdict:
+    def _sampled(self, tell: Progress, seconds: float, datasets: tuple[Dataset, ...] | None) -> Verdict:
         """Refuted on draws, or undecided; with `bits` half of the error, and some of the time, is kept for the last bits."""
         sampling = self.sampling
         kept = PARTS["bits"] * seconds if sampling.bits else 0.0
         ways = (2 if sampling.bits else 1) * (1 if sampling.loss is None else 2)
         limits: dict[str, Any] = {"seed": sampling.seed, "error": sampling.error / ways}
         found = refute(
-            self.function, self.spec, datasets=self.datasets, registry=self.registry, progress=tell,
+            self.function, self.spec, datasets=datasets, registry=self.registry, progress=tell,
             seconds=seconds - kept, draws=sampling.draws, **limits,
         )  # fmt: skip
         if sampling.bits and found.outcome is Outcome.UNDECIDED:

@@ -368,7 +368,7 @@ class WholeProof:
         self._check_path()
         found: list[Costliest] = []
         problem = NoConstant("no change keeps the universes")
-        for way in (self._by_one_shift, self._end_by_end):
+        for way in (self._by_one_shift, self._end_by_end)[: len(branches)]:  # of one end, the two are the same
             try:
                 found.append(way(branches))
             except NoConstant as reason:

@@ -16,8 +16,8 @@ from dpspec_divergences import AddRemove, MultDelta, Neighbour
 from timing import Case, run
 
 from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.vectors import ValueLists
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import GaussianLaw, enclosed as quadrature

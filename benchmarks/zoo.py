@@ -43,9 +43,10 @@ from dpspec_divergences import (
 
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import FunctionInvariant
+from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.blocks.space import DatasetSpace, presented
-from dpspec.blocks.vectors import IntegerCounts, ValueLists
+from dpspec.blocks.vectors import IntegerCounts
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import Law

@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     )
     from dpspec.base.errors import DpspecError as DpspecError
     from dpspec.base.exact import Bracket as Bracket, Number as Number, ln as ln, number as number, sqrt as sqrt
+    from dpspec.blocks.bounded import (
+        BoundedIntegers as BoundedIntegers,
+        BoundedReals as BoundedReals,
+        ClippedVectors as ClippedVectors,
+        TimeSeries as TimeSeries,
+    )
     from dpspec.blocks.budget import Budget as Budget, BudgetTable as BudgetTable, UniformBudget as UniformBudget
     from dpspec.blocks.input_divergence import InputDivergence as InputDivergence, Relation as Relation
     from dpspec.blocks.invariant import (
@@ -39,13 +45,7 @@ if TYPE_CHECKING:
         LinearMap as LinearMap,
         Marginal as Marginal,
     )
-    from dpspec.blocks.lists import (
-        BoundedIntegers as BoundedIntegers,
-        BoundedReals as BoundedReals,
-        ClippedVectors as ClippedVectors,
-        Texts as Texts,
-        TimeSeries as TimeSeries,
-    )
+    from dpspec.blocks.lists import Texts as Texts, ValueLists as ValueLists
     from dpspec.blocks.multiverse import (
         ExplicitUniverses as ExplicitUniverses,
         LevelSets as LevelSets,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         UnorderedRecords as UnorderedRecords,
     )
     from dpspec.blocks.space import Attribute as Attribute, DatasetSpace as DatasetSpace
-    from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts, ValueLists as ValueLists
+    from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts
     from dpspec.comparison.compare import Comparison as Comparison
     from dpspec.extension.loader import installed as installed, load_plugins as load_plugins
     from dpspec.grammar.mechanism import Claim as Claim, Mechanism as Mechanism
@@ -91,6 +91,12 @@ _HOMES = {
         "number",
         "sqrt",
     ),
+    "dpspec.blocks.bounded": (
+        "BoundedIntegers",
+        "BoundedReals",
+        "ClippedVectors",
+        "TimeSeries",
+    ),
     "dpspec.blocks.budget": (
         "Budget",
         "BudgetTable",
@@ -107,11 +113,8 @@ _HOMES = {
         "Marginal",
     ),
     "dpspec.blocks.lists": (
-        "BoundedIntegers",
-        "BoundedReals",
-        "ClippedVectors",
         "Texts",
-        "TimeSeries",
+        "ValueLists",
     ),
     "dpspec.blocks.multiverse": (
         "ExplicitUniverses",
@@ -133,7 +136,6 @@ _HOMES = {
     "dpspec.blocks.vectors": (
         "BitVectors",
         "IntegerCounts",
-        "ValueLists",
     ),
     "dpspec.comparison.compare": ("Comparison",),
     "dpspec.extension.loader": (

@@ -111,7 +111,7 @@ def compare(left: Any, right: Any, registry: Registry | None = None) -> Comparis
         left, right: five blocks, specifications, or files.
         registry: the rules of inference; without it, those of all installed plugins.
     """
-    from dpspec.comparison.compare import compare as compared
+    from dpspec.comparison.compare import compare as compared, compare_products
     from dpspec.extension.loader import installed
     from dpspec.reason.search import rules_of
     from dpspec.verifier.exhaustive import verify as judged
@@ -127,7 +127,8 @@ def compare(left: Any, right: Any, registry: Registry | None = None) -> Comparis
             found = f"{verdict.outcome.value}: constant {verdict.constant} on {verdict.scope}"
         return verdict.outcome.value, found
 
-    return compared(_blocks(left), _blocks(right), rules=rules_of(registry or installed().registry), judge=judge)
+    rules = rules_of(registry or installed().registry)
+    return compare_products(_promises(left), _promises(right), lambda one, other: compared(one, other, rules=rules, judge=judge))
 
 
 def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, **at: Any) -> Conversions:
@@ -302,10 +303,11 @@ def _document(given: SpecDocument | str | Path) -> SpecDocument:
     return read(given) if isinstance(given, (str, Path)) else given
 
 
-def _blocks(given: PrivacySpec | SpecDocument | str | Path) -> PrivacySpec:
+def _promises(given: PrivacySpec | SpecDocument | str | Path) -> Sequence[PrivacySpec]:
+    """All that is promised to every unit: one specification, or those of the parts of a product."""
     found: Any = _document(given) if isinstance(given, (str, Path)) else given
-    blocks: PrivacySpec = getattr(found, "spec", found)
-    return blocks
+    promises: Sequence[PrivacySpec] = getattr(found, "promises", None) or (found,)
+    return promises
 
 
 # --- the same, part by part -----------------------------------------------------------------------
@@ -364,7 +366,7 @@ def order_specs(documents: Sequence[SpecDocument], registry: Registry | None = N
     from dpspec.extension.loader import installed
 
     registry = registry or installed().registry
-    named = [(document.id, document.spec) for document in documents]
+    named = [(document.id, document) for document in documents]
     return order(named, lambda left, right: compare(left, right, registry), progress)
 
 

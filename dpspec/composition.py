@@ -45,11 +45,13 @@ class Part:
         id: its name.
         spec: the specification it promises to satisfy.
         standing: how the claim stands that it does, where that was looked at.
+        besides: what its file says beside the specification: assumptions, steps outside of the guarantee, further promises.
     """
 
     id: str
     spec: PrivacySpec
     standing: Standing | None = attrs.field(default=None, eq=False)
+    besides: tuple[str, ...] = attrs.field(default=(), eq=False)
 
 
 # --- composition ----------------------------------------------------------------------------------
@@ -81,7 +83,8 @@ class LedgerLine:
         """What it spends there, in the first number that the output divergence takes."""
         spec, value = self.spec, self.spec.budget.uniform()
         if value is None:
-            raise NoCompositionError("budget", "differs by universe", "state one number for all universes", value=self.part.id)
+            why = spec.budget.unpublished() or "differs by universe"
+            raise NoCompositionError("budget", why, "state one number for all universes", value=self.part.id)
         first = spec.output_divergence.budget_parameters[0]
         if spec.budget.parameter == first:
             return number(value)
@@ -229,6 +232,7 @@ def _losses(found: Composition) -> Iterator[str]:
                 exchanged = f"{getattr(step.after, field)} for {getattr(step.before, field)}"
                 how = f"at a constant of {step.parameters['constant']}" if "constant" in step.parameters else f"by {step.rule}"
                 yield f"{line.part.id}: {exchanged}, {how}: {_said(step.before)} becomes {_said(step.after)} ({step.reason})"
+    yield from (f"{line.part.id}: {text}" for line in found.lines for text in line.part.besides)
     plain, given = found.plain_sum, found.spec.budget.uniform()
     if plain is not None and plain != given:
         units = {str(line.part.spec.input_divergence) for line in found.lines}
@@ -476,8 +480,16 @@ def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None
     """One part for each file, with how its claim stands."""
     standings = (standing(document, registry) for document in documents)
     return tuple(
-        Part(id=document.id, spec=document.spec, standing=one) for document, one in zip(documents, standings, strict=True)
+        Part(id=document.id, spec=document.spec, standing=one, besides=tuple(_besides(document)))
+        for document, one in zip(documents, standings, strict=True)
     )
+
+
+def _besides(document: SpecDocument) -> Iterator[str]:
+    """What a total says nothing about, and rests on."""
+    yield from (f"it rests on an assumption: {one}" for one in document.assumed)
+    yield from (f"its guarantee does not cover: {step}" for step in document.unaccounted)
+    yield from (f"it promises besides, and that is not in the total: {part}, {part.spec.budget}" for part in document.parts)
 
 
 def composed_document(found: Composition, *, id: str, title: str) -> SpecDocument:

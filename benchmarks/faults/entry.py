@@ -21,7 +21,7 @@ from dpspec_divergences import (
 )
 
 from dpspec import IntegerCounts, PrivacySpec, Trivial, UniformBudget
-from dpspec.blocks.vectors import ValueLists
+from dpspec.blocks.lists import ValueLists
 
 Function = Callable[[Any, Any], Any]
 """(dataset, numpy Generator) -> output."""

@@ -238,6 +238,13 @@ class NoCompositionError(DpspecError, ValueError):
     code = "no-composition"
 
 
+class BudgetNotStatedError(DpspecError, ValueError):
+    """No number of the budget is published, and what was asked needs one."""
+
+    code = "budget-not-stated"
+    exit_code = 3
+
+
 class NoYardstickError(DpspecError, ValueError):
     """Two specifications have no common space or universes in which a third could be implied by both; says what is missing."""
 

@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 from dpspec.base.late import late_names
 
 if TYPE_CHECKING:
+    from dpspec.blocks.bounded import (
+        BoundedIntegers as BoundedIntegers,
+        BoundedReals as BoundedReals,
+        ClippedVectors as ClippedVectors,
+        TimeSeries as TimeSeries,
+    )
     from dpspec.blocks.budget import Budget as Budget, BudgetTable as BudgetTable, UniformBudget as UniformBudget
     from dpspec.blocks.input_divergence import (
         InputDivergence as InputDivergence,
@@ -20,13 +26,7 @@ if TYPE_CHECKING:
         LinearMap as LinearMap,
         Marginal as Marginal,
     )
-    from dpspec.blocks.lists import (
-        BoundedIntegers as BoundedIntegers,
-        BoundedReals as BoundedReals,
-        ClippedVectors as ClippedVectors,
-        Texts as Texts,
-        TimeSeries as TimeSeries,
-    )
+    from dpspec.blocks.lists import Texts as Texts, ValueLists as ValueLists
     from dpspec.blocks.moves import Vector as Vector, kernel_basis as kernel_basis
     from dpspec.blocks.multisets import (
         CELLS_LISTED as CELLS_LISTED,
@@ -99,9 +99,15 @@ if TYPE_CHECKING:
         pair_of_records as pair_of_records,
         presented as presented,
     )
-    from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts, ValueLists as ValueLists
+    from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts
 
 _HOMES = {
+    "dpspec.blocks.bounded": (
+        "BoundedIntegers",
+        "BoundedReals",
+        "ClippedVectors",
+        "TimeSeries",
+    ),
     "dpspec.blocks.budget": (
         "Budget",
         "BudgetTable",
@@ -120,11 +126,8 @@ _HOMES = {
         "Marginal",
     ),
     "dpspec.blocks.lists": (
-        "BoundedIntegers",
-        "BoundedReals",
-        "ClippedVectors",
         "Texts",
-        "TimeSeries",
+        "ValueLists",
     ),
     "dpspec.blocks.moves": (
         "Vector",
@@ -204,7 +207,6 @@ _HOMES = {
     "dpspec.blocks.vectors": (
         "BitVectors",
         "IntegerCounts",
-        "ValueLists",
     ),
 }
 __all__ = [name for names in _HOMES.values() for name in names]

@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar
 
 import attrs
 
-from dpspec.base.errors import NotInUniverseError
-from dpspec.base.exact import Number
+from dpspec.base.errors import BudgetNotStatedError, NotInUniverseError, ParameterError
+from dpspec.base.exact import Number, number
 from dpspec.base.params import Exact, Text, define
 from dpspec.base.promises import Promising
 from dpspec.blocks.multiverse import Universe
@@ -38,6 +38,14 @@ class Budget(Promising, ABC):
         """The budgets by the labels of their universes when they are listed so, else None."""
         return None
 
+    def unpublished(self) -> str | None:
+        """Why nobody can rely on a number: none is published, or only one that it is at least; None where one can."""
+        return None
+
+    def bounds(self) -> tuple[Number | None, Number | None] | None:
+        """What it is at least and at most, where no more of it is published; None where it is known."""
+        return None
+
     def within(self, other: Budget) -> str | None:
         """A reason why this budget is at most the other one in every universe of every space; None when none is known."""
         return "the same budget" if self == other else None
@@ -46,6 +54,8 @@ class Budget(Promising, ABC):
         "uniform": uniform,
         "least": least,
         "by_label": by_label,
+        "unpublished": unpublished,
+        "bounds": bounds,
         "within": within,
         "__str__": object.__str__,
     }
@@ -103,3 +113,71 @@ class BudgetTable(Budget):
 
     def __str__(self) -> str:
         return f"{self.parameter} for each of {len(self.values)} universes"
+
+
+@define
+class OpenBudget(Budget):
+    """One number for every universe, of which the publisher gave only bounds, or nothing at all.
+
+    A promise of *at most* 8 is judged as the promise of 8: it is all that anybody can rely on. Where no number is given from
+    above, nobody can rely on any: what keeps the number that it is *at least* keeps it whatever it is; all else is undecided.
+
+    Args:
+        parameter: which number it is, such as epsilon or rho.
+        at_least, at_most: what is published of it.
+
+    >>> str(OpenBudget(parameter="epsilon", at_least="1/2", at_most=8)), str(OpenBudget(parameter="rho"))
+    ('epsilon from 0.5 to 8', 'rho: no number published')
+    """
+
+    name: ClassVar[str] = "open"
+
+    parameter: Annotated[str, Text()]
+    at_least: Annotated[Number | None, Exact(0)] = None
+    at_most: Annotated[Number | None, Exact(0)] = None
+
+    def __attrs_post_init__(self) -> None:
+        low, high = self.at_least, self.at_most
+        if low is not None and high is not None and high < low:
+            rule = f"{self.parameter} is at least {low} and at most {high}, which no number is"
+            raise ParameterError("budget", rule, "exchange the two, or correct one")
+
+    def at(self, universe: Universe, space: DatasetSpace) -> Number:
+        if self.at_most is None:
+            raise BudgetNotStatedError("budget", str(self.unpublished()), "ask the publisher; nothing can be promised without it")
+        return self.at_most
+
+    def uniform(self) -> Number | None:
+        return self.at_most
+
+    def least(self) -> Number | None:
+        return self.at_least if self.at_most is None else self.at_most
+
+    def bounds(self) -> tuple[Number | None, Number | None]:
+        return self.at_least, self.at_most
+
+    def unpublished(self) -> str | None:
+        if self.at_most is not None:
+            return None
+        return "no number published" + (
+            "" if self.at_least is None else f", only that {self.parameter} is at least {self.at_least.plain()}"
+        )
+
+    def __str__(self) -> str:
+        if self.at_least is not None and self.at_most is not None:
+            return f"{self.parameter} from {self.at_least.plain()} to {self.at_most.plain()}"
+        if self.at_most is not None:
+            return f"{self.parameter} at most {self.at_most.plain()}"
+        known = "no number published" if self.at_least is None else f"at least {self.at_least.plain()}, and no more is published"
+        return f"{self.parameter}: {known}"
+
+
+def stands_for(budget: Budget, value: int | Number) -> UniformBudget:
+    """The budget with a number in place of the one that was not published."""
+    return UniformBudget(parameter=budget.parameter, value=number(value))
+
+
+def settled(budget: Budget) -> Budget:
+    """The budget as the one number that it may at most be, where only that is published; else as it is."""
+    most = (budget.bounds() or (None, None))[1]
+    return budget if most is None else stands_for(budget, most)

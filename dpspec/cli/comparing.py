@@ -84,13 +84,13 @@ def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
     registry = installed().registry
     first, second = _read(paths)
     with Work("comparing"):
-        found = api.compare(first.spec, second.spec, registry)
+        found = api.compare(first, second, registry)
         standings = api.quick_standing(first, registry), api.quick_standing(second, registry)
     code = json.comparison_exit_code(found)
     if derivation is not None:
         say(api.write_derivation(found, derivation, registry), err=True)
     if as_json:
-        say(json.document("compare", code, json.comparison(found, (first.id, second.id), standings)))
+        say(json.document("compare", code, json.comparison(found, first, second, standings)))
     else:
         say(comparison.comparison_text(found, first, second, standings))
     return code

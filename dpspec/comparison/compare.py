@@ -20,22 +20,24 @@ import enum
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import attrs
 
 from dpspec.base.errors import NoFormulaError, ParameterError
+from dpspec.base.exact import INFINITY, ZERO, Number, number
 from dpspec.base.types import Progress
+from dpspec.blocks.budget import Budget, settled, stands_for
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.comparison import families
 from dpspec.comparison.answers import Candidate, CandidateFamily, Source, extremal_answers, searched_answers
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.rule import Rule, Step
+from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined
-from dpspec.reason.search import Derivation, search
+from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined, promise_for
+from dpspec.reason.search import MOVING_BLOCKS, Derivation, moved, search
 from dpspec.reason.small_spaces import pairs
 
 
@@ -365,6 +367,9 @@ def compare(left: PrivacySpec, right: PrivacySpec, *, rules: Sequence[Rule], jud
 
 
 def _direction(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Rule], judge: MechanismJudge) -> Direction:
+    if premise.budget.unpublished() is not None or conclusion.budget.unpublished() is not None:
+        return _without_numbers(premise, conclusion, rules, judge)
+    premise, conclusion = (spec.replace(budget=settled(spec.budget)) for spec in (premise, conclusion))
     found = search(premise, conclusion, rules)
     steps = tuple(_finding(step) for step in found.derivation.steps)
     if found.arrived:
@@ -374,6 +379,101 @@ def _direction(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Ru
     searched = search_separation(premise, conclusion, judge)
     answer = Answer.UNKNOWN if searched.separation is None else Answer.SEPARATED
     return Direction(answer=answer, steps=steps, separation=searched.separation, tried=searched.tried)
+
+
+def compare_products(left: Sequence[PrivacySpec], right: Sequence[PrivacySpec], compare: Compare) -> Comparison:
+    """The same for products, each of which makes all of several promises, the first one standing for it.
+
+    A product implies another when each promise of that one follows from one of its own. What separates single promises does not
+    separate products of several: a mechanism that keeps the one may break the others.
+    """
+    table = [[compare(one, other) for other in right] for one in left]
+    if len(left) == len(right) == 1:
+        return table[0][0]
+    across = [[table[i][j] for i in range(len(left))] for j in range(len(right))]
+    return attrs.evolve(
+        table[0][0],
+        forward=_of_product([[found.forward for found in column] for column in across], ("A", "B")),
+        backward=_of_product([[found.backward for found in row] for row in table], ("B", "A")),
+    )
+
+
+def _of_product(wanted: Sequence[Sequence[Direction]], names: tuple[str, str]) -> Direction:
+    """Whether one product implies another: for each promise of the second, the directions from all promises of the first."""
+    steps, answers = [], []
+    for place, found in enumerate(wanted):
+        by = next((i for i, one in enumerate(found) if one.answer is Answer.IMPLIES), None)
+        alone = len(found) == 1 and found[0].answer is Answer.SEPARATED
+        answers.append(Answer.IMPLIES if by is not None else Answer.SEPARATED if alone else Answer.UNKNOWN)
+        how = (
+            f"follows from promise {by + 1} of {names[0]}" if by is not None else f"follows from no single promise of {names[0]}"
+        )
+        holds = True if by is not None else False if alone else None
+        steps.append(Argument(block=f"promise {place + 1} of {names[1]}", holds=holds, reason=how))
+    answer = (
+        Answer.IMPLIES if set(answers) == {Answer.IMPLIES}
+        else Answer.SEPARATED if Answer.SEPARATED in answers else Answer.UNKNOWN
+    )  # fmt: skip
+    separation = next((found[0].separation for found in wanted if len(found) == 1 and found[0].separation is not None), None)
+    return Direction(answer=answer, steps=tuple(steps), separation=separation if answer is Answer.SEPARATED else None)
+
+
+def _without_numbers(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Rule], judge: MechanismJudge) -> Direction:
+    """The same where no number of a budget is published: what holds whatever the numbers are, and else the other four blocks.
+
+    Larger budgets ask less, so the premise implies whatever it implies at its largest number, and does not imply what it does not
+    at its least one; for the conclusion it is the other way round.
+    """
+    least = premise.replace(budget=_at(premise.budget, premise.budget.least(), ZERO))
+    largest = premise.replace(budget=_at(premise.budget, premise.budget.uniform(), INFINITY))
+    hardest = conclusion.replace(budget=_at(conclusion.budget, conclusion.budget.least(), ZERO))
+    found = search(largest, hardest, rules)
+    if found.arrived:
+        whatever = Argument(block="budget", holds=True, reason="whatever the numbers are that were not published")
+        steps = tuple(_finding(step) for step in found.derivation.steps)
+        return Direction(answer=Answer.IMPLIES, steps=(*steps, whatever), derivation=found.derivation)
+    searched = SeparationSearch(separation=None)
+    if conclusion.budget.unpublished() is None:
+        searched = search_separation(least, hardest, judge)
+    answer = Answer.UNKNOWN if searched.separation is None else Answer.SEPARATED
+    steps = tuple(_other_blocks(premise, conclusion, rules))
+    return Direction(answer=answer, steps=steps, separation=searched.separation, tried=searched.tried)
+
+
+def _at(budget: Budget, value: Number | None, otherwise: Number) -> Budget:
+    """The budget at a number; one that differs by universe stays what it is."""
+    if budget.unpublished() is None:
+        return settled(budget)
+    return stands_for(budget, otherwise if value is None else value)
+
+
+def _other_blocks(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Rule]) -> Iterator[Argument]:
+    """Whether the premise can be brought to the conclusion in the four blocks that are no number, one by one."""
+    here, goal = (spec.replace(budget=_at(spec.budget, None, number(1))) for spec in (premise, conclusion))
+    for block in MOVING_BLOCKS:
+        if getattr(here, block) == getattr(goal, block):
+            yield Argument(block=block.replace("_", " "), holds=True, reason="the same")
+            continue
+        steps = moved(here, block, goal, rules)
+        if steps is None:
+            missing = [gap for gap in gaps(here, goal) if gap.block == block.replace("_", " ")]
+            yield from missing or [Argument(block=block.replace("_", " "), holds=None, reason="no step to it is known")]
+            if block == "space":
+                break
+            if block != "output_divergence":
+                here = here.replace(**{block: getattr(goal, block)})
+            continue
+        for step in steps:
+            at_number = isinstance(next((rule for rule in rules if rule.name == step.rule), None), Conversion)
+            reason = "a conversion is known; what it gives depends on the number" if at_number else step.reason
+            yield attrs.evolve(_finding(step), reason=reason)
+        here = steps[-1].after if steps else here
+    missing_in = [
+        f"{name}: {spec.budget.unpublished()}"
+        for name, spec in (("premise", premise), ("conclusion", conclusion))
+        if spec.budget.unpublished() is not None
+    ]
+    yield Argument(block="budget", holds=None, reason="; ".join(missing_in))
 
 
 def _finding(step: Step) -> Argument:
@@ -399,6 +499,7 @@ def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
             "input divergence: a coarser count of change (persons for households, a day for a lifetime) shrinks the budget; "
             f"left counts {left.input_divergence}, right counts {right.input_divergence}"
         )
+    notes += [f"unit: {note}" for pair in ((left, right), (right, left)) for note in _unit_notes(*pair)]
     if left.output_divergence != right.output_divergence:
         notes.append(
             "output divergence: a more lenient standard shrinks the number; "
@@ -409,6 +510,18 @@ def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def _unit_notes(one: PrivacySpec, other: PrivacySpec) -> Iterator[str]:
+    """What the one promises for the unit of the other, where the two units are the same over different times."""
+    unit = other.input_divergence.counted_unit()
+    if unit is None or unit == one.input_divergence.counted_unit():
+        return
+    found = promise_for(one, unit)
+    if found.most is not None:
+        value = None if found.budget is None else found.budget.uniform()
+        budget = "no number" if value is None else f"{one.budget.parameter} = {value.plain()}"
+        yield f"from a promise per {one.input_divergence.counted_unit()} follows {budget} for one {unit} ({found.reason})"
+
+
 def _count(spec: PrivacySpec) -> str:
     held = spec.multiverse.induced_by()
     return str(spec.multiverse) if held is None else f"{len(held)} invariants"
@@ -417,7 +530,8 @@ def _count(spec: PrivacySpec) -> str:
 # --- many specifications --------------------------------------------------------------------------
 
 
-Compare = Callable[[PrivacySpec, PrivacySpec], Comparison]
+Compare = Callable[[Any, Any], Comparison]
+"""Compares two things that make promises: specifications, or files of several."""
 
 
 @attrs.frozen(kw_only=True)
@@ -474,11 +588,11 @@ class Order:
         return tuple(tuple(c for c, d in enumerate(depth) if d == level) for level in range(max(depth, default=-1) + 1))
 
 
-def order(specs: Sequence[tuple[str, PrivacySpec]], compare: Compare, progress: Progress | None = None) -> Order:
+def order(specs: Sequence[tuple[str, Any]], compare: Compare, progress: Progress | None = None) -> Order:
     """Compare every two specifications.
 
     Args:
-        specs: names and specifications, at least one.
+        specs: names and specifications, or files of several promises; at least one.
         compare: what compares two of them.
         progress: called with (done, in all).
 

@@ -267,7 +267,8 @@ def _side(spec: PrivacySpec, frame: PrivacySpec, rules: Sequence[Rule]) -> Yards
             return YardstickSide(derivation=derivation, missing=tuple(_missing(here, frame, block)))
         derivation = derivation.then(Derivation(premise=here, steps=steps))
     if constant_of(derivation.conclusion) is None:
-        return YardstickSide(derivation=derivation, missing=("a budget that differs by universe is no single number",))
+        why = derivation.conclusion.budget.unpublished() or "a budget that differs by universe is no single number"
+        return YardstickSide(derivation=derivation, missing=(why,))
     known = {rule.name: rule for rule in rules if isinstance(rule, Conversion)}
     near = [step for step in derivation.steps if step.before.input_divergence.is_neighbour_form and step.rule in known]
     ends = [(step.rule, step.before.output_divergence, step.after.output_divergence) for step in near]

@@ -135,6 +135,13 @@ class Mechanism(Promising, ABC):
         """
         return None
 
+    def degrades(self, parameter: str, to: Any) -> str | None:
+        """Why the same mechanism with `parameter` at `to`, or at any value between, is a post-processing of this one; optional.
+
+        It then reveals no more, by every output divergence and every pair of datasets: it keeps each promise that this one keeps.
+        """
+        return None
+
     def symmetries(self, space: DatasetSpace) -> tuple[Symmetry, ...]:
         """Renamings that do not change the mechanism, so that fewer pairs need be compared; optional."""
         return ()
@@ -166,6 +173,7 @@ class Mechanism(Promising, ABC):
 
     _promised: ClassVar[Mapping[str, Any]] = {
         "symmetries": symmetries,
+        "degrades": degrades,
         "__str__": object.__str__,
     }
     _asides = frozenset({"check", "claims", "keeps", "proved", "release", "resumable", "run", "structure"})

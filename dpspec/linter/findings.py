@@ -20,12 +20,14 @@ from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import Trivial, determines
 from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.space import DatasetSpace
+from dpspec.blocks.units import nearest_unit, read_unit
 from dpspec.extension import Registry
 from dpspec.grammar.rule import Conversion
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.linter.finding import Declared, Finding, LintContext, Linted, Seen, Severity, declared_findings, finding
 from dpspec.reason.kinds import check_kinds, compares_sizes
 from dpspec.risks.candidates import candidates_within
+from dpspec.specfile.deployment import BLOCKS
 from dpspec.specfile.document import Expectation, SpecDocument
 from dpspec.specfile.maker import FilePositions
 from dpspec.specfile.reader import load_text, parse, read_text, spec_files
@@ -217,6 +219,92 @@ def _units(thing: Any, held: tuple[Invariant, ...]) -> Iterator[str]:
             yield value
         else:
             yield from _units(value, held)
+
+
+# --- what is said beside the claim ----------------------------------------------------------------
+
+
+@finding("assumed-block", Severity.WARNING)
+def assumed_block(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """A block is assumed: no source states it, and what is found of the file rests on the assumption.
+
+    Most sources leave open whether neighbours differ by one record more or by one record replaced.
+    """
+    for one in file.document.assumed:
+        yield Seen(
+            path=f"provenance.{one.block}",
+            message=f"{one}",
+            advice="find a source that states it, or explain in [[explained]] that it stays open",
+        )
+
+
+@finding("no-provenance", Severity.WARNING)
+def no_provenance(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """A file about a deployment does not say of a block whether the source states it or whoever wrote the file chose it."""
+    document = file.document
+    if document.deployment is None:
+        return
+    said = {one.block for one in document.provenance}
+    asked = [block for block in BLOCKS if block != "mechanism" or document.mechanism is not None]
+    missing = [block for block in asked if block not in said]
+    if missing:
+        yield Seen(
+            path="provenance" if said else "deployment",
+            message=f"the file does not say where it has {', '.join(missing)} from",
+            advice="add to [provenance] how each is known: stated, inferred or assumed",
+        )
+
+
+@finding("no-number", Severity.WARNING)
+def no_number(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """No number of the budget is published that anybody could rely on: the other four blocks promise nothing by themselves."""
+    missing = file.document.spec.budget.unpublished()
+    if missing is not None:
+        yield Seen(path="budget", message=missing, advice="ask the publisher, or explain in [[explained]] that there is none")
+
+
+@finding("unknown-unit", Severity.WARNING)
+def unknown_unit(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """A unit has a word that the vocabulary lacks: perhaps a misprint, as `user-dya`, that would pass for a unit of its own."""
+    spec = file.document.spec
+    named = {"space": spec.space.units, "input_divergence": (spec.input_divergence.counted_unit(),)}
+    seen: set[str] = set()
+    for block, units in named.items():
+        for unit in (unit for unit in units if unit is not None and unit not in seen):
+            seen.add(unit)
+            for word in read_unit(unit).unknown:
+                near = nearest_unit(word)
+                yield Seen(
+                    path=f"{block}.unit",
+                    message=f"{word} is no unit of the vocabulary" + (f": {near} is" if near else ""),
+                    advice="correct it, or explain in [[explained]] what it is",
+                )
+
+
+@finding("renewing-budget", Severity.WARNING)
+def renewing_budget(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """The budget is there again after some time, and the unit does not name a time: what is promised to a person is promised for
+    each period anew, so that the number grows with every one of them."""
+    deployment, unit = file.document.deployment, file.document.spec.input_divergence.counted_unit()
+    if deployment is None or deployment.period is None or unit is None or read_unit(unit).time is not None:
+        return
+    if deployment.release != "one":
+        yield Seen(
+            path="deployment.period",
+            message=f"the budget is there again after each {deployment.period}, and the unit is {unit}, without a time",
+            advice=f"state the promise for {unit}-{deployment.period.replace(' ', '-')}, or explain it in [[explained]]",
+        )
+
+
+@finding("unaccounted-step", Severity.WARNING)
+def unaccounted_step(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """Something was done to the data or to the release that the guarantee does not cover."""
+    for place, one in enumerate(file.document.unaccounted):
+        yield Seen(
+            path=f"unaccounted[{place}]",
+            message=f"the guarantee does not cover: {one}",
+            advice="count the step in the budget, publish what it keeps as an invariant, or explain it in [[explained]]",
+        )
 
 
 # --- printed numbers ------------------------------------------------------------------------------

@@ -20,16 +20,19 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
+import attrs
+
 from dpspec.base.errors import DpspecError, NotInUniverseError, count as count_of
 from dpspec.base.exact import ZERO, Number, number, rounded_product
 from dpspec.base.params import define
-from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget
+from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget, stands_for
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import Determination, Universe, determines
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Nesting, nesting_of
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.blocks.units import most_within
 from dpspec.grammar.rule import Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 
@@ -535,3 +538,55 @@ class ListedUniverses(Rule):
             reason=f"{count_of(count, 'pair')} that the conclusion compares, and each shares a universe of the premise",
             citation=self.citation,
         )
+
+
+# --- the unit that a promise is for ---------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class UnitPromise:
+    """What a promise for one unit is for another.
+
+    Args:
+        unit: the other unit.
+        most: how many of the promise's own units it holds at most.
+        budget: the promise for it; None where none follows.
+        reason: why.
+    """
+
+    unit: str
+    most: int | None
+    budget: Budget | None
+    reason: str
+
+
+def promise_for(spec: PrivacySpec, unit: str) -> UnitPromise:
+    """What a specification promises for another unit than it counts: at most k of its own units make a distance of at most k.
+
+    Datasets that are k steps apart have laws at most k times as far apart as neighbours, where d_Pr obeys the triangle inequality
+    (group privacy: Dwork and Roth 2014, Theorem 2.2, for epsilon; Bun and Steinke 2016, Proposition 1.9, for rho, which grows
+    with k^2). Approximate privacy does not: there (epsilon, delta) becomes (k epsilon, k e^((k - 1) epsilon) delta).
+    """
+    own = spec.input_divergence.counted_unit()
+    most = None if own is None else most_within(own, unit)
+    budget, value = spec.budget, spec.budget.uniform()
+    if most is None or own is None:
+        return UnitPromise(unit=unit, most=None, budget=None, reason=f"nothing bounds how many of {own} one {unit} holds")
+    if most == 1:
+        return UnitPromise(unit=unit, most=1, budget=budget, reason=f"one {unit} lies in one {own}")
+    reason = f"one {unit} holds at most {most} of {own}"
+    standard = spec.output_divergence
+    if not standard.is_metric:
+        return UnitPromise(
+            unit=unit, most=most, budget=None, reason=f"{reason}, and {standard.name} does not add up along a path"
+        )
+    if spec.input_divergence.is_neighbour_form and spec.multiverse.induced_by() != ():
+        return UnitPromise(unit=unit, most=most, budget=None, reason=f"{reason}, and a path of neighbours may leave the universe")
+    if value is None:
+        return UnitPromise(unit=unit, most=most, budget=None, reason=f"{reason}; {budget.unpublished() or 'the budget differs'}")
+    constant = standard.lipschitz(budget.parameter, value) * most
+    return UnitPromise(unit=unit, most=most, budget=_budget_of(spec, constant), reason=reason)
+
+
+def _budget_of(spec: PrivacySpec, constant: Number) -> Budget:
+    return stands_for(spec.budget, number(spec.output_divergence.budget_for(spec.budget.parameter, constant)))

@@ -64,8 +64,9 @@ def comparison_text(found: Comparison, left: SpecDocument, right: SpecDocument, 
     parts: list[RenderableType] = [_titles(left, right, standings), _side_by_side(found)]
     parts += [_direction("A", "B", found.forward, found.right)]
     parts += [_direction("B", "A", found.backward, found.left)]
-    if found.notes:
-        parts.append(_section("Beware", [_bullet(note) for note in found.notes]))
+    notes = [*found.notes, *rests_on("A", left), *rests_on("B", right)]
+    if notes:
+        parts.append(_section("Beware", [_bullet(note) for note in notes]))
     parts += [_budgets(found), _relation(found)]
     return drawn(*(part for pair in zip(parts, [""] * len(parts), strict=True) for part in pair)).rstrip()
 
@@ -77,6 +78,14 @@ def _titles(left: SpecDocument, right: SpecDocument, standings: tuple[Standing, 
         rows.add_row("", document.title)
         rows.add_row("", terminal.standing_line(standing))
     return rows
+
+
+def rests_on(letter: str, document: SpecDocument) -> list[str]:
+    """What an answer about a file rests on, and what it does not cover: assumed blocks, steps outside of the guarantee."""
+    assumed = [f"the answer rests on an assumption about {letter}: {one}" for one in document.assumed]
+    inferred = [f"about {letter}: {one}" for one in document.provenance if one.how == "inferred"]
+    beside = [f"{letter} promises besides: {part}, {budget_in_words(part.spec.budget)}" for part in document.parts]
+    return assumed + inferred + beside + [f"the promise of {letter} does not cover: {step}" for step in document.unaccounted]
 
 
 def _side_by_side(found: Comparison) -> Table:
@@ -182,9 +191,11 @@ def _budgets(found: Comparison) -> Group:
     rows.add_column(overflow="fold")
     for letter, spec in (("A", found.left), ("B", found.right)):
         value = spec.budget.uniform()
+        missing = spec.budget.unpublished()
         number = number_in_words(value) if value is not None else "differs by universe"
         per, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
-        rows.add_row(letter, f"{spec.budget.parameter} = {number}, per unit of {per}, measured by {standard}")
+        stated = missing or f"{spec.budget.parameter} = {number}"
+        rows.add_row(letter, f"{stated}, per unit of {per}, measured by {standard}")
     return _section("Budgets", [rows])
 
 

@@ -20,13 +20,15 @@ from dpspec.base.errors import DpspecError, UnknownNameError, harmless
 from dpspec.base.exact import Bracket, number
 from dpspec.base.params import did_you_mean, parameters
 from dpspec.base.types import JsonData
+from dpspec.blocks.units import longer_units, most_within, read_unit, unit_names
 from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.hooks import singular
 from dpspec.reason.conversions import paths, registered
+from dpspec.reason.rules import promise_for
 from dpspec.reason.small_spaces import ARGUMENTS
 from dpspec.report import sources, terminal
 from dpspec.report.examples import Examples
-from dpspec.report.json import bracket
+from dpspec.report.json import bracket, facts
 from dpspec.report.terminal import FAINT, blocks_in_words, budget_in_words, drawn, number_in_words, thing_in_words, value_in_words
 from dpspec.verifier.exhaustive import guarded
 
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from dpspec.grammar.spec import PrivacySpec
-    from dpspec.specfile.document import Expectation, SpecDocument
+    from dpspec.specfile.document import Expectation, PromisedBeside, SpecDocument
     from dpspec.verifier.document import Standing
 
 _ARGUMENT = re.compile(r"^\s*([a-z_]+(?:, [a-z_]+)*):\s*(.*)$")
@@ -55,6 +57,7 @@ def explain(name: str, registry: Registry) -> list[JsonData]:
     found += [_entry(entry, registry) for entry in registry if name in (entry.name, entry.qualified_name)]
     found += [_error(cls) for cls in error_classes() if cls.code == name]
     found += [_argument(name)] if name in ARGUMENTS else []
+    found = found or list(_unit(name))
     if found:
         return found
     known = {entry.name for entry in registry} | {cls.code for cls in error_classes()} | set(ARGUMENTS)
@@ -229,6 +232,19 @@ def _argument(name: str) -> JsonData:
     return {**NOTHING_ELSE, "name": name, "kind": "rule", "definition": ARGUMENTS[name], "class": where}
 
 
+def _unit(name: str) -> Iterator[JsonData]:
+    """A unit of the vocabulary, taken apart, and how many of it longer times hold."""
+    words = read_unit(name)
+    if words.unknown:
+        return
+    alike = sorted(word for word, first in unit_names().items() if words.parts == (first,) and word != name)
+    period = "" if words.time is None else f", in {'one' if words.times == 1 else words.times} {words.time}"
+    longer = [f"one {unit} holds at most {most_within(name, unit)}" for unit in longer_units(name)]
+    text = f"A unit that promises are made for: what belongs to one {' and one '.join(words.parts)}{period}."
+    text += f" Of it, {'; '.join(longer)}." if longer else ""
+    yield {**NOTHING_ELSE, "name": str(words), "kind": "unit", "definition": text, "also": alike, "class": "dpspec.blocks.units"}
+
+
 def _docstring(cls: type | Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """The prose of a docstring, and its `Args:` by name; examples are left out."""
     prose: list[str] = []
@@ -304,7 +320,9 @@ def file_data(found: SpecDocument, registry: Registry, standing: Standing) -> Js
         "path": found.path,
         "blocks": blocks_in_words(found.spec),
         "promise": promise(found),
-        "mechanism": None if found.mechanism is None else thing_in_words(found.mechanism),
+        "other_units": list(_other_units(found.spec)),
+        "parts": [{"title": str(part), "blocks": blocks_in_words(part.spec), "promise": promise(part)} for part in found.parts],
+        "mechanism": None if (run := found.mechanism or found.secret) is None else thing_in_words(run),
         "claim": None if claim is None else {"verdict": claim.verdict, "because": claim.because, "source": claim.source},
         "standing": terminal.standing_data(standing),
         "counterexamples": [
@@ -314,16 +332,28 @@ def file_data(found: SpecDocument, registry: Registry, standing: Standing) -> Js
         "miniatures": [miniature.title for miniature in found.miniatures],
         "numbers": list(_numbers(found, registry)),
         "source": dict(found.source),
+        **facts(found),
     }
 
 
-def promise(found: SpecDocument) -> str:
+def _other_units(spec: PrivacySpec) -> Iterator[JsonData]:
+    """What the promise is for the same unit over longer times."""
+    own = spec.input_divergence.counted_unit()
+    for unit in () if own is None else longer_units(own):
+        found = promise_for(spec, unit)
+        budget = None if found.budget is None else budget_in_words(found.budget)
+        yield {"unit": unit, "most": found.most, "budget": budget, "reason": found.reason}
+
+
+def promise(found: SpecDocument | PromisedBeside) -> str:
     """The sentence that the five blocks make."""
     spec = found.spec
     agree = "" if spec.multiverse.induced_by() == () else " of one universe"
     per, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
     value = spec.budget.uniform()
-    if value is None:
+    if spec.budget.unpublished() is not None:
+        limit = "a number that is not published"
+    elif value is None:
         limit = f"the budget of their universe ({thing_in_words(spec.budget)})"
     else:
         limit = number_in_words(spec.output_divergence.lipschitz(spec.budget.parameter, value))
@@ -367,6 +397,27 @@ def _formulas(expectation: Expectation, spec: PrivacySpec, registry: Registry) -
 
 def file_text(data: JsonData) -> str:
     """A specification file in words, as text."""
+    title = harmless(f"  {data['title']}", keep="")
+    parts: list[RenderableType] = [Text.assemble((data["id"], "bold"), title), ""]
+    if data["deployment"]:
+        parts += [_deployment(data["deployment"]), ""]
+    parts += [_blocks_table(data), "", data["promise"]]
+    for one in data["parts"]:
+        parts += ["", Text.assemble(("and ", "bold"), one["title"]), "", one["promise"]]
+    for one in data["other_units"]:
+        parts.append(f"For {one['unit']}: {one['budget'] or 'no promise'} ({one['reason']}).")
+    if data["numbers"]:
+        parts += ["", Text("Printed numbers, and the routes that recompute them", "bold"), _number_table(data["numbers"])]
+    where = Table.grid(padding=(0, 2, 0, 0))
+    for key, text in data["source"].items():
+        where.add_row(Text(key, FAINT), text)
+    for one in data["sources"]:
+        where.add_row(Text(one["id"] or "source", FAINT), one["text"] + (f" ({one['licence']})" if one["licence"] else ""))
+    return drawn(*parts, "", where) if where.row_count else drawn(*parts)
+
+
+def _blocks_table(data: JsonData) -> Table:
+    """The blocks, the mechanism, what is recorded and how it stands, and where each block is from."""
     blocks = Table.grid(padding=(0, 2, 0, 0))
     blocks.add_column(no_wrap=True, style=FAINT)
     blocks.add_column(overflow="fold")
@@ -382,16 +433,23 @@ def file_text(data: JsonData) -> str:
         blocks.add_row("fails", f"{fails['title']}, {fails['mechanism']}: {fails['because']}")
     for title in data["miniatures"]:
         blocks.add_row("miniature", title)
-    title = harmless(f"  {data['title']}", keep="")
-    parts: list[RenderableType] = [Text.assemble((data["id"], "bold"), title), "", blocks, "", data["promise"]]
-    if data["numbers"]:
-        parts += ["", Text("Printed numbers, and the routes that recompute them", "bold"), _number_table(data["numbers"])]
-    if data["source"]:
-        where = Table.grid(padding=(0, 2, 0, 0))
-        for key, text in data["source"].items():
-            where.add_row(Text(key, FAINT), text)
-        parts += ["", where]
-    return drawn(*parts)
+    for one in data["provenance"]:
+        blocks.add_row("provenance", one["text"])
+    for one in data["unaccounted"]:
+        blocks.add_row("not covered", f"{one['step']}: {one['effect']}")
+    return blocks
+
+
+def _deployment(data: JsonData) -> Table:
+    """What was published, by whom, and how."""
+    rows = Table.grid(padding=(0, 2, 0, 0))
+    rows.add_column(no_wrap=True, style=FAINT)
+    rows.add_column(overflow="fold")
+    first = {"publisher": ", ".join(data["publisher"]), "published": data["published"] or data["year"]}
+    for key, value in {**data, **first, "year": None, "prose": None, **data["prose"]}.items():
+        if value is not None:
+            rows.add_row(key, str(value))
+    return rows
 
 
 def _digits(exact: str) -> str:

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from dpspec.base.errors import DpspecError, NotWritableError, harmless_json
-from dpspec.base.params import each
+from dpspec.base.params import each, parameters
 from dpspec.base.types import JsonData
 from dpspec.report import terminal
 from dpspec.report.terminal import blocks_in_words, budget_in_words
@@ -208,15 +208,38 @@ def plain(value: Hashable | Dataset) -> Any:
     return value if isinstance(value, (str, int)) or value is None else str(value)
 
 
+# --- what a file says beside its claim -----------------------------------------------------------
+
+
+def facts(found: SpecDocument) -> JsonData:
+    """What a file says beside its claim: the deployment, its sources, where each block is from, what is not covered."""
+    deployment = None
+    if found.deployment is not None:
+        deployment = {p.name: getattr(found.deployment, p.name) for p in parameters(type(found.deployment))}
+        deployment = {**deployment, "publisher": list(found.deployment.publisher), "prose": dict(found.deployment.prose)}
+    return {
+        "deployment": deployment,
+        "sources": [{"id": source.id, "text": str(source), "licence": source.licence} for source in found.sources],
+        "provenance": [
+            {"block": one.block, "how": one.how, "source": list(one.source), "because": one.because, "text": str(one)}
+            for one in found.provenance
+        ],
+        "unaccounted": [
+            {"step": one.step, "effect": one.effect, "touches": list(one.touches), "source": list(one.source)}
+            for one in found.unaccounted
+        ],
+    }
+
+
 # --- comparison ----------------------------------------------------------------------------------
 
 
-def comparison(given: Comparison, names: tuple[str, str], standings: tuple[Standing, Standing]) -> JsonData:
-    """Both directions of a comparison, and how the claim of each file stands."""
-    left, right = names
+def comparison(given: Comparison, left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing]) -> JsonData:
+    """Both directions of a comparison, and how the claim of each file stands, and what is said beside it."""
     return {
-        "left": left,
-        "right": right,
+        "left": left.id,
+        "right": right.id,
+        "facts": {side: facts(document) for side, document in (("left", left), ("right", right))},
         "standing": {side: terminal.standing_data(one) for side, one in zip(("left", "right"), standings, strict=True)},
         "relation": given.relation.value,
         "blocks": {"left": _blocks(given.left), "right": _blocks(given.right)},

@@ -302,7 +302,9 @@ def multiverse_in_words(multiverse: Multiverse) -> list[str]:
 def budget_in_words(budget: Budget) -> str:
     """The budget with the name of its number."""
     value = budget.uniform()
-    return thing_in_words(budget) if value is None else f"{budget.parameter} = {number_in_words(value)}"
+    if value is None or budget.bounds() is not None:
+        return thing_in_words(budget)
+    return f"{budget.parameter} = {number_in_words(value)}"
 
 
 def blocks_in_words(spec: PrivacySpec) -> dict[str, list[str]]:

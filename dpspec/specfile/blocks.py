@@ -7,6 +7,7 @@ source.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -19,30 +20,33 @@ from dpspec.base.errors import (
     LedgerError,
     MissingKeyError,
     NegativePartError,
+    ParameterError,
     UnknownKeyError,
     WrongShapeError,
 )
-from dpspec.base.params import FAILED, Data, Domain, Exact, Rational, Text, did_you_mean, each, parameters
-from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget
+from dpspec.base.params import FAILED, Data, Domain, Exact, Integer, Rational, Text, did_you_mean, each, parameters
+from dpspec.blocks.budget import Budget, BudgetTable, OpenBudget, UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.document import (
     QUANTITIES,
     VERDICTS,
+    VIEWS,
     Counterexample,
     Expectation,
     Explanation,
     Ledger,
     LedgerPart,
     Miniature,
+    PromisedBeside,
     RecordedClaim,
+    SecretMechanism,
+    SecretParameter,
 )
 from dpspec.specfile.maker import Maker, misspelt, shape_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from dpspec.base.exact import Number
     from dpspec.blocks.space import DatasetSpace
 
@@ -66,12 +70,22 @@ class Blocks:
     given: Mapping[str, Any]
     spec: PrivacySpec | None
     mechanism: Any
+    secret: SecretMechanism | None = None
 
     @property
     def budget(self) -> Budget | None:
         """The budget, when it could be read."""
         budget = self.given.get("budget")
         return budget if isinstance(budget, Budget) else None
+
+
+OF_PART: dict[str, Domain] = {
+    "view": Text(VIEWS),
+    "share": Rational(0, 1, open_low=True, open_high=True),
+    "verdict": Text(VERDICTS),
+    "because": Text(),
+}
+"""What a part of a product may say beside its blocks."""
 
 
 class BlockReader:
@@ -129,6 +143,28 @@ class BlockReader:
             return None
         return Miniature(title=str(title), spec=read.spec, mechanism=read.mechanism)
 
+    def parts(self, data: Mapping[str, Any], document: Blocks) -> tuple[PromisedBeside, ...]:
+        """What the same product promises besides, each with the blocks it gives and the others inherited."""
+        made = [self._part(row, f"part[{place}]", document) for place, row in self.rows(data, "part")]
+        return tuple(part for part in made if part is not None)
+
+    def _part(self, row: Mapping[str, Any], path: str, document: Blocks) -> PromisedBeside | None:
+        before = self.log.found
+        self.maker.known_keys(row, dict.fromkeys(("title", *OF_PART, *BLOCK_KINDS, "mechanism")), path)
+        if "title" not in row:
+            self.log.add(MissingKeyError(f"{path}.title", "is missing", "say in a text what is promised besides"), path)
+        if not any(block in row for block in BLOCK_KINDS):
+            self.log.add(
+                MissingKeyError(path, "has no block of its own", "give those in which it differs, or leave it out"), path
+            )
+        known = {"title": Text(), **OF_PART}
+        told = {key: self.maker.value(domain, row[key], f"{path}.{key}") for key, domain in known.items() if key in row}
+        inherited = {block: document.given[block] for block in BLOCK_KINDS}
+        read = self._read(row, path, inherited, document.mechanism)
+        if read.spec is None or read.mechanism is FAILED or self.log.found > before:
+            return None
+        return PromisedBeside(spec=read.spec, mechanism=read.mechanism, **told)
+
     def _counterexample(self, row: Mapping[str, Any], path: str, spec: PrivacySpec | None) -> Counterexample | None:
         before = self.log.found
         self.maker.known_keys(row, dict.fromkeys(("title", "because", "mechanism")), path)
@@ -154,23 +190,73 @@ class BlockReader:
         given: dict[str, Any] = dict.fromkeys(BLOCK_KINDS, FAILED) | dict(inherited)
         for block in BLOCK_KINDS:
             if block in data:
-                given[block] = self._block(block, data[block], prefix + block)
+                given[block] = self._block(block, data[block], prefix + block, given["output_divergence"])
+        secret: tuple[SecretParameter, ...] = ()
         if "mechanism" in data:
-            mechanism = self._registered_table("mechanisms", data["mechanism"], f"{prefix}mechanism")
+            table = data["mechanism"]
+            if not path and _is_secret(table):
+                secret, table = self._secrets(table)
+            mechanism = FAILED if table is FAILED else self._registered_table("mechanisms", table, f"{prefix}mechanism")
         space = given["space"]
         if isinstance(mechanism, Mechanism) and space is not FAILED and not self._fits(f"{prefix}mechanism", mechanism, space):
             mechanism = FAILED
         spec = self._fit(given, prefix)
+        if secret and isinstance(mechanism, Mechanism):
+            return Blocks(given=given, spec=spec, mechanism=None, secret=self._secret(mechanism, secret))
         return Blocks(given=given, spec=spec, mechanism=mechanism)
 
-    def _block(self, block: str, value: Any, path: str) -> Any:
+    def _secrets(self, table: Mapping[str, Any]) -> tuple[tuple[SecretParameter, ...], Any]:
+        """The secret parameters of a mechanism as they are written, and its table with a value of theirs in their places."""
+        before, found, plain = self.log.found, [], dict(table)
+        for key, row in ((key, row) for key, row in table.items() if _is_secret({key: row})):
+            path = f"mechanism.{key}"
+            self.maker.known_keys(row, dict.fromkeys(("secret", "at_least", "at_most", "one_of")), path)
+            listed = row.get("one_of", [])
+            if row["secret"] is not True:
+                self.log.add(
+                    WrongShapeError(f"{path}.secret", "can only be true", "write the value, where it is published"), path
+                )
+            elif ("one_of" in row) == ("at_least" in row or "at_most" in row) or ("at_least" in row) != ("at_most" in row):
+                self.log.add(MissingKeyError(path, "has no range", "write at_least and at_most, or one_of = [...]"), path)
+            elif "one_of" in row and not (isinstance(listed, list) and listed):
+                self.log.add(WrongShapeError(f"{path}.one_of", "must be a list of values", "with one of them at least"), path)
+            else:
+                secret = SecretParameter(name=key, at_least=row.get("at_least"), at_most=row.get("at_most"), one_of=tuple(listed))
+                found.append(secret)
+                plain[key] = listed[0] if listed else secret.at_least
+        return (tuple(found), FAILED) if self.log.found > before else (tuple(found), plain)
+
+    def _secret(self, mechanism: Mechanism, written: tuple[SecretParameter, ...]) -> SecretMechanism | None:
+        """The same with every value read by the domain of its parameter."""
+        before = self.log.found
+        domains = {p.name: p.domain for p in parameters(type(mechanism))}
+        read = []
+        for secret in written:
+            path, domain = f"mechanism.{secret.name}", domains[secret.name]
+            if not isinstance(domain, (Integer, Rational, Exact)) and not secret.one_of:
+                self.log.add(WrongShapeError(path, "is no number, of which a range could be given", "write one_of = [...]"), path)
+                continue
+            values: dict[str, Any] = {
+                key: None if (value := getattr(secret, key)) is None else self.maker.value(domain, value, f"{path}.{key}")
+                for key in ("at_least", "at_most")
+            }
+            listed = [self.maker.value(domain, value, f"{path}.one_of[{place}]") for place, value in enumerate(secret.one_of)]
+            low, high = values["at_least"], values["at_most"]
+            if self.log.found == before and low is not None and high is not None and high < low:
+                self.log.add(ParameterError(path, "is at least more than it is at most", "exchange the two"), path)
+            read.append(SecretParameter(name=secret.name, one_of=tuple(listed), **values))
+        if self.log.found > before:
+            return None
+        return SecretMechanism(mechanism=mechanism, parameters=tuple(read))
+
+    def _block(self, block: str, value: Any, path: str, standard: Any) -> Any:
         table = self.maker.table(value, path)
         if table is None:
             return FAILED
         if block == "multiverse" and "type" not in table:
             return self._multiverse(table, path)
         if block == "budget" and "type" not in table:
-            return self._budget(table, path)
+            return self._budget(table, path, standard)
         return self.maker.registered(BLOCK_KINDS[block], table, path)
 
     def _registered_table(self, kind: str, value: Any, path: str) -> Any:
@@ -196,11 +282,43 @@ class BlockReader:
         loaded_first = sorted(entries, key=lambda entry: not entry.is_loaded)
         return any(entry.fault is None and name in entry.cls.budget_parameters for entry in loaded_first)
 
-    def _budget(self, table: Mapping[str, Any], path: str) -> Any:
+    def _budget(self, table: Mapping[str, Any], path: str, standard: Any) -> Any:
         if "universe" in table:
             return self._budget_table(table, path)
+        if "stated" in table:
+            return self._not_stated(table, path, standard)
+        if "at_least" in table or "at_most" in table:
+            return self._bounded(table, path)
         found = self._amount(table, path)
         return FAILED if found is None else UniformBudget(parameter=found[0], value=found[1])
+
+    def _not_stated(self, table: Mapping[str, Any], path: str, standard: Any) -> Any:
+        """``stated = false``: the publisher gave no number; it would be the first that the output divergence takes."""
+        if table["stated"] is not False or len(table) > 1:
+            fault = WrongShapeError(
+                f"{path}.stated", "can only be false, and stands alone", "where there is a number, write that in its place"
+            )
+            self.log.add(fault, path)
+            return FAILED
+        return standard if standard is FAILED else OpenBudget(parameter=standard.budget_parameters[0])
+
+    def _bounded(self, table: Mapping[str, Any], path: str) -> Any:
+        """``at_least`` and ``at_most``: each one number by its name, the same name."""
+        before = self.log.found
+        self.maker.known_keys(table, dict.fromkeys(("at_least", "at_most")), path)
+        found = {}
+        for bound in (bound for bound in ("at_least", "at_most") if bound in table):
+            written = self.maker.table(table[bound], f"{path}.{bound}")
+            amount = None if written is None else self._amount(written, f"{path}.{bound}")
+            if amount is not None:
+                found[bound] = amount
+        names = sorted({name for name, _ in found.values()})
+        if len(names) > 1:
+            self.log.add(WrongShapeError(path, f"mixes {' and '.join(names)}", "state both bounds of one number"), path)
+        if self.log.found > before:
+            return FAILED
+        values = {bound: value for bound, (_, value) in found.items()}
+        return self.maker.attempt(path, lambda: OpenBudget(parameter=names[0], **values))
 
     def _amount(self, table: Mapping[str, Any], path: str) -> tuple[str, Number] | None:
         """The one number of a table, by its name."""
@@ -277,6 +395,11 @@ class BlockReader:
         return self.log.found == before
 
 
+def _is_secret(table: Any) -> bool:
+    """Whether some parameter of a mechanism is said to be secret."""
+    return isinstance(table, Mapping) and any(isinstance(value, Mapping) and "secret" in value for value in table.values())
+
+
 # --- records of what is published -----------------------------------------------------------------
 
 
@@ -315,16 +438,16 @@ class RecordReader:
         )
 
     def source(self, data: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-        """The table [source]: texts and dates under any key."""
-        if "source" not in data:
+        """The table [source]: texts, dates and whole numbers under any key."""
+        if "source" not in data or isinstance(data["source"], list):
             return ()
         table = self.maker.table(data["source"], "source")
         pairs = []
         for key, value in (table or {}).items():
             if isinstance(value, (datetime.date, datetime.time)):
                 pairs.append((key, value.isoformat()))
-            elif isinstance(value, str):
-                pairs.append((key, value))
+            elif isinstance(value, str) or type(value) is int:
+                pairs.append((key, str(value)))
             else:
                 fault = WrongShapeError(f"source.{key}", f"must be a text, not a {shape_of(value)}", "quote it", value=value)
                 self.log.add(fault, "source")

@@ -5,17 +5,21 @@ Everything recorded (budget, claim, printed numbers) is a statement to be judged
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import itertools
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
 if TYPE_CHECKING:
-    from fractions import Fraction
+    from collections.abc import Mapping
 
     from dpspec.base.exact import Bracket, Number
     from dpspec.grammar.mechanism import Flavour, Mechanism
     from dpspec.grammar.rule import Route
     from dpspec.grammar.spec import PrivacySpec
+    from dpspec.specfile.deployment import BlockProvenance, Deployment, PublishedSource, UnaccountedStep
 
 SCHEMA = 1
 """The version of the language that this reader knows."""
@@ -24,6 +28,14 @@ QUANTITIES = ("epsilon", "rho", "delta", "mu", "sigma", "scale")
 """The names under which a privacy number may be printed; a number always says which one it is."""
 
 VERDICTS = ("verified", "refuted", "undecided")
+
+MOST_VALUES = 64
+"""So many values of secret parameters are tried at most."""
+STEPS = 8
+"""A range that cannot be listed is tried at its ends and between them, in so many steps."""
+
+VIEWS = ("server", "shuffler", "analyst", "public")
+"""Who may be the one that a part of a product is protected from."""
 
 
 @attrs.frozen(kw_only=True)
@@ -43,6 +55,88 @@ class RecordedClaim:
 
 
 @attrs.frozen(kw_only=True)
+class SecretParameter:
+    """A parameter of a mechanism whose value is not published.
+
+    Args:
+        name: the parameter.
+        at_least, at_most: what is published of it, where it is a range.
+        one_of: the values that it may have, where they are listed.
+    """
+
+    name: str
+    at_least: Any = None
+    at_most: Any = None
+    one_of: tuple[Any, ...] = ()
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether `values` are all that it may have."""
+        whole = type(self.at_least) is int and type(self.at_most) is int
+        return bool(self.one_of) or (whole and self.at_most - self.at_least < MOST_VALUES)
+
+    def values(self) -> tuple[Any, ...]:
+        """All of its values, where they are few whole numbers or listed; else both ends and some between."""
+        if self.one_of:
+            return self.one_of
+        if self.is_listed:
+            return tuple(range(self.at_least, self.at_most + 1))
+        return tuple(dict.fromkeys(self.between(Fraction(place, STEPS)) for place in range(STEPS + 1)))
+
+    def between(self, share: Fraction) -> Any:
+        """The value at a share of the way from the least to the greatest; a whole number stays one."""
+        value = self.at_least + (self.at_most - self.at_least) * share
+        return int(value) if type(self.at_least) is int else value
+
+    def __str__(self) -> str:
+        known = f"one of {', '.join(map(str, self.one_of))}" if self.one_of else f"from {self.at_least} to {self.at_most}"
+        return f"{self.name} secret, {known}"
+
+
+@attrs.frozen(kw_only=True)
+class SecretMechanism:
+    """A mechanism of which some parameters are not published: one of many, and nobody says which.
+
+    Args:
+        mechanism: one of them.
+        parameters: what is secret.
+    """
+
+    mechanism: Mechanism
+    parameters: tuple[SecretParameter, ...]
+
+    def candidates(self) -> tuple[tuple[str, Mechanism], ...]:
+        """Some of the mechanisms, each with the values of its secrets; all of them where `is_listed`."""
+        names = [parameter.name for parameter in self.parameters]
+        chosen = itertools.product(*(parameter.values() for parameter in self.parameters))
+        every = (dict(zip(names, values, strict=True)) for values in itertools.islice(chosen, MOST_VALUES))
+        return tuple((_said(values), attrs.evolve(cast("Any", self.mechanism), **values)) for values in every)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the candidates are all mechanisms that it may be."""
+        known = math.prod(len(parameter.values()) for parameter in self.parameters) <= MOST_VALUES
+        return known and all(parameter.is_listed for parameter in self.parameters)
+
+    def ends(self) -> tuple[Mechanism, Mechanism] | None:
+        """The most and the least revealing of all that it may be, where one parameter is secret and the mechanism knows."""
+        if len(self.parameters) > 1 or self.parameters[0].one_of:
+            return None
+        (secret,) = self.parameters
+        low, high = (attrs.evolve(cast("Any", self.mechanism), **{secret.name: end}) for end in (secret.at_least, secret.at_most))
+        if low.degrades(secret.name, secret.at_most) is not None:
+            return low, high
+        return (high, low) if high.degrades(secret.name, secret.at_least) is not None else None
+
+    def __str__(self) -> str:
+        return f"{self.mechanism.name} ({'; '.join(map(str, self.parameters))})"
+
+
+def _said(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
+@attrs.frozen(kw_only=True)
 class Miniature:
     """A small instance of the same claim, on which it can be checked exhaustively.
 
@@ -55,6 +149,33 @@ class Miniature:
     title: str
     spec: PrivacySpec
     mechanism: Mechanism | None
+
+
+@attrs.frozen(kw_only=True)
+class PromisedBeside:
+    """A further promise of the same product: it holds *and* those of the other parts do.
+
+    Args:
+        title: what it is about, such as the other unit.
+        spec: its specification; blocks that the file does not give are the document's own.
+        mechanism: what is said to satisfy it; without one of its own, that of the document.
+        view: whose view of the system it is about: the server's, that of an analyst, or that of everybody.
+        share: which share of the units it is promised to; None for all.
+        verdict: what the file records of it; None for what it records of its claim.
+        because: why.
+    """
+
+    title: str
+    spec: PrivacySpec
+    mechanism: Mechanism | None
+    view: str | None = None
+    share: Fraction | None = None
+    verdict: str | None = None
+    because: str | None = None
+
+    def __str__(self) -> str:
+        who = "" if self.view is None else f", as the {self.view} sees it"
+        return self.title + who + ("" if self.share is None else f", for {self.share} of the units")
 
 
 @attrs.frozen(kw_only=True)
@@ -177,6 +298,12 @@ class SpecDocument:
         ledger: the parts of the budget.
         explained: the findings of the linter that are meant to stand.
         source: where the statements are published: pairs (key, text).
+        sources: where they are published, when several sources are told apart.
+        deployment: what was published, by whom and when.
+        provenance: where each block is from.
+        unaccounted: what was done outside of the guarantee.
+        parts: what the same product promises besides.
+        secret: the mechanism, where some of its parameters are not published; `mechanism` is then None.
     """
 
     id: str
@@ -193,6 +320,22 @@ class SpecDocument:
     ledger: Ledger | None = None
     explained: tuple[Explanation, ...] = ()
     source: tuple[tuple[str, str], ...] = ()
+    sources: tuple[PublishedSource, ...] = ()
+    deployment: Deployment | None = None
+    provenance: tuple[BlockProvenance, ...] = ()
+    unaccounted: tuple[UnaccountedStep, ...] = ()
+    parts: tuple[PromisedBeside, ...] = ()
+    secret: SecretMechanism | None = None
+
+    @property
+    def promises(self) -> tuple[PrivacySpec, ...]:
+        """All that is promised to every unit: the specification, and those of the parts."""
+        return (self.spec, *(part.spec for part in self.parts if part.share is None))
+
+    @property
+    def assumed(self) -> tuple[BlockProvenance, ...]:
+        """The blocks that no source states and that were assumed."""
+        return tuple(one for one in self.provenance if one.is_ours)
 
 
 # --- a flavour as a document ----------------------------------------------------------------------

@@ -17,7 +17,12 @@ The language in one view; every table with ``type`` takes the parameters that th
     [[counterexample]]                  title, because, mechanism = {type, ...}: what must fail
     [[expect]]                          what, <number>, tolerance, because, route = {type, ...}; corrected, for an erratum
     [[explained]]                       finding, because: what the linter finds and is meant to stand
-    [source]                            texts
+    [source]                            texts, dates and whole numbers under any key
+    [[source]]                          id, title, author, publisher, year, date, read, doi, arxiv, url, version, page, licence
+    [deployment]                        publisher, product, published or year; region, kind, sector, use, trust, release, ...
+    [provenance]                        for each block how = stated, inferred or assumed; source = ids; because
+    [[part]]                            title, view, share, verdict, because, and the blocks that differ: promised besides
+    [[unaccounted]]                     step, effect, touches, source: what was done outside of the guarantee
 
 Limits come first, then the parser; numbers stay exactly as written. `new_spec` is a commented file to start from.
 """
@@ -44,10 +49,12 @@ from dpspec.base.errors import (
     SpecSyntaxError,
     SpecTooLargeError,
     UnreadableFileError,
+    WrongShapeError,
 )
 from dpspec.base.files import read_bytes
 from dpspec.base.params import raise_all
 from dpspec.specfile.blocks import BlockReader, RecordReader
+from dpspec.specfile.deployment import read_facts
 from dpspec.specfile.document import SCHEMA, SpecDocument
 from dpspec.specfile.maker import FilePositions, Log, Maker
 
@@ -186,6 +193,7 @@ def _too_large_at(subject: str, rule: str, text: str, place: int) -> SpecTooLarg
 _KEYS = (
     "schema", "id", "title", "space", "multiverse", "input_divergence", "output_divergence", "budget", "mechanism",
     "claim", "ledger", "miniature", "counterexample", "expect", "explained", "source",
+    "deployment", "provenance", "unaccounted", "part",
 )  # fmt: skip
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -312,16 +320,25 @@ class _Reader:
         source = self.records.source(self.data)
         ledger = self.records.ledger(self.data, read.budget, self.blocks)
         miniatures = self.blocks.miniatures(self.data, read)
+        if read.secret is not None and (miniatures or self.data.get("part")):
+            rule = "is secret, and the file has miniatures or parts"
+            self.log.add(WrongShapeError("mechanism", rule, "judge the range in a file of its own"), "mechanism")
+        parts = self.blocks.parts(self.data, read)
         counterexamples = self.blocks.counterexamples(self.data, miniatures[0].spec if miniatures else read.spec)
         expectations = self.records.expectations(self.data, self.blocks)
         explained = self.records.explanations(self.data, self.blocks)
+        listed = {"source": isinstance(self.data.get("source"), list), "unaccounted": True}
+        rows = {key: self.blocks.rows(self.data, key) if several else [] for key, several in listed.items()}
+        facts = read_facts(self.maker, self.data, rows)
         identity = self._id()
         if self.log.faults or read.spec is None:
             return None
         return SpecDocument(
             id=identity, title=title, path=name, spec=read.spec, mechanism=read.mechanism, claim=claim,
             miniatures=miniatures, counterexamples=counterexamples, expectations=expectations, ledger=ledger,
-            explained=explained, source=source,
+            explained=explained, source=source, sources=facts.sources, deployment=facts.deployment,
+            provenance=facts.provenance, unaccounted=facts.unaccounted, parts=parts,
+            secret=read.secret,
         )  # fmt: skip
 
     def _id(self) -> str:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpspec.base.params import NUMBER_SCHEMA, object_schema, parameters
 from dpspec.extension import KINDS, Entry, Registry, load_plugins
-from dpspec.specfile.blocks import BLOCK_KINDS
+from dpspec.specfile.blocks import BLOCK_KINDS, OF_PART
+from dpspec.specfile.deployment import BLOCKS, BlockProvenance, Deployment, PublishedSource, UnaccountedStep
 from dpspec.specfile.document import QUANTITIES, SCHEMA, VERDICTS
 
 if TYPE_CHECKING:
@@ -37,14 +38,19 @@ def language_schema(registry: Registry) -> dict[str, Any]:
     """
     blocks: dict[str, Any] = {block: {"$ref": f"#/$defs/{kind}-table"} for block, kind in BLOCK_KINDS.items()}
     blocks["multiverse"] = {"anyOf": [blocks["multiverse"], _invariants_only()]}
-    blocks["budget"] = {"anyOf": [{"$ref": "#/$defs/amount"}, {"$ref": "#/$defs/budget-by-universe"}, blocks["budget"]]}
+    budgets = ("amount", "budget-by-universe", "budget-not-stated", "budget-bounds")
+    blocks["budget"] = {"anyOf": [*({"$ref": f"#/$defs/{name}"} for name in budgets), blocks["budget"]]}
     blocks["mechanism"] = {"$ref": "#/$defs/mechanisms-table"}
+    ranges = [{"required": ["secret", *keys]} for keys in (("at_least", "at_most"), ("one_of",))]
+    secret = {"type": "object", "properties": {"secret": {"const": True}}, "oneOf": ranges}
+    with_secret = {"type": "object", "required": ["type"], "not": {"additionalProperties": {"not": secret}}}
     required = [block for block in BLOCK_KINDS if block != "multiverse"]
     properties = {
         "schema": {"const": SCHEMA},
         "id": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"},
         "title": _TEXT,
         **blocks,
+        "mechanism": {"anyOf": [blocks["mechanism"], with_secret]},
         "claim": _object({"verdict": {"enum": list(VERDICTS)}, "because": _TEXT, "source": _TEXT}, ["verdict", "because"]),
         "ledger": _object({"parts": _list({"$ref": "#/$defs/ledger-part"})}, ["parts"]),
         "miniature": _list(_object({"title": _TEXT, **blocks}, ["title", "space"])),
@@ -53,7 +59,11 @@ def language_schema(registry: Registry) -> dict[str, Any]:
         ),
         "expect": _list({"$ref": "#/$defs/expectation"}),
         "explained": _list(_object({"finding": _TEXT, "because": _TEXT}, ["finding", "because"])),
-        "source": {"type": "object", "additionalProperties": {"type": "string"}},
+        "source": {"anyOf": [{"type": "object", "additionalProperties": {"type": ["string", "integer"]}}, _sources()]},
+        "deployment": {**object_schema(Deployment), "anyOf": _either(("published", "year"))},
+        "provenance": _object({block: _provenance() for block in BLOCKS}, []),
+        "part": _list({**_object({"title": _TEXT, **_told_of_parts(), **blocks}, ["title"]), "anyOf": _either(BLOCK_KINDS)}),
+        "unaccounted": _list(object_schema(UnaccountedStep)),
     }
     return {
         "$schema": DRAFT,
@@ -104,12 +114,38 @@ def _records(registry: Registry) -> dict[str, Any]:
     expectation = {"what": _TEXT, "tolerance": NUMBER_SCHEMA, "because": _TEXT, "route": {"$ref": "#/$defs/routes"}}
     return {
         "amount": _one_of(_object({q: NUMBER_SCHEMA}, [q]) for q in quantities),
+        "budget-not-stated": _object({"stated": {"const": False}}, ["stated"]),
+        "budget-bounds": _one_of(_bounds(q) for q in quantities),
         "budget-by-universe": _object({"universe": _list(_one_of(labelled))}, ["universe"]),
         "ledger-part": _one_of(_object({"id": _TEXT, q: NUMBER_SCHEMA}, ["id", q]) for q in quantities),
         "expectation": _one_of(
             _object({**expectation, q: NUMBER_SCHEMA, "corrected": NUMBER_SCHEMA}, [*expectation, q]) for q in QUANTITIES
         ),
     }
+
+
+def _told_of_parts() -> dict[str, Any]:
+    return {key: domain.schema() for key, domain in OF_PART.items()}
+
+
+def _sources() -> dict[str, Any]:
+    return _list({**object_schema(PublishedSource), "anyOf": _either(("title", "doi", "arxiv", "url"))})
+
+
+def _provenance() -> dict[str, Any]:
+    """The table of a block's provenance, which is named by its key: who stated it, or why it is none's but ours."""
+    held = {key: value for key, value in object_schema(BlockProvenance)["properties"].items() if key != "block"}
+    stated = {"properties": {"how": {"const": "stated"}}}
+    return {**_object(held, ["how"]), "if": stated, "then": {"required": ["source"]}, "else": {"required": ["because"]}}
+
+
+def _bounds(quantity: str) -> dict[str, Any]:
+    amount = _object({quantity: NUMBER_SCHEMA}, [quantity])
+    return {**_object({"at_least": amount, "at_most": amount}, []), "minProperties": 1}
+
+
+def _either(keys: Iterable[str]) -> list[dict[str, Any]]:
+    return [{"required": [key]} for key in keys]
 
 
 def _invariants_only() -> dict[str, Any]:

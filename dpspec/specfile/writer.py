@@ -12,10 +12,19 @@ import attrs
 from dpspec.base.errors import NotWritableError
 from dpspec.base.exact import Number
 from dpspec.base.params import parameters
-from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget
+from dpspec.blocks.budget import Budget, BudgetTable, OpenBudget, UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.specfile.blocks import BLOCK_KINDS
-from dpspec.specfile.document import SCHEMA, Expectation, Ledger, Miniature, RecordedClaim, SpecDocument
+from dpspec.specfile.document import (
+    SCHEMA,
+    Expectation,
+    Ledger,
+    Miniature,
+    PromisedBeside,
+    RecordedClaim,
+    SecretMechanism,
+    SpecDocument,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,12 +89,16 @@ class _Writer:
         yield f"id = {_text(document.id)}"
         yield f"title = {_text(document.title)}"
         yield from self.blocks(document.spec, document.mechanism, "", None)
+        if document.secret is not None:
+            yield from _table("mechanism", self.secret(document.secret))
         if document.claim is not None:
             yield from _table("claim", self.claim(document.claim))
         if document.ledger is not None:
             yield from _table("ledger", {"parts": self.parts(document.ledger)})
         for miniature in document.miniatures:
             yield from self.miniature(miniature, document)
+        for part in document.parts:
+            yield from self.part(part, document)
         for found in document.counterexamples:
             written = {"title": _text(found.title), "because": _text(found.because)}
             yield from _table("counterexample", written, array=True)
@@ -97,6 +110,22 @@ class _Writer:
             yield from _table("explained", written, array=True)
         if document.source:
             yield from _table("source", {_key(key): _text(value) for key, value in document.source})
+        yield from self.facts(document)
+
+    def facts(self, document: SpecDocument) -> Iterator[str]:
+        """What is said beside the claim: the deployment, the sources, provenance, and steps outside of the guarantee."""
+        if document.deployment is not None:
+            prose = document.deployment.prose
+            yield from _table("deployment", _without(self.parameters(document.deployment), "prose"))
+            if prose:
+                yield from _table("deployment.prose", {_key(key): _text(value) for key, value in prose})
+        for source in document.sources:
+            yield from _table("source", self.parameters(source), array=True)
+        if document.provenance:
+            rows = {one.block: self.parameters(one) for one in document.provenance}
+            yield from _table("provenance", {block: _inline(_without(row, "block")) for block, row in rows.items()})
+        for step in document.unaccounted:
+            yield from _table("unaccounted", self.parameters(step), array=True)
 
     def blocks(
         self, spec: PrivacySpec, mechanism: Mechanism | None, prefix: str, inherited: SpecDocument | None
@@ -131,7 +160,12 @@ class _Writer:
     def budget(self, value: Budget, path: str) -> Iterator[str]:
         """``epsilon = ...``, or one for each universe, where that reads back as the same."""
         name, amount, rows = value.parameter, value.uniform(), value.by_label()
-        if rows is not None and value == BudgetTable(parameter=name, values=rows):
+        low, high = value.bounds() or (None, None)
+        if value == OpenBudget(parameter=name, at_least=low, at_most=high):
+            held = {"at_least": low, "at_most": high}
+            bounds = {key: _inline({name: _number(bound)}) for key, bound in held.items() if bound is not None}
+            yield from _table(path, bounds or {"stated": "false"})
+        elif rows is not None and value == BudgetTable(parameter=name, values=rows):
             for label, entry in rows:
                 yield from _table(f"{path}.universe", {"label": self.plain(label), name: _number(entry)}, array=True)
         elif amount is not None and value == UniformBudget(parameter=name, value=amount):
@@ -144,6 +178,27 @@ class _Writer:
             raise NotWritableError("miniature", "drops the mechanism of its document", "give it one", value=miniature.title)
         yield from _table("miniature", {"title": _text(miniature.title)}, array=True)
         yield from self.blocks(miniature.spec, miniature.mechanism, "miniature.", document)
+
+    def secret(self, secret: SecretMechanism) -> dict[str, str]:
+        """The fields of a mechanism, with the range of each secret parameter in the place of its value."""
+        fields = self.fields(secret.mechanism)
+        for one in secret.parameters:
+            ends = {"at_least": self.plain(one.at_least), "at_most": self.plain(one.at_most)} if not one.one_of else {}
+            listed = {"one_of": self.plain(one.one_of)} if one.one_of else {}
+            fields[one.name] = _inline({"secret": "true", **ends, **listed})
+        return fields
+
+    def part(self, part: PromisedBeside, document: SpecDocument) -> Iterator[str]:
+        if part.mechanism is None and document.mechanism is not None:
+            raise NotWritableError("part", "drops the mechanism of its document", "give it one", value=part.title)
+        told = {key: getattr(part, key) for key in ("title", "view", "share", "verdict", "because")}
+        yield from _table("part", {key: self.plain(value) for key, value in told.items() if value is not None}, array=True)
+        for block in BLOCK_KINDS:
+            value = getattr(part.spec, block)
+            if value != getattr(document.spec, block):
+                yield from self.block(block, value, f"part.{block}")
+        if part.mechanism is not None and part.mechanism != document.mechanism:
+            yield from _table("part.mechanism", self.fields(part.mechanism))
 
     def claim(self, claim: RecordedClaim) -> dict[str, str]:
         written = {"verdict": _text(claim.verdict), "because": _text(claim.because)}
@@ -200,6 +255,10 @@ def _table(path: str, rows: Mapping[str, str], *, array: bool = False) -> Iterat
     yield f"[[{path}]]" if array else f"[{path}]"
     for key, value in rows.items():
         yield f"{key} = {value}"
+
+
+def _without(rows: Mapping[str, str], key: str) -> dict[str, str]:
+    return {name: value for name, value in rows.items() if name != key}
 
 
 def _unwritable(value: Any) -> NotWritableError:

@@ -3,14 +3,14 @@
 The child is a fork, so that any function can be handed to it, a lambda too. Its standard output and error go to a file of their
 own; its result, or its exception, comes back by a pipe. On systems without fork the code runs in this process.
 
-Time is processor time of the work (`Clock`), so that a busy machine changes nothing: the kernel ends a child that has used its
-part. A clock on the wall only guards against work that waits for ever.
+Time is what the work had (`Stopwatch`): on a processor, or asleep, but not in the queue for a processor, so that a busy machine
+changes nothing, and work that waits for ever ends. The kernel ends a child that has used its part of a processor; the parent
+one that has slept too long. What it started goes with it.
 
-`Cut` ends calls into foreign code that do not end. `Trial` is a first look at a plain function: a few calls, so that a crash is
-reported as a crash before anybody speaks of privacy.
+What is judged is what a function returns. An act that is seen elsewhere, a file that is written, a process that is started, a
+message that is sent, is refused (`Act`) and told: nothing of it is left behind.
 
-A function that raises in every call, whatever the dataset, is bad input: wrong for the space, or unfinished. One that raises
-now and then is judged, exceptions being outcomes, and what it raised is told beside the verdict.
+`Cut` ends calls into foreign code that do not end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import io
-import itertools
+import math
 import mmap
 import os
 import pickle
@@ -27,26 +27,22 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
 import attrs
-import numpy as np
 
-from dpspec.base.errors import DpspecError, count
 from dpspec.base.types import Progress
-from dpspec.blocks.space import Dataset, presented
 
 Result = TypeVar("Result")
 
 CAN_FORK = hasattr(os, "fork") and sys.platform != "win32"
 _NOTE = 1 << 12
-_SHOWN = 1 << 16
+_SHOWN, _MOST_PRINTED = 1 << 16, 1 << 24
 
 
 @attrs.frozen(kw_only=True)
@@ -59,20 +55,70 @@ class Returned(Generic[Result]):
         ended: how the process ended before its work was done; empty where it was not.
         late: whether it was ended because its time was over.
         note: what it was about when it ended, by `note`.
+        act: what it would have done beside returning, and was not let; empty for nothing.
     """
 
     value: Result | None
     printed: str = ""
     ended: str = ""
     note: str = ""
+    act: str = ""
     late: bool = False
 
 
-class Clock:
-    """Processor time from now on: of this process, and of its children that have ended.
+# --- time -----------------------------------------------------------------------------------------
+
+
+def _account(process: int | str) -> tuple[float, float] | None:
+    """Seconds that a process ran, and that it waited for a processor; None where the kernel does not tell."""
+    try:
+        ran, waited = Path(f"/proc/{process}/schedstat").read_text().split()[:2]
+    except (OSError, ValueError):
+        return None
+    return int(ran) / 1e9, int(waited) / 1e9
+
+
+class Stopwatch:
+    """The time that this process had from now on: on a processor or asleep, but not waiting for a processor.
+
+    Where the kernel does not tell who waited for a processor, only processor time counts.
 
     Args:
         seconds: how much there is.
+
+    >>> watch = Stopwatch(60)
+    >>> time.sleep(0.01)
+    >>> watch.spent() < 60
+    True
+    """
+
+    _AGAIN = 0.02
+
+    def __init__(self, seconds: float = math.inf) -> None:
+        self.seconds = seconds
+        self._wall, self._ran, self._start = time.monotonic(), time.process_time(), _account("self")
+        self._asleep = self._idle = 0.0
+
+    def spent(self) -> float:
+        """Seconds since the start."""
+        ran = time.process_time() - self._ran
+        idle = time.monotonic() - self._wall - ran
+        if self._start is not None and idle > self._idle + self._AGAIN:  # asked again only when it did not run for a while
+            now, self._idle = _account("self") or self._start, idle
+            self._asleep = max(self._asleep, idle - (now[1] - self._start[1]))
+        return ran + self._asleep
+
+    def left(self) -> float:
+        """Seconds that are left, at least 0."""
+        return max(0.0, self.seconds - self.spent())
+
+
+_slept = 0.0
+"""Seconds that children of this process were asleep, until they ended."""
+
+
+class Clock(Stopwatch):
+    """The time that this process ran from now on, and that its children had that have ended; while it waits for them none passes.
 
     >>> Clock(30.0).left() <= 30.0
     True
@@ -80,15 +126,11 @@ class Clock:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._start = _used()
+        self._start_used = _used()
 
     def spent(self) -> float:
-        """Seconds of processor time since the start."""
-        return _used() - self._start
-
-    def left(self) -> float:
-        """Seconds that are left, at least 0."""
-        return max(0.0, self.seconds - self.spent())
+        """Seconds since the start."""
+        return _used() - self._start_used
 
 
 def _used() -> float:
@@ -96,7 +138,54 @@ def _used() -> float:
         import resource
     except ImportError:  # no such module on systems without fork, where there are no children either
         return time.process_time()
-    return time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+    return time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) + _slept
+
+
+# --- what is done beside returning -----------------------------------------------------------------
+
+
+class Act(PermissionError):
+    """Foreign code would do something that is seen by others than who gets what it returns; it is not let."""
+
+
+_CHANGES = frozenset({
+    "os.chmod", "os.chown", "os.exec", "os.fork", "os.forkpty", "os.link", "os.mkdir", "os.posix_spawn", "os.remove", "os.rename",
+    "os.rmdir", "os.spawn", "os.symlink", "os.system", "os.truncate", "os.utime", "pty.spawn", "shutil.copyfile", "shutil.move",
+    "shutil.rmtree", "socket.bind", "socket.connect", "socket.sendmsg", "socket.sendto", "subprocess.Popen",
+})  # fmt: skip
+"""The audit events of acts that are refused whatever they are about; `open` and `os.kill` depend on it."""
+
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_ours = False
+
+
+def _refused(event: str, args: tuple[Any, ...]) -> None:
+    """The audit hook of a child: what is an act, and not one of this module, is noted and refused."""
+    if _ours or not (
+        event in _CHANGES or (event == "open" and _writes(*args)) or (event == "os.kill" and args[0] != os.getpid())
+    ):
+        return
+    about = next((str(part) for part in args if isinstance(part, (str, bytes, Path))), "")
+    told = f"{event}({about!r})" if about else event
+    _acts.write(told)
+    raise Act(f"{told} is not let: dpspec judges what a function returns")
+
+
+def _writes(path: object, mode: object, flags: object) -> bool:
+    if isinstance(path, int) or path in (os.devnull, os.devnull.encode()):
+        return False
+    return bool(isinstance(mode, str) and set(mode) & set("wax+")) or bool(isinstance(flags, int) and flags & _WRITING)
+
+
+@contextlib.contextmanager
+def _own() -> Iterator[None]:
+    """Acts of this module, in a child as well."""
+    global _ours  # noqa: PLW0603
+    before, _ours = _ours, True
+    try:
+        yield
+    finally:
+        _ours = before
 
 
 class _Note:
@@ -114,7 +203,7 @@ class _Note:
         return "" if self.place is None else self.place[:].split(b"\0", 1)[0].decode("utf-8", "replace")
 
 
-_note = _Note()
+_note, _acts = _Note(), _Note()
 
 
 def note(text: str) -> None:
@@ -123,7 +212,13 @@ def note(text: str) -> None:
 
 
 PATIENCE = 20
-"""A child may take so many times its seconds on the clock on the wall, and as many seconds more: a busy machine is no fault."""
+"""Where the kernel does not tell who waits for a processor, a child may take so many times its seconds, and as many more."""
+
+_LOOK = 0.1
+"""Seconds between two looks at what a child has had, and has printed."""
+
+_LINGERS = 2.0
+"""A child that has said all, or can say nothing any more, is ended after so many seconds."""
 
 
 def apart(
@@ -150,63 +245,100 @@ def apart(
     if not CAN_FORK:
         return Returned(value=work(tell))
     receiver, sender = Pipe(duplex=False)
-    before, _note.place = _note.place, mmap.mmap(-1, _NOTE)
-    with tempfile.TemporaryFile() as printed, receiver:
-        child = _fork()
-        if not child:
-            receiver.close()
-            _serve(work, sender, printed, seconds)
-        sender.close()
-        try:
-            kind, content = _received(receiver, tell, None if seconds is None else PATIENCE * (seconds + 1))
-            if kind == "late":
-                os.kill(child, signal.SIGKILL)
-        except BaseException:  # this process was interrupted
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            _note.place = before
-            raise
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        late = kind == "late" or (kind == "ended" and seconds is not None and status == -signal.SIGPROF)
-        noted, _note.place = _note.read(), before
-        text = _text(printed)
+    before, acted = _note.place, _acts.place
+    _note.place, _acts.place = mmap.mmap(-1, _NOTE), mmap.mmap(-1, _NOTE)
+    try:
+        with _printing() as printed, receiver:
+            child = _fork()
+            if not child:
+                receiver.close()
+                _serve(work, sender, printed, seconds)
+            sender.close()
+            kind, content, status = _watched(child, receiver, tell, printed, seconds)
+            noted, act, text = _note.read(), _acts.read(), _text(printed)
+    finally:
+        _note.place, _acts.place = before, acted
     if kind == "failure":
         raise content
     if kind == "result":
-        return Returned(value=content, printed=text)
-    return Returned(value=None, printed=text, ended=content or _how(status), note=noted, late=late)
+        return Returned(value=content, printed=text, act=act)
+    late = kind == "late" or (kind == "ended" and seconds is not None and status == -signal.SIGPROF)
+    return Returned(value=None, printed=text, ended=content or _how(status), note=noted, late=late, act=act)
 
 
-_forking = False
+def _printing() -> IO[bytes]:
+    """A file for what is printed: what is written to it is appended, also after it was cut."""
+    import fcntl
+
+    with _own():
+        printed = tempfile.TemporaryFile()  # noqa: SIM115 (it is closed by who asks for it)
+    fcntl.fcntl(printed, fcntl.F_SETFL, fcntl.fcntl(printed, fcntl.F_GETFL) | os.O_APPEND)
+    return printed
 
 
 def _fork() -> int:
-    global _forking  # noqa: PLW0603
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _own():
         warnings.simplefilter("ignore", DeprecationWarning)  # other threads of ours hold no lock that the child needs
-        _forking = True
-        try:
-            return os.fork()
-        finally:
-            _forking = False
+        child = os.fork()
+    if child:
+        with contextlib.suppress(OSError):
+            os.setpgid(child, child)  # what it starts belongs to it, and ends with it
+    return child
 
 
-def _alone() -> None:
-    """A copy that the code makes of its process ends at once: it would go on with our work, and make copies of its own."""
-    if not _forking:
-        os._exit(0)
+def _watched(
+    child: int, receiver: Connection, tell: Progress, printed: IO[bytes], seconds: float | None
+) -> tuple[str, Any, int]:  # fmt: skip
+    """What came of a child, and how it ended; with all that it started it is gone afterwards."""
+    global _slept  # noqa: PLW0603
+    begun = time.monotonic()
+    try:
+        kind, content = _received(receiver, tell, lambda: _is_over(child, begun, printed, seconds))
+        if kind == "late":
+            with _own():
+                os.kill(child, signal.SIGKILL)
+        _ends_soon(child)
+        account = _account(child)
+        _slept += 0.0 if account is None else max(0.0, time.monotonic() - begun - sum(account))
+    finally:  # also when this process was interrupted
+        with contextlib.suppress(ProcessLookupError, PermissionError), _own():
+            os.killpg(child, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError), _own():
+            os.kill(child, signal.SIGKILL)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return kind, content, status
+
+
+def _ends_soon(child: int) -> None:
+    """Wait for the end of a child that has nothing more to say; it stays, so that its account can be read."""
+    until = time.monotonic() + _LINGERS
+    while time.monotonic() < until and os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+        time.sleep(0.001)
+
+
+def _is_over(child: int, begun: float, printed: IO[bytes], seconds: float | None) -> bool:
+    """Whether a child has had its time; what it prints without end is cut on the way."""
+    if os.fstat(printed.fileno()).st_size > _MOST_PRINTED:
+        os.ftruncate(printed.fileno(), _SHOWN)
+    if seconds is None:
+        return False
+    passed, account = time.monotonic() - begun, _account(child)
+    return passed > PATIENCE * (seconds + 1) if account is None else passed - account[1] > 1.05 * seconds + _LOOK
 
 
 def _serve(work: Callable[[Progress], Any], sender: Connection, printed: IO[bytes], seconds: float | None) -> None:
     """The child's whole life."""
     status = 1
     try:
+        with contextlib.suppress(OSError):
+            os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         if seconds is not None:
             signal.signal(signal.SIGPROF, signal.SIG_DFL)  # which ends the process, also in the middle of foreign code
             signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3))
-        os.register_at_fork(after_in_child=_alone)
         _redirect(printed)
+        sys.dont_write_bytecode = True
+        sys.addaudithook(_refused)
         try:
             message = ("result", work(lambda done, of: sender.send(("progress", (done, of)))))
         except KeyboardInterrupt:  # not from the keyboard, which ends this process by its signal
@@ -243,19 +375,22 @@ def _redirect(printed: IO[bytes]) -> None:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
 
-def _received(receiver: Connection, tell: Progress, patience: float | None) -> tuple[str, Any]:
+def _received(receiver: Connection, tell: Progress, is_over: Callable[[], bool]) -> tuple[str, Any]:
     """How it went (result, failure, ended or late), and what belongs to it."""
-    end = None if patience is None else time.monotonic() + patience
     while True:
         try:
-            if not receiver.poll(None if end is None else max(0.0, end - time.monotonic())):
-                return "late", "by waiting too long"
+            if not receiver.poll(_LOOK):
+                if is_over():
+                    return "late", "by waiting too long"
+                continue
             kind, content = receiver.recv()
         except (EOFError, OSError, pickle.UnpicklingError):
             return "ended", ""
         if kind != "progress":
             return kind, content
         tell(*content)
+        if is_over():
+            return "late", "by waiting too long"
 
 
 def _how(code: int) -> str:
@@ -300,7 +435,7 @@ class Spare(Generic[Result]):
     def __enter__(self) -> Spare[Result]:
         if CAN_FORK:
             self._line, theirs = Pipe()
-            with tempfile.TemporaryFile() as printed:
+            with _printing() as printed:
                 self._child = _fork()
                 if not self._child:
                     self._line.close()
@@ -337,7 +472,7 @@ class Spare(Generic[Result]):
     def __exit__(self, *_: object) -> None:
         if self._line is not None:
             self._line.close()
-            with contextlib.suppress(ProcessLookupError):
+            with contextlib.suppress(ProcessLookupError), _own():
                 os.kill(self._child, signal.SIGKILL)
             os.waitpid(self._child, 0)
             self._line = None
@@ -403,112 +538,3 @@ def cutting(current: Callable[[], int], seconds: float) -> Iterator[None]:
         for (number, timer, _), handler in zip(timers, before, strict=True):
             signal.setitimer(timer, 0)
             signal.signal(number, handler)
-
-
-# --- a first look ---------------------------------------------------------------------------------
-
-
-FIRST = 24
-"""Datasets that are looked at; more only while every call raises."""
-MOST = 500
-CALLS = 64
-"""Calls in all before a function is said to raise always, at least."""
-LIMIT = 1.0
-FRAMES = 3
-
-
-class FunctionRaisesError(DpspecError):
-    """A plain function raises in every call, on every dataset that was tried: it does not fit the space, or is not finished."""
-
-    code = "function-raises"
-
-
-@attrs.frozen(kw_only=True)
-class Trial:
-    """What the first calls showed.
-
-    Args:
-        calls, datasets: how many calls were made, on how many datasets.
-        returned: how many of them returned something.
-        raised: on how many datasets a call raised.
-        cut: whether one of them did not end.
-        crash: the first exception, with its place in the code and the dataset; empty for none.
-    """
-
-    calls: int
-    datasets: int
-    returned: int
-    raised: int
-    cut: bool
-    crash: str = ""
-
-    @property
-    def always(self) -> bool:
-        """Whether every call raised."""
-        return bool(self.crash) and not self.returned and not self.cut
-
-
-def trial(
-    function: Callable[[Any, Any], Any], datasets: Iterable[Dataset], *, seed: int = 0, seconds: float | None = None
-) -> Trial:
-    """Call the function a few times on the first datasets; while it only raises, on more of them; until its time is over."""
-    clock = Clock(seconds or float("inf"))
-    calls = returned = raised = looked = 0
-    crash, inside, cut = "", False, False
-    held: Sequence[Dataset] = list(itertools.islice(datasets, MOST))
-    each = max(2, -(-CALLS // max(len(held), 1)))
-    with cutting(lambda: calls if inside else -1, LIMIT):
-        for place, dataset in enumerate(held):
-            if cut or (returned and place >= FIRST) or (looked and not clock.left()):
-                break
-            looked, failed = place + 1, False
-            note(f"a first call on {dataset}")
-            for turn in range(each):
-                handed = presented(dataset)
-                calls, inside = calls + 1, True
-                try:
-                    function(handed, np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, place, turn]))))
-                    inside, returned = False, returned + 1
-                except Cut:  # a call that does not end is told by those who come after
-                    inside, cut = False, True
-                    break
-                except BaseException as problem:  # it is told, not handled
-                    inside, failed = False, True
-                    crash = crash or f"{_where(problem)}, on {presented(dataset)!r}"
-                if returned and turn:
-                    break
-            raised += failed
-    return Trial(calls=calls, datasets=looked, returned=returned, raised=raised, cut=cut, crash=crash)
-
-
-def shape(datasets: Iterable[Dataset]) -> str:
-    """How a dataset looks to a plain function, in words."""
-    dataset = next(iter(datasets), None)
-    if dataset is None:
-        return ""
-    given = presented(dataset)
-    if not isinstance(given, (list, tuple)):
-        return f"a dataset is a {type(given).__name__} such as {given!r}"
-    kinds = " or ".join(dict.fromkeys(type(part).__name__ for part in given))
-    return f"a dataset is a {type(given).__name__}{f' of {kinds}' if kinds else ''} such as {given!r}"
-
-
-def _where(problem: BaseException) -> str:
-    """The exception with the last frames that led to it."""
-    frames = traceback.extract_tb(problem.__traceback__)[1:][-FRAMES:]
-    places = [f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}: {frame.line or '?'}" for frame in frames]
-    said = " ".join(f"{type(problem).__name__}: {problem}".split())[:200].rstrip(": ")
-    return f"{said} ({' > '.join(places)})" if places else said
-
-
-def refuse(name: str, found: Trial, message: str) -> FunctionRaisesError:
-    """The error for a function that raises always.
-
-    Args:
-        name: of the function.
-        found: its trial.
-        told: the shape of a dataset.
-    """
-    rule = f"raised in all of {count(found.calls, 'call')} on {count(found.datasets, 'dataset')}: {found.crash}"
-    advice = f"{message}; mend the function, or name the file that it is written for"
-    return FunctionRaisesError("function", rule, advice, value=name)

@@ -31,7 +31,7 @@ from dpspec.base.errors import IncompatibleBlocksError, ParameterError, count
 from dpspec.base.exact import INFINITY, Bracket, number, rational
 from dpspec.base.types import Floats, Integers
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.apart import Clock, Spare
+from dpspec.verifier.apart import Spare, Stopwatch
 from dpspec.verifier.automatic.sampler import SAMPLES
 from dpspec.verifier.expression import Outcomes
 from dpspec.verifier.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Tried, pair_order, pairs
@@ -213,7 +213,7 @@ def refute_bits(
         function=function, space=spec.space, claim=f"bits|{fingerprint(spec)}", seed=seed, draws=draws or DRAWS, limit=limit
     )
     if seconds is not None:
-        clock = Clock(seconds)
+        clock = Stopwatch(seconds)
         calls.expired = lambda: not clock.left()
     chosen = _pairs(spec, seed, given)
     goal = math.log(max(len(chosen), 1) / float(level))

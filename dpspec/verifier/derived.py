@@ -26,6 +26,7 @@ import attrs
 
 from dpspec.base.errors import DpspecError, PluginContractError, count
 from dpspec.base.exact import INFINITY, Bracket, Number
+from dpspec.blocks.budget import stands_for
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import Universe, determines
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
@@ -36,7 +37,7 @@ from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.grammar.structure import ProvedBound, Structure, View, table_data
 from dpspec.laws.law import Law
 from dpspec.verifier.attaining import Attaining, SeenPair
-from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit, verify
+from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit, verify, without_number
 from dpspec.verifier.sensitivity import Cost, Missing, MissingStep, RecordChange, Sensitivity
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
 
@@ -64,6 +65,8 @@ def derive(mechanism: Mechanism, spec: PrivacySpec, *, registry: Registry | None
         PluginContractError: when the mechanism or a divergence raises, or the mechanism has another law than its structure says.
     """
     mechanism.check(spec.space)
+    if spec.budget.unpublished() is not None:
+        return _without_number(mechanism, spec, registry)
     structure = _structure(mechanism, spec)
     if isinstance(structure, Missing):
         return structure
@@ -72,6 +75,21 @@ def derive(mechanism: Mechanism, spec: PrivacySpec, *, registry: Registry | None
         return found
     provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
     return attrs.evolve(found, provenance=provenance, assumptions=mechanism.assumes)
+
+
+def _without_number(mechanism: Mechanism, spec: PrivacySpec, registry: Registry | None) -> Verdict | Missing:
+    """The same where no number is published that anybody could rely on."""
+    found = derive(mechanism, spec.replace(budget=stands_for(spec.budget, INFINITY)), registry=registry)
+    if isinstance(found, Missing):
+        return found
+
+    def judge(closed: PrivacySpec) -> Verdict:
+        again = derive(mechanism, closed, registry=registry)
+        if isinstance(again, Missing):
+            return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=str(again))
+        return again
+
+    return without_number(spec, judge)
 
 
 def on_pair(mechanism: Mechanism, spec: PrivacySpec, pair: Pair) -> Verdict | None:

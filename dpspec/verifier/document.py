@@ -6,9 +6,10 @@ wherever the claim goes, into every report, sum and release.
 
 from __future__ import annotations
 
+import itertools
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -21,7 +22,7 @@ from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
-from dpspec.specfile.document import Expectation, Miniature, SpecDocument
+from dpspec.specfile.document import Expectation, Miniature, PromisedBeside, SecretMechanism, SpecDocument
 from dpspec.verifier.derived import METHOD, derive
 from dpspec.verifier.exhaustive import guarded, not_empty, verify
 from dpspec.verifier.growth import EFFORT, Grown, exchanged, grown
@@ -121,8 +122,12 @@ def verify_release(document: SpecDocument, *, registry: Registry | None = None, 
     Counterexamples and printed numbers are not judged again.
     """
     miniatures = tuple(attrs.evolve(m, mechanism=_code(m.mechanism)) for m in document.miniatures)
-    code = attrs.evolve(document, mechanism=_code(document.mechanism), miniatures=miniatures)
-    return FileReport(document=code, obligations=tuple(judgement.judge(registry, progress) for judgement in claims(code)))
+    parts = tuple(attrs.evolve(part, mechanism=_code(part.mechanism)) for part in document.parts)
+    # code whose parameters are secret cannot be run: no value is the published one
+    code = attrs.evolve(document, mechanism=_code(document.mechanism), miniatures=miniatures, parts=parts, secret=None)
+    judged = (*claims(code), *_unaccounted(code))
+    held = tuple(judgement.judge(registry, progress) for judgement in judged)
+    return FileReport(document=code, obligations=held or (_nothing_to_judge("claim").judge(registry, progress),))
 
 
 def _code(mechanism: Mechanism | None) -> Mechanism | None:
@@ -154,6 +159,7 @@ def judgements(document: SpecDocument) -> tuple[Judgement, ...]:
         *claims(document),
         *_counterexamples(document),
         *(_number(expectation, document) for expectation in document.expectations),
+        *_unaccounted(document),
     )
     times: Counter[str] = Counter()
     distinct = []
@@ -183,10 +189,76 @@ def claims(document: SpecDocument, *, effort: int = EFFORT) -> Iterator[Judgemen
                 if miniature.mechanism is None
                 else _as_second(_on_miniature(name, document, miniature, recorded, effort), whole)
             )
+    elif document.secret is not None:
+        yield _of_secret(document.secret, document.spec, recorded)
     elif document.mechanism is not None:
         yield _claim("claim", document.spec, document.mechanism, recorded)
-    elif document.claim is not None or not document.expectations:
+    elif document.spec.budget.unpublished() is not None:
+        word = Word.UNCHECKED if recorded == Outcome.UNDECIDED.value else Word.UNDECIDED
+        yield _told("claim", word, f"undecided: {document.spec.budget.unpublished()}")
+    elif document.claim is not None or document.deployment is not None or not document.expectations:
         yield _nothing_to_judge("claim")
+    yield from (_besides(part, recorded) for part in document.parts)
+
+
+def _of_secret(secret: SecretMechanism, spec: PrivacySpec, recorded: str) -> Judgement:
+    """A claim about a mechanism with secret parameters: true, or false, of all that it may be; else it is not decided."""
+
+    def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
+        def verdict_of(mechanism: Mechanism) -> Verdict:
+            found = _claim("claim", spec, mechanism, recorded).judge(registry, progress).verdict
+            assert found is not None  # noqa: S101 - a claim about a mechanism has one
+            return found
+
+        ends = secret.ends()
+        most, least = (None, None) if ends is None else map(verdict_of, ends)
+        if most is not None and most.outcome is Outcome.VERIFIED:
+            return _recorded("claim", _for_all(most, secret, "the most revealing of them"), recorded)
+        if least is not None and least.outcome is Outcome.REFUTED:
+            return _recorded("claim", _for_all(least, secret, "the least revealing of them"), recorded)
+        found = [(said, verdict_of(mechanism)) for said, mechanism in secret.candidates()]
+        outcomes = {verdict.outcome for _, verdict in found}
+        if secret.is_listed and len(outcomes) == 1:
+            worst_of_all = max((verdict for _, verdict in found), key=lambda verdict: verdict.constant.upper)
+            return _recorded("claim", _for_all(worst_of_all, secret, f"each of {len(found)}"), recorded)
+        reason = (
+            _where_it_changes(found)
+            if len(outcomes) > 1
+            else f"{outcomes.pop().value} at each of the {len(found)} values that were tried, and nothing is shown between them"
+        )
+        verdict = Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=f"{secret}: {reason}")
+        return _recorded("claim", verdict, recorded)
+
+    return Judgement(name="claim", judge=judge)
+
+
+def _for_all(verdict: Verdict, secret: SecretMechanism, looked: str) -> Verdict:
+    """The verdict of one mechanism as that of all which a secret one may be."""
+    return attrs.evolve(verdict, scope=f"{verdict.scope}; {secret}: {looked} was looked at")
+
+
+def _where_it_changes(found: Sequence[tuple[str, Verdict]]) -> str:
+    """Between which of the values that were tried the verdict becomes another one."""
+    changes = [
+        f"{before.outcome.value} at {one} and {after.outcome.value} at {other}"
+        for (one, before), (other, after) in itertools.pairwise(found)
+        if before.outcome is not after.outcome
+    ]
+    return "; ".join(changes)
+
+
+def _besides(part: PromisedBeside, recorded: str) -> Judgement:
+    """What the same product promises besides: it has to hold as well."""
+    name, held = f"part: {part}", part.verdict or recorded
+    if part.share is not None:
+        word = Word.UNCHECKED if held == Outcome.UNDECIDED.value else Word.UNDECIDED
+        return _told(name, word, f"undecided: nobody says which units are among the {part.share} to whom it is promised")
+    if part.mechanism is not None:
+        return _claim(name, part.spec, part.mechanism, held)
+    if part.spec.budget.unpublished() is not None:
+        word = Word.UNCHECKED if held == Outcome.UNDECIDED.value else Word.UNDECIDED
+        return _told(name, word, f"undecided: {part.spec.budget.unpublished()}")
+    return _nothing_to_judge(name)
 
 
 def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) -> Judgement:
@@ -301,8 +373,22 @@ def _as_it_must(judge: Judge) -> Judge:
 
 
 def _nothing_to_judge(name: str) -> Judgement:
-    detail = "the file names no mechanism, so there is nothing to judge"
-    return Judgement(name=name, judge=lambda _, __: Obligation(name=name, word=Word.UNCHECKED, detail=detail))
+    return _told(name, Word.UNCHECKED, "the file names no mechanism, so there is nothing to judge")
+
+
+def _told(name: str, word: Word, detail: str) -> Judgement:
+    """What need not be judged, because the file says it."""
+    return Judgement(name=name, judge=lambda _, __: Obligation(name=name, word=word, detail=detail))
+
+
+def _unaccounted(document: SpecDocument) -> Iterator[Judgement]:
+    """Each step outside of the guarantee: with one of them no promise is known to hold of what was released."""
+    recorded = "verified" if document.claim is None else document.claim.verdict
+    if recorded == Outcome.REFUTED.value:  # what is false does not become open
+        return
+    word = Word.UNCHECKED if recorded == Outcome.UNDECIDED.value else Word.UNDECIDED
+    for step in document.unaccounted:
+        yield _told(f"unaccounted: {step.step}", word, f"outside of what was judged: {step.effect}")
 
 
 def _number(expectation: Expectation, document: SpecDocument) -> Judgement:
@@ -425,6 +511,9 @@ def standing(
     reason = next(_reason(one) for one, word in zip(found, words, strict=True) if word is worst)
     if worst is Word.MINIATURE and effort == 0:
         reason += "; whether the constant grows with what they lower is told by dpspec verify"
+    if document.unaccounted and (worst.is_good or worst is Word.MINIATURE):
+        steps = "; ".join(map(str, document.unaccounted))
+        worst, reason = Word.UNDECIDED, f"the mechanism keeps it ({reason}), but the guarantee does not cover: {steps}"
     return Standing(word=worst, reason=reason, verdicts=tuple(one.verdict for one in found if one.verdict is not None))
 
 

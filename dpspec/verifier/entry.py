@@ -19,8 +19,9 @@ import itertools
 import operator
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import partial
 from types import FunctionType, ModuleType
 from typing import Annotated, Any, cast
 
@@ -43,17 +44,18 @@ from dpspec.grammar.mechanism import (
     parameters_of,
 )
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.apart import Clock, Returned, apart, note, refuse, shape, trial
+from dpspec.verifier.apart import Clock, Result, Returned, apart, note
 from dpspec.verifier.automatic import Sampler
 from dpspec.verifier.automatic.loops import prepare
 from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE, enumerate_law
 from dpspec.verifier.automatic.whole import ROUNDING, NoConstant, WholeProof, whole_tree
 from dpspec.verifier.bits import refute_bits
-from dpspec.verifier.exhaustive import not_empty, verify
+from dpspec.verifier.exhaustive import not_empty, verify, without_number
 from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
 from dpspec.verifier.sampled.engine import ERROR, SECONDS, cover, refute
 from dpspec.verifier.sampled.witness import Fault
 from dpspec.verifier.second import MOST_DATASETS, second_opinion
+from dpspec.verifier.trial import FunctionActsError, FunctionReturnsError, refuse, shape, trial
 from dpspec.verifier.verdict import Notice, Outcome, Verdict
 
 
@@ -392,6 +394,12 @@ def verify_claim(
         loss=loss, mass=mass, power=power,
     )  # fmt: skip
     chosen = None if datasets is None else tuple(datasets)
+    if spec.budget.unpublished() is not None:
+        judge = partial(
+            verify_claim, subject, seed=seed, error=error, draws=draws, seconds=seconds, bits=bits, dataset=dataset,
+            generator=generator, loss=loss, mass=mass, power=power, datasets=chosen, registry=registry, progress=progress,
+        )  # fmt: skip
+        return without_number(spec, judge)
     if isinstance(subject, Mechanism):
         found = verify(subject, spec, datasets=chosen, registry=registry, progress=progress)
         return found if chosen is not None else not_empty(found)
@@ -456,9 +464,8 @@ class _Case:
 
     def _drawn(self, findings: list[Notice], seconds: float, only: tuple[Dataset, ...] | None = None) -> Verdict | None:
         """The verdict on draws, on some datasets only where that is said; None where the function ended their process."""
-        sampled = apart(
-            lambda tell: self._sampled(tell, seconds, only or self.datasets), self.progress, seconds=1.05 * seconds + 0.3
-        )
+        datasets = only or self.datasets
+        sampled = self._apart(lambda tell: self._sampled(tell, seconds, datasets), seconds=1.05 * seconds + 0.3)
         findings += _printed(sampled.printed)
         if sampled.value is None:
             findings.append(_ends(sampled, "while it was sampled"))
@@ -468,7 +475,7 @@ class _Case:
         """What was not refuted, with the faults that would have been found; on other draws, with half of the error."""
         sampling, seconds = self.sampling, PARTS["sampling"] * self.clock.left()
         fault = Fault(loss=number(sampling.loss or 0), mass=sampling.mass, power=sampling.power)
-        asked = apart(
+        asked = self._apart(
             lambda _: cover(
                 self.function, self.spec, fault, seed=sampling.seed, error=sampling.error / 2, datasets=self.datasets,
                 seconds=seconds,
@@ -486,6 +493,15 @@ class _Case:
     def _undecided(self, reason: str, findings: Iterable[Notice]) -> Verdict:
         return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, findings=_each_once(findings))
 
+    def _apart(self, work: Callable[[Progress], Result], *, seconds: float) -> Returned[Result]:
+        """What some work in a child process came to; a function that does more than to return something is bad input."""
+        found = apart(work, self.progress, seconds=seconds)
+        if found.act:
+            rule = f"does more than to return something: it calls {found.act}"
+            advice = "it was not let: return what is released, and write or send it where the function is called"
+            raise FunctionActsError("function", rule, advice, value=name_of(self.function))
+        return found
+
     # -- first calls --------------------------------------------------------------------------------
 
     def _first_calls(self) -> list[Notice]:
@@ -495,12 +511,18 @@ class _Case:
             for dataset in listed:
                 self.function.handed(presented(dataset))
         seconds = PARTS["first calls"] * self.clock.seconds
-        tried = apart(lambda _: trial(self.function, listed, seed=self.sampling.seed, seconds=seconds / 2), seconds=seconds)
+        tried = self._apart(lambda _: trial(self.function, listed, seed=self.sampling.seed, seconds=seconds / 2), seconds=seconds)
         findings = _printed(tried.printed)
         if tried.value is None:
             return [*findings, _ends(tried, "in its first calls")]
         if tried.value.always:
             raise refuse(name_of(self.function), tried.value, _shape(self.function, listed, tried.value.crash))
+        if tried.value.lazy:
+            rule = f"returns something of type {tried.value.lazy}, of which no value is seen"
+            advice = "return the values: list(...) of what it yields, or what it would compute"
+            raise FunctionReturnsError("function", rule, advice, value=name_of(self.function))
+        if tried.value.unseen:
+            findings.append(Notice(code="unseen", text=f"of what it returns only the type is seen: {tried.value.unseen}"))
         if tried.value.crash:
             on = f"raised on {tried.value.raised} of {count(tried.value.datasets, 'dataset')} in the first calls"
             findings.append(Notice(code="raises", text=f"{on}: {tried.value.crash}"))
@@ -526,7 +548,7 @@ class _Case:
         size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
         if function is None or size is None or size > ENUMERATED:
             return self._on_whole_space(findings, seconds)
-        ran = apart(self._read_off, self.progress, seconds=seconds)
+        ran = self._apart(self._read_off, seconds=seconds)
         if ran.value is None:
             if not ran.late:
                 findings.append(_ends(ran, "while its choices were enumerated"))
@@ -547,7 +569,7 @@ class _Case:
             return "its chances come from where enumeration does not see them"
         if isinstance(self.function, AdaptedFunction) and self.function.dataset is not None:
             return f"{above}, and no {self.function.dataset.name} stands for all of them at once"
-        ran = apart(lambda _: self._read_whole(), seconds=seconds)
+        ran = self._apart(lambda _: self._read_whole(), seconds=seconds)
         if ran.value is None:
             if not ran.late:
                 findings.append(_ends(ran, "while it was run on symbols"))
@@ -621,7 +643,7 @@ class _Case:
         chosen = _selection(found, list(laws))
         seed, space = self.sampling.seed, self.spec.space
         seconds = PARTS["second opinion"] * self.clock.left()
-        asked = apart(
+        asked = self._apart(
             lambda _: second_opinion(
                 self.function, space, {x: laws[x] for x in chosen}, seed=seed, of=len(laws), seconds=0.9 * seconds
             ),
@@ -647,7 +669,7 @@ class _Case:
         judged = attrs.evolve(found, assumptions=(*NOISE, *ENUMERATES) if noisy else ENUMERATES)
         if noisy and self.sampling.bits and not reasons:
             kept = PARTS["bits"] * self.clock.left()
-            on_doubles = apart(lambda _: self._on_doubles(self.sampling.error, kept), seconds=1.05 * kept + 0.3).value
+            on_doubles = self._apart(lambda _: self._on_doubles(self.sampling.error, kept), seconds=1.05 * kept + 0.3).value
             if on_doubles is not None and on_doubles.outcome is Outcome.REFUTED:
                 return attrs.evolve(on_doubles, provenance=found.provenance)
         if reasons:

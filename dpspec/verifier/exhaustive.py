@@ -28,6 +28,7 @@ import attrs
 from dpspec.base.errors import DpspecError, NumericalError, PluginContractError, count
 from dpspec.base.exact import INFINITY, Bracket, Number, largest, number, rounded_product
 from dpspec.base.types import Progress
+from dpspec.blocks.budget import stands_for
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset
@@ -203,6 +204,10 @@ def verify(
         PluginContractError: when the mechanism or a divergence raises.
     """
     mechanism.check(spec.space)
+    if spec.budget.unpublished() is not None:
+        limits = {"most_datasets": most_datasets, "most_pairs": most_pairs, "registry": registry, "progress": progress}
+        listed = None if datasets is None else list(datasets)
+        return without_number(spec, lambda closed: verify(mechanism, closed, datasets=listed, **limits))  # type: ignore[arg-type]
     provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
     if datasets is None:
         size = spec.space.cardinality()
@@ -219,6 +224,29 @@ def verify(
         reason = f"{count(total, 'pair')}, above the {most_pairs:,} that are compared"
         return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
     return attrs.evolve(_judge(walk, universes, total, progress), provenance=provenance, assumptions=mechanism.assumes)
+
+
+def without_number(spec: PrivacySpec, judge: Callable[[PrivacySpec], Verdict]) -> Verdict:
+    """Judge a claim whose budget has no published number to rely on.
+
+    What is refuted whatever the number is, is refuted; what keeps the least number that it can be, is verified; of all else the
+    constant is told.
+
+    Args:
+        spec: the specification.
+        judge: judges the same claim with a number for the budget.
+    """
+    found = judge(spec.replace(budget=stands_for(spec.budget, INFINITY)))
+    if found.outcome is not Outcome.VERIFIED:
+        return attrs.evolve(found, reason=f"{spec.budget.unpublished()}; {found.reason}" if found.reason else "")
+    least = spec.budget.least()
+    if least is not None:
+        kept = judge(spec.replace(budget=stands_for(spec.budget, least)))
+        if kept.outcome is Outcome.VERIFIED:
+            return kept
+    kind = "no number would do: the constant is infinite" if found.constant.lower.is_infinite else f"constant {found.constant}"
+    reason = f"{spec.budget.unpublished()} ({kind}, {found.scope})"
+    return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=reason, universes=(), proof=())
 
 
 def not_empty(found: Verdict) -> Verdict:

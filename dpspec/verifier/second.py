@@ -34,7 +34,7 @@ import numpy as np
 from dpspec.base.errors import count
 from dpspec.blocks.space import Dataset, DatasetSpace, presented
 from dpspec.laws.law import Law
-from dpspec.verifier.apart import CAN_FORK, Clock, Cut, cutting, note
+from dpspec.verifier.apart import CAN_FORK, Cut, Stopwatch, cutting, note
 from dpspec.verifier.observed import UnobservableError, observed, observed_raise
 
 RUNS, FEWEST = 8_000, 1_000
@@ -103,7 +103,7 @@ def second_opinion(
     selected = f"{len(laws)} of {of} datasets" if of > len(laws) else count(len(laws), "dataset")
     each = f"{'each of ' if len(laws) > 1 else ''}{selected}"
     with _heard() as reaches:
-        stopped = crowd.run(runs, reaches, Clock(seconds or math.inf))
+        stopped = crowd.run(runs, reaches, Stopwatch(seconds or math.inf))
     shown = f"{max(map(Counter.total, crowd.seen.values()), default=0):,}"
     scope = f"{shown} runs with numpy's generator on {each}, seed {seed}, error {ERROR:g} in all"
     listed = {dataset: law for dataset, law in laws.items() if not hasattr(law, "explains")}
@@ -125,7 +125,7 @@ class _Crowd:
     mutated: bool = False
     seen: dict[Dataset, Counter[Hashable]] = attrs.field(factory=dict)
 
-    def run(self, runs: int, reaches: _Reaches, clock: Clock) -> str:
+    def run(self, runs: int, reaches: _Reaches, clock: Stopwatch) -> str:
         """Run everything, in turns; returns why it was stopped, or nothing."""
         seeds = [np.random.SeedSequence([self.seed, place]) for place in range(len(self.laws))]
         sources = [np.random.Generator(np.random.PCG64(one)) for one in seeds]

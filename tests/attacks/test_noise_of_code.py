@@ -23,8 +23,9 @@ from dpspec.base.errors import NotEnumerableError
 from dpspec.base.exact import ln, number
 from dpspec.blocks.input_divergence import WithinDistance
 from dpspec.blocks.invariant import FunctionInvariant
+from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.records import ContingencyTables, UnorderedRecords
-from dpspec.blocks.vectors import IntegerCounts, ValueLists
+from dpspec.blocks.vectors import IntegerCounts
 from dpspec.extension import installed
 from dpspec.laws import first_above
 from dpspec.verifier.automatic.sampler import enumerate_law

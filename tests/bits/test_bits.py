@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
-from dpspec.blocks.vectors import ValueLists
+from dpspec.blocks.lists import ValueLists
 from dpspec.verifier.bits import OutputLattice, exponents, refute_bits
 from dpspec.verifier.expression import Outcomes
 from dpspec.verifier.verdict import Outcome

@@ -11,7 +11,7 @@ import math
 
 import pytest
 
-from dpspec.blocks.vectors import ValueLists
+from dpspec.blocks.lists import ValueLists
 from dpspec.verifier.sampled import engine as engine_module, search as wealth
 from dpspec.verifier.sampled.engine import refute
 from dpspec.verifier.sampled.null import Bet, Null

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dpspec.base.errors import NotInSpaceError, ParameterError
+from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.space import presented
-from dpspec.blocks.vectors import ValueLists
 from dpspec.verifier.expression import Endless, Outcomes, Raised, atom, written
 from dpspec.verifier.sampled.events import Atoms, Both, Combination, Extreme, Ranges, Remainder, Shapes, both, merged
 from tests.verify.toys import block

@@ -5,10 +5,11 @@ import pytest
 from dpspec_divergences import UserMetric
 
 from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import ContingencyTables, Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.blocks.vectors import IntegerCounts, ValueLists
+from dpspec.blocks.vectors import IntegerCounts
 from dpspec.verifier.sampled.calls import datasets, pairs
 from dpspec.verifier.sampled.engine import refute
 from dpspec.verifier.verdict import Outcome

@@ -17,9 +17,10 @@ from dpspec_divergences import UserMetric
 
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
 from dpspec.blocks.invariant import FunctionInvariant
+from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.vectors import BitVectors, IntegerCounts, ValueLists
+from dpspec.blocks.vectors import BitVectors, IntegerCounts
 from dpspec.verifier import apart as apart_module
 from dpspec.verifier.apart import Clock
 from dpspec.verifier.entry import verify_claim

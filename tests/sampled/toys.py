@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.multiverse import Multiverse, Trivial
 from dpspec.blocks.space import DatasetSpace
-from dpspec.blocks.vectors import ValueLists
 from dpspec.grammar.spec import PrivacySpec
 from tests.verify.toys import block
 

@@ -25,7 +25,7 @@ from dpspec import (
     verify,
 )
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
-from dpspec.blocks.lists import NumberRange
+from dpspec.blocks.bounded import NumberRange
 from dpspec.extension import load_plugins
 from dpspec.plugin import hookimpl
 

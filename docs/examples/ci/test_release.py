@@ -3,7 +3,7 @@
 from dpspec_divergences import Mult, SymmetricDifference
 
 from dpspec import PrivacySpec, Trivial, UniformBudget
-from dpspec.blocks.vectors import ValueLists
+from dpspec.blocks.lists import ValueLists
 
 SPEC = PrivacySpec(
     space=ValueLists(values=(0, 1), most=6, ordered=False),

@@ -41,7 +41,7 @@ from dpspec.blocks.moves import adds_up, kernel_of
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.parts import CellCounts, Trials, counting_cells, miniature_of, order_tried
 from dpspec.blocks.space import Dataset, DatasetSpace, presented
-from dpspec.blocks.vectors import FIRST
+from dpspec.blocks.tried import FIRST
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.apart import WALL, Cut, Spare, cutting
 from dpspec.verifier.expression import Atom, Endless, Outcomes, Raised, atom

@@ -17,7 +17,6 @@ from __future__ import annotations
 import itertools
 import math
 import re
-import time
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -30,7 +29,7 @@ from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.spec import PrivacySpec, blocks_of
-from dpspec.verifier.apart import Spare
+from dpspec.verifier.apart import Spare, Stopwatch
 from dpspec.verifier.automatic.sampler import SAMPLES
 from dpspec.verifier.exhaustive import NOTHING
 from dpspec.verifier.expression import Atom
@@ -232,14 +231,14 @@ class _SampledSearch:
     nulls: Nulls = attrs.field(init=False)
     hints: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
     _ends: float = math.inf
-    _start: float = attrs.field(factory=time.process_time)
+    _watch: Stopwatch = attrs.field(factory=Stopwatch)
 
     def __attrs_post_init__(self) -> None:
         self.samples = Samples(self.calls)
         self.nulls = Nulls(self.spec.output_divergence)
         if self.seconds is not None:
             self._until(SEARCHED)
-            self.calls.expired = lambda: time.process_time() > self._ends
+            self.calls.expired = lambda: self._watch.spent() > self._ends
         self._list(0)
 
     @property
@@ -259,7 +258,7 @@ class _SampledSearch:
     def _until(self, part: float) -> None:
         """Draws may go on until so much of the time is over."""
         if self.seconds is not None:
-            self._ends = self._start + part * self.seconds
+            self._ends = part * self.seconds
 
     def _list(self, turn: int) -> None:
         """The pairs of a round, the closest and smallest first."""
@@ -462,7 +461,7 @@ class _SampledSearch:
         if self.calls.draws < _UNBOUNDED or self.seconds is None:
             self.progress(self.calls.made, self.calls.draws)
         else:
-            self.progress(int(1000 * (time.process_time() - self._start)), int(1000 * self.seconds))
+            self.progress(int(1000 * self._watch.spent()), int(1000 * self.seconds))
 
     # -- verdicts ---------------------------------------------------------------------------------
 

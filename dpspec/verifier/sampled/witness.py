@@ -29,7 +29,7 @@ from dpspec.base.types import Floats
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.apart import Clock
+from dpspec.verifier.apart import Stopwatch
 from dpspec.verifier.expression import Atom, Expression, Outcomes, Shape, filled, numbers
 from dpspec.verifier.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Stuck, pair_order, pairs
 from dpspec.verifier.sampled.events import (
@@ -508,14 +508,14 @@ class Coverage:
 
     def run(self) -> Covered | Account:
         """What is covered; or an account of a pair and event that refute the claim."""
-        clock = Clock(self.seconds)
-        self.calls.expired = lambda: not clock.left()
+        watch = Stopwatch(self.seconds)
+        self.calls.expired = lambda: not watch.left()
         nearest = self._nearest()
         names = {repr(d): d for pair in nearest for d in (pair.left, pair.right)}
         try:
-            begun = clock.spent()
+            begun = watch.spent()
             first = {name: self.calls.draw(dataset, "suggest", SUGGESTING) for name, dataset in names.items()}
-            price = (clock.spent() - begun) / (SUGGESTING * len(names))
+            price = (watch.spent() - begun) / (SUGGESTING * len(names))
             catalogue = _Catalogue.of(list(first.values()))
             tests = (4 if self.spec.output_divergence.is_symmetric else 2) * len(nearest) * max(len(catalogue), 1)
             tail = self.error / (2 * tests)
@@ -523,7 +523,7 @@ class Coverage:
             if size is None:
                 return Covered(text="", why="no number of draws is enough for it: ask for a larger loss, or a larger mass")
             needed = price * size * len(names)
-            if needed > 1.5 * clock.left():
+            if needed > 1.5 * watch.left():
                 advice = "give it more seconds, or ask for a larger loss or mass"
                 why = f"it takes {size:,} draws on each of {count(len(names), 'dataset')}, about {needed:.0f} s: {advice}"
                 return Covered(text="", why=why)

@@ -18,7 +18,7 @@ from dpspec_adapters.measurements import insert_delete, outward
 
 from dpspec import Outcome
 from dpspec.base.errors import IncompatibleBlocksError, PluginError
-from dpspec.blocks.vectors import ValueLists
+from dpspec.blocks.lists import ValueLists
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.sampled.engine import refute
 

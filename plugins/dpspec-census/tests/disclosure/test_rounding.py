@@ -18,6 +18,7 @@ from dpspec_census.disclosure.tables import ALL, VALUE, EmptyTableError
 from scipy.stats import chi2
 
 from dpspec import Outcome
+from dpspec.api import build
 from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
 from dpspec.base.exact import ln, number
 from dpspec.base.randomness import SeededRandomness
@@ -256,3 +257,48 @@ def test_budget_0_in_the_universes_of_conventional_rounding():
     zero, infinite = (verify_claim(mechanism, claim.spec) for claim in mechanism.claims(SPACE))
     assert zero.outcome is infinite.outcome is Outcome.VERIFIED
     assert (zero.constant.upper, infinite.constant.lower.is_infinite) == (number(0), True)
+
+
+# --- redaction, then rounding ---------------------------------------------------------------------
+
+
+def redacted(up_to, least=0, base=5):
+    """One total, redacted and then rounded, against the promise that rounding alone hides which count it was."""
+    total = {"tables": [[]], "base": base, "unit": "patient"}
+    return build(
+        space={"type": "records", "unit": "patient", "most": 13, "attributes": [{"name": "region", "categories": ["north"]}]},
+        multiverse={"invariants": [{"type": "possible-outputs", "mechanism": {"type": "conventional-rounding", **total}}]},
+        input_divergence={"type": "symmetric-difference", "unit": "patient"},
+        output_divergence={"type": "mult"},
+        budget={"epsilon": 0},
+        mechanism={"type": "conventional-rounding", **total, "redact_up_to": up_to, "redact_from": least},
+    )
+
+
+@pytest.mark.parametrize(
+    ("up_to", "least", "outcome"),
+    [
+        (5, 0, Outcome.REFUTED),  # of the counts that round to 5, a published 5 is 6 or 7
+        (7, 0, Outcome.VERIFIED),  # redaction ends where a multiple begins
+        (7, 1, Outcome.REFUTED),  # 0 is told from 1 and 2
+        (2, 0, Outcome.VERIFIED),
+        (12, 0, Outcome.VERIFIED),
+    ],
+)
+def test_redacting_before_rounding_hides_what_rounding_hides_only_where_both_end_together(up_to, least, outcome):
+    document = redacted(up_to, least)
+    assert verify_claim(document.mechanism, document.spec).outcome is outcome
+
+
+def test_what_is_redacted_and_rounded_by_hand():
+    mechanism = ConventionalRounding(tables=[[]], base=5, redact_up_to=7, redact_from=1)
+    assert [mechanism.shown(count) for count in (0, 1, 7, 8, 12, 13)] == [0, "x", "x", 10, 10, 15]
+    assert [ConventionalRounding(tables=[[]], base=5).shown(count) for count in (0, 2, 3)] == [0, 0, 5]
+    table = Table(attributes=(ROW, COLUMN), codes={"row": np.array([0, 0, 1]), "column": np.array([0, 1, 1])})
+    rule = ConventionalRounding(tables=[["row"]], base=1, redact_up_to=1)
+    assert rule.release(table, LARGE, SeededRandomness(0)).counts(["row", VALUE]) == {("a", "2"): 1, ("b", "x"): 1}
+
+
+def test_a_least_redacted_count_needs_a_greatest():
+    with pytest.raises(ParameterError, match="redact_from"):
+        ConventionalRounding(tables=[[]], base=5, redact_from=1)

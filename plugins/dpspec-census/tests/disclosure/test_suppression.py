@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from dpspec_census.disclosure import CellSuppression
-from dpspec_census.disclosure.suppression import SUPPRESSED, Contributions, Need, audit, suppressed
-from dpspec_census.disclosure.tables import VALUE, EmptyTableError, Layout
+from dpspec_census.disclosure.suppression import Contributions, Need, audit, suppressed
+from dpspec_census.disclosure.tables import SUPPRESSED, VALUE, EmptyTableError, Layout
 
 from dpspec import Outcome
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError

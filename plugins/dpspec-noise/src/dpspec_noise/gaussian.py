@@ -6,7 +6,7 @@ Gaussian noise has the lecture's variance and the standard one; Laplace and geom
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from dpspec_divergences import DNor, Mult, MultDelta
 from flint import ctx
@@ -208,6 +208,10 @@ class Laplace(AdditiveNoise):
     def noise(self, center: int) -> Law:
         return laws.LaplaceLaw.with_decay(center, self.epsilon * (1 / self.sensitivity))
 
+    def degrades(self, parameter: str, to: Any) -> str | None:
+        """Laplace noise of a larger scale is that of a smaller one plus independent noise, which is 0 or Laplace itself."""
+        return "more noise added" if parameter == "epsilon" and 0 < to <= self.epsilon else None
+
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         return self.noisy_answers(space)
 
@@ -260,6 +264,13 @@ class Geometric(AdditiveNoise):
 
     def noise(self, center: int) -> Law:
         return laws.TwoSidedGeometricLaw(center, self.decay())
+
+    def degrades(self, parameter: str, to: Any) -> str | None:
+        """Two-sided geometric noise of a larger r is that of a smaller one plus independent noise: its generating function is
+        divisible by the other, and the quotient has no negative weight."""
+        more = {"epsilon": lambda: self.epsilon is not None and 0 < to <= self.epsilon,
+                "ratio": lambda: self.ratio is not None and self.ratio <= to < 1}  # fmt: skip
+        return "more noise added" if more.get(parameter, lambda: False)() else None
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         return self.noisy_answers(space)

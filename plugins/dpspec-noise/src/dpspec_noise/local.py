@@ -523,6 +523,13 @@ class RandomisedResponse(_Response):
     def truth(self) -> Fraction:
         return self.keep_probability
 
+    def degrades(self, parameter: str, to: Any) -> str | None:
+        """Flipping a reported bit once more, with some probability up to 1/2, moves p towards 1/2."""
+        p, half = self.keep_probability, Fraction(1, 2)
+        if parameter == "keep_probability" and (half <= to <= p or p <= to <= half):
+            return "some of the reported bits flipped once more"
+        return None
+
     def structure(self, space: DatasetSpace) -> grammar.Structure:
         return self.reports(space)
 

@@ -25,8 +25,29 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from dpspec.plugin import Claim, Dataset, DatasetSpace, FiniteLaw, IncompatibleBlocksError, Integer, Law, Text, define, errors, ln
-from dpspec_census.disclosure.tables import PUBLISHED, CountTables, CountVector, FixedTables, TableRelease, small_space
+from dpspec.plugin import (
+    Claim,
+    Dataset,
+    DatasetSpace,
+    FiniteLaw,
+    IncompatibleBlocksError,
+    Integer,
+    Law,
+    ParameterError,
+    Text,
+    define,
+    errors,
+    ln,
+)  # fmt: skip
+from dpspec_census.disclosure.tables import (
+    PUBLISHED,
+    SUPPRESSED,
+    CountTables,
+    CountVector,
+    FixedTables,
+    TableRelease,
+    small_space,
+)
 
 if TYPE_CHECKING:
     from dpspec.plugin import Randomness, Table
@@ -38,28 +59,48 @@ MOST_ROUNDED = 16
 
 @define
 class ConventionalRounding(FixedTables):
-    """Every published count goes to the nearest multiple of the base, and up when two are equally near.
+    """Every published count goes to the nearest multiple of the base, and up when two are equally near; small ones are left out
+    before that, where they are redacted.
+
+    Redacting up to 5 and then rounding to 5 publishes a 5 for 6 and 7 alone; redacting up to 7, for no count.
 
     Args:
         base: b; 1 publishes the counts.
+        redact_up_to: counts up to this one are published as "x", whether or not the margins give them away.
+        redact_from: the least count that is; with 1, none stays 0.
         tables, unit: as in `CountTables`.
 
     >>> mechanism = ConventionalRounding(tables=[["region"], []], base=3)
     >>> mechanism.law((("north", "old"), ("south", "old"), ("south", "young")), small_space())
     FiniteLaw({((0, 3), (3,)): 1})
+    >>> [ConventionalRounding(tables=[[]], base=5, redact_up_to=5).shown(count) for count in (0, 5, 6, 7, 8)]
+    ['x', 'x', 5, 5, 10]
     """
 
     name: ClassVar[str] = "conventional-rounding"
 
     base: Annotated[int, Integer(1)]
+    redact_up_to: Annotated[int | None, Integer(0)] = None
+    redact_from: Annotated[int, Integer(0)] = 0
 
-    def numbers(self, base: CountVector, space: DatasetSpace) -> CountVector:
-        return tuple(nearest(count, self.base) for count in self.layout(space).published(base))
+    def __attrs_post_init__(self) -> None:
+        if self.redact_from > (self.redact_up_to or 0):
+            rule = "is above redact_up_to, so that no count is redacted"
+            raise ParameterError("redact_from", rule, "write redact_up_to, the largest count that is", value=self.redact_from)
+
+    def shown(self, count: int) -> int | str:
+        """What is published of a count."""
+        redacted = self.redact_up_to is not None and self.redact_from <= count <= self.redact_up_to
+        return SUPPRESSED if redacted else nearest(count, self.base)
+
+    def numbers(self, base: CountVector, space: DatasetSpace) -> tuple[int | str, ...]:
+        return tuple(self.shown(count) for count in self.layout(space).published(base))
 
     @classmethod
     def examples(cls) -> Iterable[tuple[ConventionalRounding, DatasetSpace]]:
         """What the conformance kit checks it with."""
         yield cls(tables=(("region",), ("age",), ()), base=2), small_space(most=2)
+        yield cls(tables=(("region",), ()), base=2, redact_up_to=2, redact_from=1), small_space(most=3)
 
 
 def nearest(count: int, base: int) -> int:

@@ -46,7 +46,7 @@ from dpspec.plugin import (
     define,
     errors,
 )
-from dpspec_census.disclosure.tables import CountTables, CountVector, Deterministic, Layout, small_space
+from dpspec_census.disclosure.tables import SUPPRESSED, CountTables, CountVector, Deterministic, Layout, small_space
 
 if TYPE_CHECKING:
     from dpspec.plugin import Randomness, Table
@@ -209,10 +209,6 @@ def _extreme(layout: Layout, published: Mapping[int, int], cell: int, sign: int)
 
 
 # --- the mechanism --------------------------------------------------------------------------------
-
-
-SUPPRESSED = "x"
-"""What is published in place of a suppressed number."""
 
 
 @define

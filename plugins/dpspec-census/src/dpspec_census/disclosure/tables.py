@@ -261,6 +261,9 @@ ALL = "(all)"
 VALUE = "published"
 """The column of the published number."""
 
+SUPPRESSED = "x"
+"""What is published in place of a suppressed number."""
+
 CountVector = tuple[int, ...]
 Value = TypeVar("Value")
 

@@ -1,0 +1,167 @@
+"""A first look at a plain function: a few calls, so that a crash is reported as a crash before anybody speaks of privacy.
+
+A function that raises in every call, whatever the dataset, is bad input: wrong for the space, or unfinished. One that raises
+now and then is judged, exceptions being outcomes, and what it raised is told beside the verdict. Bad input as well is one that
+returns what has not been computed yet, and one that does more than to return something.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from types import FunctionType, MethodType
+from typing import Any
+
+import attrs
+import numpy as np
+
+from dpspec.base.errors import DpspecError, count
+from dpspec.blocks.space import Dataset, presented
+from dpspec.verifier.apart import Cut, Stopwatch, cutting, note
+from dpspec.verifier.observed import UnobservableError, observed
+
+FIRST = 24
+"""Datasets that are looked at; more only while every call raises."""
+MOST = 500
+CALLS = 64
+"""Calls in all before a function is said to raise always, at least."""
+LIMIT = 1.0
+FRAMES = 3
+
+
+class FunctionRaisesError(DpspecError):
+    """A plain function raises in every call, on every dataset that was tried: it does not fit the space, or is not finished."""
+
+    code = "function-raises"
+
+
+@attrs.frozen(kw_only=True)
+class Trial:
+    """What the first calls showed.
+
+    Args:
+        calls, datasets: how many calls were made, on how many datasets.
+        returned: how many of them returned something.
+        raised: on how many datasets a call raised.
+        cut: whether one of them did not end.
+        crash: the first exception, with its place in the code and the dataset; empty for none.
+        unseen: what was returned that cannot be compared, with why; empty where something could be.
+        lazy: the type of what was returned where that has not been computed yet, as a generator; empty otherwise.
+    """
+
+    calls: int
+    datasets: int
+    returned: int
+    raised: int
+    cut: bool
+    crash: str = ""
+    unseen: str = ""
+    lazy: str = ""
+
+    @property
+    def always(self) -> bool:
+        """Whether every call raised."""
+        return bool(self.crash) and not self.returned and not self.cut
+
+
+def trial(
+    function: Callable[[Any, Any], Any], datasets: Iterable[Dataset], *, seed: int = 0, seconds: float | None = None
+) -> Trial:
+    """Call the function a few times on the first datasets; while it only raises, on more of them; until its time is over."""
+    watch = Stopwatch(seconds or math.inf)
+    calls = returned = raised = looked = 0
+    crash, inside, cut = "", False, False
+    unseen: list[str] = []
+    lazy: list[str] = []
+    held: Sequence[Dataset] = list(itertools.islice(datasets, MOST))
+    each = max(2, -(-CALLS // max(len(held), 1)))
+    with cutting(lambda: calls if inside else -1, LIMIT):
+        for place, dataset in enumerate(held):
+            if cut or (returned and place >= FIRST) or (looked and not watch.left()):
+                break
+            looked, failed = place + 1, False
+            note(f"a first call on {dataset}")
+            for turn in range(each):
+                handed = presented(dataset)
+                calls, inside = calls + 1, True
+                try:
+                    output = function(handed, np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, place, turn]))))
+                    inside, returned = False, returned + 1
+                    unseen += _unseen(output)
+                    lazy += [_kind(output)] if isinstance(output, _LAZY) else []
+                except Cut:  # a call that does not end is told by those who come after
+                    inside, cut = False, True
+                    break
+                except BaseException as problem:  # it is told, not handled
+                    inside, failed = False, True
+                    crash = crash or f"{_where(problem)}, on {presented(dataset)!r}"
+                if returned and turn:
+                    break
+            raised += failed
+    told, late = (found[0] if found and len(found) == returned else "" for found in (unseen, lazy))
+    return Trial(calls=calls, datasets=looked, returned=returned, raised=raised, cut=cut, crash=crash, unseen=told, lazy=late)
+
+
+_LAZY = (Iterator, Awaitable, AsyncIterator, FunctionType, MethodType)
+"""What computes its values when it is asked for them."""
+
+
+def _kind(output: object) -> str:
+    return type(output).__name__
+
+
+def _unseen(output: Any) -> list[str]:
+    """Why an output cannot be compared; nothing where it can."""
+    try:
+        observed(output)
+    except UnobservableError as problem:
+        return [f"{problem.subject} {problem.rule}: {problem.advice}"]
+    return []
+
+
+def shape(datasets: Iterable[Dataset]) -> str:
+    """How a dataset looks to a plain function, in words."""
+    dataset = next(iter(datasets), None)
+    if dataset is None:
+        return ""
+    given = presented(dataset)
+    if not isinstance(given, (list, tuple)):
+        return f"a dataset is a {type(given).__name__} such as {given!r}"
+    kinds = " or ".join(dict.fromkeys(type(part).__name__ for part in given))
+    return f"a dataset is a {type(given).__name__}{f' of {kinds}' if kinds else ''} such as {given!r}"
+
+
+def _where(problem: BaseException) -> str:
+    """The exception with the last frames that led to it."""
+    frames = traceback.extract_tb(problem.__traceback__)[1:][-FRAMES:]
+    places = [f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}: {frame.line or '?'}" for frame in frames]
+    said = " ".join(f"{type(problem).__name__}: {problem}".split())[:200].rstrip(": ")
+    return f"{said} ({' > '.join(places)})" if places else said
+
+
+class FunctionReturnsError(DpspecError):
+    """A plain function returns what has not been computed yet, so that nothing of it is seen: a generator, a coroutine."""
+
+    code = "function-returns"
+
+
+class FunctionActsError(DpspecError):
+    """A plain function writes files, starts processes or reaches the network: what it does so is not part of what is judged."""
+
+    code = "function-acts"
+
+
+def refuse(name: str, found: Trial, message: str) -> FunctionRaisesError:
+    """The error for a function that raises always.
+
+    Args:
+        name: of the function.
+        found: its trial.
+        told: the shape of a dataset.
+    """
+    rule = f"raised in all of {count(found.calls, 'call')} on {count(found.datasets, 'dataset')}: {found.crash}"
+    advice = f"{message}; mend the function, or name the file that it is written for"
+    return FunctionRaisesError("function", rule, advice, value=name)

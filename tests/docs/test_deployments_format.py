@@ -1,0 +1,45 @@
+"""The files on docs/deployments-format.md are read, and end as the page says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dpspec.base.words import Word
+from dpspec.extension import installed
+from dpspec.specfile import read_text, to_toml
+from dpspec.verifier.document import verify_document
+
+PAGE = (Path(__file__).parents[2] / "docs" / "deployments-format.md").read_text(encoding="utf-8")
+FILES = dict(
+    zip(
+        re.findall(r'^id = "([\w-]+)"\ntitle', PAGE, re.MULTILINE), re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL), strict=True
+    )
+)
+ENDS = {
+    "example-births": Word.UNCHECKED,
+    "example-no-number": Word.UNDECIDED,
+    "example-at-most": Word.HOLDS,
+    "example-unaccounted": Word.UNDECIDED,
+    "example-user-day": Word.UNCHECKED,
+    "example-secret": Word.HOLDS,
+    "example-product": Word.UNCHECKED,  # its share is
+}
+REGISTRY = installed().registry
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_of_the_page_reads_writes_and_ends_as_it_says(name: str) -> None:
+    document = read_text(FILES[name], REGISTRY)
+    assert document.id == name
+    assert read_text(to_toml(document, REGISTRY), REGISTRY) == document
+    if name in ENDS:
+        assert verify_document(document, registry=REGISTRY).word is ENDS[name]
+
+
+def test_every_key_of_a_deployment_and_of_a_source_is_on_the_page() -> None:
+    from dpspec.base.params import parameters
+    from dpspec.specfile.deployment import Deployment, PublishedSource
+
+    names = {p.name for cls in (Deployment, PublishedSource) for p in parameters(cls)}
+    assert [name for name in sorted(names) if not re.search(rf"\b{name} = ", PAGE)] == []

@@ -163,7 +163,7 @@ def _symbols_of(spec: PrivacySpec) -> SymbolicDataset:
 
 
 @attrs.frozen
-class Change:
+class EntryChange:
     """One change of a dataset, such as all differences are made of.
 
     Args:
@@ -224,7 +224,7 @@ class RecordChanges:
         """The least price of a change."""
         return self.steps.replaced if self.added is None else min(self.added, self.steps.replaced)
 
-    def listed(self) -> Iterator[Change]:
+    def listed(self) -> Iterator[EntryChange]:
         """Every change of one record."""
         kinds, within = range(len(self.kinds)), self.within
         if self.added is not None:
@@ -236,12 +236,12 @@ class RecordChanges:
 
     spanning = listed
 
-    def _change(self, gone: int | None, come: int, price: int) -> Change:
+    def _change(self, gone: int | None, come: int, price: int) -> EntryChange:
         words = f"{self.kinds[come]!r} added" if gone is None else f"{self.kinds[gone]!r} replaced by {self.kinds[come]!r}"
         moved = {-come - 1: 1} if gone is None else {-gone - 1: -1, -come - 1: 1}
-        return Change(tuple(moved.items()), price, words, (gone, come))
+        return EntryChange(tuple(moved.items()), price, words, (gone, come))
 
-    def pair(self, change: Change) -> tuple[Dataset, Dataset]:
+    def pair(self, change: EntryChange) -> tuple[Dataset, Dataset]:
         """Two datasets that differ by it; raises where there are none."""
         made = Entries.needed_in(self.spec.space)
         gone, come = change.sides
@@ -278,11 +278,11 @@ class NumberChanges:
         """The price of a step."""
         return 1
 
-    def listed(self) -> Iterator[Change]:
+    def listed(self) -> Iterator[EntryChange]:
         """Every step."""
         return map(_step, self.steps)
 
-    def spanning(self) -> Iterator[Change]:
+    def spanning(self) -> Iterator[EntryChange]:
         """Those that do not lie half-way between two others, of which the others are mixtures."""
         known = set(self.steps)
 
@@ -291,7 +291,7 @@ class NumberChanges:
 
         return (_step(step) for step in self.steps if not half_way(step))
 
-    def pair(self, change: Change) -> tuple[Dataset, Dataset]:
+    def pair(self, change: EntryChange) -> tuple[Dataset, Dataset]:
         """Two datasets that differ by it; raises where there are none."""
         low, high = NumberLists.needed_in(self.spec.space).bounds()
         step = change.sides[1]
@@ -302,8 +302,8 @@ class NumberChanges:
         return space.dataset(tuple(base)), space.dataset(tuple(a + b for a, b in zip(base, step, strict=True)))
 
 
-def _step(step: tuple[int, ...]) -> Change:
-    return Change(tuple((-place - 1, by) for place, by in enumerate(step) if by), 1, f"a step by {step}", (None, step))
+def _step(step: tuple[int, ...]) -> EntryChange:
+    return EntryChange(tuple((-place - 1, by) for place, by in enumerate(step) if by), 1, f"a step by {step}", (None, step))
 
 
 # --- the proof --------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ class Costliest:
     """The constant K, with a change that needs it and what undoes the change, in words."""
 
     constant: Number
-    change: Change
+    change: EntryChange
     undone: str
 
 
@@ -424,7 +424,7 @@ class WholeProof:
             raise NoConstant("no record can be added")
         return best
 
-    def _loss(self, branches: list[Branch], change: Change) -> Number:
+    def _loss(self, branches: list[Branch], change: EntryChange) -> Number:
         """The largest log-ratio of the laws before and after a change, at most."""
         found: list[Number] = []
         problem = NoConstant("noise that a shift does not hide")
@@ -439,7 +439,7 @@ class WholeProof:
             raise problem
         return min(found)
 
-    def _cost(self, branches: list[Branch], moved: tuple[tuple[int, int], ...], change: Change) -> Fraction:
+    def _cost(self, branches: list[Branch], moved: tuple[tuple[int, int], ...], change: EntryChange) -> Fraction:
         """What it costs at most, over all ends, to undo a change by moving the draws."""
         costs = [cheapest_shift(tuple(_asked(branch, dict(moved)))) for branch in branches]
         known = [cost for cost in costs if cost is not None]
@@ -451,7 +451,7 @@ class WholeProof:
         if not self._is_one_change() and not self.spec.output_divergence.is_metric:
             raise NoConstant("d_Pr is no metric and more than one record may change")
 
-    def _shift(self, branches: list[Branch], change: Change) -> dict[NoiseDraw, Fraction]:
+    def _shift(self, branches: list[Branch], change: EntryChange) -> dict[NoiseDraw, Fraction]:
         moved = dict(change.moved)
         equations = [_equation(part, moved) for branch in branches for part in branch.parts]
         found = solve_shift(equations)
@@ -487,7 +487,7 @@ class WholeProof:
 
     # -- from below -------------------------------------------------------------------------------
 
-    def datasets(self, change: Change) -> tuple[Dataset, Dataset] | None:
+    def datasets(self, change: EntryChange) -> tuple[Dataset, Dataset] | None:
         """Two datasets of one universe that differ by a change."""
         space = self.spec.space
         try:
@@ -497,7 +497,7 @@ class WholeProof:
         ours, theirs = (set(self.spec.multiverse.labels(dataset, space)) for dataset in (one, two))
         return (one, two) if ours & theirs else None
 
-    def below(self, function: Draw, change: Change, *, most_paths: int) -> tuple[Bracket, Witness] | None:
+    def below(self, function: Draw, change: EntryChange, *, most_paths: int) -> tuple[Bracket, Witness] | None:
         """d_Pr per unit of a pair, from the laws of the code on its two datasets, and the pair as a witness of it."""
         pair = self.datasets(change)
         distance = INFINITY if pair is None else self.spec.distance(*pair)

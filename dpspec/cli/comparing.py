@@ -57,6 +57,13 @@ def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
     return _yardsticks(paths, given, as_json) if "yardstick" in given else _pair(paths, given.get("derivation"), as_json)
 
 
+def _warn_of_parts(documents: Sequence[SpecDocument], what: str) -> None:
+    """Say of products that only their first promise is looked at."""
+    for document in documents:
+        if document.parts:
+            say(f"{document.id}: {what} about its first promise alone, and not about those of its parts", err=True)
+
+
 _OF_YARDSTICK = ("largest_household", "delta", "within")
 
 
@@ -83,6 +90,8 @@ def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
 
     registry = installed().registry
     first, second = _read(paths)
+    if derivation is not None and (first.parts or second.parts):
+        raise click.UsageError("--derivation is of two single promises, and a file has parts")
     with Work("comparing"):
         found = api.compare(first, second, registry)
         standings = api.quick_standing(first, registry), api.quick_standing(second, registry)
@@ -111,6 +120,7 @@ def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> i
 
     registry = installed().registry
     first, second = _read(paths)
+    _warn_of_parts((first, second), "the yardsticks are")
     at = {"delta": given["delta"]} if "delta" in given else {}
     with Work("looking for yardsticks"):
         found = find_yardsticks(
@@ -292,6 +302,7 @@ def risk(  # noqa: PLR0917 - one option, one argument
 
     registry = installed().registry
     found = read(path, registry)
+    _warn_of_parts((found,), "the risk is")
     with Work("asking how the claim stands"):
         standing = api.quick_standing(found, registry)
     if attacker is None:

@@ -86,7 +86,9 @@ def file_report(path: str, report: FileReport) -> str:
         for label, text in _finding(obligation, report.document):
             rows.add_row("", "", _labelled(label, text))
     judged = (obligation.verdict for obligation in report.obligations)
-    assumed = [headline("  assumes", text, FAINT) for text in _assumed(verdict for verdict in judged if verdict is not None)]
+    taken = _assumed(verdict for verdict in judged if verdict is not None)
+    taken += [str(one) for one in report.document.assumed]
+    assumed = [headline("  assumes", text, FAINT) for text in taken]
     replays = [headline("  replay", obligation.replay, FAINT) for obligation in report.obligations if obligation.replay]
     return drawn(head, title, rows, *assumed, *replays)
 

@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING
 from dpspec.base.late import late_names
 
 if TYPE_CHECKING:
+    from dpspec.specfile.deployment import (
+        BlockProvenance as BlockProvenance,
+        Deployment as Deployment,
+        PublishedSource as PublishedSource,
+        UnaccountedStep as UnaccountedStep,
+    )
     from dpspec.specfile.document import (
         SCHEMA as SCHEMA,
         Expectation as Expectation,
         Ledger as Ledger,
         LedgerPart as LedgerPart,
         Miniature as Miniature,
+        PromisedBeside as PromisedBeside,
         RecordedClaim as RecordedClaim,
+        SecretMechanism as SecretMechanism,
+        SecretParameter as SecretParameter,
         SpecDocument as SpecDocument,
     )
     from dpspec.specfile.reader import (
@@ -28,13 +37,17 @@ if TYPE_CHECKING:
     from dpspec.specfile.writer import to_toml as to_toml
 
 _HOMES = {
+    "dpspec.specfile.deployment": ("BlockProvenance", "Deployment", "PublishedSource", "UnaccountedStep"),
     "dpspec.specfile.document": (
         "SCHEMA",
         "Expectation",
         "Ledger",
         "LedgerPart",
         "Miniature",
+        "PromisedBeside",
         "RecordedClaim",
+        "SecretMechanism",
+        "SecretParameter",
         "SpecDocument",
     ),
     "dpspec.specfile.reader": (

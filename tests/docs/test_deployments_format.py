@@ -23,6 +23,7 @@ ENDS = {
     "example-unaccounted": Word.UNDECIDED,
     "example-user-day": Word.UNCHECKED,
     "example-secret": Word.HOLDS,
+    "example-bounded": Word.HOLDS,
     "example-product": Word.UNCHECKED,  # its share is
 }
 REGISTRY = installed().registry
@@ -43,3 +44,10 @@ def test_every_key_of_a_deployment_and_of_a_source_is_on_the_page() -> None:
 
     names = {p.name for cls in (Deployment, PublishedSource) for p in parameters(cls)}
     assert [name for name in sorted(names) if not re.search(rf"\b{name} = ", PAGE)] == []
+
+
+def test_every_name_of_the_page_is_registered() -> None:
+    table = PAGE.split("| what was done | written as |")[1].split("\n\n")[0]
+    known = {entry.name for entry in REGISTRY}
+    named = {name for name in re.findall(r"`([a-z0-9-]+)`", table) if "_" not in name}
+    assert named - known == set()

@@ -115,3 +115,15 @@ def test_a_total_says_what_is_not_in_it():
 
     document = product(ZERO_CONCENTRATED)
     assert any("promises besides, and that is not in the total" in line for line in ledger(document, document).losses())
+
+
+def test_what_looks_at_one_promise_says_so(tmp_path):
+    from click.testing import CliRunner
+
+    from dpspec.cli import main
+
+    path = tmp_path / "product.dpspec.toml"
+    path.write_text(to_toml(product(ZERO_CONCENTRATED), installed().registry))
+    found = CliRunner().invoke(main, ["compare", str(path), str(path), "--yardstick"])
+    assert "about its first promise alone" in found.output
+    assert CliRunner().invoke(main, ["compare", str(path), str(path), "--derivation", str(tmp_path / "d.json")]).exit_code == 2

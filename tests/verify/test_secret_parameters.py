@@ -89,6 +89,8 @@ def counts(name, **settings):
         ("geometric", {"epsilon": ranged("1/2", 2)}, Word.UNDECIDED),
         ("geometric", {"ratio": ranged("2/5", "1/2")}, Word.HOLDS),  # ln(5/2) < 1
         ("geometric", {"ratio": ranged("1/9", "1/3")}, Word.REFUTED),  # ln 3 > 1
+        ("geometric", {"ratio": ranged("1/9", "1/2")}, Word.UNDECIDED),
+        ("laplace", {"epsilon": ranged("1/2", 2)}, Word.UNDECIDED),
         ("laplace", {"epsilon": ranged("1/2", 1)}, Word.HOLDS),
         ("laplace", {"epsilon": ranged(2, 3)}, Word.REFUTED),
     ],

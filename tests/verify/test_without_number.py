@@ -146,3 +146,12 @@ def test_the_comparison_says_what_it_rests_on(tmp_path):
     lines = rests_on("A", document)
     assert lines[0] == "the answer rests on an assumption about A: the input divergence is assumed: the source does not say"
     assert lines[1].startswith("the promise of A does not cover: a threshold")
+
+
+def test_the_report_of_a_file_says_which_blocks_are_assumed():
+    from dpspec.report.text import file_report
+
+    assumed = BlockProvenance(block="input_divergence", how="assumed", because="the source does not say")
+    document = attrs.evolve(bits({"epsilon": "ln(3)"}), provenance=(assumed,))
+    told = file_report("file", verify_document(document))
+    assert "the input divergence is assumed: the source does not say" in " ".join(told.split())

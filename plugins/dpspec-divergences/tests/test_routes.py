@@ -15,6 +15,7 @@ from dpspec_divergences.routes import (
     LaplaceUnionBound,
     PureToZcdpRoute,
     Ratio,
+    ShuffleAmplification,
     Sum,
     ZcdpToApproximateBunSteinkeRoute,
     ZcdpToApproximateCksRoute,
@@ -174,6 +175,45 @@ def test_a_budget_of_another_kind_is_refused():
 def test_parameters_outside_their_domain_are_refused(faulty):
     with pytest.raises(ParameterError):
         ZcdpToApproximateRoute(**faulty)
+
+
+def shuffled_delta(epsilon_0, reports, others, epsilon):
+    """The hockey stick between the numbers of ones in shuffled randomised responses, one true answer 0 or 1, `others` ones."""
+    p = math.exp(epsilon_0) / (1 + math.exp(epsilon_0))
+
+    def counts(chances):
+        law = [1.0]
+        for chance in chances:
+            law = [
+                (law[k] if k < len(law) else 0) * (1 - chance) + (law[k - 1] if k else 0) * chance for k in range(len(law) + 1)
+            ]
+        return law
+
+    rest = [p] * others + [1 - p] * (reports - 1 - others)
+    left, right = counts([p, *rest]), counts([1 - p, *rest])
+    both = ((left, right), (right, left))
+    return max(sum(max(a - math.exp(epsilon) * b, 0) for a, b in zip(one, other, strict=True)) for one, other in both)
+
+
+@pytest.mark.parametrize(("epsilon", "reports", "delta"), [("1/2", 300, "1/1000"), ("1", 500, "1/100"), ("1/10", 200, "1/100")])
+@pytest.mark.parametrize("others", [0, 100])
+def test_shuffled_randomised_response_keeps_the_amplified_epsilon(epsilon, reports, delta, others):
+    """The exact law of the count, against the bound: it must keep it, and without shuffling it would not be needed."""
+    bound = ShuffleAmplification(reports=reports, delta=delta, epsilon=epsilon).value(SPEC)
+    local = float(number(epsilon))
+    assert shuffled_delta(local, reports, others, float(bound.upper)) <= float(number(delta))
+    assert shuffled_delta(local, reports, others, 0) > 0
+
+
+def test_shuffle_amplification_by_floats_and_its_hypothesis():
+    e, n, d = 1.0, 10**6, 1e-6
+    noise = 8 * math.sqrt(math.exp(e) * math.log(4 / d) / n) + 8 * math.exp(e) / n
+    found = ShuffleAmplification(reports=n, delta="1e-6", epsilon=1).value(SPEC)
+    assert float(found.lower) == pytest.approx(math.log(1 + (math.exp(e) - 1) / (math.exp(e) + 1) * noise), rel=1e-12)
+    assert ShuffleAmplification(reports=1000, delta="1e-2", epsilon=0).value(SPEC).upper < number("1e-30")
+    for epsilon, reports in ((1, 600), ("inf", 10**9), (12, 10**6)):  # ln(600/(16 ln(4e6))) = 0.90
+        with pytest.raises(ParameterError, match="beyond which the theorem says nothing"):
+            ShuffleAmplification(reports=reports, delta="1e-6", epsilon=epsilon).value(SPEC)
 
 
 def test_everything_is_registered():

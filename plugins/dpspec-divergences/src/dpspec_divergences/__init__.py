@@ -78,6 +78,7 @@ NAMES: Names = {
         "sum": "dpspec_divergences.routes:Sum",
         "ratio": "dpspec_divergences.routes:Ratio",
         "amplification": "dpspec_divergences.routes:Amplification",
+        "shuffle-amplification": "dpspec_divergences.routes:ShuffleAmplification",
         "laplace-union-bound": "dpspec_divergences.routes:LaplaceUnionBound",
         "zcdp-to-approximate": "dpspec_divergences.routes:ZcdpToApproximateRoute",
         "zcdp-to-approximate-cks": "dpspec_divergences.routes:ZcdpToApproximateCksRoute",

@@ -169,6 +169,43 @@ class Amplification(Route):
 
 
 @define
+class ShuffleAmplification(Route):
+    """Epsilon of n shuffled reports, each of which alone has epsilon_0: what the analyst sees, from what the shuffler sees.
+
+    ln(1 + (e^epsilon_0 - 1)/(e^epsilon_0 + 1) (8 sqrt(e^epsilon_0 ln(4/delta)/n) + 8 e^epsilon_0/n)), for one report replaced and
+    epsilon_0 <= ln(n/(16 ln(4/delta))) (Feldman, McMillan and Talwar 2021, Theorem 3.1). It is an upper bound; numerical ones are
+    smaller.
+
+    Args:
+        reports: n.
+        delta: of the shuffled reports, in (0, 1).
+        epsilon: epsilon_0, the pure budget of one report; without it the specification's.
+
+    >>> from dpspec_divergences.routes import zcdp_spec
+    >>> found = ShuffleAmplification(reports=10**6, delta="1e-6", epsilon=1)
+    >>> found.value(zcdp_spec(rho=1)).lower.decimal()
+    '0.0234968'
+    """
+
+    name: ClassVar[str] = "shuffle-amplification"
+
+    reports: Annotated[int, Integer(1)]
+    delta: Annotated[Fraction, Rational(0, 1, open_low=True, open_high=True)]
+    epsilon: Annotated[Number, Exact(0)] | None = None
+
+    def value(self, spec: PrivacySpec) -> Bracket:
+        epsilon = budget_of(spec, "epsilon", self.name) if self.epsilon is None else self.epsilon
+        with ctx.workprec(PRECISION):
+            odds = None if epsilon.is_infinite else epsilon.enclose(PRECISION).exp()
+            log = (4 / exact.ball(self.delta)).log()
+            if odds is None or not odds <= self.reports / (16 * log):
+                rule = "needs epsilon <= ln(reports / (16 ln(4/delta))), beyond which the theorem says nothing"
+                raise ParameterError(f"route {self.name}", rule, "give more reports, or a larger delta", value=str(epsilon))
+            noise = 8 * (odds * log / self.reports).sqrt() + 8 * odds / self.reports
+            return Bracket.around(((odds - 1) / (odds + 1) * noise + 1).log(), least=0)
+
+
+@define
 class LaplaceUnionBound(Route):
     """The error that all k Laplace answers keep with probability 1 - delta: ln(k/delta) sensitivity/epsilon (Lecture notes 2025).
 

@@ -11,6 +11,7 @@ import click
 from dpspec.cli.comparing import check_derivation, check_proof, compare, convert, recommend, risk
 from dpspec.cli.face import Face
 from dpspec.cli.files import check, check_plugin, examples, explain, lint, new, plugins as list_plugins, schema, verify
+from dpspec.cli.registry import registry
 from dpspec.cli.releasing import compose, ledger, release, synth
 
 
@@ -31,7 +32,7 @@ def main() -> None:
 
 _IN_THE_ORDER_OF_THE_HELP = (
     check, verify, compare, check_derivation, check_proof, ledger, compose, convert, risk, recommend, lint, list_plugins,
-    check_plugin, release, synth, explain, examples, new, schema,
+    check_plugin, release, synth, explain, examples, new, registry, schema,
 )  # fmt: skip
 for _command in _IN_THE_ORDER_OF_THE_HELP:
     main.add_command(_command)

@@ -28,6 +28,7 @@ SAYS = {
     "verifier": "the engines: exhaustive, derived, sampled, plain code",
     "comparison": "implied, separated, unknown; yardsticks",
     "composition": "ledgers",
+    "exchange": "records of the deployments registry",
     "linter": "findings",
     "releases": "a release of a real table",
     "report": "text, JSON, pictures",

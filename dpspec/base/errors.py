@@ -460,6 +460,27 @@ class BudgetParameterError(SpecError, ValueError):
     code = "budget-parameter"
 
 
+# --- records of the deployments registry --------------------------------------------------------
+
+
+class YamlError(DpspecError, ValueError):
+    """A file is no YAML, or holds what no record needs: an alias, an anchor, a tag, a second document, a key twice."""
+
+    code = "yaml"
+
+
+class RecordVersionError(DpspecError, ValueError):
+    """A record is written under another version of the registry's schema, which has no version number of its own."""
+
+    code = "record-version"
+
+
+class RegistryCheckError(DpspecError, ValueError):
+    """The registry's check script would refuse a record: its file name, a folded block, two backslashes, the shape of a URL."""
+
+    code = "registry-check"
+
+
 # --- derivations ---------------------------------------------------------------------------------
 
 

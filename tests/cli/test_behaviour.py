@@ -11,7 +11,8 @@ import pytest
 from dpspec.cli import main
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = [*((name,) for name in main.commands if name != "new"), ("new", "spec"), ("new", "plugin")]
+GROUPS = {"new": ("spec", "plugin"), "registry": ("import", "export")}
+COMMANDS = [(name, *below) for name in main.commands for below in ([(one,) for one in GROUPS[name]] if name in GROUPS else [()])]
 
 
 @pytest.mark.parametrize("module", ["dpspec", "dpspec.cli"])

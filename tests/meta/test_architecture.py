@@ -23,7 +23,7 @@ FLOORS = [
     ("dpspec.plugin", "dpspec.reason", "dpspec.verifier"),
     ("dpspec.comparison", "dpspec.composition", "dpspec.linter", "dpspec.releases"),
     ("dpspec.report",),
-    ("dpspec.api",),
+    ("dpspec.api", "dpspec.exchange"),
     ("dpspec", "dpspec.deployments", "dpspec.testing"),
     ("dpspec.cli", "dpspec.pytest_plugin"),
     ("dpspec.__main__",),

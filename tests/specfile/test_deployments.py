@@ -6,7 +6,6 @@ undecided whatever the mechanism keeps, and where nothing was checked nothing ev
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 
@@ -39,6 +38,11 @@ def numbers(name: str) -> dict[str, tuple[str, str | None]]:
     }
 
 
+def names_a_mechanism(document: SpecDocument) -> bool:
+    """Whether there is something to judge: a mechanism, or one of several that a secret number tells apart."""
+    return document.mechanism is not None or document.secret is not None
+
+
 # --- every file ------------------------------------------------------------------------------------
 
 
@@ -53,7 +57,7 @@ def test_it_says_who_published_what_and_where_each_block_is_from(name: str) -> N
     assert document.deployment is not None
     assert document.sources
     told = {origin.block for origin in document.provenance}
-    assert told == set(BLOCKS) - (set() if document.mechanism is not None else {"mechanism"})
+    assert told == set(BLOCKS) - (set() if names_a_mechanism(document) else {"mechanism"})
     cited = {source for origin in document.provenance for source in origin.source}
     assert {source.id for source in document.sources} >= cited
 
@@ -77,7 +81,7 @@ def test_it_ends_as_it_says(name: str) -> None:
 @EACH
 def test_nothing_holds_where_nothing_was_checked(name: str) -> None:
     document = DOCUMENTS[name]
-    if document.mechanism is None:
+    if not names_a_mechanism(document):
         assert document.claim is not None
         assert document.claim.verdict == "undecided"
         assert judged(name).word in ENDS["undecided"]
@@ -90,20 +94,18 @@ def test_every_printed_number_is_recomputed(name: str) -> None:
 
 
 def test_what_is_false_as_it_was_written_stands_beside_what_is_true() -> None:
-    """`NAME-as-written` beside `NAME`; the Opportunity Atlas beside what it could say with a delta."""
-    refuted = {name for name, document in DOCUMENTS.items() if document.claim and document.claim.verdict == "refuted"}
-    beside = {"us-opportunity-atlas": "us-opportunity-atlas-with-delta"}
-    for name in refuted:
-        other = beside.get(name) or re.sub(r"-as-(written|printed)$", "", name)
-        assert other != name, f"{name}: no file with what could be said"
-        assert DOCUMENTS[other].claim.verdict in {"verified", "undecided"}  # type: ignore[union-attr]
+    """`NAME-as-written` beside `NAME`, or `NAME` beside `NAME-with-delta`: one name begins the other, and is not refuted."""
+    verdicts = {name: document.claim.verdict for name, document in DOCUMENTS.items() if document.claim is not None}
+    for name in (name for name, verdict in verdicts.items() if verdict == "refuted"):
+        beside = [one for one in verdicts if f"{name}-".startswith(f"{one}-") or one.startswith(f"{name}-")]
+        assert {verdicts[one] for one in beside} & {"verified", "undecided"}, f"{name}: no file with what could be said"
 
 
 # --- what the catalogue shows -----------------------------------------------------------------------
 
 
 def test_one_list_prints_two_conversions() -> None:
-    """Nearly all epsilons at delta = 1e-5 in the list are Bun and Steinke's tail bound of the rho beside them, to all digits."""
+    """Epsilons at delta = 1e-5 in the list are Bun and Steinke's tail bound of the rho beside them, but for one."""
     rows = {
         (e.printed.plain(), type(e.route).name)
         for document in DOCUMENTS.values()
@@ -112,15 +114,18 @@ def test_one_list_prints_two_conversions() -> None:
     }
     bun_steinke = {printed for printed, route in rows if route == "zcdp-to-approximate-bun-steinke"}
     assert bun_steinke >= {"49.21", "45.68", "12.74", "34.92", "10.61", "0.69"}
+    odd = numbers("us-2020-pl-persons")
+    assert odd["epsilon at delta = 1e-5 of persons and units together, as the list prints it"] == ("13.64", None)
+    assert odd["the same by the formula of its other numbers"] == ("13.64", "13.09")
 
 
 def test_three_formulas_in_one_census() -> None:
     routes = {
         name: [type(e.route).name for e in DOCUMENTS[name].expectations if e.parameter == "epsilon"]
-        for name in ("us-2020-pl-persons", "us-2020-dhc-persons", "us-2020-ddhc-a")
+        for name in ("us-2020-pl-housing-units", "us-2020-dhc-persons", "us-2020-ddhc-a")
     }
     assert {name: set(found) for name, found in routes.items()} == {
-        "us-2020-pl-persons": {"zcdp-to-approximate-cks"},
+        "us-2020-pl-housing-units": {"zcdp-to-approximate-cks"},
         "us-2020-dhc-persons": {"zcdp-to-approximate"},
         "us-2020-ddhc-a": {"zcdp-to-approximate-bun-steinke"},
     }

@@ -1,0 +1,1 @@
+"""Records of the deployments registry: YAML files to specification files and back."""

@@ -409,7 +409,7 @@ def front(entries: Entries) -> str:
         "# What is promised out there",
         "",
         f"{count(len(entries), 'file')} about {len(products)} real products, each read and judged when this page was made.",
-        f"{MADE}. What a file assumes is ours, and each page says what. Nothing is graded; `dpspec catalogue` asks the same files.",
+        f"{MADE}. What a file assumes is ours, and each page says what. Nothing is graded; `dpspec catalogue` asks the files.",
         "",
         "## What they show",
     ]

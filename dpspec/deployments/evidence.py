@@ -130,9 +130,9 @@ def gather(document: SpecDocument, registry: Registry, progress: Progress | None
 
 
 def _stated_by(document: SpecDocument, ids: tuple[str, ...] = ()) -> str:
-    """The mark of what sources state: the publisher, if one of them is its own."""
-    wanted = [source for source in document.sources if not ids or source.id in ids]
-    return STATED if any(_is_own(source, document) for source in wanted) else OTHERS
+    """The mark of what sources state: the publisher, if one of those named is its own; where none is named, if all are."""
+    own = [_is_own(source, document) for source in document.sources if not ids or source.id in ids]
+    return STATED if (any(own) if ids else own and all(own)) else OTHERS
 
 
 def _is_own(source: PublishedSource, document: SpecDocument) -> bool:
@@ -200,7 +200,7 @@ def _exact(document: SpecDocument) -> Iterator[EvidenceLine]:
     held = document.spec.multiverse.induced_by()
     says = "; ".join(map(str, held or ())) or thing_in_words(document.spec.multiverse)
     if held == ():
-        says = "none is in the file: all datasets are protected from each other"
+        says = "none: the promise is about all datasets"
     yield _block(document, "multiverse", "exact", "facts published without noise", says)
 
 

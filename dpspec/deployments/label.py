@@ -57,12 +57,12 @@ def label(document: SpecDocument, standing: Standing) -> tuple[LabelSection, ...
     """
     sections = {
         "What it is": _what(document),
+        "Was it checked?": _checked(document, standing),
         "Who is protected": _who(document),
         "What one change is": _change(document),
         "What is published exactly": _exact(document),
         "The number": _number(document),
         "What it does to somebody who wants to find out about you": _attacker(document, standing),
-        "Was it checked?": _checked(document, standing),
         "What the promise does not cover": _uncovered(document),
         "What is not said": _unsaid(document),
     }
@@ -88,7 +88,7 @@ def _who(document: SpecDocument) -> Iterator[str]:
         return
     words = read_unit(unit)
     if words.time is None:
-        yield f"What is protected is one {unit}: what the data hold of it. Several of them together are protected less than one."
+        yield f"What is protected is one {unit}: what the data hold of it. For several together the promise can be weaker."
         return
     period = words.time if words.times == 1 else f"{words.times} {words.time}s"
     yield f"What is protected is one {unit}: what the data hold of one {'-'.join(words.parts)} from one {period}."
@@ -138,8 +138,8 @@ def _number(document: SpecDocument) -> Iterator[str]:
             f"{_said(spec.budget)}, for one change; smaller is stronger. It is measured by {thing_in_words(measure)}, which "
             f"`dpspec explain {measure.name}` explains."
         )
-        if how_of(document, "budget") == "assumed":
-            yield "This number is an assumption of the file: no source gives it."
+        if how_of(document, "budget") in ("assumed", "inferred"):
+            yield f"This number is {how_of(document, 'budget')} by the file: no source gives it as such."
     for part in document.parts:
         yield f"Promised besides: {part}: {_said(part.spec.budget)}."
     if made is not None and made.period is not None:
@@ -165,6 +165,8 @@ def _attacker(document: SpecDocument, standing: Standing) -> Iterator[str]:
     if document.spec.budget.unpublished() is not None:
         yield "Without a number nobody can say how much the release helps them."
         return
+    if standing.is_false:
+        yield "The release is known to break the promise. What follows is about a release that would keep it."
     try:
         yield from audience_data(document, "public", standing)["paragraphs"][1:]
     except DpspecError as fault:
@@ -184,8 +186,8 @@ def _checked(document: SpecDocument, standing: Standing) -> Iterator[str]:
     elif document.spec.budget.unpublished() is not None:
         yield "No number was published that a release could be held against."
     else:
-        yield PUBLIC[standing.word].replace("The limits below are", "The limits above are").replace("told below", "told above")
-    yield f"In one line: {standing.sentence}."
+        yield PUBLIC[standing.word]
+    yield f"In the words of the engine: {standing.sentence}."
 
 
 def _uncovered(document: SpecDocument) -> Iterator[str]:

@@ -140,8 +140,11 @@ def _public(spec: PrivacySpec, step: SmallestStep, numbers: dict[str, Bracket], 
             f"If everything but the data of one {unit} is known, the published facts settle the rest: nothing about it is left "
             "to the blurring."
         )
-    if numbers:
+    if step.candidates.bound == 0:
+        yield "If the promise is kept, the release looks the same for both ideas otherwise, and does not help to tell them apart."
+    elif numbers:
         yield from _odds(numbers, known)
+    if numbers:
         yield (
             f"All this holds for two ideas at distance {step.distance} or less. Distance here means: "
             f"{thing_in_words(spec.input_divergence)}{_called(units)}. For two ideas further apart the limits are weaker, or "

@@ -258,6 +258,43 @@ def test_a_label_says_what_was_checked_and_no_more(run, folder):
     assert "stayed open" in said(run, folder, "leaves-out")["Was it checked?"]
 
 
+def test_a_label_of_a_false_promise_says_so_before_any_limit(run, folder):
+    page = run("label", folder / "false.dpspec.toml").out
+    assert page.index("known to be false") < page.index("of 100 cases")
+    assert "known to break the promise" in page
+
+
+def test_nothing_is_blurred_where_nothing_may_be_told(run, tmp_path):
+    written(tmp_path, "none", budget="epsilon = 0", keep="1/2")
+    page = run("label", tmp_path / "none.dpspec.toml").out
+    assert "looks the same for both ideas" in " ".join(page.split())
+    assert "blurred by chance" not in page
+
+
+def test_facts_are_the_publishers_only_where_every_source_is(run, folder, tmp_path):
+    text = (folder / "proved.dpspec.toml").read_text(encoding="utf-8")
+    two = text.replace("[provenance]", '[[source]]\nid = "list"\ntitle = "A list"\n\n[provenance]')
+    (tmp_path / "proved.dpspec.toml").write_text(two, encoding="utf-8")
+    _, own = gathered(run, folder, "proved", tmp_path / "own")
+    _, mixed = gathered(run, tmp_path, "proved", tmp_path / "mixed")
+    assert marks(own, "trust")["model"] == ("stated by the publisher", None)
+    assert marks(mixed, "trust")["model"] == ("stated by others", None)
+    assert marks(mixed, "budget")["budget"] == ("stated by the publisher", None)
+
+
+def test_what_a_unit_stands_for_is_told_to_people(run, tmp_path):
+    facts = 'units = { record = "user-day" }'
+    written(tmp_path, "aliased", blocks=ALIASED, facts=facts, keep=None)
+    page = said(run, tmp_path, "aliased")
+    assert "one user from one day" in page["Who is protected"]
+    assert "user-week" in page["The number"]
+    assert "a household here is" not in " ".join(page.values())
+    assert ids(run, tmp_path, "--unit", "user-day") == {"aliased"}
+
+
+ALIASED = RECORDS.replace('unit = "user-day"', 'unit = "record"')
+
+
 def test_a_label_without_a_number_names_none(run, folder):
     page = said(run, folder, "silent")
     assert "No number" in page["The number"]

@@ -8,7 +8,6 @@ Nothing on the front page is typed: each finding is counted from the files when 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -229,15 +228,10 @@ def _once(entries: Entries) -> Iterator[tuple[CatalogueEntry, Expectation]]:
     seen = set()
     for entry in entries:
         for one in entry.document.expectations:
-            key = (_family(entry), one.what, one.printed.plain(), one.corrected is None)
+            key = (entry.deployment.publisher, entry.deployment.in_year, one.what, one.printed.plain(), one.corrected is None)
             if key not in seen:
                 seen.add(key)
                 yield entry, one
-
-
-def _family(entry: CatalogueEntry) -> str:
-    """What a promise as written and the one that could be made have in common."""
-    return f"{entry.deployment.publisher} {entry.deployment.in_year}"
 
 
 def _errata(entries: Entries) -> Iterator[tuple[CatalogueEntry, Expectation, str]]:
@@ -268,22 +262,20 @@ def false_as_written(entries: Entries) -> Finding:
     lines = []
     for entry in entries:
         if entry.verdict in ("recorded", "refuted") and entry.how("budget") != "assumed":
-            holds = [one for one in entries if one is not entry and _stem(one.id) == _stem(entry.id) and _is_kept(one)]
+            holds = [one for one in entries if one is not entry and _product(one) == _product(entry) and _is_kept(one)]
             beside = f"; what does hold: {', '.join(map(link, holds))}" if holds else ""
             because = "" if entry.document.claim is None else plain(entry.document.claim.because)
             lines.append(f"{link(entry)}: {because}{beside}")
-    return f"{count(len(lines), 'promise')} with a published number are false as written", lines
+    return f"{count(len(lines), 'promise')} that a source makes or implies are false as written", lines
 
 
 def _is_kept(entry: CatalogueEntry) -> bool:
     return entry.verdict in ("verified", "stand-in")
 
 
-_ENDINGS = re.compile(r"-(as-written|as-printed|as-published|whole-space)$")
-
-
-def _stem(id: str) -> str:
-    return _ENDINGS.sub("", id)
+def _product(entry: CatalogueEntry) -> tuple[object, ...]:
+    """What the files of one product have in common: a promise as written, and the one that could be made."""
+    return entry.deployment.publisher, entry.deployment.product
 
 
 def no_budget_holds(entries: Entries) -> Finding:
@@ -291,7 +283,7 @@ def no_budget_holds(entries: Entries) -> Finding:
     lines = []
     for entry in entries:
         if entry.verdict in ("recorded", "refuted") and entry.how("budget") == "assumed":
-            kept = [one for one in entries if one is not entry and _stem(one.id) == _stem(entry.id) and _is_kept(one)]
+            kept = [one for one in entries if one is not entry and _product(one) == _product(entry) and _is_kept(one)]
             beside = (
                 f"; inside universes of equal facts: {', '.join(f'{link(one)} keeps {short_budget(one.spec)}' for one in kept)}"
             )
@@ -352,7 +344,10 @@ def one_test(entries: Entries) -> Finding:
             )
     powers = [line.power for entry in entries for line in entry.lines if line.power is not None]
     weak = sum(power.lower >= Fraction(99, 100) for power in powers)
-    return f"{weak} of {len(powers)} published numbers would let a test of level 5% have a power of 99% and more", lines
+    return (
+        f"{weak} of {len(powers)} numbers from sources would let a test of level 5% have a power of 99% and more",
+        lines,
+    )
 
 
 def same_people(entries: Entries) -> Finding:

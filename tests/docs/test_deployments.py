@@ -57,7 +57,7 @@ def entry(name):
     return found
 
 
-@pytest.mark.parametrize("name", ["google-mobility", "ohmconnect-as-printed", "wikimedia-editors-weekly"])
+@pytest.mark.parametrize("name", ["meta-urls", "ohmconnect-as-printed", "wikimedia-editors-weekly"])
 def test_a_page_is_made_again(name):
     assert MAKER.page(entry(name)) == kept(name), AGAIN
 
@@ -71,9 +71,10 @@ def test_all_pages_and_findings_are_made_again():
 
 def test_findings_follow_the_files():
     """Without the misprint the finding is gone: nothing of it is typed."""
-    entries = [entry(name) for name in ("google-symptoms", "us-2020-ddhc-a", "ohmconnect-as-printed", "ohmconnect")]
-    titles = {find.__name__: find(entries)[1] for find in (MAKER.sums, MAKER.conversions, MAKER.false_as_written)}
-    assert any("0.021" in line for line in titles["sums"])
-    assert any("49.21" in line and "bun-steinke" in line for line in titles["conversions"])
-    assert any("what does hold: [ohmconnect]" in line for line in titles["false_as_written"])
-    assert MAKER.sums(entries[1:])[1] == []
+    symptoms, census = entry("google-symptoms"), entry("us-2020-sdhc")
+    assert any("0.021" in line for line in MAKER.sums([symptoms, census])[1])
+    assert MAKER.sums([census])[1] == []
+    assert any("12.74" in line and "bun-steinke" in line for line in MAKER.conversions([census])[1])
+    pair = [entry("opensafely-old-rule"), entry("opensafely")]
+    assert any("what does hold: [opensafely]" in line for line in MAKER.false_as_written(pair)[1])
+    assert MAKER.false_as_written(pair[1:])[1] == []

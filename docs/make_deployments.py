@@ -125,7 +125,7 @@ def page(entry: CatalogueEntry) -> str:
         ]
     lines += ["", "## How it stands", "", f"**{VERDICT_WORDS[entry.verdict]}**: {plain(entry.standing.sentence)}."]
     if entry.verdict == "stand-in":
-        ours = " and ".join(BLOCK_NAMES[block] for block in entry.assumed if block in ("space", "mechanism"))
+        ours = " and ".join(BLOCK_NAMES[block] for block in entry.document.stand_ins)
         lines += ["", f"What was verified is a stand-in: the {ours} {'are' if ' and ' in ours else 'is'} assumed."]
     power = entry.lines[0].power
     if power is not None:

@@ -135,7 +135,7 @@ class CatalogueEntry:
         if word in (Word.UNCHECKED, Word.UNDECIDED) and self.spec.budget.unpublished() is not None and not judged:
             return NOT_STATED
         if word in (Word.VERIFIED, Word.DERIVED):
-            return STAND_IN if {"space", "mechanism"} & set(self.assumed) else "verified"
+            return STAND_IN if self.document.stand_ins else "verified"
         return word.word
 
     @cached_property

@@ -211,7 +211,7 @@ def _correctness(report: FileReport, verdicts: JsonData, shown: dict[str, tuple[
         yield _block(document, "mechanism", "correctness", "mechanism", thing_in_words(mechanism))
     else:
         yield EvidenceLine(level="correctness", what="mechanism", mark=NOT_STATED, says="the file names none")
-    ours = [one.block for one in document.assumed if one.block in ("space", "mechanism")]
+    ours = document.stand_ins
     note = f"; this is about a stand-in: the {' and the '.join(ours)} {'are' if len(ours) > 1 else 'is'} assumed" if ours else ""
     rows = {row["name"]: row for row in verdicts["obligations"]}
     for one in report.obligations:

@@ -20,7 +20,7 @@ from dpspec.blocks.units import longer_units, read_unit
 from dpspec.deployments.catalogue import how_of, number_state, one_of, unit_of
 from dpspec.reason.rules import promise_for
 from dpspec.report.audience import audience_data
-from dpspec.report.terminal import PUBLIC, budget_in_words, drawn, standing_data, thing_in_words
+from dpspec.report.terminal import budget_in_words, drawn, public_standing, standing_data, thing_in_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -174,19 +174,12 @@ def _attacker(document: SpecDocument, standing: Standing) -> Iterator[str]:
 
 
 def _checked(document: SpecDocument, standing: Standing) -> Iterator[str]:
-    ours = [BLOCK_QUESTIONS[one.block] for one in document.assumed if one.block in ("space", "mechanism")]
-    if standing.word in (Word.VERIFIED, Word.DERIVED):
-        if ours:
-            yield (
-                f"What was checked is a stand-in with the same number. The file had to assume {' and '.join(ours)}. What the "
-                "publisher runs was not looked at."
-            )
-        else:
-            yield "It was checked that what this file describes keeps the promise. The publisher's program was not looked at."
-    elif document.spec.budget.unpublished() is not None:
+    if standing.word not in (Word.VERIFIED, Word.DERIVED) and document.spec.budget.unpublished() is not None:
         yield "No number was published that a release could be held against."
     else:
-        yield PUBLIC[standing.word]
+        yield public_standing(standing.word, document.stand_ins)
+    if standing.word in (Word.VERIFIED, Word.DERIVED):
+        yield "The publisher's program was not looked at."
     yield f"In the words of the engine: {standing.sentence}."
 
 

@@ -20,7 +20,7 @@ import attrs
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.base.errors import NoFormulaError, ParameterError, UnknownNameError, count
+from dpspec.base.errors import DpspecError, NoFormulaError, ParameterError, UnknownNameError, count
 from dpspec.base.exact import Bracket, Number
 from dpspec.base.params import Rational, build, did_you_mean, parameters
 from dpspec.base.types import JsonData, Progress
@@ -448,7 +448,11 @@ def at_least(
 
 
 def _against(entry: CatalogueEntry, target: CatalogueEntry, compare: SpecComparing) -> AtLeast:
-    direction = compare(entry.document, target.document).forward
+    try:
+        direction = compare(entry.document, target.document).forward
+        answer, because = direction.answer, _because(direction)
+    except DpspecError as fault:  # the blocks of the one mean nothing for the data of the other
+        answer, because = Answer.UNKNOWN, f"they cannot be held against each other: {fault}"
     left, right = entry.spec.space, target.spec.space
     apart = left != right and left.includes(right) is None and right.includes(left) is None
     rests = [f"{one.id}: {block.replace('_', ' ')}" for one in (entry, target) for block in one.assumed if block != "mechanism"]
@@ -460,8 +464,8 @@ def _against(entry: CatalogueEntry, target: CatalogueEntry, compare: SpecCompari
     caveats += [f"{one.id} does not cover: {step}" for one in (entry, target) for step in one.document.unaccounted]
     return AtLeast(
         entry=entry,
-        answer=direction.answer,
-        reason=_because(direction),
+        answer=answer,
+        reason=because,
         about_other_data=apart,
         rests_on=tuple(rests),
         caveats=tuple(caveats),

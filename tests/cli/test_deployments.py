@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from dpspec.base.errors import NoFormulaError
 from dpspec.cli import main
 
 HEAD = """\
@@ -183,6 +184,22 @@ def test_at_least_gives_a_reason_and_the_assumptions(run, folder):
     assert found["silent"]["answer"] != "implies"
     weaker = run("catalogue", folder, "--at-least", "stronger", "--format", "json")
     assert {row["id"]: row["word"] for row in weaker.json("catalogue-at-least")["answers"]}["proved"] == "no"
+
+
+def test_a_pair_that_cannot_be_compared_leaves_the_others(run, folder, monkeypatch):
+    from dpspec import api
+
+    real = api.compare
+
+    def fails(left, right, *rest):
+        if left.id == "stand-in":
+            raise NoFormulaError("space", "has no such unit", "name another")
+        return real(left, right, *rest)
+
+    monkeypatch.setattr(api, "compare", fails)
+    ran = run("catalogue", folder, "--at-least", "proved", "--format", "json")
+    found = {row["id"]: row for row in ran.json("catalogue-at-least")["answers"]}
+    assert (ran.code, found["stand-in"]["word"], found["stronger"]["word"]) == (3, "not decided", "yes")
 
 
 def test_order_ledger_and_yardstick(run, folder):

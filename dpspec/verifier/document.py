@@ -210,26 +210,30 @@ def _of_secret(secret: SecretMechanism, spec: PrivacySpec, recorded: str) -> Jud
             assert found is not None  # noqa: S101 - a claim about a mechanism has one
             return found
 
-        ends = secret.ends()
-        most, least = (None, None) if ends is None else map(verdict_of, ends)
-        if most is not None and most.outcome is Outcome.VERIFIED:
-            return _recorded("claim", _for_all(most, secret, "the most revealing of them"), recorded)
-        if least is not None and least.outcome is Outcome.REFUTED:
-            return _recorded("claim", _for_all(least, secret, "the least revealing of them"), recorded)
-        found = [(said, verdict_of(mechanism)) for said, mechanism in secret.candidates()]
-        outcomes = {verdict.outcome for _, verdict in found}
-        if secret.is_listed and len(outcomes) == 1:
-            worst_of_all = max((verdict for _, verdict in found), key=lambda verdict: verdict.constant.upper)
-            return _recorded("claim", _for_all(worst_of_all, secret, f"each of {len(found)}"), recorded)
-        reason = (
-            _where_it_changes(found)
-            if len(outcomes) > 1
-            else f"{outcomes.pop().value} at each of the {len(found)} values that were tried, and nothing is shown between them"
-        )
-        verdict = Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=f"{secret}: {reason}")
-        return _recorded("claim", verdict, recorded)
+        return attrs.evolve(_recorded("claim", _of_all(secret, verdict_of), recorded), recorded=recorded)
 
     return Judgement(name="claim", judge=judge)
+
+
+def _of_all(secret: SecretMechanism, verdict_of: Callable[[Mechanism], Verdict]) -> Verdict:
+    """The verdict of all that a mechanism with secret parameters may be."""
+    ends = secret.ends()
+    most, least = (None, None) if ends is None else map(verdict_of, ends)
+    if most is not None and most.outcome is Outcome.VERIFIED:
+        return _for_all(most, secret, "the most revealing of them")
+    if least is not None and least.outcome is Outcome.REFUTED:
+        return _for_all(least, secret, "the least revealing of them")
+    found = [(said, verdict_of(mechanism)) for said, mechanism in secret.candidates()]
+    outcomes = {verdict.outcome for _, verdict in found}
+    if secret.is_listed and len(outcomes) == 1:
+        worst_of_all = max((verdict for _, verdict in found), key=lambda verdict: verdict.constant.upper)
+        return _for_all(worst_of_all, secret, f"each of {len(found)}")
+    reason = (
+        _where_it_changes(found)
+        if len(outcomes) > 1
+        else f"{outcomes.pop().value} at each of the {len(found)} values that were tried, and nothing is shown between them"
+    )
+    return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=f"{secret}: {reason}")
 
 
 def _for_all(verdict: Verdict, secret: SecretMechanism, looked: str) -> Verdict:

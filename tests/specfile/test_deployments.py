@@ -101,6 +101,21 @@ def test_what_is_false_as_it_was_written_stands_beside_what_is_true() -> None:
 # --- what the catalogue shows -----------------------------------------------------------------------
 
 
+def test_the_budgets_are_the_printed_ones() -> None:
+    """Of the releases whose structure is published, and of some of the others."""
+    printed = {
+        "us-2020-pl-persons": "2.56", "us-2020-pl-housing-units-as-printed": "0.07", "us-2020-dhc-persons": "4.96",
+        "us-2020-dhc-units": "7.7", "us-2020-ddhc-a": "19.776", "us-2020-sdhc": "2.515", "us-lodes-onthemap": "8.6", "us-pseo": "3",
+        "us-opportunity-atlas": "8", "apple-emoji": "4", "apple-health-types": "2", "apple-lookup-hints": "4",
+        "apple-safari-autoplay": "8", "apple-safari-energy": "4", "apple-quicktype": "16", "enpa": "8", "google-mobility": "2.64",
+        "google-symptoms": "1.68", "google-vaccination": "2.19", "google-urban-mobility": "0.66", "google-eie": "2",
+        "google-gboard-spanish": "0.81", "google-gboard-oov": "10", "google-gboard-oov-central": "0.32", "google-shopping": "1",
+        "google-trends": "2", "chrome-attribution-click": "14", "chrome-attribution-view": "14",
+    }  # fmt: skip
+    budgets = {name: DOCUMENTS[name].spec.budget.uniform() for name in printed}
+    assert {name: budget and budget.plain() for name, budget in budgets.items()} == printed
+
+
 def test_one_list_prints_two_conversions() -> None:
     """Epsilons at delta = 1e-5 in the list are the tail bound of the rho beside them, to all digits, but for one."""
     found = {

@@ -105,8 +105,8 @@ def test_the_budgets_are_the_printed_ones() -> None:
     """Of the releases whose structure is published, and of some of the others."""
     printed = {
         "us-2020-pl-persons": "2.56", "us-2020-pl-housing-units-as-printed": "0.07", "us-2020-dhc-persons": "4.96",
-        "us-2020-dhc-units": "7.7", "us-2020-ddhc-a": "19.776", "us-2020-sdhc": "2.515", "us-lodes-onthemap": "8.6", "us-pseo": "3",
-        "us-opportunity-atlas": "8", "apple-emoji": "4", "apple-health-types": "2", "apple-lookup-hints": "4",
+        "us-2020-dhc-units": "7.7", "us-2020-ddhc-a": "19.776", "us-2020-sdhc": "2.515", "us-lodes-onthemap": "8.6",
+        "us-pseo": "3", "us-opportunity-atlas": "8", "apple-emoji": "4", "apple-health-types": "2", "apple-lookup-hints": "4",
         "apple-safari-autoplay": "8", "apple-safari-energy": "4", "apple-quicktype": "16", "enpa": "8", "google-mobility": "2.64",
         "google-symptoms": "1.68", "google-vaccination": "2.19", "google-urban-mobility": "0.66", "google-eie": "2",
         "google-gboard-spanish": "0.81", "google-gboard-oov": "10", "google-gboard-oov-central": "0.32", "google-shopping": "1",

@@ -95,7 +95,9 @@ def audience_data(found: SpecDocument, audience: str, standing: Standing) -> Jso
         "audience": audience,
         "standing": terminal.standing_data(standing),
         "paragraphs": [
-            terminal.PUBLIC[standing.word] if audience == "public" else f"How it stands: {standing.sentence}.",
+            terminal.public_standing(standing.word, found.stand_ins)
+            if audience == "public"
+            else f"How it stands: {standing.sentence}.",
             *paragraphs,
         ],
         "numbers": [{"what": what, "value": bracket(value)} for what, value in numbers.items()],

@@ -82,15 +82,24 @@ class FileReport:
 
     @property
     def scope(self) -> str:
-        """How far the claim itself was examined."""
+        """How far the claim itself was examined, and whether it is one on stand-ins."""
+        made_up = self.document.stand_ins
         if all(obligation.verdict is None for obligation in self.obligations):
             return "printed numbers only"
+        return f"{self._examined}; {_made_up(made_up)}" if made_up else self._examined
+
+    @property
+    def _examined(self) -> str:
         if any(obligation.verdict is not None and obligation.verdict.method == "sampled" for obligation in self.obligations):
             return "by sampling; not every pair was looked at"
         derived = [o.verdict for o in self.obligations if o.verdict is not None and o.verdict.method == METHOD]
         if derived:
             return "the whole space, by a proof" if any(verdict.proof for verdict in derived) else "a pair of the whole space"
         return "miniatures only; the whole space was not walked" if self.document.miniatures else "the whole space"
+
+
+def _made_up(blocks: Sequence[str]) -> str:
+    return f"the {' and the '.join(blocks)} {'stand in for others' if len(blocks) > 1 else 'stands in for another'}"
 
 
 Judge = Callable[[Registry | None, Progress | None], Obligation]

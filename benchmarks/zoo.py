@@ -34,11 +34,11 @@ from dpspec_divergences import (
     DifferInOnePosition,
     DNor,
     HammingOrdered,
+    LInfinityDistance,
     Mult,
     MultDelta,
     Neighbour,
     SymmetricDifference,
-    UserMetric,
 )
 
 from dpspec.blocks.budget import UniformBudget
@@ -135,16 +135,12 @@ def multiverse_of(entry: Any) -> Multiverse:
     return LevelSets(invariants=tuple(held))
 
 
-def largest_change(left: Any, right: Any) -> int:
-    return max(abs(a - b) for a, b in zip(left, right, strict=True))
-
-
 def spec_of(entry: Any, zoo: dict[str, Any]) -> PrivacySpec:
     """The claim of an entry."""
     kind, size, *rest = entry.claim
     metric: Any
     if entry.metric == "linf":
-        metric = UserMetric(function=largest_change, label="largest change of an answer")
+        metric = LInfinityDistance()
     elif kind == "approx":
         metric = Neighbour(relation=AddRemove() if entry.metric == "add_remove" else DifferInOnePosition())
     else:

@@ -34,6 +34,7 @@ SAYS = {
     "report": "text, JSON, pictures",
     "api": "one function for each question",
     "dpspec": "the face for users",
+    "deployments": "catalogue, evidence, labels",
     "testing": "kit, strategies, assertions",
     "cli": "the command line",
     "pytest_plugin": "specification files as tests",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shutil
 import stat
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -87,6 +89,36 @@ def write_bytes(path: Path, content: bytes) -> None:
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or "this is no path"
         raise ReleaseError("file", f"cannot be written ({reason})", "choose another path", value=str(path)) from None
+
+
+def write_folder(target: Path, texts: Mapping[str, str]) -> None:
+    """Write text files into a new folder, which appears with all of them or not at all.
+
+    Args:
+        target: the folder; its parents are made where they are missing.
+        texts: path inside the folder, with slashes, to text.
+
+    Raises:
+        ReleaseError: the folder exists already, or cannot be written.
+    """
+    if target.exists() or target.is_symlink():
+        raise ReleaseError("folder", "exists already", "choose another name or place", value=str(target))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        begun = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        try:
+            folder = begun / target.name
+            folder.mkdir()
+            for path, text in texts.items():
+                file = folder / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(text.encode())
+            folder.rename(target)
+        finally:
+            shutil.rmtree(begun, ignore_errors=True)
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or "this is no path"
+        raise ReleaseError("folder", f"cannot be written ({reason})", "choose another place", value=str(target)) from None
 
 
 @contextmanager

@@ -104,6 +104,11 @@ class InputDivergence(Promising, ABC):
         """The divergence as a price of changing records one by one; None when it is none, or that is not known."""
         return None
 
+    def number_steps(self, places: int) -> tuple[tuple[int, ...], ...] | None:
+        """Vectors of whole numbers of which at most d(x, x') add up to x' - x, for all lists x, x' of so many whole numbers at
+        finite distance; those that run against them among them. None when there are none, or too many."""
+        return None
+
     def path_form(self) -> InputDivergence | None:
         """For a neighbour form: the length of a shortest path of neighbours (Bailie, Gong and Meng 2023); None when it has no
         name."""
@@ -129,6 +134,7 @@ class InputDivergence(Promising, ABC):
         "least_distance": least_distance,
         "counted_unit": counted_unit,
         "record_steps": record_steps,
+        "number_steps": number_steps,
         "path_form": path_form,
         "bounded_by": bounded_by,
         "bounds": bounds,

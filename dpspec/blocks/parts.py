@@ -466,6 +466,21 @@ class Entries(SpacePart):
         return False
 
 
+class NumberLists(SpacePart):
+    """Datasets are all lists of so many whole numbers between two bounds, and code gets them as such.
+
+    It lets code that only adds noise to its numbers and compares them be judged on all datasets at once.
+    """
+
+    @abstractmethod
+    def places(self) -> int:
+        """How many numbers a list has."""
+
+    @abstractmethod
+    def bounds(self) -> tuple[int, int | None]:
+        """The least and the largest number; None for no bound above."""
+
+
 class SimplerNames(SpacePart):
     """A symmetry of the space: categories may change places, so that a witness is told with the first ones there are.
 

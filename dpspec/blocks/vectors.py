@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec.base.errors import NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.params import Integer, Text, define
 from dpspec.blocks.multisets import sequences_between
-from dpspec.blocks.parts import CellRecords, Changes, ListedCells, Tabular, Trials, Wording
+from dpspec.blocks.parts import CellRecords, Changes, ListedCells, NumberLists, Tabular, Trials, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.blocks.tried import lists_tried, vectors_tried
 
@@ -129,7 +129,7 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Changes, Trials, Wordin
 
 
 @define
-class IntegerCounts(DatasetSpace, ListedCells, Trials, Tabular, Wording):
+class IntegerCounts(DatasetSpace, ListedCells, NumberLists, Trials, Tabular, Wording):
     """Vectors of k integers between two bounds: true query answers, or counts without records behind them.
 
     Args:
@@ -196,6 +196,12 @@ class IntegerCounts(DatasetSpace, ListedCells, Trials, Tabular, Wording):
 
     def cardinality(self) -> int | None:
         return None if self.high is None else sequences_between(self.high - self.low + 1, self.length, self.length)
+
+    def places(self) -> int:
+        return self.length
+
+    def bounds(self) -> tuple[int, int | None]:
+        return self.low, self.high
 
     def magnitude(self, dataset: Dataset) -> int:
         return sum(abs(entry - self.low) for entry in self.vector(dataset))

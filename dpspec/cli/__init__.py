@@ -9,6 +9,7 @@ from __future__ import annotations
 import click
 
 from dpspec.cli.comparing import check_derivation, check_proof, compare, convert, recommend, risk
+from dpspec.cli.deployments import catalogue, evidence, label, new_deployment
 from dpspec.cli.face import Face
 from dpspec.cli.files import check, check_plugin, examples, explain, lint, new, plugins as list_plugins, schema, verify
 from dpspec.cli.registry import registry
@@ -32,8 +33,10 @@ def main() -> None:
 
 
 _IN_THE_ORDER_OF_THE_HELP = (
-    check, verify, compare, check_derivation, check_proof, ledger, compose, convert, risk, recommend, lint, list_plugins,
-    check_plugin, release, synth, explain, examples, new, registry, rules, schema,
+    check, verify, compare, check_derivation, check_proof, ledger, compose, convert, risk, recommend, lint, catalogue,
+    label, evidence, list_plugins, check_plugin, release, synth, explain, examples, new, registry,
+    rules, schema,
 )  # fmt: skip
+new.add_command(new_deployment)
 for _command in _IN_THE_ORDER_OF_THE_HELP:
     main.add_command(_command)

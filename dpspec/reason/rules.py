@@ -560,14 +560,19 @@ class UnitPromise:
     reason: str
 
 
-def promise_for(spec: PrivacySpec, unit: str) -> UnitPromise:
+def promise_for(spec: PrivacySpec, unit: str, *, called: str | None = None) -> UnitPromise:
     """What a specification promises for another unit than it counts: at most k of its own units make a distance of at most k.
 
     Datasets that are k steps apart have laws at most k times as far apart as neighbours, where d_Pr obeys the triangle inequality
     (group privacy: Dwork and Roth 2014, Theorem 2.2, for epsilon; Bun and Steinke 2016, Proposition 1.9, for rho, which grows
     with k^2). Approximate privacy does not: there (epsilon, delta) becomes (k epsilon, k e^((k - 1) epsilon) delta).
+
+    Args:
+        spec: the promise.
+        unit: the other unit.
+        called: what the unit that the promise counts stands for, where the dataset space has another name for it.
     """
-    own = spec.input_divergence.counted_unit()
+    own = called or spec.input_divergence.counted_unit()
     most = None if own is None else most_within(own, unit)
     budget, value = spec.budget, spec.budget.uniform()
     if most is None or own is None:

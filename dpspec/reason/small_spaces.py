@@ -94,12 +94,20 @@ def _distinct(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[SmallCa
     for left, right in pairs(premise, conclusion):
         for pair in ((left, right), (right, left)):
             try:
+                _belong(pair, premise.space, conclusion.space)
                 case = _case(premise, conclusion, pair, [near(x) for x in pair], [far(x) for x in pair])
             except DpspecError:  # a dataset that is none of the other space, or that has no budget
                 continue
             if case.kind not in seen:
                 seen.add(case.kind)
                 yield case
+
+
+def _belong(pair: Pair, *spaces: DatasetSpace) -> None:
+    """Refuse datasets of which some space knows nothing: its invariants are functions on that space alone."""
+    for space in spaces if spaces[0] != spaces[1] else ():
+        for dataset in pair:
+            space.dataset(dataset)
 
 
 Labels = tuple[Hashable, ...]

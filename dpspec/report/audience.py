@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -82,32 +82,49 @@ def audience_data(found: SpecDocument, audience: str, standing: Standing) -> Jso
     a factor (Kifer et al. 2022, Definition 5.4 and Theorem 3 of Section 7.4.1).
     """
     spec = found.spec
+    if spec.budget.unpublished() is not None:
+        return _without_number(found, audience, standing)
     step = nearest(spec)
     bound = step.candidates.bound
     numbers: dict[str, Bracket] = {}
     if bound is not None:
         numbers = {POWER.format(level): allowed_power(spec.output_divergence, bound, level) for level in LEVELS}
         numbers |= {GROWTH.format(factor): _growth(spec, bound, factor) for factor in FACTORS}
-    paragraphs = _public(spec, step, numbers) if audience == "public" else _technical(found, step)
+    units = {} if found.deployment is None else dict(found.deployment.units)
+    public = audience == "public"
+    paragraphs = _public(spec, step, numbers, units) if public else _technical(found, step)
     return {
         "id": found.id,
         "title": found.title,
         "audience": audience,
         "standing": terminal.standing_data(standing),
         "paragraphs": [
-            terminal.PUBLIC[standing.word] if audience == "public" else f"How it stands: {standing.sentence}.",
+            terminal.public_standing(standing.word, found.stand_ins)
+            if audience == "public"
+            else f"How it stands: {standing.sentence}.",
             *paragraphs,
         ],
         "numbers": [{"what": what, "value": bracket(value)} for what, value in numbers.items()],
     }
 
 
+def _without_number(found: SpecDocument, audience: str, standing: Standing) -> JsonData:
+    """The same where no number limits anything."""
+    said = f"What somebody can find out from the release, nobody can say: {found.spec.budget.unpublished()}."
+    paragraphs = [said] if audience == "public" else [f"How it stands: {standing.sentence}.", promise(found), said]
+    return {
+        "id": found.id, "title": found.title, "audience": audience, "standing": terminal.standing_data(standing),
+        "paragraphs": paragraphs, "numbers": [],
+    }  # fmt: skip
+
+
 def _growth(spec: PrivacySpec, bound: Number, factor: int) -> Bracket:
     return Bracket.exactly(1) if bound.is_infinite else allowed_excess(spec.output_divergence, bound, Bracket.exactly(factor))
 
 
-def _public(spec: PrivacySpec, step: SmallestStep, numbers: dict[str, Bracket]) -> Iterator[str]:
+def _public(spec: PrivacySpec, step: SmallestStep, numbers: dict[str, Bracket], units: Mapping[str, str]) -> Iterator[str]:
     unit = spec.input_divergence.counted_unit() or getattr(spec.input_divergence, "unit", None) or "record"
+    unit = units.get(unit, unit)
     several = f"what {step.distance} changes of one {unit} each can touch, yours among them"
     yield (
         "Imagine somebody who knows how the release is made and has all of the data before them, except for "
@@ -125,11 +142,15 @@ def _public(spec: PrivacySpec, step: SmallestStep, numbers: dict[str, Bracket]) 
             f"If everything but the data of one {unit} is known, the published facts settle the rest: nothing about it is left "
             "to the blurring."
         )
-    if numbers:
+    if step.candidates.bound == 0:
+        yield "If the promise is kept, the release looks the same for both ideas otherwise, and does not help to tell them apart."
+    elif numbers:
         yield from _odds(numbers, known)
+    if numbers:
         yield (
             f"All this holds for two ideas at distance {step.distance} or less. Distance here means: "
-            f"{thing_in_words(spec.input_divergence)}. For two ideas further apart the limits are weaker, or there are none."
+            f"{thing_in_words(spec.input_divergence)}{_called(units)}. For two ideas further apart the limits are weaker, or "
+            "there are none."
         )
     else:
         yield "No two ideas are left open by what is published, so that there is nothing for the promise to protect."
@@ -139,6 +160,11 @@ def _public(spec: PrivacySpec, step: SmallestStep, numbers: dict[str, Bracket]) 
     )
     if step.candidates.unpromised:
         yield "The promise speaks about some pairs of ideas only. About all others it says nothing, and sets no limit."
+
+
+def _called(units: Mapping[str, str]) -> str:
+    """What the units of the blocks stand for, in brackets."""
+    return f" ({', '.join(f'a {unit} here is one {words}' for unit, words in units.items())})" if units else ""
 
 
 def _odds(numbers: dict[str, Bracket], known: str) -> Iterator[str]:

@@ -216,7 +216,12 @@ def facts(found: SpecDocument) -> JsonData:
     deployment = None
     if found.deployment is not None:
         deployment = {p.name: getattr(found.deployment, p.name) for p in parameters(type(found.deployment))}
-        deployment = {**deployment, "publisher": list(found.deployment.publisher), "prose": dict(found.deployment.prose)}
+        deployment = {
+            **deployment,
+            "publisher": list(found.deployment.publisher),
+            "units": dict(found.deployment.units),
+            "prose": dict(found.deployment.prose),
+        }
     return {
         "deployment": deployment,
         "sources": [{"id": source.id, "text": str(source), "licence": source.licence} for source in found.sources],

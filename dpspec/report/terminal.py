@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -342,8 +343,10 @@ def pair_in_words(left: Dataset, right: Dataset, space: DatasetSpace) -> tuple[s
 
 
 PUBLIC = {
-    Word.VERIFIED: "It was checked, case by case, that the release described here keeps its promise.",
-    Word.DERIVED: "It was checked, step by step, that the releases described here keep this promise together.",
+    Word.VERIFIED: (
+        "It was checked that a release made as it is described here keeps its promise, for all data that the promise compares."
+    ),
+    Word.DERIVED: "It was checked that releases made as they are described here keep this promise together.",
     Word.MINIATURE: (
         "That the release keeps its promise was checked on small examples only, and holds there. For real data it is not shown. "
         "The limits below are those of a release that keeps the promise."
@@ -366,6 +369,24 @@ PUBLIC = {
 }
 PUBLIC[Word.REFUTED] = PUBLIC[Word.RECORDED]
 """For each standing what the people in the data are told before anything else."""
+
+STAND_IN = {
+    "mechanism": (
+        "How the release is really made is not known here, so it was not checked. What was checked is a stand-in of our own that "
+        "makes the same promise: it keeps it. The limits below are those of a release that does."
+    ),
+    "space": (
+        "What the real data look like is not known here. It was checked that a release made as it is described here keeps its "
+        "promise for data of a form that we made up."
+    ),
+}
+"""The same where what was verified stands in for what was released."""
+
+
+def public_standing(word: Word, stand_ins: Sequence[str]) -> str:
+    """What people are told of a claim whose space or mechanism may be made up."""
+    made_up = next((block for block in STAND_IN if block in stand_ins), "")
+    return STAND_IN[made_up] if made_up and word in (Word.VERIFIED, Word.DERIVED) else PUBLIC[word]
 
 
 def standing_data(found: Standing) -> dict[str, str]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import keyword
 import re
-import shutil
-import tempfile
 from importlib.resources import files
 from pathlib import Path
 
 from dpspec.base.errors import ParameterError, ReleaseError
+from dpspec.base.files import write_folder
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -61,22 +60,7 @@ def write_plugin(name: str, directory: Path) -> Path:
     """
     texts = plugin_files(name)
     target = directory / f"dpspec-{name}"
-    if target.exists():
-        raise ReleaseError("folder", "exists already", "choose another name or --dir", value=str(target))
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        begun = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=directory))
-        try:
-            for path, text in texts.items():
-                file = begun / target.name / path
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text, encoding="utf-8")
-            (begun / target.name).rename(target)
-        finally:
-            shutil.rmtree(begun, ignore_errors=True)
-    except OSError as problem:
-        rule = f"cannot be written ({problem.strerror})"
-        raise ReleaseError("folder", rule, "choose another --dir", value=str(target)) from None
+    write_folder(target, texts)
     return target
 
 

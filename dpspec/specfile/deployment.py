@@ -154,6 +154,8 @@ class Deployment:
         data: static, or dynamic, when they change while releases go on.
         access: interactive, when analysts ask; non-interactive, when all is published.
         period: after what time the budget is there again, such as ``day`` or ``14 days``; ``release``: for every release anew.
+        units: what the units of the blocks stand for, where a dataset space has names of its own for them: a household of the
+            file may be what one user does in one day.
         prose: further texts of the publisher or of a registry by their names, kept as they are.
 
     >>> Deployment(publisher="A statistical office", product="Births", published="2024-03").in_year
@@ -173,6 +175,7 @@ class Deployment:
     data: Annotated[str | None, Text(("static", "dynamic"))] = None
     access: Annotated[str | None, Text(("interactive", "non-interactive"))] = None
     period: Annotated[str | None, PERIOD] = None
+    units: Annotated[tuple[tuple[str, str], ...], Pairs(Text())] = ()
     prose: Annotated[tuple[tuple[str, str], ...], Pairs(Text())] = ()
 
     def __attrs_post_init__(self) -> None:

@@ -337,6 +337,11 @@ class SpecDocument:
         """The blocks that no source states and that were assumed."""
         return tuple(one for one in self.provenance if one.is_ours)
 
+    @property
+    def stand_ins(self) -> tuple[str, ...]:
+        """The space and the mechanism, as far as they are made up: a verdict is then one on them only."""
+        return tuple(one.block for one in self.assumed if one.block in ("space", "mechanism"))
+
 
 # --- a flavour as a document ----------------------------------------------------------------------
 

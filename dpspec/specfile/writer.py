@@ -115,10 +115,10 @@ class _Writer:
     def facts(self, document: SpecDocument) -> Iterator[str]:
         """What is said beside the claim: the deployment, the sources, provenance, and steps outside of the guarantee."""
         if document.deployment is not None:
-            prose = document.deployment.prose
-            yield from _table("deployment", _without(self.parameters(document.deployment), "prose"))
-            if prose:
-                yield from _table("deployment.prose", {_key(key): _text(value) for key, value in prose})
+            yield from _table("deployment", _without(self.parameters(document.deployment), "units", "prose"))
+            for key, pairs in (("units", document.deployment.units), ("prose", document.deployment.prose)):
+                if pairs:
+                    yield from _table(f"deployment.{key}", {_key(name): _text(value) for name, value in pairs})
         for source in document.sources:
             yield from _table("source", self.parameters(source), array=True)
         if document.provenance:
@@ -257,8 +257,8 @@ def _table(path: str, rows: Mapping[str, str], *, array: bool = False) -> Iterat
         yield f"{key} = {value}"
 
 
-def _without(rows: Mapping[str, str], key: str) -> dict[str, str]:
-    return {name: value for name, value in rows.items() if name != key}
+def _without(rows: Mapping[str, str], *keys: str) -> dict[str, str]:
+    return {name: value for name, value in rows.items() if name not in keys}
 
 
 def _unwritable(value: Any) -> NotWritableError:

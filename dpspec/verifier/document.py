@@ -82,15 +82,30 @@ class FileReport:
 
     @property
     def scope(self) -> str:
-        """How far the claim itself was examined."""
+        """How far the claim itself was examined, and whether it is one on stand-ins."""
+        made_up = self.document.stand_ins
         if all(obligation.verdict is None for obligation in self.obligations):
             return "printed numbers only"
+        return f"{self._examined}; {_made_up(made_up)}" if made_up else self._examined
+
+    @property
+    def _examined(self) -> str:
         if any(obligation.verdict is not None and obligation.verdict.method == "sampled" for obligation in self.obligations):
             return "by sampling; not every pair was looked at"
         derived = [o.verdict for o in self.obligations if o.verdict is not None and o.verdict.method == METHOD]
         if derived:
             return "the whole space, by a proof" if any(verdict.proof for verdict in derived) else "a pair of the whole space"
         return "miniatures only; the whole space was not walked" if self.document.miniatures else "the whole space"
+
+    @property
+    def standing(self) -> Standing:
+        """How the claim stands, the numbers and counterexamples apart."""
+        judged = [one for one in self.obligations if one.name.startswith(("claim", "part: "))]
+        return _stands(self.document, judged, grown=True)
+
+
+def _made_up(blocks: Sequence[str]) -> str:
+    return f"the {' and the '.join(blocks)} {'stand in for others' if len(blocks) > 1 else 'stands in for another'}"
 
 
 Judge = Callable[[Registry | None, Progress | None], Obligation]
@@ -210,26 +225,30 @@ def _of_secret(secret: SecretMechanism, spec: PrivacySpec, recorded: str) -> Jud
             assert found is not None  # noqa: S101 - a claim about a mechanism has one
             return found
 
-        ends = secret.ends()
-        most, least = (None, None) if ends is None else map(verdict_of, ends)
-        if most is not None and most.outcome is Outcome.VERIFIED:
-            return _recorded("claim", _for_all(most, secret, "the most revealing of them"), recorded)
-        if least is not None and least.outcome is Outcome.REFUTED:
-            return _recorded("claim", _for_all(least, secret, "the least revealing of them"), recorded)
-        found = [(said, verdict_of(mechanism)) for said, mechanism in secret.candidates()]
-        outcomes = {verdict.outcome for _, verdict in found}
-        if secret.is_listed and len(outcomes) == 1:
-            worst_of_all = max((verdict for _, verdict in found), key=lambda verdict: verdict.constant.upper)
-            return _recorded("claim", _for_all(worst_of_all, secret, f"each of {len(found)}"), recorded)
-        reason = (
-            _where_it_changes(found)
-            if len(outcomes) > 1
-            else f"{outcomes.pop().value} at each of the {len(found)} values that were tried, and nothing is shown between them"
-        )
-        verdict = Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=f"{secret}: {reason}")
-        return _recorded("claim", verdict, recorded)
+        return attrs.evolve(_recorded("claim", _of_all(secret, verdict_of), recorded), recorded=recorded)
 
     return Judgement(name="claim", judge=judge)
+
+
+def _of_all(secret: SecretMechanism, verdict_of: Callable[[Mechanism], Verdict]) -> Verdict:
+    """The verdict of all that a mechanism with secret parameters may be."""
+    ends = secret.ends()
+    most, least = (None, None) if ends is None else map(verdict_of, ends)
+    if most is not None and most.outcome is Outcome.VERIFIED:
+        return _for_all(most, secret, "the most revealing of them")
+    if least is not None and least.outcome is Outcome.REFUTED:
+        return _for_all(least, secret, "the least revealing of them")
+    found = [(said, verdict_of(mechanism)) for said, mechanism in secret.candidates()]
+    outcomes = {verdict.outcome for _, verdict in found}
+    if secret.is_listed and len(outcomes) == 1:
+        worst_of_all = max((verdict for _, verdict in found), key=lambda verdict: verdict.constant.upper)
+        return _for_all(worst_of_all, secret, f"each of {len(found)}")
+    reason = (
+        _where_it_changes(found)
+        if len(outcomes) > 1
+        else f"{outcomes.pop().value} at each of the {len(found)} values that were tried, and nothing is shown between them"
+    )
+    return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=f"{secret}: {reason}")
 
 
 def _for_all(verdict: Verdict, secret: SecretMechanism, looked: str) -> Verdict:
@@ -504,12 +523,17 @@ def standing(
     except DpspecError as fault:
         word = Word.UNDECIDED if fault.exit_code == Word.UNDECIDED.exit_code else Word.PLUGIN
         return Standing(word=word, reason=str(fault))
+    return _stands(document, found, grown=effort > 0)
+
+
+def _stands(document: SpecDocument, found: Sequence[Obligation], *, grown: bool) -> Standing:
+    """How a claim stands whose obligations were judged, with the sizes of miniatures raised or not."""
     if not found:
         return Standing(word=Word.UNCHECKED, reason="the file names no mechanism that would satisfy it")
     words = [_of_claim(obligation) for obligation in found]
     worst = joint_word(words)
     reason = next(_reason(one) for one, word in zip(found, words, strict=True) if word is worst)
-    if worst is Word.MINIATURE and effort == 0:
+    if worst is Word.MINIATURE and not grown:
         reason += "; whether the constant grows with what they lower is told by dpspec verify"
     if document.unaccounted and (worst.is_good or worst is Word.MINIATURE):
         steps = "; ".join(map(str, document.unaccounted))

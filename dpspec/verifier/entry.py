@@ -462,9 +462,10 @@ class _Case:
             return found
         return attrs.evolve(found, reason=f"{found.reason}; nor was it verified: {exact}")
 
-    def _drawn(self, findings: list[Notice], seconds: float) -> Verdict | None:
-        """The verdict on draws; None where the function ended their process."""
-        sampled = self._apart(lambda tell: self._sampled(tell, seconds), seconds=1.05 * seconds + 0.3)
+    def _drawn(self, findings: list[Notice], seconds: float, only: tuple[Dataset, ...] | None = None) -> Verdict | None:
+        """The verdict on draws, on some datasets only where that is said; None where the function ended their process."""
+        datasets = only or self.datasets
+        sampled = self._apart(lambda tell: self._sampled(tell, seconds, datasets), seconds=1.05 * seconds + 0.3)
         findings += _printed(sampled.printed)
         if sampled.value is None:
             findings.append(_ends(sampled, "while it was sampled"))
@@ -589,7 +590,8 @@ class _Case:
         except (NoConstant, NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}
         listed = sorted(self._looked_at(), key=self.spec.space.order)
-        chosen = dict.fromkeys([*(found.universes[0].attained or ()), *listed[:1], *listed[:: max(1, len(listed) // 6)]])
+        spaced = listed[:6] if tree.chances else listed[:: max(1, len(listed) // 6)]  # coins of each entry, told one by one
+        chosen = dict.fromkeys([*(found.universes[0].attained or ()), *listed[:1], *spaced])
         return found, {dataset: tree.on(dataset) for dataset in list(chosen)[:MOST_DATASETS]}
 
     def _read_off(self, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
@@ -629,7 +631,8 @@ class _Case:
         if not laws:
             return attrs.evolve(found, assumptions=ENUMERATES)
         if any(hasattr(law, "explains") for law in laws.values()):
-            sampled = self._drawn([], PARTS["event"] * self.clock.left())
+            pair = None if found.witness is None else (found.witness.left, found.witness.right)
+            sampled = self._drawn([], PARTS["event"] * self.clock.left(), pair)
             if sampled is not None and sampled.outcome is Outcome.REFUTED:
                 return sampled
         confirmed = self._confirmed(found, laws)
@@ -675,14 +678,14 @@ class _Case:
 
     # -- sampled ------------------------------------------------------------------------------------
 
-    def _sampled(self, tell: Progress, seconds: float) -> Verdict:
+    def _sampled(self, tell: Progress, seconds: float, datasets: tuple[Dataset, ...] | None) -> Verdict:
         """Refuted on draws, or undecided; with `bits` half of the error, and some of the time, is kept for the last bits."""
         sampling = self.sampling
         kept = PARTS["bits"] * seconds if sampling.bits else 0.0
         ways = (2 if sampling.bits else 1) * (1 if sampling.loss is None else 2)
         limits: dict[str, Any] = {"seed": sampling.seed, "error": sampling.error / ways}
         found = refute(
-            self.function, self.spec, datasets=self.datasets, registry=self.registry, progress=tell,
+            self.function, self.spec, datasets=datasets, registry=self.registry, progress=tell,
             seconds=seconds - kept, draws=sampling.draws, **limits,
         )  # fmt: skip
         if sampling.bits and found.outcome is Outcome.UNDECIDED:
@@ -697,12 +700,25 @@ class _Case:
         return refute_bits(self.function, self.spec, given=pairs, error=error, seed=seed, draws=draws, seconds=seconds)
 
 
+@attrs.frozen
 class FunctionSampler(Sampler):
-    """A sampler of a plain function, handed what it wants; it says on which dataset its choices are enumerated."""
+    """A sampler of a plain function, handed what it wants; it says on which dataset its choices are enumerated.
 
-    _asides = frozenset({"law"})  # which stays what it is
+    Args:
+        known: the laws that were read off before, by how the dataset is written: 1 and True are equal.
+    """
+
+    _asides = frozenset({"law", "known"})  # which stays what it is
+
+    known: dict[str, Any] = attrs.field(factory=dict, eq=False, repr=False)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Any:
+        written = repr(dataset)
+        if written not in self.known:
+            self.known[written] = self._read_off(dataset)
+        return self.known[written]
+
+    def _read_off(self, dataset: Dataset) -> Any:
         note(f"its choices on {dataset}")
         function = readable(self.function)
         if function is None:

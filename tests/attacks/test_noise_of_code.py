@@ -16,17 +16,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dpspec_divergences import AddRemove, Neighbour
+from dpspec_divergences import AddRemove, Neighbour, SymmetricDifference
 
 from dpspec import LevelSets, PrivacySpec, Trivial, UniformBudget
 from dpspec.base.errors import NotEnumerableError
 from dpspec.base.exact import ln, number
+from dpspec.blocks.input_divergence import WithinDistance
 from dpspec.blocks.invariant import FunctionInvariant
 from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.records import ContingencyTables, UnorderedRecords
+from dpspec.blocks.vectors import IntegerCounts
 from dpspec.extension import installed
 from dpspec.laws import first_above
 from dpspec.verifier.automatic.sampler import enumerate_law
+from dpspec.verifier.automatic.whole import NoConstant, WholeProof, whole_tree
 from dpspec.verifier.entry import Sampling, _Case, verify_claim
 from dpspec.verifier.verdict import Outcome
 
@@ -220,6 +223,237 @@ def test_a_smaller_budget_is_not_verified(
 ) -> None:
     claim = spec_of(space, number(budget) * Fraction(99, 100), distance=distance, standard=standard)
     assert read_off(function, claim) is not Outcome.VERIFIED
+
+
+# --- answers of queries, all of which may move -----------------------------------------------------
+
+
+ANSWERS = IntegerCounts(length=3, low=-20, high=20)
+
+
+def noisy_largest(q, rng):
+    return int(np.argmax(np.asarray(q, float) + rng.laplace(0, 2.0, len(q))))
+
+
+def largest_by_exponential(q, rng):
+    return int(np.argmax([answer + rng.exponential(2.0) for answer in q]))
+
+
+def first_above_zero(q, rng):
+    threshold = rng.laplace(0, 2.0)
+    for i, answer in enumerate(q):
+        if answer + rng.laplace(0, 4.0) >= threshold:
+            return i
+    return None
+
+
+def above_and_its_value(q, rng):
+    threshold, out = rng.laplace(0, 3.0), []
+    for answer in q:
+        if answer + rng.laplace(0, 6.0) >= threshold:
+            out.append(round(answer + rng.laplace(0, 3.0), 2))
+            break
+        out.append(None)
+    return out
+
+
+def each_answer(q, rng):
+    return [answer + rng.laplace(0, 3.0) for answer in q]
+
+
+def constant_of(function: Any, space: Any, distance: str, **options: Any) -> Any:
+    """What follows from the structure of the code on all datasets; None where nothing does."""
+    spec = spec_of(space, 1, distance=distance, **options)
+    try:
+        found = WholeProof.of(whole_tree(function, spec, most_paths=3_000), spec).largest().constant
+    except (NoConstant, NotEnumerableError):
+        return None
+    return None if found.is_infinite else found
+
+
+def test_the_noisy_maximum_and_the_sparse_vector_are_verified_where_no_dataset_is_listed() -> None:
+    # Dwork and Roth 2014, Claim 3.9; Lyu, Su and Li 2017, Algorithms 1 and 7: 41^3 datasets.
+    assert read_off(first_above_zero, spec_of(ANSWERS, 1, distance="l-infinity")) is Outcome.VERIFIED
+    for function in (noisy_largest, largest_by_exponential, above_and_its_value, each_answer):
+        assert constant_of(function, ANSWERS, "l-infinity") == (1 if function is not above_and_its_value else Fraction(5, 6))
+    assert constant_of(first_above_zero, ANSWERS, "l-infinity") == Fraction(3, 4)  # three queries, each hidden by its own noise
+    longer = IntegerCounts(length=5, low=-20, high=20)
+    assert constant_of(first_above_zero, longer, "l-infinity") == 1
+    assert constant_of(each_answer, ANSWERS, "l1") == Fraction(1, 3)
+
+
+def reports_the_noisy_maximum(q, rng):
+    return float(np.max(np.asarray(q, float) + rng.laplace(0, 2.0, len(q))))
+
+
+def half_the_scale(q, rng):
+    return int(np.argmax(np.asarray(q, float) + rng.laplace(0, 1.0, len(q))))
+
+
+def one_noise_for_all(q, rng):
+    noise = rng.laplace(0, 2.0)
+    return int(np.argmax([answer + noise for answer in q]))
+
+
+def threshold_without_noise(q, rng):
+    return tuple(answer + rng.laplace(0, 4.0) >= 0 for answer in q)
+
+
+def queries_without_noise(q, rng):
+    threshold = rng.laplace(0, 2.0)
+    return tuple(answer >= threshold for answer in q)
+
+
+def never_stops(q, rng):
+    threshold = rng.laplace(0, 2.0)
+    return tuple(answer + rng.laplace(0, 4.0) >= threshold for answer in q)
+
+
+def tells_what_was_compared(q, rng):
+    threshold = rng.laplace(0, 2.0)
+    for answer in q:
+        noisy = answer + rng.laplace(0, 4.0)
+        if noisy >= threshold:
+            return float(noisy)
+    return None
+
+
+def stops_by_the_data(q, rng):
+    threshold = rng.laplace(0, 2.0)
+    for i, answer in enumerate(q):
+        if answer > 3:
+            return -1
+        if answer + rng.laplace(0, 4.0) >= threshold:
+            return i
+    return None
+
+
+def squared_answers(q, rng):
+    return int(np.argmax([answer * answer + rng.laplace(0, 2.0) for answer in q]))
+
+
+def weighted(q, rng):
+    return int(np.argmax([answer * (i + 1) + rng.laplace(0, 2.0) for i, answer in enumerate(q)]))
+
+
+def by_length_of_steps(q, rng):
+    noisy = [answer + rng.laplace(0, 2.0) for answer in q]
+    return sum(one > 0 for one in noisy)
+
+
+def test_no_wrong_twin_is_verified_on_answers() -> None:
+    """By hand: with half the scale 2, each of three queries hidden by its own noise of scale 4, one up by 3 and another by 2."""
+    found = {
+        function: constant_of(function, ANSWERS, "l-infinity")
+        for function in (
+            reports_the_noisy_maximum, half_the_scale, one_noise_for_all, queries_without_noise, tells_what_was_compared,
+            stops_by_the_data, squared_answers, weighted, by_length_of_steps, threshold_without_noise, never_stops,
+        )
+    }  # fmt: skip
+    assert found == {
+        reports_the_noisy_maximum: Fraction(3, 2), half_the_scale: 2, one_noise_for_all: None, queries_without_noise: None,
+        tells_what_was_compared: Fraction(3, 4), stops_by_the_data: None, squared_answers: None, weighted: Fraction(5, 2),
+        by_length_of_steps: Fraction(3, 2), threshold_without_noise: Fraction(3, 4), never_stops: Fraction(3, 4),
+    }  # fmt: skip
+
+
+# --- samples of the records ------------------------------------------------------------------------
+
+
+def sampled_count(x, rng):
+    return len([v for v in x if rng.random() < 0.25]) + rng.laplace(0, 1.0)
+
+
+def sampled_sum(x, rng):
+    return sum(v for v in x if rng.random() >= 0.75) + rng.laplace(0, 1.0)
+
+
+def sampled_by_kind(x, rng):
+    return sum(1 for v in x if v == 0 or rng.random() < 0.25) + rng.laplace(0, 1.0)
+
+
+def sampled_maximum(x, rng):
+    kept = [v for v in x if rng.random() < 0.25]
+    return int(np.argmax([kept.count(0) + rng.laplace(0, 1.0), kept.count(1) + rng.laplace(0, 1.0)]))
+
+
+def kept(rng):
+    return rng.random() < 0.25
+
+
+def by_a_helper(x, rng):
+    return sum(kept(rng) for v in x) + rng.laplace(0, 1.0)
+
+
+def sample_and_all(x, rng):
+    return sum(v for v in x if rng.random() < 0.25) + rng.laplace(0, 1.0), len(x) + rng.laplace(0, 10.0)
+
+
+def sampled_twice(x, rng):
+    one = sum(v for v in x if rng.random() < 0.25) + rng.laplace(0, 1.0)
+    return one, sum(v for v in x if rng.random() < 0.25) + rng.laplace(0, 1.0)
+
+
+def sample_with_its_size(x, rng):
+    sample = [v for v in x if rng.random() < 0.25]
+    return len(sample), sum(sample) + rng.laplace(0, 1.0)
+
+
+def one_coin_for_all(x, rng):
+    first = rng.random()
+    return sum(v for v in x if first < 0.25) + rng.laplace(0, 1.0)
+
+
+def one_number_asked_twice(x, rng):
+    numbers = [rng.random() for v in x]
+    return sum(1 for u in numbers if u < 0.25) + rng.laplace(0, 1.0), sum(1 for u in numbers if u < 0.5) + rng.laplace(0, 1.0)
+
+
+def asked_for_two_ends(x, rng):
+    return sum(1 for v in x if 0.25 < rng.random() < 0.5) + rng.laplace(0, 1.0)
+
+
+def both_answers_count(x, rng):
+    return sum(v if rng.random() < 0.25 else 1 - v for v in x) + rng.laplace(0, 1.0)
+
+
+def by_what_it_is(x, rng):
+    return sum(1 for v in x if rng.random() < (0.9 if v else 0.1)) + rng.laplace(0, 1.0)
+
+
+def noise_before_and_after(x, rng):
+    high = rng.laplace(0, 1.0) > 0
+    return sum(v for v in x if rng.random() < (0.25 if high else 0.75)) + rng.laplace(0, 1.0)
+
+
+def test_a_sample_is_worth_what_the_theorem_says() -> None:
+    """ln(1 + q(e^K - 1)), and no less: the pair [], [0] has it."""
+    amplified = {q: math.log1p(q * math.expm1(1)) for q in (0.25, 0.9)}
+    for function, q in ((sampled_count, 0.25), (sampled_sum, 0.25), (sampled_maximum, 0.25), (by_what_it_is, 0.9)):
+        found = constant_of(function, LISTS, "symmetric-difference")
+        assert 0 <= float(found) - amplified[q] < 1e-12, function
+    assert float(constant_of(sampled_by_kind, LISTS, "symmetric-difference")) == pytest.approx(1, abs=1e-12)
+    assert read_off(sampled_count, spec_of(LISTS, "0.36", distance="symmetric-difference")) is Outcome.VERIFIED
+    assert read_off(sampled_count, spec_of(LISTS, "0.3573", distance="symmetric-difference")) is not Outcome.VERIFIED
+
+
+def test_no_other_sample_is_verified() -> None:
+    for function in (
+        sample_and_all, sampled_twice, sample_with_its_size, one_coin_for_all, one_number_asked_twice, asked_for_two_ends,
+        both_answers_count, noise_before_and_after, by_a_helper,
+    ):  # fmt: skip
+        assert constant_of(function, LISTS, "symmetric-difference") is None, function
+    fixed = ValueLists(values=(0, 1), least=12, most=12)
+    assert constant_of(sampled_count, fixed, "hamming-ordered") is None
+
+
+def test_two_records_within_the_distance_count_twice() -> None:
+    def counted_once(x, rng):
+        return len(x) + rng.laplace(0, 1.0)
+
+    within = WithinDistance(of=SymmetricDifference(), most=2)
+    claims = [spec_of(LISTS, by, distance="symmetric-difference").replace(input_divergence=within) for by in (1, 2)]
+    assert [read_off(counted_once, claim) is Outcome.VERIFIED for claim in claims] == [False, True]
 
 
 def test_what_no_number_of_draws_would_tell_is_refuted_by_the_law() -> None:

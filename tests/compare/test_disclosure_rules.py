@@ -188,13 +188,14 @@ def test_counts_are_compared_as_by_brute_force(first, second):
 
 def test_what_tells_more_of_a_count_tells_more_of_a_table():
     """A table of two cells with its total, each rounded or redacted by itself: the same answer as from single counts."""
-    for first, second in (((RedactionStep(up_to=2), RoundingStep(base=3)), (RedactionStep(up_to=4), RoundingStep(base=3))),
-                          ((RoundingStep(base=4),), (RoundingStep(base=2),)), ((RoundingStep(base=3),), (RoundingStep(base=2),))):  # fmt: skip
+    redacted = [(RedactionStep(up_to=n), RoundingStep(base=3)) for n in (2, 4)]
+    rounded = {base: (RoundingStep(base=base),) for base in (2, 3, 4)}
+    for first, second in (redacted, (rounded[4], rounded[2]), (rounded[3], rounded[2])):
         one, two = chain(*first), chain(*second)
         tables = list(itertools.product(range(14), repeat=2))
 
         def published(rules, table):
-            return {y for y in itertools.product(*(rules.outcomes(CellContents.of_count(n, 0)) for n in (*table, sum(table))))}
+            return set(itertools.product(*(rules.outcomes(CellContents.of_count(n, 0)) for n in (*table, sum(table)))))
 
         def agreeing(rules):
             held = {}

@@ -4,8 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from dpspec.base.words import Word
+from dpspec.cli import main
 from dpspec.extension import installed
 from dpspec.specfile import read_text, to_toml
 from dpspec.verifier.document import verify_document
@@ -51,3 +53,35 @@ def test_every_name_of_the_page_is_registered() -> None:
     known = {entry.name for entry in REGISTRY}
     named = {name for name in re.findall(r"`([a-z0-9-]+)`", table) if "_" not in name}
     assert named - known == set()
+
+
+STANDS_IN = """
+schema = 1
+id = "made-up"
+title = "A promise whose mechanism nobody published"
+space = {{ type = "bit-vectors", length = 2 }}
+input_divergence = {{ type = "hamming-ordered" }}
+output_divergence = {{ type = "mult" }}
+budget = {{ epsilon = "ln(3)" }}
+mechanism = {{ type = "randomised-response", keep_probability = "3/4" }}
+
+[deployment]
+publisher = "A company"
+product = "Trends"
+year = 2023
+
+[provenance]
+{block} = {{ how = "assumed", because = "ours" }}
+"""
+
+
+@pytest.mark.parametrize(("block", "said"), [("mechanism", "so it was not checked"), ("space", "we made up")])
+def test_what_stands_in_for_the_release_is_told_to_the_public(block: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "made-up.dpspec.toml"
+    path.write_text(STANDS_IN.format(block=block), encoding="utf-8")
+    runner = CliRunner()
+    public = " ".join(runner.invoke(main, ["explain", str(path), "--audience", "public"]).output.split())
+    assert said in public
+    assert "It was checked that a release made as it is described here keeps its promise, for all data" not in public
+    judged = " ".join(runner.invoke(main, ["verify", str(path)]).output.split())
+    assert f"the {block} stands in for another" in judged

@@ -24,7 +24,7 @@ FLOORS = [
     ("dpspec.comparison", "dpspec.composition", "dpspec.linter", "dpspec.releases"),
     ("dpspec.report",),
     ("dpspec.api", "dpspec.exchange"),
-    ("dpspec", "dpspec.testing"),
+    ("dpspec", "dpspec.deployments", "dpspec.testing"),
     ("dpspec.cli", "dpspec.pytest_plugin"),
     ("dpspec.__main__",),
 ]

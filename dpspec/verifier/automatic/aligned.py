@@ -267,13 +267,19 @@ def end_by_end(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | 
     costs = [_cost(one, other) for one, other in ((ours, theirs), (theirs, ours))]
     if None in costs:
         return None
-    there, back = (exact_exponential(cost) for cost in costs if cost is not None)
-    whole = there * back - 1
+    there, back = (cost for cost in costs if cost is not None)
+    return Between((IDENTICAL,), (two_coins(there, back),))
+
+
+def two_coins(there: Fraction, back: Fraction) -> Dichotomy:
+    """The pair of two coins with log-ratios from minus `back` to `there`, which tells most of all such pairs."""
+    ups, downs = exact_exponential(there), exact_exponential(back)
+    whole = ups * downs - 1
     if whole == 0:
         return IDENTICAL
-    heads = (back - 1) / whole
-    coins = [finite_law({1: chance, 0: 1 - chance}) for chance in (there * heads, heads)]
-    return Between((IDENTICAL,), (coins[0].against(coins[1]),))
+    heads = (downs - 1) / whole
+    coins = [finite_law({1: chance, 0: 1 - chance}) for chance in (ups * heads, heads)]
+    return coins[0].against(coins[1])
 
 
 def _cost(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Fraction | None:
@@ -293,7 +299,7 @@ def least_cost(one: Branch, other: Branch) -> Fraction | None:
     Every condition a.w + c < 0 that holds asks for a.delta <= c - c', one that does not for a.delta >= c - c', and all
     numbers of outputs and of known functions ask for equality.
     """
-    return _least_cost(
+    return cheapest_shift(
         tuple(
             (mine.terms, sense, mine.constant - its.constant)
             for mine, its, sense in zip(one.parts, other.parts, one.senses, strict=True)
@@ -307,7 +313,8 @@ _ROUNDED = 1_000
 
 
 @lru_cache(maxsize=1 << 14)
-def _least_cost(asked: tuple[AskedOfShift, ...]) -> Fraction | None:
+def cheapest_shift(asked: tuple[AskedOfShift, ...]) -> Fraction | None:
+    """The cost of a cheap shift that does what is asked, with noise whose density falls by no more than e^(cost); or None."""
     noises = sorted({noise for terms, _, _ in asked for noise, _ in terms})
     if any(noise.kind not in _PER_SCALE for noise in noises):
         return None

@@ -9,12 +9,14 @@ symbol N_v. Code may count and sum them (`len`, `count`, `sum` of a generator ex
     sum(f(v) for v in x if g(v))  =  sum over v with g(v) of f(v) N_v,
 
 and whatever else it asks of them, such as their order, ends the run. While the entries are summed, nothing may be drawn,
-assigned or changed, so that what an entry adds depends on its kind alone.
+assigned or changed, so that what an entry adds depends on its kind alone. One exception: `rng.random() < q`, asked once of each
+entry to keep it or leave it out, makes a sample, in which each entry is by itself, and whose counts are symbols of their own.
 """
 
 from __future__ import annotations
 
 import dis
+import functools
 import math
 import operator
 import types
@@ -26,7 +28,17 @@ import attrs
 import numpy as np
 
 from dpspec.base.errors import NotEnumerableError
-from dpspec.verifier.automatic.noise import COUNT, LARGEST, Affine, FloatOrZero, NoiseDraw, NoisyNumber, array_of, one_by_one
+from dpspec.verifier.automatic.noise import (
+    COUNT,
+    LARGEST,
+    SAMPLED,
+    Affine,
+    FloatOrZero,
+    NoiseDraw,
+    NoisyNumber,
+    array_of,
+    one_by_one,
+)
 from dpspec.verifier.automatic.path import RandomPath
 
 
@@ -353,8 +365,13 @@ class WholeListWalk:
         return self
 
     def __next__(self) -> Any:
-        if not self.listed.path.counting:
+        path = self.listed.path
+        if not path.counting:
             self.listed._refuse("was walked through")
+        if path.coin is not None and path.coin.below:  # the same entry once more, with its uniform number on the other side
+            path.coin.below, path.coin.asked = False, False
+            return self.listed.kinds[self.place]
+        path.coin = None
         while self.place + 1 < len(self.listed.kinds):
             self.place += 1
             if self.listed.kinds[self.place] is not LEFT_OUT:
@@ -365,7 +382,7 @@ class WholeListWalk:
 def source_of(generator: Any) -> WholeListWalk | None:
     """The walk through a dataset behind a generator expression; None for what is none."""
     while type(generator) is types.GeneratorType and generator.gi_code.co_name == "<genexpr>" and generator.gi_frame is not None:
-        if any(one.opname in WRITES for one in dis.get_instructions(generator.gi_code)):
+        if writes(generator.gi_code):
             return None
         generator = generator.gi_frame.f_locals.get(".0")
     return generator if type(generator) is WholeListWalk else None
@@ -377,17 +394,34 @@ WRITES = frozenset({
 """Instructions by which code changes what outlives a step of a generator expression."""
 
 
-def parts_of(generator: Any, walk: WholeListWalk) -> list[Any]:
-    """What a generator expression makes of each kind."""
+@functools.lru_cache(maxsize=1 << 10)
+def writes(code: types.CodeType) -> bool:
+    """Whether code changes what outlives it."""
+    return any(one.opname in WRITES for one in dis.get_instructions(code))
+
+
+def parts_of(generator: Any, walk: WholeListWalk) -> WholeList:
+    """What a generator expression makes of each kind, and of how many entries: of all, or of a sample."""
     listed = walk.listed
+    path = listed.path
     parts: list[Any] = [LEFT_OUT] * len(listed.kinds)
-    listed.path.counting = True
+    chances: list[Fraction] = [Fraction(1)] * len(parts)
+    path.counting, path.coin = True, None
     for part in generator:
         if parts[walk.place] is not LEFT_OUT:
             listed._refuse("has entries that give several values")
         parts[walk.place] = part
-    listed.path.counting = False
-    return parts
+        if path.coin is not None:
+            chances[walk.place] = path.coin.threshold if path.coin.below else 1 - path.coin.threshold
+    path.counting, path.coin = False, None
+    if all(chance == 1 for chance in chances):
+        return attrs.evolve(listed, kinds=tuple(parts), is_array=False)
+    if path.sampled:
+        listed._refuse("was sampled more than once")
+    path.sampled = True
+    symbols = (NoiseDraw(-place - 1, SAMPLED, chance) for place, chance in enumerate(chances))
+    counts = tuple(NoisyNumber(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
+    return attrs.evolve(listed, kinds=tuple(parts), counts=counts, is_array=False)
 
 
 def _bins(listed: WholeList, least: int) -> Any:
@@ -408,7 +442,8 @@ def of_listed(  # noqa: PLR0911 (one line per function)
     if function is sum and len(args) == 1 and not options:
         walk = source_of(first)
         if walk is not None:
-            return walk.listed.total(parts_of(first, walk))
+            made = parts_of(first, walk)
+            return attrs.evolve(made, is_array=walk.listed.is_array).total(made.kinds)
         return first.total(first.kinds) if type(first) is WholeList else NotImplemented
     if type(first) is not WholeList:
         return NotImplemented

@@ -94,7 +94,7 @@ class NoiseDraw:
 
     Args:
         number: which draw of the run it is; negative for a number of the dataset.
-        kind: the method of numpy's Generator, or `count`.
+        kind: the method of numpy's Generator, or `count`, or `sampled count`.
         size: its scale; the variance of `normal`, the success probability of `geometric`.
     """
 
@@ -104,11 +104,13 @@ class NoiseDraw:
 
     @property
     def is_count(self) -> bool:
-        """Whether it is no draw but an unknown number of the dataset."""
-        return self.kind == COUNT
+        """Whether it is no draw but an unknown number of the dataset, or of a sample of it."""
+        return self.kind in (COUNT, SAMPLED)
 
 
 COUNT = "count"
+SAMPLED = "sampled count"
+"""The number of entries of a kind in a sample, each there by itself with a probability that is its size."""
 CONTINUOUS = frozenset({"laplace", "normal", "exponential", "gumbel"})
 
 

@@ -18,6 +18,7 @@ entries, and putting it in place of j everywhere else (Kleene). Nothing is ever 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Hashable, Sequence
 from decimal import Decimal
@@ -53,6 +54,21 @@ class Stop(BaseException):
 
 
 @attrs.define
+class EntryCoin:
+    """What one entry of a dataset was asked of its uniform number: whether it is below a threshold, tried both ways.
+
+    Args:
+        threshold: the chance that it is below.
+        below: which way is tried.
+        asked: whether it was asked this way.
+    """
+
+    threshold: Fraction
+    below: bool = True
+    asked: bool = True
+
+
+@attrs.define
 class RandomPath:
     """The choices of one run.
 
@@ -62,6 +78,8 @@ class RandomPath:
         most_choices: a run with more choices is given up.
         conditions: what was asked of drawn noise, and how it turned out (`dpspec.verifier.automatic.noise`).
         counting: whether entries of a dataset that stands for all are summed up, when nothing may be drawn.
+        coin: what the entry at hand was asked of its uniform number, by which samples are taken.
+        sampled: whether a sample was taken.
         ended: what ended the run before its time. What comes after it is worthless, also when the sampler, or a library that
             it calls, has caught it and gone on.
     """
@@ -75,6 +93,8 @@ class RandomPath:
     draws: int = 0
     conditions: list[Any] = attrs.field(factory=list)
     counting: bool = False
+    coin: EntryCoin | None = None
+    sampled: bool = False
     ended: Stop | None = None
 
     def end(self, stop: Stop) -> NoReturn:
@@ -219,15 +239,39 @@ class _Draw:
             return False
         if at_least(threshold, self.high):
             return True
-        if any(not at_least(minus(*ends), _LEAST) for ends in ((threshold, self.low), (self.high, threshold))):
+        chances = _split(self.low, threshold, self.high)
+        if chances is None:
             refuse(self.path, "was asked about an event of probability below 2^-40")
-        whole = minus(self.high, self.low)
-        chances = [_ratio(minus(threshold, self.low), whole), _ratio(minus(self.high, threshold), whole)]
         if self.path.choose(chances) == 0:
             self.high = threshold
             return True
         self.low = threshold
         return False
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _split(low: Chance, threshold: Chance, high: Chance) -> list[Chance] | None:
+    """The chances of the two parts of an interval; None where one is too small to be asked about."""
+    parts = [minus(threshold, low), minus(high, threshold)]
+    whole = minus(high, low)
+    return [_ratio(part, whole) for part in parts] if all(at_least(part, _LEAST) for part in parts) else None
+
+
+@attrs.define(eq=False)
+class _EntryDraw(_Draw):
+    """A uniform draw for each entry of a dataset that stands for all: one question says whether the entry is in a sample."""
+
+    def below(self, threshold: Chance, *, closed: bool = False) -> bool:
+        path = self.path
+        if not path.counting or not isinstance(threshold, Fraction) or not _LEAST <= threshold <= 1 - _LEAST:
+            refuse(path, "was drawn for each entry of the dataset, and asked for more than who is in a sample")
+        if path.coin is None:
+            path.coin = EntryCoin(threshold)
+            return True
+        if path.coin.asked or path.coin.threshold != threshold:
+            refuse(path, "was drawn for each entry of the dataset, and asked for more than who is in a sample")
+        path.coin.asked = True
+        return path.coin.below
 
 
 def _ratio(part: Chance, whole: Chance) -> Chance:
@@ -272,7 +316,7 @@ class Uniform:
 
     @classmethod
     def on(cls, path: RandomPath, *, scalar: bool = False) -> Uniform:
-        return cls(_Draw(path, path.fresh()), scalar=scalar)
+        return cls(_EntryDraw(path, 0) if path.counting else _Draw(path, path.fresh()), scalar=scalar)
 
     def known(self) -> tuple[object, ...]:
         """What is known about it, for telling states apart."""

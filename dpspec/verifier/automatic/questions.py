@@ -29,7 +29,6 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NoReturn
 
-import attrs
 import numpy as np
 
 from dpspec.base.errors import NotEnumerableError
@@ -216,6 +215,8 @@ class Questions:
             return
         if plain and type(function) is types.BuiltinFunctionType and type(function.__self__) in (str, int, float, bytes, tuple):
             return
+        if _is_random(function) and not args and not options:
+            return
         if type(function) is not types.FunctionType:
             self.refuse(f"calls {getattr(function, '__name__', 'something')} while it sums up the dataset")
         for part in all_codes(function.__code__):
@@ -227,7 +228,7 @@ class Questions:
         """A list comprehension."""
         walk = source_of(generator)
         if walk is not None:
-            return attrs.evolve(walk.listed, kinds=tuple(parts_of(generator, walk)), is_array=False)
+            return parts_of(generator, walk)
         try:
             return list(generator)
         except RuntimeError as problem:
@@ -742,6 +743,12 @@ def _is_asked_itself(kind: type) -> bool:
     """Whether operators on a class of the user's, not on its objects, run code of the user's."""
     own = [base for base in kind.__mro__ if not _library(base.__module__)]
     return bool(own) and (type(kind) not in (type, *_METACLASSES) or any("__class_getitem__" in vars(base) for base in own))
+
+
+def _is_random(function: Any) -> bool:
+    """Whether it is the method of the generator that gives one uniform number."""
+    owner = getattr(function, "__self__", None) if type(function) is types.MethodType else None
+    return type(owner) is EnumeratingGenerator and function.__func__ is EnumeratingGenerator.random
 
 
 def _is_walked(given: Any) -> bool:

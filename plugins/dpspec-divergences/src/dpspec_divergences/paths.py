@@ -7,6 +7,7 @@ written in Python.
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -259,6 +260,10 @@ def _first_of_some_size(space: DatasetSpace) -> Dataset | None:
     return first
 
 
+_MOST_PLACES = 8
+"""Of more places, the steps of the largest difference are not listed."""
+
+
 @define
 class L1Distance(NormDistance):
     """The sum of the absolute differences: d(x, x') = sum |x_i - x'_i|, infinity for different sizes.
@@ -273,6 +278,10 @@ class L1Distance(NormDistance):
 
     def norm(self, differences: Sequence[Fraction]) -> Number:
         return number(sum(differences, Fraction(0)))
+
+    def number_steps(self, places: int) -> tuple[tuple[int, ...], ...]:
+        """One place by one."""
+        return tuple(tuple(by * (place == other) for other in range(places)) for place in range(places) for by in (1, -1))
 
 
 @define
@@ -302,6 +311,12 @@ class LInfinityDistance(NormDistance):
 
     def norm(self, differences: Sequence[Fraction]) -> Number:
         return number(max(differences, default=Fraction(0)))
+
+    def number_steps(self, places: int) -> tuple[tuple[int, ...], ...] | None:
+        """Every place by at most one: all that are not there yet are brought nearer in each step."""
+        if places > _MOST_PLACES:
+            return None
+        return tuple(step for step in itertools.product((-1, 0, 1), repeat=places) if any(step))
 
 
 @define

@@ -1,0 +1,737 @@
+"""The catalogue: files with a ``[deployment]``, listed, filtered and held against each other.
+
+Nothing is stored beside the files: how each claim stands is computed from the file when it is asked for, and what nobody checked
+is told as that. Promises about different data do not compare as five-tuples; per unit they do, by the largest power that each
+leaves to a test of level 5% between two datasets at distance 1 (Kifer et al. 2022), which every output divergence has.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from rich.table import Table
+from rich.text import Text
+
+from dpspec.base.errors import DpspecError, NoFormulaError, ParameterError, UnknownNameError, count
+from dpspec.base.exact import Bracket, Number
+from dpspec.base.params import Rational, build, did_you_mean, parameters
+from dpspec.base.types import JsonData, Progress
+from dpspec.base.words import Word
+from dpspec.comparison.compare import Answer, Comparison, Direction, Order
+from dpspec.extension import Registry
+from dpspec.reason.conversions import paths, registered
+from dpspec.report import json
+from dpspec.report.comparison import order_data, order_text, power_in_words
+from dpspec.report.explain import folded, glossary
+from dpspec.report.terminal import FAINT, bracket_in_words, budget_in_words, drawn, number_in_words, standing_data, thing_in_words
+from dpspec.risks.allowed import allowed_power
+from dpspec.verifier.document import Standing, standing
+from dpspec.verifier.exhaustive import guarded
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.specfile.deployment import Deployment
+    from dpspec.specfile.document import Expectation, SpecDocument
+
+LEVEL = Fraction(1, 20)
+"""The level of the test that is the common yardstick."""
+
+NOT_STATED, STAND_IN = "not-stated", "stand-in"
+VERDICTS = ("verified", STAND_IN, "miniature", "recorded", "refuted", "undecided", "unchecked", NOT_STATED, "plugin")
+"""What the claim of a deployment may be: `stand-in` is verified where the space or the mechanism is an assumption of the file,
+`recorded` filed as refuted, and refuted, `not-stated` without a published number and without a mechanism that could be judged."""
+
+VERDICT_WORDS = {
+    "verified": "verified",
+    STAND_IN: "verified on a stand-in",
+    "miniature": "holds on miniatures only",
+    "recorded": "recorded as refuted, and is",
+    "refuted": "refuted",
+    "undecided": "undecided",
+    "unchecked": "nothing was checked",
+    NOT_STATED: "no number published",
+    "plugin": "a plugin failed",
+}
+_SHORT = {"unchecked": "not checked", "recorded": "recorded false", NOT_STATED: "no number", "plugin": "plugin failed"}
+ENTRY_BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget", "mechanism")
+
+
+@attrs.define(eq=False, slots=False)
+class CatalogueEntry:
+    """A deployment and what its file says; what is computed is computed once, when it is first asked for.
+
+    Args:
+        document: its file.
+        registry: what the names in the file mean.
+    """
+
+    document: SpecDocument
+    registry: Registry
+
+    @property
+    def id(self) -> str:
+        return self.document.id
+
+    @property
+    def spec(self) -> PrivacySpec:
+        return self.document.spec
+
+    @property
+    def deployment(self) -> Deployment:
+        found = self.document.deployment
+        if found is None:
+            raise AssertionError("a catalogue takes files with [deployment]")
+        return found
+
+    # -- the blocks --------------------------------------------------------------------------------
+
+    @property
+    def lines(self) -> tuple[PromiseLine, ...]:
+        """The promise, and those of the further parts of the product."""
+        first = PromiseLine(entry=self, name=self.id, spec=self.spec)
+        return (first, *(PromiseLine(entry=self, name=f"{self.id}: {part}", spec=part.spec) for part in self.document.parts))
+
+    @property
+    def unit(self) -> str | None:
+        """Whose change the promise is about."""
+        return unit_of(self.document)
+
+    @property
+    def invariants(self) -> tuple[str, ...] | None:
+        """The names of the invariants; None for universes that are given otherwise."""
+        held = self.spec.multiverse.induced_by()
+        return None if held is None else tuple(str(invariant.name) for invariant in held)
+
+    def how(self, block: str) -> str:
+        """Whether a block is stated, inferred or assumed; *untold* where the file does not say."""
+        return how_of(self.document, block)
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        return tuple(block for block in ENTRY_BLOCKS if self.how(block) == "assumed")
+
+    # -- what is computed --------------------------------------------------------------------------
+
+    @cached_property
+    def standing(self) -> Standing:
+        """How the claim stands, computed from the file."""
+        return standing(self.document, self.registry)
+
+    @property
+    def verdict(self) -> str:
+        """One of VERDICTS."""
+        word = self.standing.word
+        judged = self.document.mechanism is not None or self.document.secret is not None
+        if word in (Word.UNCHECKED, Word.UNDECIDED) and self.spec.budget.unpublished() is not None and not judged:
+            return NOT_STATED
+        if word in (Word.VERIFIED, Word.DERIVED):
+            return STAND_IN if self.document.stand_ins else "verified"
+        return word.word
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Printed numbers: how many come out, how many do not, how many are on file as misprints, how many stay open."""
+        return dict(Counter(number_state(one, self.spec) for one in self.document.expectations))
+
+    # -- as data -----------------------------------------------------------------------------------
+
+    @property
+    def data(self) -> JsonData:
+        """Everything about it that a table may want."""
+        made = self.deployment
+        return {
+            "id": self.id,
+            "title": self.document.title,
+            "path": self.document.path,
+            "publisher": list(made.publisher),
+            "product": made.product,
+            "published": made.when,
+            "year": made.in_year,
+            "region": made.region,
+            "trust": made.trust,
+            "period": made.period,
+            "unit": self.unit,
+            "distance": thing_in_words(self.spec.input_divergence),
+            "standard": thing_in_words(self.spec.output_divergence),
+            "budget": budget_in_words(self.spec.budget),
+            "invariants": None if self.invariants is None else list(self.invariants),
+            "provenance": {block: self.how(block) for block in ENTRY_BLOCKS if block != "mechanism" or self.document.mechanism},
+            "unaccounted": [str(step) for step in self.document.unaccounted],
+            "verdict": self.verdict,
+            "standing": standing_data(self.standing),
+            "numbers": {state: self.numbers.get(state, 0) for state in ("recomputed", "failed", "misprint", "open")},
+            "power_at_level_5_percent": None if (power := self.lines[0].power) is None else json.bracket(power),
+            "parts": [str(part) for part in self.document.parts],
+        }
+
+
+@attrs.define(eq=False, slots=False)
+class PromiseLine:
+    """One promise of a deployment: that of its blocks, or of a further part of the product.
+
+    Args:
+        entry: the deployment.
+        name: what the promise is called.
+        spec: its five blocks.
+    """
+
+    entry: CatalogueEntry
+    name: str
+    spec: PrivacySpec
+
+    @property
+    def unit(self) -> str | None:
+        """Whose change it is about."""
+        return unit_of(self.entry.document, self.spec)
+
+    @cached_property
+    def power(self) -> Bracket | None:
+        """The largest power of a test at level 5% between two datasets at distance 1; None where no number says it."""
+        return power_of(self.spec)
+
+    def epsilon(self, delta: str) -> Bracket | None:
+        """The least epsilon at a delta that a registered formula gives for neighbours; None where there is none."""
+        value, registry = self.spec.budget.uniform(), self.entry.registry
+        if value is None or value.is_infinite:
+            return None
+        source = self.spec.output_divergence
+        first = source.budget_parameters[0]
+        start = source.budget_for(first, source.lipschitz(self.spec.budget.parameter, value))
+        for goal in _goals(registry, delta):
+            if goal == source:
+                return Bracket.exactly(start)
+            found = [path for path in paths(registered(registry), source, start, goal) if not path.known]
+            if found:
+                return found[0].value
+        return None
+
+
+def unit_of(document: SpecDocument, spec: PrivacySpec | None = None) -> str | None:
+    """The unit whose change the input divergence of a promise counts, where it names one; by what it stands for out there."""
+    found = _named_unit((spec or document.spec).input_divergence)
+    if found is None:
+        return None
+    return found if document.deployment is None else dict(document.deployment.units).get(found, found)
+
+
+def _named_unit(divergence: Any) -> str | None:
+    """The unit that an input divergence names, itself or in what it is made of: a relation, another divergence."""
+    found = getattr(divergence, "unit", None)
+    if isinstance(found, str):
+        return found
+    inner = (getattr(divergence, parameter.name) for parameter in parameters(type(divergence)))
+    held = (_named_unit(value) for value in inner if attrs.has(type(value)) and not isinstance(value, Number))
+    return next((unit for unit in held if unit is not None), None)
+
+
+def one_of(thing: str, document: SpecDocument) -> str:
+    """A block in words, with what its units stand for beside."""
+    units = {} if document.deployment is None else dict(document.deployment.units)
+    named = [f"a {unit} here is one {words}" for unit, words in units.items() if re.search(rf"\b{re.escape(unit)}\b", thing)]
+    return f"{thing}; {', '.join(named)}" if named else thing
+
+
+def how_of(document: SpecDocument, block: str) -> str:
+    """Whether a block is stated, inferred or assumed; *untold* where the file does not say."""
+    return next((one.how for one in document.provenance if one.block == block), "untold")
+
+
+def number_state(expectation: Expectation, spec: PrivacySpec) -> str:
+    """What became of a printed number: recomputed, failed, misprint (on file, and it is one), or open."""
+    met = expectation.is_met_by(guarded(expectation.route.name, partial(expectation.value, spec)))
+    if met is None:
+        return "open"
+    return "failed" if not met else "recomputed" if expectation.corrected is None else "misprint"
+
+
+def power_of(spec: PrivacySpec) -> Bracket | None:
+    """The largest power of a test at level 5% that a specification allows between two datasets at distance 1 of one universe."""
+    value = spec.budget.uniform()
+    if value is None:
+        return None
+    try:
+        bound = spec.output_divergence.lipschitz(spec.budget.parameter, value)
+        return allowed_power(spec.output_divergence, bound, LEVEL)
+    except NoFormulaError:
+        return None
+
+
+def _goals(registry: Registry, delta: str) -> Iterator[Any]:
+    """The output divergences whose budget is an epsilon at a delta."""
+    for kind in registry.classes("output_divergences"):
+        names = [parameter.name for parameter in parameters(kind)]
+        if names == ["delta"] and kind.budget_parameters[:1] == ("epsilon",):
+            yield build(kind, {"delta": delta}, kind.name)
+
+
+# --- choosing -------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class CatalogueFilter:
+    """What is listed: what is None lets everything pass.
+
+    Args:
+        publisher: a part of the name of a publisher.
+        years: the first and the last year of publication.
+        unit: the unit of the promise.
+        standard: names of output divergences.
+        invariants: none, some, or the name of an invariant.
+        trust: the trust model.
+        verdict: one of VERDICTS, or several.
+    """
+
+    publisher: str | None = None
+    years: tuple[int, int] | None = None
+    unit: str | None = None
+    standard: tuple[str, ...] | None = None
+    invariants: str | None = None
+    trust: str | None = None
+    verdict: tuple[str, ...] = ()
+
+    def passes(self, entry: CatalogueEntry) -> bool:
+        """Whether an entry is listed; the verdict is asked last, because it must be computed."""
+        made = entry.deployment
+        return (
+            (self.publisher is None or any(self.publisher.casefold() in name.casefold() for name in made.publisher))
+            and (self.years is None or self.years[0] <= made.in_year <= self.years[1])
+            and (self.unit is None or folded(self.unit) in [folded(line.unit or "") for line in entry.lines])
+            and (self.standard is None or any(line.spec.output_divergence.name in self.standard for line in entry.lines))
+            and (self.invariants is None or _has(entry.invariants, self.invariants))
+            and (self.trust is None or made.trust == self.trust)
+            and (not self.verdict or entry.verdict in self.verdict)
+        )
+
+
+def _has(held: tuple[str, ...] | None, wanted: str) -> bool:
+    if wanted in ("none", "some"):
+        return (held == ()) == (wanted == "none")
+    return wanted in (held or ())
+
+
+def years(text: str) -> tuple[int, int]:
+    """A year, or a first and a last one.
+
+    >>> years("2020"), years("2019-2021")
+    ((2020, 2020), (2019, 2021))
+    """
+    found = re.fullmatch(r"([0-9]{4})(?:-([0-9]{4}))?", text)
+    if found is None or (found[2] or found[1]) < found[1]:
+        raise ParameterError("year", "must be a year, or a first and a last one", "write 2020, or 2019-2021", value=text)
+    return int(found[1]), int(found[2] or found[1])
+
+
+def standards(name: str, registry: Registry) -> tuple[str, ...]:
+    """The output divergences that a name stands for: their own, or that of a flavour or of a word of the field.
+
+    Raises:
+        UnknownNameError: it is none of these.
+    """
+    divergences = registry.names("output_divergences")
+    known = {folded(one): one for one in divergences}
+    if folded(name) in known:
+        return (known[folded(name)],)
+    flavours = {flavour: registry.get("flavours", flavour) for flavour in registry.names("flavours")}
+    found = [flavour for flavour in flavours if folded(flavour) == folded(name)]
+    for word in glossary():
+        if folded(name) in map(folded, (word["name"], *word.get("also", ()))):
+            found += [flavour for flavour in flavours if f"`{flavour}`" in word.get("in_dpspec", "")]
+    if not found:
+        advice = did_you_mean(name, [*divergences, *flavours]) or f"write one of {', '.join(divergences)}"
+        raise UnknownNameError("standard", "is no output divergence and no definition", advice, value=name)
+    return tuple(dict.fromkeys(str(flavours[one]().spec().output_divergence.name) for one in found))
+
+
+def catalogue_of(documents: Iterable[SpecDocument], registry: Registry) -> tuple[CatalogueEntry, ...]:
+    """The entries among files: those that say which deployment they describe."""
+    return tuple(CatalogueEntry(document, registry) for document in documents if document.deployment is not None)
+
+
+def chosen(
+    entries: Sequence[CatalogueEntry], wanted: CatalogueFilter, progress: Progress | None = None
+) -> tuple[CatalogueEntry, ...]:
+    """The entries that a filter lets pass; their verdicts are computed on the way."""
+    found = []
+    for done, entry in enumerate(entries, 1):
+        if wanted.passes(entry):
+            assert entry.verdict  # noqa: S101 - computed here, where progress is told
+            found.append(entry)
+        if progress is not None:
+            progress(done, len(entries))
+    return tuple(found)
+
+
+def entry_of(entries: Sequence[CatalogueEntry], id: str) -> CatalogueEntry:
+    """The entry of an id.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    for entry in entries:
+        if entry.id == id:
+            return entry
+    names = [entry.id for entry in entries]
+    raise UnknownNameError("deployment", "is not in the catalogue", did_you_mean(id, names) or "see dpspec catalogue", value=id)
+
+
+# --- comparing ------------------------------------------------------------------------------------
+
+
+SpecComparing = Callable[[Any, Any], Comparison]
+
+
+@attrs.frozen(kw_only=True)
+class AtLeast:
+    """Whether a deployment promises at least what another one does.
+
+    Args:
+        entry: the deployment.
+        answer: implies, does not imply, or unknown, for its five blocks against those of the other.
+        reason: why.
+        about_other_data: whether the two are about data of which neither is known to be a part of the other.
+        rests_on: the blocks of either that are assumptions, on which the answer rests.
+        caveats: what else keeps the answer from being one about the two releases.
+    """
+
+    entry: CatalogueEntry
+    answer: Answer
+    reason: str
+    about_other_data: bool
+    rests_on: tuple[str, ...]
+    caveats: tuple[str, ...]
+
+    @property
+    def word(self) -> str:
+        """The answer for a reader."""
+        if self.about_other_data and self.answer is not Answer.IMPLIES:
+            return "about other data"
+        if self.answer is Answer.IMPLIES and self.rests_on:
+            return "yes, as far as the assumed blocks are right"
+        return {Answer.IMPLIES: "yes", Answer.SEPARATED: "no", Answer.UNKNOWN: "not decided"}[self.answer]
+
+    @property
+    def data(self) -> JsonData:
+        return {
+            "id": self.entry.id,
+            "answer": self.answer.value,
+            "word": self.word,
+            "reason": self.reason,
+            "rests_on": list(self.rests_on),
+            "caveats": list(self.caveats),
+        }
+
+
+AT_LEAST_WORDS = ("yes", "yes, as far as the assumed blocks are right", "not decided", "no", "about other data")
+
+
+def at_least(
+    entries: Sequence[CatalogueEntry], target: CatalogueEntry, compare: SpecComparing, progress: Progress | None = None
+) -> tuple[AtLeast, ...]:
+    """For each entry whether every mechanism that keeps its promise keeps that of the target, those that do first."""
+    found = []
+    others = [entry for entry in entries if entry.id != target.id]
+    for done, entry in enumerate(others, 1):
+        found.append(_against(entry, target, compare))
+        if progress is not None:
+            progress(done, len(others))
+    return tuple(sorted(found, key=lambda one: AT_LEAST_WORDS.index(one.word)))
+
+
+def _against(entry: CatalogueEntry, target: CatalogueEntry, compare: SpecComparing) -> AtLeast:
+    try:
+        direction = compare(entry.document, target.document).forward
+        answer, because = direction.answer, _because(direction)
+    except DpspecError as fault:  # the blocks of the one mean nothing for the data of the other
+        answer, because = Answer.UNKNOWN, f"they cannot be held against each other: {fault}"
+    left, right = entry.spec.space, target.spec.space
+    apart = left != right and left.includes(right) is None and right.includes(left) is None
+    rests = [f"{one.id}: {block.replace('_', ' ')}" for one in (entry, target) for block in one.assumed if block != "mechanism"]
+    caveats = [
+        f"the promise of {one.id} is {VERDICT_WORDS[one.verdict]}: what it implies need not be true of the release"
+        for one in (entry, target)
+        if one.standing.is_false
+    ]
+    caveats += [f"{one.id} does not cover: {step}" for one in (entry, target) for step in one.document.unaccounted]
+    return AtLeast(
+        entry=entry,
+        answer=answer,
+        reason=because,
+        about_other_data=apart,
+        rests_on=tuple(rests),
+        caveats=tuple(caveats),
+    )
+
+
+def _because(direction: Direction) -> str:
+    """The argument in one line: what a derivation compares, what separates the two, or what is missing."""
+    failed = [step.reason for step in direction.steps if step.holds is False]
+    open_ = [step for step in direction.steps if step.holds is None]
+    if direction.separation is not None:
+        differs = failed or [f"another {open_[0].block}"] if failed or open_ else []
+        return "; ".join([*differs, "a mechanism that keeps the one promise and breaks the other was found, and checked"])
+    if failed or open_:
+        return "; ".join([*failed, *(step.reason for step in open_)])
+    return "; ".join(step.reason for step in direction.steps) or "the same promise"
+
+
+@attrs.frozen(kw_only=True)
+class UnitGroup:
+    """Promises that are per one and the same unit and distance, the strongest first.
+
+    Args:
+        unit: the unit.
+        distance: the input divergence, in words.
+        lines: those with a number, by the largest power of a test.
+        without: those without.
+    """
+
+    unit: str
+    distance: str
+    lines: tuple[PromiseLine, ...]
+    without: tuple[PromiseLine, ...]
+
+
+def by_unit(entries: Iterable[CatalogueEntry]) -> tuple[UnitGroup, ...]:
+    """The entries by unit and distance; two numbers of different groups are about different changes."""
+    groups: dict[tuple[str, str], list[PromiseLine]] = {}
+    for line in (line for entry in entries for line in entry.lines):
+        distance = one_of(thing_in_words(line.spec.input_divergence), line.entry.document)
+        groups.setdefault((line.unit or "(none named)", distance), []).append(line)
+    return tuple(
+        UnitGroup(
+            unit=unit,
+            distance=distance,
+            lines=tuple(sorted((one for one in found if one.power is not None), key=_strength)),
+            without=tuple(one for one in found if one.power is None),
+        )
+        for (unit, distance), found in sorted(groups.items(), key=lambda row: (-len(row[1]), row[0]))
+    )
+
+
+def _strength(line: PromiseLine) -> tuple[Any, str]:
+    assert line.power is not None  # noqa: S101 - the caller asks
+    return line.power.upper, line.name
+
+
+def by_space(entries: Iterable[CatalogueEntry]) -> tuple[tuple[CatalogueEntry, ...], ...]:
+    """The entries whose promises are about one dataset space, together: only those can be ordered as five-tuples."""
+    groups: list[list[CatalogueEntry]] = []
+    for entry in entries:
+        for group in groups:
+            if group[0].spec.space == entry.spec.space:
+                group.append(entry)
+                break
+        else:
+            groups.append([entry])
+    return tuple(map(tuple, groups))
+
+
+# --- as text --------------------------------------------------------------------------------------
+
+
+def tally(entries: Sequence[CatalogueEntry]) -> dict[str, int]:
+    """How many have each verdict, in the order of VERDICTS."""
+    times = Counter(entry.verdict for entry in entries)
+    return {verdict: times[verdict] for verdict in VERDICTS if times[verdict]}
+
+
+def headline_of(entries: Sequence[CatalogueEntry], left_out: int) -> str:
+    """How many there are, and how their claims stand."""
+    parts = [f"{n} {VERDICT_WORDS[verdict]}" for verdict, n in tally(entries).items()]
+    note = f" ({count(left_out, 'file')} without [deployment] left out)" if left_out else ""
+    return f"{count(len(entries), 'deployment')}: {', '.join(parts) or 'none'}{note}"
+
+
+def list_text(entries: Sequence[CatalogueEntry], left_out: int = 0) -> str:
+    """The table of a catalogue, publisher by publisher."""
+    table = _grid("id", "when", "per", "budget", "standard", "exact facts", "verdict")
+    table.columns[0].width = min(38, 2 + max((len(entry.id) for entry in entries), default=0))
+    table.columns[6].no_wrap = True
+    for publisher in sorted({", ".join(entry.deployment.publisher) for entry in entries}, key=str.casefold):
+        table.add_row(Text(publisher, "bold"))
+        for entry in (entry for entry in entries if ", ".join(entry.deployment.publisher) == publisher):
+            made = entry.deployment
+            table.add_row(
+                f"  {entry.id}",
+                str(made.in_year),
+                (entry.unit or "") + (f", every {made.period}" if made.period else "") + _mark(entry, "input_divergence"),
+                short_budget(entry.spec) + _mark(entry, "budget"),
+                thing_in_words(entry.spec.output_divergence) + _mark(entry, "output_divergence"),
+                _facts(entry.spec) + _mark(entry, "multiverse"),
+                _SHORT.get(entry.verdict, entry.verdict),
+            )
+    legend = (
+        "? assumed by the file, no source says it; * inferred from a source; no mark: stated, or its origin is not told. "
+        "stand-in: verified for a space or a mechanism that the file assumes; recorded false: filed as refuted, and refuted"
+    )
+    return drawn(Text(headline_of(entries, left_out), "bold"), "", table, "", Text(legend, FAINT)).rstrip()
+
+
+def _mark(entry: CatalogueEntry, block: str) -> str:
+    return {"assumed": " ?", "inferred": " *"}.get(entry.how(block), "")
+
+
+def _facts(spec: PrivacySpec) -> str:
+    """How many facts are published exactly, as far as a file says."""
+    held = spec.multiverse.induced_by()
+    return "otherwise" if held is None else str(len(held)) if held else "none"
+
+
+def short_budget(spec: PrivacySpec) -> str:
+    """The number with its name, as a decimal where it is no short one."""
+    value = spec.budget.uniform()
+    if value is None or spec.budget.bounds() is not None:
+        return budget_in_words(spec.budget)
+    exact = number_in_words(value)
+    return f"{spec.budget.parameter} {exact}" if "about" not in exact else f"{spec.budget.parameter} about {value.decimal()}"
+
+
+def _grid(*heads: str) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for _ in heads:
+        table.add_column(overflow="fold")
+    table.add_row(*(Text(head, FAINT) for head in heads))
+    return table
+
+
+def list_csv(entries: Sequence[CatalogueEntry]) -> str:
+    """One line for each, with lists joined by semicolons."""
+    rows = [_flat(entry.data) for entry in entries]
+    file = io.StringIO()
+    writer = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else ["id"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue().rstrip("\n")
+
+
+def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in data.items():
+        if key == "power_at_level_5_percent":
+            flat[key] = "" if value is None else Bracket.exactly(value["upper"]).upper.decimal(6)
+        elif isinstance(value, Mapping):
+            flat |= {f"{key}_{inner}": entry for inner, entry in value.items()}
+        else:
+            flat[key] = "; ".join(value) if isinstance(value, list) else "" if value is None else value
+    return {key: " ".join(value.split()) if isinstance(value, str) else value for key, value in flat.items()}
+
+
+def at_least_text(found: Sequence[AtLeast], target: CatalogueEntry) -> str:
+    """The answers, those that promise at least as much first."""
+    times = Counter(one.word for one in found)
+    told = ", ".join(f"{times[word]} {word}" for word in AT_LEAST_WORDS if times[word])
+    parts: list[RenderableType] = [
+        Text(f"Which promise at least what {target.id} does? {told or 'there are no others'}", "bold"),
+        Text("yes: every mechanism that keeps the promise keeps that of the other, whatever else it does", FAINT),
+        "",
+    ]
+    for word in AT_LEAST_WORDS:
+        rows = [one for one in found if one.word == word]
+        if not rows:
+            continue
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        for one in rows:
+            lines = [one.reason if word != "about other data" else "neither of the two dataset spaces is part of the other"]
+            if word.startswith(("yes", "not", "no")) and one.rests_on:
+                lines.append(f"rests on what the files assume: {', '.join(one.rests_on)}")
+            table.add_row(f"  {one.entry.id}", "\n".join([*lines, *(one.caveats if word != "about other data" else ())]))
+        parts += [Text(word, "bold"), table, ""]
+    return drawn(*parts).rstrip()
+
+
+def yardstick_text(groups: Sequence[UnitGroup], delta: str | None) -> str:
+    """The groups, each from the strongest promise to the weakest."""
+    parts: list[RenderableType] = [
+        Text("The largest power of a test at level 5% between two datasets at distance 1 of one universe", "bold"),
+        Text("Numbers of two groups are about different changes, and do not compare. Without a release the power is 5%.", FAINT),
+        Text("What is published exactly is known beside it; what a budget that renews adds up to is not in it.", FAINT),
+    ]
+    for group in groups:
+        table = _grid("promise", "power", *([f"epsilon at {delta}"] if delta else []), "budget", "again after", "exact facts")
+        for line in group.lines:
+            found = None if delta is None else line.epsilon(delta)
+            shown = [] if delta is None else ["no formula" if found is None else bracket_in_words(found)]
+            power, period = power_in_words(line.power), line.entry.deployment.period or ""
+            table.add_row(line.name, power, *shown, short_budget(line.spec), period, _facts(line.spec))
+        for line in group.without:
+            table.add_row(line.name, "no number", *([""] if delta else []), short_budget(line.spec), "", "")
+        parts += ["", Text(f"{group.unit}: {group.distance}", "bold"), table]
+    return drawn(*parts).rstrip()
+
+
+def yardstick_data(groups: Sequence[UnitGroup], delta: str | None) -> list[JsonData]:
+    """The same as data."""
+    return [
+        {
+            "unit": group.unit,
+            "distance": group.distance,
+            "promises": [
+                {
+                    "id": line.entry.id,
+                    "promise": line.name,
+                    "power_at_level_5_percent": None if line.power is None else json.bracket(line.power),
+                    "epsilon": None if delta is None or (at := line.epsilon(delta)) is None else json.bracket(at),
+                    "period": line.entry.deployment.period,
+                }
+                for line in (*group.lines, *group.without)
+            ],
+        }
+        for group in groups
+    ]
+
+
+def orders_text(found: Sequence[Order], groups: Sequence[Sequence[CatalogueEntry]]) -> str:
+    """The order of each group that is about one dataset space; those that are about a space of their own by name."""
+    together = [group for group in groups if len(group) > 1]
+    pages = []
+    for order, group in zip(found, together, strict=True):
+        assumed = [f"{entry.id} ({', '.join(entry.assumed)})" for entry in group if entry.assumed]
+        note = f"\nRests on what the files assume: {'; '.join(assumed)}" if assumed else ""
+        pages.append(order_text(order, [entry.document for entry in group]) + note)
+    alone = [group[0].id for group in groups if len(group) == 1]
+    if alone:
+        pages.append(f"About a dataset space that no other one here is about: {', '.join(alone)}")
+    return "\n\n".join(pages)
+
+
+def orders_data(found: Sequence[Order], groups: Sequence[Sequence[CatalogueEntry]]) -> JsonData:
+    """The same as data."""
+    together = [group for group in groups if len(group) > 1]
+    return {
+        "orders": [order_data(order, [entry.document for entry in group]) for order, group in zip(found, together, strict=True)],
+        "alone": [group[0].id for group in groups if len(group) == 1],
+    }
+
+
+def ledger_notes(entries: Sequence[CatalogueEntry]) -> list[str]:
+    """What a sum over deployments rests on, and what it is a sum of."""
+    notes = ["That these are about the same people is for whoever chose them to know: no file says it of another."]
+    for entry in entries:
+        blocks = [block.replace("_", " ") for block in entry.assumed]
+        notes += [f"{entry.id}: assumed by its file: {', '.join(blocks)}"] if blocks else []
+        period = entry.deployment.period
+        notes += [f"{entry.id}: its budget is there again after every {period}; counted once"] if period else []
+        notes += [f"{entry.id} does not cover: {step}" for step in entry.document.unaccounted]
+    return notes
+
+
+def check_delta(delta: str | None) -> None:
+    """Refuse a delta that is none.
+
+    Raises:
+        ParameterError: it is no number in (0, 1).
+    """
+    if delta is not None:
+        Rational(0, 1, open_low=True, open_high=True).read(delta, "delta")

@@ -1,0 +1,446 @@
+"""`dpspec catalogue`, `label`, `evidence` and `new deployment`, on files that are written here."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from dpspec.base.errors import NoFormulaError
+from dpspec.cli import main
+
+HEAD = """\
+schema = 1
+id = "{id}"
+title = "The release {id}"
+
+[deployment]
+publisher = {publisher}
+product = "Product {id}"
+year = {year}
+{facts}
+
+[[source]]
+id = "paper"
+title = "A paper"
+publisher = {wrote}
+
+[provenance]
+space = {{ how = "{space}", {of_space} }}
+input_divergence = {{ how = "stated", source = "paper" }}
+output_divergence = {{ how = "stated", source = "paper" }}
+budget = {{ how = "stated", source = "paper" }}
+"""
+BITS = """
+[space]
+type = "bit-vectors"
+length = 2
+[input_divergence]
+type = "hamming-ordered"
+[output_divergence]
+type = "{standard}"
+[budget]
+{budget}
+"""
+ANSWERS = """
+[mechanism]
+type = "randomised-response"
+keep_probability = "{keep}"
+"""
+OURS = 'because = "the categories are ours"'
+
+
+def written(folder, id, *, publisher='"Agency"', year=2020, facts="", wrote='"Agency"', assumed=False, standard="mult",
+            budget='epsilon = "ln(3)"', keep="3/4", rest="", blocks=None):  # fmt: skip
+    space = {"space": "assumed", "of_space": OURS} if assumed else {"space": "stated", "of_space": 'source = "paper"'}
+    text = HEAD.format(id=id, publisher=publisher, year=year, facts=facts, wrote=wrote, **space)
+    text += BITS.format(standard=standard, budget=budget) if blocks is None else blocks
+    text += ANSWERS.format(keep=keep) if keep else ""
+    (folder / f"{id}.dpspec.toml").write_text(text + rest, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    place = tmp_path_factory.mktemp("deployments")
+    written(place, "proved", facts='trust = "local"\nuse = "surveys"')
+    written(place, "stand-in", publisher='["Firm", "Other"]', year=2022, assumed=True, wrote='"A list"')
+    written(place, "stronger", year=2023, budget='epsilon = "ln(2)"', keep="2/3")
+    written(place, "false", budget='epsilon = "ln(2)"', rest='[claim]\nverdict = "refuted"\nbecause = "ln(3) is needed"\n')
+    written(place, "wrong", publisher='"Firm"', budget='epsilon = "ln(2)"')
+    written(place, "silent", publisher='"Firm"', budget="stated = false", keep=None, facts='period = "day"')
+    written(place, "unchecked", publisher='"Firm"', keep=None, standard="d-nor", budget='rho = "2.63"', rest=EXPECTED)
+    written(place, "leaves-out", rest='[[unaccounted]]\nstep = "a threshold"\neffect = "a gap tells a count"\n')
+    written(place, "other-data", blocks=RECORDS, keep=None, assumed=True)
+    (place / "plain.dpspec.toml").write_text('schema = 1\nid = "plain"\ntitle = "None"\n' + BITS.format(
+        standard="mult", budget="epsilon = 1"), encoding="utf-8")  # fmt: skip
+    return place
+
+
+EXPECTED = """
+[[expect]]
+what = "right"
+epsilon = "13.64"
+tolerance = "0.01"
+because = "printed to two decimals"
+route = { type = "zcdp-to-approximate", rho = "2.63", delta = "1e-5" }
+[[expect]]
+what = "a misprint"
+epsilon = "13.64"
+corrected = "13.09"
+tolerance = "0.01"
+because = "printed to two decimals"
+route = { type = "zcdp-to-approximate-bun-steinke", rho = "2.63", delta = "1e-5" }
+"""
+RECORDS = """
+[space]
+type = "records"
+unit = "user-day"
+most = 2
+attributes = [{ name = "place", count = 2 }]
+[multiverse]
+invariants = [{ type = "marginal", unit = "user-day", attributes = ["place"] }]
+[input_divergence]
+type = "hamming"
+unit = "user-day"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = 1
+"""
+VERDICTS = {
+    "proved": "verified", "stand-in": "stand-in", "stronger": "verified", "false": "recorded", "wrong": "refuted",
+    "silent": "not-stated", "unchecked": "unchecked", "leaves-out": "undecided", "other-data": "unchecked",
+}  # fmt: skip
+
+
+def ids(run, folder, *options):
+    return {row["id"] for row in run("catalogue", folder, *options, "--format", "json").json("catalogue")["deployments"]}
+
+
+def test_verdicts_are_computed_and_nothing_checked_never_holds(run, folder):
+    data = run("catalogue", folder, "--format", "json").json("catalogue")
+    assert {row["id"]: row["verdict"] for row in data["deployments"]} == VERDICTS
+    assert data["left_out"] == 1
+    page = run("catalogue", folder).out
+    assert "9 deployments" in page.splitlines()[0]
+    assert "holds" not in page
+
+
+def test_the_verdict_follows_the_file_and_no_cache(run, folder, tmp_path):
+    text = (folder / "proved.dpspec.toml").read_text(encoding="utf-8")
+    copy = tmp_path / "proved.dpspec.toml"
+    copy.write_text(text, encoding="utf-8")
+    assert run("catalogue", copy, "--format", "json").json("catalogue")["tally"] == {"verified": 1}
+    copy.write_text(text.replace("3/4", "4/5"), encoding="utf-8")
+    assert run("catalogue", copy, "--format", "json").json("catalogue")["tally"] == {"refuted": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        (["--publisher", "agen"], {"proved", "stronger", "false", "leaves-out", "other-data"}),
+        (["--publisher", "other"], {"stand-in"}),
+        (["--year", "2022-2023"], {"stand-in", "stronger"}),
+        (["--unit", "user-day"], {"other-data"}),
+        (["--standard", "zCDP"], {"unchecked"}),
+        (["--standard", "d-nor"], {"unchecked"}),
+        (["--standard", "zero-concentrated-dp"], {"unchecked"}),
+        (["--invariants", "some"], {"other-data"}),
+        (["--invariants", "marginal"], {"other-data"}),
+        (["--trust", "local"], {"proved"}),
+        (["--verdict", "recorded", "--verdict", "refuted"], {"false", "wrong"}),
+        (["--verdict", "verified"], {"proved", "stronger"}),
+        (["--publisher", "nobody"], set()),
+    ],
+)
+def test_filters(run, folder, options, wanted):
+    assert ids(run, folder, *options) == wanted
+
+
+def test_csv_has_a_line_for_each(run, folder):
+    rows = list(csv.DictReader(io.StringIO(run("catalogue", folder, "--format", "csv").out)))
+    assert {row["id"]: row["verdict"] for row in rows} == VERDICTS
+    one = next(row for row in rows if row["id"] == "stand-in")
+    assert (one["publisher"], one["provenance_space"], one["power_at_level_5_percent"]) == ("Firm; Other", "assumed", "0.15")
+    assert next(row for row in rows if row["id"] == "unchecked")["numbers_misprint"] == "1"
+
+
+def test_at_least_gives_a_reason_and_the_assumptions(run, folder):
+    data = run("catalogue", folder, "--at-least", "proved", "--format", "json").json("catalogue-at-least")
+    found = {row["id"]: row for row in data["answers"]}
+    assert "proved" not in found
+    assert found["stronger"]["word"] == "yes"
+    assert "ln(2) <= ln(3)" in found["stronger"]["reason"]
+    assert found["stand-in"]["word"] == "yes, as far as the assumed blocks are right"
+    assert found["stand-in"]["rests_on"] == ["stand-in: space"]
+    assert any("refuted" in line for line in found["false"]["caveats"])
+    assert any("a gap tells a count" in line for line in found["leaves-out"]["caveats"])
+    assert found["other-data"]["word"] == "about other data"
+    assert found["silent"]["answer"] != "implies"
+    weaker = run("catalogue", folder, "--at-least", "stronger", "--format", "json")
+    assert {row["id"]: row["word"] for row in weaker.json("catalogue-at-least")["answers"]}["proved"] == "no"
+
+
+def test_a_pair_that_cannot_be_compared_leaves_the_others(run, folder, monkeypatch):
+    from dpspec import api
+
+    real = api.compare
+
+    def fails(left, right, *rest):
+        if left.id == "stand-in":
+            raise NoFormulaError("space", "has no such unit", "name another")
+        return real(left, right, *rest)
+
+    monkeypatch.setattr(api, "compare", fails)
+    ran = run("catalogue", folder, "--at-least", "proved", "--format", "json")
+    found = {row["id"]: row for row in ran.json("catalogue-at-least")["answers"]}
+    assert (ran.code, found["stand-in"]["word"], found["stronger"]["word"]) == (3, "not decided", "yes")
+
+
+def test_order_ledger_and_yardstick(run, folder):
+    order = run("catalogue", folder, "--order", "--verdict", "verified", "--format", "json").json("catalogue-order")
+    assert len(order["orders"]) == 1
+    assert "other-data" in run("catalogue", folder, "--order").out
+    two = [folder / "proved.dpspec.toml", folder / "stronger.dpspec.toml"]
+    total = run("catalogue", *two, "--ledger")
+    assert "1.79176" in total.out  # ln(2) + ln(3)
+    assert "no file says it" in total.out
+    assert run("catalogue", folder, "--publisher", "Agency", "--ledger").code == 1  # a refuted part is not added
+    data = run("catalogue", folder, "--yardstick", "--delta", "1e-5", "--format", "json").json("catalogue-yardstick")
+    groups = {group["unit"]: [row["id"] for row in group["promises"]] for group in data["units"]}
+    assert groups["user-day"] == ["other-data"]
+    bits = next(group for group in data["units"] if len(group["promises"]) > 1)
+    assert [row["id"] for row in bits["promises"]][-1] == "silent"  # no number: last, without power
+    assert bits["promises"][-1]["power_at_level_5_percent"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--order", "--ledger"], "ask one"),
+        (["--delta", "1e-5"], "belongs to --yardstick"),
+        (["--order", "--format", "csv"], "csv is of lists"),
+        (["--yardstick", "--delta", "2"], "delta"),
+        (["--year", "20"], "must be a year"),
+        (["--year", "2021-2020"], "must be a year"),
+        (["--standard", "privacy"], "no output divergence"),
+        (["--at-least", "provd"], "did you mean proved"),
+    ],
+)
+def test_bad_questions(run, folder, options, words):
+    ran = run("catalogue", folder, *options)
+    assert ran.code == 2
+    assert words in ran.err
+
+
+def test_spaces_that_know_nothing_of_each_other_are_compared(run, specs, tmp_path):
+    """Invariants of one space were asked of datasets of another, which ended with a fault."""
+    for name, unit in (("a", "person"), ("b", "household")):
+        (tmp_path / f"{name}.dpspec.toml").write_text(
+            f'schema = 1\nid = "{name}"\ntitle = "{name}"\n'
+            + (HOUSEHOLDS if unit == "household" else RECORDS.replace("user-day", "person")),
+            encoding="utf-8",
+        )
+    assert run("compare", tmp_path / "a.dpspec.toml", tmp_path / "b.dpspec.toml").code in (0, 3)
+
+
+HOUSEHOLDS = """
+space = { type = "households", household = [{ name = "state", count = 2 }], person = [{ name = "age", count = 2 }] }
+multiverse = { invariants = [{ type = "marginal", unit = "person", attributes = ["state"] }] }
+input_divergence = { type = "hamming", unit = "person" }
+output_divergence = { type = "d-nor" }
+budget = { rho = "2.56" }
+"""
+
+
+# --- labels ---------------------------------------------------------------------------------------
+
+
+def said(run, folder, id):
+    data = run("label", folder / f"{id}.dpspec.toml", "--format", "json").json("label")
+    return {section["heading"]: " ".join(section["sentences"]) for section in data["sections"]}
+
+
+def test_a_label_says_what_was_checked_and_no_more(run, folder):
+    assert "keeps its promise" in said(run, folder, "proved")["Was it checked?"]
+    assert "program was not looked at" in said(run, folder, "proved")["Was it checked?"]
+    assert "data of a form that we made up" in said(run, folder, "stand-in")["Was it checked?"]
+    assert "known to be false" in said(run, folder, "false")["Was it checked?"]
+    assert "Nobody has checked" in said(run, folder, "unchecked")["Was it checked?"]
+    assert "a gap tells a count" in said(run, folder, "leaves-out")["What the promise does not cover"]
+    assert "stayed open" in said(run, folder, "leaves-out")["Was it checked?"]
+
+
+def test_a_label_of_a_false_promise_says_so_before_any_limit(run, folder):
+    page = run("label", folder / "false.dpspec.toml").out
+    assert page.index("known to be false") < page.index("of 100 cases")
+    assert "known to break the promise" in page
+
+
+def test_nothing_is_blurred_where_nothing_may_be_told(run, tmp_path):
+    written(tmp_path, "none", budget="epsilon = 0", keep="1/2")
+    page = run("label", tmp_path / "none.dpspec.toml").out
+    assert "looks the same for both ideas" in " ".join(page.split())
+    assert "blurred by chance" not in page
+
+
+def test_facts_are_the_publishers_only_where_every_source_is(run, folder, tmp_path):
+    text = (folder / "proved.dpspec.toml").read_text(encoding="utf-8")
+    two = text.replace("[provenance]", '[[source]]\nid = "list"\ntitle = "A list"\n\n[provenance]')
+    (tmp_path / "proved.dpspec.toml").write_text(two, encoding="utf-8")
+    _, own = gathered(run, folder, "proved", tmp_path / "own")
+    _, mixed = gathered(run, tmp_path, "proved", tmp_path / "mixed")
+    assert marks(own, "trust")["model"] == ("stated by the publisher", None)
+    assert marks(mixed, "trust")["model"] == ("stated by others", None)
+    assert marks(mixed, "budget")["budget"] == ("stated by the publisher", None)
+
+
+def test_what_a_unit_stands_for_is_told_to_people(run, tmp_path):
+    facts = 'units = { record = "user-day" }'
+    written(tmp_path, "aliased", blocks=ALIASED, facts=facts, keep=None)
+    page = said(run, tmp_path, "aliased")
+    assert "one user from one day" in page["Who is protected"]
+    assert "user-week" in page["The number"]
+    assert "a household here is" not in " ".join(page.values())
+    assert ids(run, tmp_path, "--unit", "user-day") == {"aliased"}
+
+
+ALIASED = RECORDS.replace('unit = "user-day"', 'unit = "record"')
+
+
+def test_a_label_without_a_number_names_none(run, folder):
+    page = said(run, folder, "silent")
+    assert "No number" in page["The number"]
+    assert "of 100 cases" not in " ".join(page.values())
+    assert "again after every day" in page["The number"]
+    told = run("explain", folder / "silent.dpspec.toml", "--audience", "public")
+    assert told.code == 0
+    assert "no number published" in told.out
+
+
+def test_a_label_of_a_unit_with_a_time(run, folder):
+    page = said(run, folder, "other-data")
+    assert "one user from one day" in page["Who is protected"]
+    assert "user-day by place" in page["What is published exactly"]
+    assert "what data there are" in page["What is not said"]
+
+
+def test_a_label_as_html_needs_nothing_and_obeys_nothing(run, folder, tmp_path):
+    written(tmp_path, "nasty", publisher='"<script>alert(1)</script>"', facts='use = "a & b"')
+    page = run("label", tmp_path / "nasty.dpspec.toml", "--format", "html").out
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "http" not in page
+
+
+# --- evidence -------------------------------------------------------------------------------------
+
+
+def gathered(run, folder, id, out):
+    ran = run("evidence", folder / f"{id}.dpspec.toml", "--out", out, "--format", "json")
+    return ran, ran.json("evidence")["evidence"]
+
+
+def marks(data, level):
+    return {row["what"]: (row["mark"], row["holds"]) for row in data["lines"] if row["level"] == level}
+
+
+def test_evidence_marks_what_is_known_and_how(run, folder, tmp_path):
+    ran, data = gathered(run, folder, "proved", tmp_path / "a")
+    assert ran.code == 0
+    assert marks(data, "correctness")["claim"] == ("proved", True)
+    assert marks(data, "budget")["budget"] == ("stated by the publisher", None)
+    assert marks(data, "utility")["error of what is published"] == ("not stated", None)
+    assert set(json.loads((tmp_path / "a" / "evidence.json").read_text())["evidence"]["marks"]) == set(data["marks"])
+    _, other = gathered(run, folder, "stand-in", tmp_path / "b")
+    assert marks(other, "budget")["budget"] == ("stated by others", None)  # a list is not the publisher
+    assert marks(other, "definition")["data"] == ("not stated", None)
+    assert "stand-in" in next(row["says"] for row in other["lines"] if row["what"] == "claim")
+    _, none = gathered(run, folder, "unchecked", tmp_path / "c")
+    assert "proved" not in {row["mark"] for row in none["lines"]}
+    assert marks(none, "budget")["right"] == ("recomputed", True)
+    assert marks(none, "budget")["a misprint"] == ("recomputed", False)
+
+
+def test_a_refutation_has_a_witness_that_replays(run, folder, tmp_path):
+    ran, data = gathered(run, folder, "false", tmp_path / "e")
+    assert ran.code == 6
+    row = next(row for row in data["lines"] if row["what"] == "claim")
+    assert (row["mark"], row["holds"]) == ("proved", False)
+    assert run("verify", "--replay", tmp_path / "e" / row["file"]).code == 1
+    for line in (tmp_path / "e" / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split("  ")
+        assert hashlib.sha256((tmp_path / "e" / name).read_bytes()).hexdigest() == digest
+
+
+def test_evidence_is_whole_or_not_at_all(run, folder, tmp_path, monkeypatch):
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    ran = run("evidence", folder / "proved.dpspec.toml", "--out", taken)
+    assert ran.code == 2
+    assert "exists already" in ran.err
+    assert list(taken.iterdir()) == []
+    real, calls = Path.write_bytes, []
+
+    def full(self, content):
+        calls.append(self)
+        if len(calls) == 3:
+            raise OSError(28, "No space left on device")
+        return real(self, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    ran = run("evidence", folder / "proved.dpspec.toml", "--out", tmp_path / "new")
+    assert ran.code == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["taken"]
+
+
+def test_evidence_is_the_same_twice_and_names_no_place(run, folder, tmp_path):
+    texts = []
+    for name in ("one", "two"):
+        gathered(run, folder, "false", tmp_path / name)
+        texts.append({path.name: path.read_bytes() for path in (tmp_path / name).rglob("*") if path.is_file()})
+    assert texts[0] == texts[1]
+    assert not any(str(folder).encode() in content for content in texts[0].values())
+
+
+# --- a new file -----------------------------------------------------------------------------------
+
+
+def begin(tmp_path, answers):
+    words = ["new", "deployment", "mine", "--dir", str(tmp_path)]
+    return CliRunner().invoke(main, words, input="\n".join(answers) + "\n", prog_name="dpspec")
+
+
+ASKED = ["Agency", "Counts", "2024-02", "", "statistics", "central", "", "", "year", "A paper", "https://example.org/x", "yes"]
+
+
+def test_a_new_deployment_is_a_file_that_says_what_is_known(run, tmp_path):
+    answers = [*ASKED, "", "age, sex", "some", "hamming", "stated", "mult-delta", "1e-6", "inferred", "1.5", "stated", "a talk"]
+    assert begin(tmp_path, answers).exit_code == 0
+    path = tmp_path / "mine.dpspec.toml"
+    assert run("check", path).code == 0
+    data = run("catalogue", path, "--format", "json").json("catalogue")["deployments"][0]
+    assert data["provenance"] == {
+        "space": "assumed", "multiverse": "assumed", "input_divergence": "stated", "output_divergence": "inferred",
+        "budget": "stated",
+    }  # fmt: skip
+    assert "a talk" in path.read_text(encoding="utf-8")
+    assert begin(tmp_path, answers).exit_code == 2  # never written over
+
+
+def test_what_nobody_answers_is_not_guessed(run, tmp_path):
+    assert begin(tmp_path, [*ASKED, *[""] * 20]).exit_code == 0
+    data = run("catalogue", tmp_path / "mine.dpspec.toml", "--format", "json").json("catalogue")["deployments"][0]
+    assert data["verdict"] == "not-stated"
+    assert set(data["provenance"].values()) == {"assumed"}
+
+
+@pytest.mark.parametrize("answers", [["", "Counts"], ["Agency", "Counts", "2024-02-30", *ASKED[3:], *[""] * 20]])
+def test_a_bad_answer_writes_nothing(tmp_path, answers):
+    assert begin(tmp_path, answers).exit_code == 2
+    assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,6 @@
-"""`dpspec registry import` and `registry export`: records of the deployments registry."""
+"""The commands on files that others wrote: `registry import`, `registry export` on records of the deployments registry; `rules check`,
+`rules compare`, `rules show` on rules of statistical disclosure control.
+"""
 
 from __future__ import annotations
 
@@ -88,4 +90,98 @@ def export_command(path: str, out: str, authors: tuple[str, ...], as_json: bool)
     found = export_record(read(path), target.name, authors)
     write_record(found, target)
     say(json.document("registry-export", 0, export_data(found, path, target)) if as_json else export_text(found, target))
+    return 0
+
+
+# --- rules of disclosure control ------------------------------------------------------------------
+
+
+@click.group(short_help="Judge and compare rules of disclosure control.")
+def rules() -> None:
+    """Judge tables by rules of statistical disclosure control, and compare such rules: thresholds, dominance, p-percent,
+    redaction, rounding, cell keys, and chains of them.
+
+    docs/rules.md says how a rule file is written, and what is looked at.
+
+    \b
+    Examples:
+      dpspec rules compare specs/rules/redact-5-round-5.rules.toml \\
+                           specs/rules/redact-7-round-5.rules.toml
+      dpspec rules check outputs --rules specs/rules/redact-7-round-5.rules.toml
+    """
+
+
+@rules.command("check", short_help="Hold a folder of tables to a rule file.")
+@click.argument("folder", metavar="DIR", type=click.Path())
+@click.option("--rules", "path", metavar="FILE", required=True, type=click.Path(), help="The rule file.")
+@formatted
+def check_rules(folder: str, path: str, as_json: bool) -> int:
+    """Hold every *.csv in DIR, and in the folders in it, to a rule file: what breaks it, with file, row, column and rule.
+
+    No value of a table is printed. Exits with 0 when every table holds, with 1 when a number breaks a rule, with 2 when a table
+    cannot be read, with 3 when a step could not be judged because tables do not say what is in their cells, with 5 when a
+    table holds nothing to check.
+
+    Example: dpspec rules check outputs --rules specs/rules/redact-7-round-5.rules.toml
+    """
+    from pathlib import Path
+
+    from dpspec.comparison.disclosure import read_rules
+    from dpspec.exchange.outputs import check_outputs, checked_data, checked_text
+    from dpspec.report import json
+    from dpspec.report.terminal import Work
+
+    chain = read_rules(path)
+    with Work("checking tables"):
+        found = check_outputs(Path(folder), chain)
+    code = found.word.exit_code
+    say(json.document("rules-check", code, checked_data(found)) if as_json else checked_text(found))
+    return code
+
+
+@rules.command("compare", short_help="Which of two rule files lets more be inferred?")
+@click.argument("first", metavar="A", type=click.Path())
+@click.argument("second", metavar="B", type=click.Path())
+@click.option(
+    "--total", metavar="N", type=click.IntRange(1, 36), help="Of magnitudes, look at cells up to this total.  [default: 12]"
+)
+@formatted
+def compare_rule_files(first: str, second: str, total: int | None, as_json: bool) -> int:
+    """Compare two rule files: which lets more be inferred, by the smallest table and by the one that leaves the fewest answers.
+
+    Of counts the answer is for every table; of magnitudes for all cells up to a total. What is possible counts, not how
+    probable it is.
+
+    \b
+    Example: dpspec rules compare specs/rules/redact-5-round-5.rules.toml \\
+                                  specs/rules/redact-7-round-5.rules.toml
+    """
+    from dpspec.comparison.disclosure import compare_rules, read_rules
+    from dpspec.exchange.outputs import compared_data, compared_text
+    from dpspec.report import json
+    from dpspec.report.terminal import Work
+
+    one, two = read_rules(first), read_rules(second)
+    if one.kind == two.kind == "counts" and total is not None:
+        raise click.UsageError("--total is of magnitudes: all counts are looked at")
+    with Work("comparing rules"):
+        found = compare_rules(one, two, total or 12)
+    say(json.document("rules-compare", 0, compared_data(found)) if as_json else compared_text(found))
+    return 0
+
+
+@rules.command("show", short_help="Say what a rule file means.")
+@click.argument("path", metavar="FILE", type=click.Path())
+@formatted
+def show_rules(path: str, as_json: bool) -> int:
+    """Say what a rule file means: each step with its definition, formula and source, and what small published counts give away.
+
+    Example: dpspec rules show specs/rules/redact-7-round-5.rules.toml
+    """
+    from dpspec.comparison.disclosure import read_rules
+    from dpspec.exchange.outputs import rules_data, rules_text
+    from dpspec.report import json
+
+    chain = read_rules(path)
+    say(json.document("rules-show", 0, rules_data(chain)) if as_json else rules_text(chain))
     return 0

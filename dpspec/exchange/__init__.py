@@ -1,1 +1,1 @@
-"""Records of the deployments registry: YAML files to specification files and back."""
+"""Files that others wrote: records of the deployments registry, to specification files and back; tables to be published."""

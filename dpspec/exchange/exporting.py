@@ -19,9 +19,14 @@ from dpspec.base.errors import DpspecError, MissingKeyError, OwnFaultError, Para
 from dpspec.base.files import write_whole
 from dpspec.base.params import raise_all
 from dpspec.base.types import JsonData
-from dpspec.exchange.checks import registry_checks
 from dpspec.exchange.importing import HOMES, RECORD, STANDARDS, record_in
-from dpspec.exchange.record import FIELDS, PARAMETERS, RegistryRecord, read_record
+from dpspec.exchange.record import (
+    FIELDS,
+    PARAMETERS,
+    RegistryRecord,
+    read_record,
+    registry_checks,
+)
 from dpspec.exchange.yaml import read_yaml_text, to_yaml
 from dpspec.report.terminal import budget_in_words, multiverse_in_words, space_in_words, thing_in_words
 from dpspec.specfile.maker import FilePositions

@@ -22,8 +22,17 @@ from dpspec.base.errors import DpspecError, ParameterError, ReleaseError, Unread
 from dpspec.base.files import write_whole
 from dpspec.base.params import raise_all
 from dpspec.base.types import JsonData
-from dpspec.exchange.checks import URLS, registry_checks, url_has_shape
-from dpspec.exchange.record import FIELDS, FORMER_TABLES, PARAMETERS, RegistryRecord, Unquoted, read_record
+from dpspec.exchange.record import (
+    FIELDS,
+    FORMER_TABLES,
+    PARAMETERS,
+    URLS,
+    RegistryRecord,
+    Unquoted,
+    read_record,
+    registry_checks,
+    url_has_shape,
+)
 from dpspec.exchange.yaml import YamlFile, decimal_text, read_yaml
 from dpspec.specfile.reader import SUFFIX, check_ids, read_text
 

@@ -135,7 +135,7 @@ def check_outputs(folder: Path, rules: RuleFile, progress: Callable[[int, int], 
 
 
 class CellJudge:
-    """Which steps a published number breaks: the fewest that, left out, would allow it, for any cell at all or for a known one."""
+    """Which steps a published number breaks: the fewest that, left out, would allow it, for any cell or for a known one."""
 
     def __init__(self, rules: RuleFile) -> None:
         self.rules = rules

@@ -7,19 +7,31 @@ pairs of dotted path and value, in the order of the schema: texts, lists of text
 `read_record` is the only judge of what a record may hold, whether it comes from a YAML file or is made of a specification. It is
 stricter than the registry's JSON schema in three things: a required text is not empty; numbers are not negative, a delta is at
 most 1; the two details that the schema lets be anything are texts. An empty text elsewhere is a field that is left out.
+
+`registry_checks` is what the registry's check script asks of a record's file, stated again: its name, how it is quoted, its LaTeX,
+its addresses. The script asks every address whether it answers; here only the shape of an address is looked at, and nothing is
+asked.
 """
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 import attrs
 
-from dpspec.base.errors import DpspecError, MissingKeyError, ParameterError, RecordVersionError, UnknownKeyError, WrongShapeError
+from dpspec.base.errors import (
+    DpspecError,
+    MissingKeyError,
+    ParameterError,
+    RecordVersionError,
+    RegistryCheckError,
+    UnknownKeyError,
+    WrongShapeError,
+)
 from dpspec.base.params import did_you_mean
 
 NUMERAL = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]{0,39})(?:\.[0-9]{0,60})?|\.[0-9]{1,60})(?:[eE][-+]?[0-9]{1,2})?")
@@ -430,3 +442,51 @@ def _shape(value: Any) -> str:
 
 
 _SHAPES: dict[type, str] = {Mapping: "a table", list: "a list", tuple: "a list", str: "a text", bool: "a truth value"}
+
+
+# --- the registry's check script ------------------------------------------------------------------
+
+
+FILE_NAME = re.compile(r"[a-z0-9_]+\.yaml")
+URLS = re.compile(r'https?://[^ \t\n,;)"]+')
+"""What the script takes for an address, wherever it stands in a text."""
+_DOUBLED = re.compile(r"\\\\[^()]")
+_ADDRESS = re.compile(r"https?://[\w-]+(?:\.[\w-]+)+(?::[0-9]{1,5})?(?:[/?#]\S*)?")
+
+
+def registry_checks(
+    name: str, record: RegistryRecord, folded: Sequence[int] = ()
+) -> Iterator[tuple[RegistryCheckError, str, int | None]]:
+    """What the script would refuse: the fault, the path that it is about, and the line where that is known.
+
+    Args:
+        name: the name of the file, without its folder.
+        record: the record in it.
+        folded: the lines on which its folded blocks begin.
+    """
+    if FILE_NAME.fullmatch(name) is None:
+        rule = "is no name of a record"
+        yield RegistryCheckError("file", rule, "lower-case letters, digits and _ before .yaml", value=name), "", 1
+    for line in folded:
+        yield RegistryCheckError("block", "is folded (>), which loses its line ends", "write | in its place"), "", line
+    for path, text in record.texts():
+        doubled = _DOUBLED.search(text)
+        if doubled is not None:
+            rule = f"holds {doubled[0]!a}"
+            yield (
+                RegistryCheckError(path, rule, "two backslashes stand before ( or ) alone; LaTeX between them has one"),
+                path,
+                None,
+            )
+        for url in URLS.findall(text):
+            if not url_has_shape(url):
+                yield RegistryCheckError(path, "holds an address without the shape of one", "correct it", value=url), path, None
+
+
+def url_has_shape(url: str) -> bool:
+    """Whether an address has a host with a dot in it, and no blanks.
+
+    >>> url_has_shape("https://example.org/a"), url_has_shape("https://localhost"), url_has_shape("http://")
+    (True, False, False)
+    """
+    return _ADDRESS.fullmatch(url) is not None

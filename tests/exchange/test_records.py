@@ -15,10 +15,15 @@ import yaml
 from dpspec import installed
 from dpspec.api import read
 from dpspec.base.errors import DpspecError
-from dpspec.exchange.checks import registry_checks
 from dpspec.exchange.exporting import export_record
 from dpspec.exchange.importing import import_record, record_in
-from dpspec.exchange.record import FIELDS, RegistryRecord, read_record, record_of
+from dpspec.exchange.record import (
+    FIELDS,
+    RegistryRecord,
+    read_record,
+    record_of,
+    registry_checks,
+)
 from dpspec.exchange.yaml import decimal_text, read_yaml, read_yaml_text, to_yaml
 from dpspec.linter import lint
 

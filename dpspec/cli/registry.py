@@ -1,5 +1,7 @@
-"""The commands on files that others wrote: `registry import`, `registry export` on records of the deployments registry; `rules check`,
-`rules compare`, `rules show` on rules of statistical disclosure control.
+"""The commands on files that others wrote.
+
+`registry import` and `registry export` are about records of the deployments registry; `rules check`, `rules compare` and
+`rules show` about rules of statistical disclosure control.
 """
 
 from __future__ import annotations

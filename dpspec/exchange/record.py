@@ -8,9 +8,9 @@ pairs of dotted path and value, in the order of the schema: texts, lists of text
 stricter than the registry's JSON schema in three things: a required text is not empty; numbers are not negative, a delta is at
 most 1; the two details that the schema lets be anything are texts. An empty text elsewhere is a field that is left out.
 
-`registry_checks` is what the registry's check script asks of a record's file, stated again: its name, how it is quoted, its LaTeX,
-its addresses. The script asks every address whether it answers; here only the shape of an address is looked at, and nothing is
-asked.
+`registry_checks` is what the registry's check script asks of a record's file, stated again: its name, how it is quoted, its
+LaTeX, its addresses. The script asks every address whether it answers; here only the shape of an address is looked at, and
+nothing is asked.
 """
 
 from __future__ import annotations

@@ -414,9 +414,10 @@ def table_of_laws(results: list[tuple[str, Verdict, float]], zoo: dict[str, Any]
 
 
 def write(path: Path, text: str, *, laws: bool) -> None:
-    """Put one part of the page in its place, and keep the other."""
+    """Put one part of the page in its place, and keep the other, and the sections below the first."""
     before, _, after = (path.read_text(encoding="utf-8") if path.is_file() else "").partition(WITH_LAWS)
-    boxes, by_law = (before, text) if laws else (text, WITH_LAWS + after if after else "")
+    _, heading, sections = before.partition("\n## ")
+    boxes, by_law = (before, text) if laws else (text + heading + sections, WITH_LAWS + after if after else "")
     path.write_text("\n\n".join(part.strip("\n") for part in (boxes, by_law) if part) + "\n", encoding="utf-8")
 
 

@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 
 import attrs
 
-from dpspec.base.errors import NoFormulaError, ParameterError
+from dpspec.base.errors import Faults, IncompatibleBlocksError, NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Number, number
 from dpspec.base.types import Progress
 from dpspec.blocks.budget import Budget, settled, stands_for
@@ -461,7 +461,10 @@ def _other_blocks(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence
             if block == "space":
                 break
             if block != "output_divergence":
-                here = here.replace(**{block: getattr(goal, block)})
+                try:
+                    here = here.replace(**{block: getattr(goal, block)})
+                except (IncompatibleBlocksError, Faults):  # it belongs to a space that cannot be reached from here
+                    break
             continue
         for step in steps:
             at_number = isinstance(next((rule for rule in rules if rule.name == step.rule), None), Conversion)

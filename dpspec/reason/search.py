@@ -25,7 +25,7 @@ from typing import Any
 
 import attrs
 
-from dpspec.base.errors import DpspecError, ParameterError, PluginContractError
+from dpspec.base.errors import DpspecError, Faults, IncompatibleBlocksError, ParameterError, PluginContractError
 from dpspec.base.exact import INFINITY, Number
 from dpspec.base.promises import is_a
 from dpspec.blocks.output_divergence import OutputDivergence
@@ -213,7 +213,10 @@ def moved(spec: PrivacySpec, block: str, goal: PrivacySpec, rules: Sequence[Rule
     wanted = getattr(goal, block)
     if getattr(spec, block) == wanted:
         return ()
-    aim = spec.replace(**{block: wanted}, budget=goal.budget if block == "output_divergence" else spec.budget)
+    try:
+        aim = spec.replace(**{block: wanted}, budget=goal.budget if block == "output_divergence" else spec.budget)
+    except (IncompatibleBlocksError, Faults):  # the block does not fit the others: a unit, an attribute that they do not have
+        return None
     rules = by_right_names(rules, spec, aim)
     steps = ((step,) for rule in rules for step in rule.propose(spec, aim) if _reaches(step, aim))
     return min([*steps, *_converted(spec, aim, rules)], key=_spent, default=None)

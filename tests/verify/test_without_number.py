@@ -155,3 +155,25 @@ def test_the_report_of_a_file_says_which_blocks_are_assumed():
     document = attrs.evolve(bits({"epsilon": "ln(3)"}), provenance=(assumed,))
     told = file_report("file", verify_document(document))
     assert "the input divergence is assumed: the source does not say" in " ".join(told.split())
+
+
+@pytest.mark.parametrize("stated", [False, True])
+def test_units_and_invariants_that_the_other_space_does_not_have_are_an_answer_and_no_fault(stated):
+    """No block of the one fits the space of the other: the comparison says so instead of refusing valid files."""
+    homes = build(
+        space={"type": "households", "household": [{"name": "county", "count": 2}], "person": [{"name": "age", "count": 2}]},
+        multiverse={"invariants": [{"type": "marginal", "unit": "household", "attributes": ["county"]}]},
+        input_divergence={"type": "symmetric-difference", "unit": "household"},
+        output_divergence={"type": "mult"},
+        budget={"epsilon": 1} if stated else {"stated": False},
+    )
+    days = build(
+        space={"type": "records", "unit": "user-day", "attributes": [{"name": "place", "count": 2}]},
+        input_divergence={"type": "symmetric-difference", "unit": "user-day"},
+        output_divergence={"type": "mult"},
+        budget={"stated": False},
+    )
+    for one, other in ((homes, days), (days, homes)):
+        found = compare(one.spec, other.spec)
+        assert found.forward.answer is not Answer.IMPLIES
+        assert any(step.holds is not True for step in found.forward.steps)

@@ -143,7 +143,10 @@ def _public(spec: PrivacySpec, step: SmallestStep, numbers: dict[str, Bracket], 
             "to the blurring."
         )
     if step.candidates.bound == 0:
-        yield "If the promise is kept, the release looks the same for both ideas otherwise, and does not help to tell them apart."
+        yield (
+            "If the promise is kept, the release looks the same for both ideas otherwise, and does not help to tell them apart. "
+            "How often can it make them twice as sure of the truth? Never."
+        )
     elif numbers:
         yield from _odds(numbers, known)
     if numbers:

@@ -238,7 +238,7 @@ def apart(
     42
     >>> apart(lambda tell: os._exit(3)).ended
     'with exit code 3'
-    >>> apart(lambda tell: [None for _ in itertools.repeat(0)], seconds=0.05).late
+    >>> apart(lambda tell: [None for _ in iter(int, 1)], seconds=0.05).late
     True
     """
     tell = progress or (lambda _done, _all: None)

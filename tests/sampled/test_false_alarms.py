@@ -1,6 +1,6 @@
 """How often a true claim is refuted: tight right mechanisms at error 1e-2, and the same counting on a broken engine.
 
-At error a the number of refutations in n runs of tight right mechanisms is at most Binomial(n, a). The default run takes
+At error a the number of refutations in n runs of tight right mechanisms is at most Binomial(n, a). The shorter run takes
 10 x 25 = 250 runs and allows 13 (a larger count has probability 4e-7 at a rate of exactly 1 %); the long one takes 20,000 runs
 on each of the ten, 200,000 in all, and allows 271 on each (a larger count has probability 7e-7 at a rate of exactly 1 %).
 """
@@ -62,7 +62,7 @@ def alarms(runs: int, draws: int, of=tuple(TIGHT)) -> int:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.statistical
 def test_true_claims_are_refuted_no_more_often_than_the_error_says():
     assert alarms(25, 1_500) <= 13

@@ -64,7 +64,7 @@ class Looking(DerangementSwapping):
         return DerangementSwapping.run(self, table, space, run) if alike.any() else Output(tables={"released": table})
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_release_that_reads_more_than_it_may_is_refuted():
     space = UnorderedRecords(attributes=KINDS, unit="household", most=3, least=1)
     wrong = Looking(swap=["county"], swap_rate="1/5")

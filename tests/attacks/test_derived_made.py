@@ -370,6 +370,7 @@ def against_the_engine(seed: int, words: tuple[str, ...]) -> str:
     return "tight" if float(found.constant.upper) - float(found.constant.lower) < 1e-6 else "gap"
 
 
+@pytest.mark.slow
 def test_what_is_made_of_others_is_never_below_the_engine() -> None:
     words = Counter(against_the_engine(seed, QUICK) for seed in range(14))
     assert words["tight"] >= 4, words

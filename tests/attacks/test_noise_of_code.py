@@ -271,6 +271,7 @@ def constant_of(function: Any, space: Any, distance: str, **options: Any) -> Any
     return None if found.is_infinite else found
 
 
+@pytest.mark.slow
 def test_the_noisy_maximum_and_the_sparse_vector_are_verified_where_no_dataset_is_listed() -> None:
     # Dwork and Roth 2014, Claim 3.9; Lyu, Su and Li 2017, Algorithms 1 and 7: 41^3 datasets.
     assert read_off(first_above_zero, spec_of(ANSWERS, 1, distance="l-infinity")) is Outcome.VERIFIED

@@ -67,6 +67,7 @@ def test_it_is_written_and_read_again(name: str) -> None:
     assert read_text(to_toml(DOCUMENTS[name], REGISTRY), REGISTRY) == DOCUMENTS[name]
 
 
+@pytest.mark.slow
 @EACH
 def test_it_ends_as_it_says(name: str) -> None:
     document, found = DOCUMENTS[name], judged(name)
@@ -75,6 +76,7 @@ def test_it_ends_as_it_says(name: str) -> None:
     assert found.word in ENDS["undecided" if document.unaccounted and verdict == "verified" else verdict]
 
 
+@pytest.mark.slow
 @EACH
 def test_nothing_holds_where_nothing_was_checked(name: str) -> None:
     document = DOCUMENTS[name]
@@ -184,6 +186,7 @@ def test_the_rates_of_chrome() -> None:
         assert judged(document.id).word is Word.HOLDS
 
 
+@pytest.mark.slow
 def test_what_is_proved_at_full_size_is_tight() -> None:
     """Where the whole structure is published the constant is the budget itself: nothing is promised in vain."""
     for name in ("us-2020-dhc-persons", "us-2020-dhc-units", "google-mobility-one-day", "chrome-attribution-click"):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.trial import FunctionActsError, FunctionReturnsError
 from dpspec.verifier.verdict import Outcome, Verdict
 from tests.attacks import rare
 from tests.attacks.right import RIGHT, Right
@@ -30,6 +31,14 @@ def judged(case: Trick | Right) -> Verdict:
         return verify_claim(function, bits_spec(length=case.length, epsilon=epsilon), draws=DRAWS)
 
 
+def came_of(case: Trick | Right) -> str:
+    """The outcome, or that the function is refused for what it does or returns."""
+    try:
+        return judged(case).outcome.value
+    except (FunctionActsError, FunctionReturnsError):
+        return "refused"
+
+
 def some(cases: list[Any], every: int) -> list[Any]:
     """All cases; those beyond one of `every` run in the long profile only."""
     marks = [() if place % every == 0 else (pytest.mark.long,) for place in range(len(cases))]
@@ -46,7 +55,7 @@ def test_the_zoo_is_as_large_as_it_should_be() -> None:
 
 @pytest.mark.parametrize("trick", some(TRICKS, EVERY))
 def test_no_trick_is_verified(trick: Trick) -> None:
-    assert judged(trick).outcome is not Outcome.VERIFIED
+    assert came_of(trick) != Outcome.VERIFIED.value
 
 
 @pytest.mark.parametrize("case", some(RIGHT, 10))
@@ -58,5 +67,5 @@ def test_a_right_function_is_verified_with_its_true_constant(case: Right) -> Non
 
 if __name__ == "__main__":  # python -m tests.attacks.test_zoo: what came of all of them
     for title, cases in (("tricks", TRICKS), ("right functions", RIGHT)):
-        counted = Counter(judged(case).outcome.value for case in cases)
+        counted = Counter(map(came_of, cases))
         print(len(cases), title, dict(counted))

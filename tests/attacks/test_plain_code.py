@@ -43,8 +43,7 @@ def test_a_function_that_ends_the_process_is_told_as_such(trick: Any) -> None:
     before = os.getpid()
     try:
         outcome = verify_claim(trick.make(), bits_spec(length=1), draws=600).outcome
-    except FunctionActsError as problem:  # it would have become two processes, or another one
-        assert any(act in str(problem) for act in ("os.fork", "os.exec"))
+    except FunctionActsError:  # it would have become two processes, or another one
         outcome = Outcome.UNDECIDED
     assert os.getpid() == before
     assert outcome is not Outcome.VERIFIED

@@ -87,7 +87,7 @@ def test_a_space_without_rows_is_refused(specs):
         verify_release(read(specs / "topdown-2020-pl-persons.dpspec.toml"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_at_the_terminal(run, specs):
     spec = specs / "randomised-response.dpspec.toml"
     ran = run("verify", spec, "--release")

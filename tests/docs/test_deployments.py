@@ -62,7 +62,7 @@ def test_a_page_is_made_again(name):
     assert MAKER.page(entry(name)) == kept(name), AGAIN
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_all_pages_and_findings_are_made_again():
     entries = MAKER.load()
     assert MAKER.front(entries) == kept("README"), AGAIN

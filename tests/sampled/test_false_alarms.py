@@ -77,7 +77,7 @@ def test_true_claims_are_refuted_no_more_often_than_the_error_says_in_200_000_ru
     assert count <= 271
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.statistical
 def test_an_engine_that_does_not_divide_by_the_certified_mean_is_caught(monkeypatch):
     """A bet of twice its fair pay, undivided: the count above must go far over its limit."""
@@ -89,7 +89,7 @@ def test_an_engine_that_does_not_divide_by_the_certified_mean_is_caught(monkeypa
     assert alarms(4, 1_500) > 15
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.statistical
 def test_an_engine_that_bets_on_draws_it_has_seen_is_caught(monkeypatch):
     """Choosing the event on the very draws that are bet on: seen by the same count."""

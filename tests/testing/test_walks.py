@@ -210,7 +210,7 @@ def test_permutation_swapping_is_refuted_on_the_census_space_with_the_smallest_p
     assert spec.multiverse.share_universe(found.left, found.right, spec.space)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.reference("B-T10", "B-X6")
 def test_a_mechanism_that_reads_beyond_its_invariants_is_refuted_inside_a_universe():
     spec = read(SPECS / "topdown-2020-pl.dpspec.toml").spec

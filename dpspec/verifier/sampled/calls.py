@@ -29,7 +29,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from operator import add
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import numpy as np
@@ -45,6 +45,8 @@ from dpspec.blocks.tried import FIRST
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.apart import WALL, Cut, Spare, cutting
 from dpspec.verifier.expression import Atom, Endless, Outcomes, Raised, atom
+
+Result = TypeVar("Result")
 
 Function = Callable[[Any, np.random.Generator], Any]
 
@@ -100,7 +102,7 @@ class Calls:
         seed: the user's seed.
         draws: how many calls may be made.
         limit: seconds that one call may take.
-        expired: whether the time for all of them is over; asked between calls.
+        expired: whether the time for all of them is over; asked between calls, and between two steps of a look at them.
     """
 
     function: Function
@@ -125,6 +127,16 @@ class Calls:
     def replays(self) -> bool:
         """Whether the same bits give the same output: not where native code asks the operating system by itself."""
         return bool(getattr(self.function, "replays", True))
+
+    def in_time(self, value: Result) -> Result:
+        """What was computed, unless the time is over: so a long look at many draws ends on the way.
+
+        Raises:
+            OutOfDraws: when it is.
+        """
+        if self.expired():
+            raise OutOfDraws
+        return value
 
     def generator(self, dataset: Dataset, stage: str) -> np.random.PCG64:
         """The seeded bits for a dataset at a stage."""

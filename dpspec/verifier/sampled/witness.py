@@ -104,9 +104,10 @@ def _null(divergence: OutputDivergence, budget: Number, distance: Number) -> Nul
     return Null(divergence, budget.enclose(PRECISION) * distance.enclose(PRECISION))
 
 
-def pooled_counts(samples: Sequence[Outcomes]) -> Floats:
-    """How often each event of a common pool holds in each sample: one row per sample."""
-    columns: list[Floats] = [_frequent(samples, 40), _frequent(samples, 12, shapes=True)]
+def pooled_counts(samples: Sequence[Outcomes]) -> Iterator[Floats]:
+    """How often each event of a common pool holds in each sample, some events at a time: one row per sample."""
+    yield _frequent(samples, 40)
+    yield _frequent(samples, 12, shapes=True)
     share = max(1, sum(map(len, samples)) // POOL)
     pool = Outcomes.from_atoms([atom for sample in samples for atom in sample.atoms[::share]])
     if len(pool.groups) > 1:
@@ -115,27 +116,28 @@ def pooled_counts(samples: Sequence[Outcomes]) -> Floats:
                 np.concatenate([whole.of(matrix) for _, matrix in sample.groups.values()] or [np.zeros(0)]) for sample in samples
             ]
             owner = np.repeat(np.arange(len(samples)), [len(value) for value in values])
-            columns.append(_below(np.concatenate(values), owner, len(samples)))
+            yield _below(np.concatenate(values), owner, len(samples))
     for shape, (rows, matrix) in sorted(pool.groups.items(), key=_commonest)[:8]:
-        if matrix.shape[1] == 0 or len(rows) < 20:
-            continue
-        owners = [place for place, sample in enumerate(samples) if shape in sample.groups]
-        numbers = np.concatenate([samples[place].groups[shape][1] for place in owners])
-        owner = np.repeat(owners, [len(samples[place].groups[shape][1]) for place in owners])
-        wide = matrix.shape[1] > MOST_PLACES
-        for projection in projections(matrix, None if not wide else range(COMBINED)):
-            columns.append(_below(projection.of(numbers), owner, len(samples), projection.of(matrix)))
-            if matrix.shape[1] == 1:
-                columns.append(np.diff(columns[-1], axis=1, prepend=0.0))
-        if wide:
-            levels = np.quantile(matrix, (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99), axis=0, method="higher")
-            rows_of = [numbers[owner == place] for place in range(len(samples))]
-            columns.append(
-                np.array([[(rows < level).sum(axis=0) for level in levels] for rows in rows_of], dtype=float).reshape(
-                    len(samples), -1
-                )
-            )
-    return np.concatenate(columns, axis=1)
+        if matrix.shape[1] and len(rows) >= 20:
+            yield from _pooled(samples, shape, matrix)
+
+
+def _pooled(samples: Sequence[Outcomes], shape: Shape, matrix: Floats) -> Iterator[Floats]:
+    """The same for outputs of one shape, of which a matrix holds a pool."""
+    owners = [place for place, sample in enumerate(samples) if shape in sample.groups]
+    numbers = np.concatenate([samples[place].groups[shape][1] for place in owners])
+    owner = np.repeat(owners, [len(samples[place].groups[shape][1]) for place in owners])
+    wide = matrix.shape[1] > MOST_PLACES
+    for projection in projections(matrix, None if not wide else range(COMBINED)):
+        below = _below(projection.of(numbers), owner, len(samples), projection.of(matrix))
+        yield below
+        if matrix.shape[1] == 1:
+            yield np.diff(below, axis=1, prepend=0.0)
+    if wide:
+        levels = np.quantile(matrix, (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99), axis=0, method="higher")
+        rows_of = [numbers[owner == place] for place in range(len(samples))]
+        counts = [[(rows < level).sum(axis=0) for level in levels] for rows in rows_of]
+        yield np.array(counts, dtype=float).reshape(len(samples), -1)
 
 
 def _below(values: Floats, owner: Any, samples: int, pool: Floats | None = None) -> Floats:
@@ -163,12 +165,17 @@ def _frequent(samples: Sequence[Outcomes], most: int, *, shapes: bool = False) -
 
 
 def excesses(pairs: Sequence[ChosenPair], samples: Samples, nulls: Nulls, *, both_ways: bool) -> Floats:
-    """For every pair the largest excess over the claim, in standard errors, among a pool of events."""
+    """For every pair the largest excess over the claim, in standard errors, among a pool of events.
+
+    Raises:
+        OutOfDraws: when the time is over on the way.
+    """
     names = {repr(dataset): dataset for pair in pairs for dataset in (pair.left, pair.right)}
     places = {name: place for place, name in enumerate(names)}
     held = [samples.of(dataset) for dataset in names.values()]
     sizes = np.array([max(len(sample), 1) for sample in held], dtype=float)
-    chances = (pooled_counts(held) + 0.5) / (sizes[:, None] + 1.0)
+    counts = [samples.calls.in_time(some) for some in pooled_counts(held)]
+    chances = (np.concatenate(counts, axis=1) + 0.5) / (sizes[:, None] + 1.0)
     found = np.zeros(len(pairs))
     groups: dict[int, tuple[Null, list[int]]] = {}
     for place, pair in enumerate(pairs):
@@ -179,7 +186,7 @@ def excesses(pairs: Sequence[ChosenPair], samples: Samples, nulls: Nulls, *, bot
             some = members[start : start + 512]
             first = np.array([places[repr(pairs[i].left)] for i in some])
             second = np.array([places[repr(pairs[i].right)] for i in some])
-            p, q = chances[first], chances[second]
+            p, q = samples.calls.in_time((chances[first], chances[second]))
             draws = np.minimum(sizes[first], sizes[second])[:, None]
             value = null.excess(p, q, draws).max(axis=1)
             if both_ways:

@@ -197,7 +197,7 @@ def risk(
     document = _document(specification)
     spec, mechanism = document.spec, document.mechanism
     if universe_of is not None:
-        spec = engine.at_universe_of(spec, engine.dataset_of(universe_of, spec.space, known))
+        spec = engine.at_universe_of(spec, engine.dataset_of(universe_of, spec.space, known, document.layout))
         mechanism = mechanism if spec == document.spec else None
     if attacker is not None:
         return engine.risk(spec, engine.attacker_of(known, attacker, settings), mechanism)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpspec.base.errors import harmless
 from dpspec.base.words import ACCEPTABLE, Word
 from dpspec.cli.face import PATHS, JudgedFile, each_file, formatted, picture_option, say
 
@@ -346,23 +347,101 @@ def new() -> None:
 _DIR = click.option("--dir", "directory", default=".", show_default=True, type=click.Path(), help="Write it into this folder.")
 
 
-@new.command("spec", short_help="Write a commented specification.")
-@click.argument("name")
+@new.command("spec", short_help="Write a commented specification, from nothing or from a table.")
+@click.argument("name", required=False)
+@click.option("--from", "table", metavar="TABLE", type=click.Path(), help="Begin with the columns of this table.")
+@click.option("--column", "columns", multiple=True, metavar="NAME", help="With --from, look at this column, and no other one.")
+@click.option("--codebook", metavar="FILE", type=click.Path(), help="With --from, take categories from this CSV: column,value,label.")
+@click.option("--within", multiple=True, metavar="FINER=COARSER", help="With --from, nest one attribute in another.")
+@click.option("--ask/--no-ask", default=True, help="With --from, ask whether what looks nested is.  [default: ask]")
+@click.option("--unit", metavar="WORD", help="With --from, say what one record is.  [default: person]")
 @_DIR
 @formatted
-def new_spec(name: str, directory: str, as_json: bool) -> int:
+def new_spec(  # noqa: PLR0917 - one argument for each option
+    name: str | None,
+    table: str | None,
+    columns: tuple[str, ...],
+    codebook: str | None,
+    within: tuple[str, ...],
+    ask: bool,
+    unit: str | None,
+    directory: str,
+    as_json: bool,
+) -> int:
     """Write NAME.dpspec.toml: a commented specification that passes `dpspec check`.
 
-    Example: dpspec new spec my-release
+    With --from, the space is drafted from TABLE (.csv, .parquet, .arrow; .sav and .dta with dpspec-tables[statistics]): attributes,
+    categories, bands of numbers. Without NAME it is called after the table. What looks nested, as a geography is, is asked about;
+    a line without an answer, and the end of the input, leave it out. Categories that are read off confidential data publish
+    facts about it: the file says where, and `dpspec lint` warns.
+
+    \b
+    Examples:
+      dpspec new spec my-release
+      dpspec new spec --from survey.csv
+      dpspec new spec households --from survey.parquet --codebook codes.csv --within tract=county --no-ask
     """
     from pathlib import Path
 
-    from dpspec.scaffold import write_spec
+    from dpspec.scaffold import write_schema, write_spec
     from dpspec.specfile.reader import new_spec as template
 
+    if table is None:
+        if name is None:
+            raise click.UsageError("Missing argument 'NAME', or option '--from TABLE'.")
+        if columns or codebook or within or unit:
+            raise click.UsageError("--column, --codebook, --within and --unit belong to --from TABLE")
+        made, warnings = template(name), ()
+    else:
+        name, made, warnings = _from_table(name, Path(table), columns, codebook, within, ask=ask, unit=unit or "person")
     path = Path(directory) / f"{name}.dpspec.toml"
-    write_spec(template(name), path)
-    return _begun([path], f"dpspec check {path}", as_json)
+    write_spec(made, path)
+    return _begun([path, *write_schema(path.parent)], f"dpspec check {path}", as_json, warnings)
+
+
+def _from_table(  # noqa: PLR0917 - as many as options
+    name: str | None, table: Path, columns: tuple[str, ...], codebook: str | None, within: tuple[str, ...], *, ask: bool, unit: str
+) -> tuple[str, str, tuple[str, ...]]:
+    """The name, the text and the warnings of a specification from a table."""
+    from pathlib import Path
+
+    from dpspec.extension import installed
+    from dpspec.releases.draw import formats_of
+    from dpspec.report.terminal import Work
+    from dpspec.scaffold import from_table
+
+    formats = formats_of(installed().registry)
+    chosen = from_table.read_within(within)
+    meanings = None if codebook is None else from_table.read_codebook(Path(codebook))
+    with Work("reading"):
+        found = from_table.draft(table, formats, columns=columns, codebook=meanings)
+        found = from_table.with_nesting(found, formats, chosen)
+    unasked = 0
+    if ask and found.nested:
+        confirmed, unasked = from_table.asked(found, _answer)
+        found = from_table.with_nesting(found, formats, [*chosen, *confirmed])
+    if unasked:
+        say(f"no answer: {unasked} nestings that were found are left as comments (--within FINER=COARSER takes one)", err=True)
+    name = name or from_table.id_of(table)
+    return name, from_table.text(found, name, unit), found.warnings
+
+
+def _answer(question: str) -> bool | None:
+    """Ask a question on the terminal; None where the input ends."""
+    import sys
+
+    for _ in range(3):
+        click.echo(harmless(f"{question} [y/N] "), err=True, nl=False)
+        line = sys.stdin.readline() if sys.stdin is not None else ""
+        if not line:
+            click.echo("", err=True)
+            return None
+        if line.strip().lower() in ("y", "yes"):
+            return True
+        if line.strip().lower() in ("", "n", "no"):
+            return False
+        say("answer y or n", err=True)
+    return False
 
 
 @new.command("plugin", short_help="Write a small complete plugin.")
@@ -423,12 +502,13 @@ def examples(names: tuple[str, ...], directory: str | None, as_json: bool) -> in
     return 0
 
 
-def _begun(written: list[Path], then: str, as_json: bool) -> int:
+def _begun(written: list[Path], then: str, as_json: bool, warnings: tuple[str, ...] = ()) -> int:
     from dpspec.report import json
 
     if as_json:
-        say(json.document("new", 0, {"written": list(map(str, written)), "next": then}))
+        told = {"warnings": list(warnings)} if warnings else {}
+        say(json.document("new", 0, {"written": list(map(str, written)), "next": then, **told}))
     else:
-        say("\n".join(f"wrote {path}" for path in written))
+        say("\n".join([*(f"wrote {path}" for path in written), *(f"warning: {warning}" for warning in warnings)]))
         say(f"next: {then}", err=True)
     return 0

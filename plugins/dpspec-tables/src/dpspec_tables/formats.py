@@ -78,6 +78,11 @@ class PolarsFormat(tables.TableFormat):
             for batch in frame.collect_batches(chunk_size=BATCH, maintain_order=True, optimizations=self.reading()):
                 yield {a.name: coded(batch[a.name], a) for a in attributes}
 
+    def describe(self, path: Path, columns: Sequence[str], most: int) -> tuple[int, tuple[tables.ColumnSeen, ...]]:
+        with _readable(path):
+            frame = self.scan(path).select(columns)
+            return described(frame, most, self.reading())
+
     def identifiers(self, path: Path, column: str) -> npt.NDArray[Any]:
         import polars as pl
 
@@ -101,6 +106,55 @@ class PolarsFormat(tables.TableFormat):
         import polars as pl
 
         self.write_frame(pl.DataFrame([labelled(table.codes[a.name], a) for a in table.attributes]), path, notes)
+
+
+def described(frame: pl.LazyFrame, most: int, reading: pl.QueryOptFlags) -> tuple[int, tuple[tables.ColumnSeen, ...]]:
+    """What the columns of a frame hold, in two looks: first how many values, then the values of those with few."""
+    import polars as pl
+
+    kinds = dict(frame.collect_schema())
+    told = [name for name, kind in kinds.items() if not kind.is_nested() and kind.base_type() not in (pl.Binary, pl.Object, pl.Null)]
+    texts = {name: pl.col(name).cast(pl.String) for name in told}
+    asked = [pl.len().alias("rows")]
+    for place, name in enumerate(told):
+        text = texts[name]
+        stripped = text.str.strip_chars()
+        is_number = stripped.str.contains(_NUMBER)
+        number = pl.when(is_number).then(stripped).cast(pl.Float64, strict=False)
+        asked += [
+            (text.is_null() | (stripped == "")).sum().alias(f"{place} missing"),
+            text.filter(stripped != "").n_unique().alias(f"{place} distinct"),
+            is_number.sum().alias(f"{place} numbers"),
+            number.min().alias(f"{place} low"),
+            number.max().alias(f"{place} high"),
+            (is_number & ~stripped.str.contains(_PLAIN)).sum().alias(f"{place} otherwise"),
+            (number != number.round()).sum().alias(f"{place} broken"),
+            (stripped != text).any().alias(f"{place} padded"),
+        ]
+    (found,) = frame.select(asked).collect(optimizations=reading).to_dicts()
+    few = [place for place, _ in enumerate(told) if found[f"{place} distinct"] <= most]
+    values = {}
+    if few:
+        wanted = [texts[told[place]].filter(texts[told[place]].str.strip_chars() != "").unique().implode() for place in few]
+        named = [one.alias(str(place)) for one, place in zip(wanted, few, strict=True)]
+        values = frame.select(named).collect(optimizations=reading).to_dicts()[0]
+    seen = {
+        name: tables.ColumnSeen(
+            name=name,
+            **{key: found[f"{place} {key}"] for key in ("missing", "distinct", "numbers", "low", "high")},
+            whole=not found[f"{place} broken"],
+            plain=not found[f"{place} otherwise"],
+            padded=bool(found[f"{place} padded"]),
+            values=tuple(sorted(values[str(place)])) if place in few else None,
+        )
+        for place, name in enumerate(told)
+    }
+    unread = {name: tables.ColumnSeen(name=name, unreadable=f"holds {kinds[name].base_type().__name__} values") for name in kinds}
+    return found["rows"], tuple(seen.get(name, unread[name]) for name in kinds)
+
+
+_NUMBER = r"^[+-]?[0-9]{1,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,3})?$"
+_PLAIN = r"^-?(0|[1-9][0-9]*)$"
 
 
 def _texts(values: pl.Series, subject: str) -> npt.NDArray[Any]:
@@ -194,6 +248,8 @@ class Csv(PolarsFormat):
         names = super().header(path)
         for name in names:
             first, _, place = name.rpartition("_duplicated_")  # so Polars calls a column whose name stands there already
+            if place.isdecimal() and first in names and not first:
+                raise errors.TableError(path.name, "has several columns without a name", "name every column once")
             if place.isdecimal() and first in names:
                 raise errors.TableError(f"{path.name} column {first}", "stands twice in the first line", "name every column once")
         return names
@@ -241,4 +297,4 @@ class Arrow(PolarsFormat):
         frame.sink_ipc(path)
 
 
-__all__ = ["BATCH", "Arrow", "Csv", "Parquet", "PolarsFormat", "coded", "labelled"]
+__all__ = ["BATCH", "Arrow", "Csv", "Parquet", "PolarsFormat", "coded", "described", "labelled"]

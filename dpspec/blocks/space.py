@@ -135,7 +135,9 @@ class Attribute:
         ranges = sorted(self._ranges(), key=lambda band: band.key)
         for one, other in itertools.pairwise(ranges):
             if one.meets(other):
-                raise ParameterError(f"attribute {self.name}", f"recodes two ranges that overlap, {one.written} and {other.written}")
+                raise ParameterError(
+                    f"attribute {self.name}", f"recodes two ranges that overlap, {one.written} and {other.written}"
+                )
 
     @property
     def source(self) -> str:

@@ -351,7 +351,9 @@ _DIR = click.option("--dir", "directory", default=".", show_default=True, type=c
 @click.argument("name", required=False)
 @click.option("--from", "table", metavar="TABLE", type=click.Path(), help="Begin with the columns of this table.")
 @click.option("--column", "columns", multiple=True, metavar="NAME", help="With --from, look at this column, and no other one.")
-@click.option("--codebook", metavar="FILE", type=click.Path(), help="With --from, take categories from this CSV: column,value,label.")
+@click.option(
+    "--codebook", metavar="FILE", type=click.Path(), help="With --from, take categories from this CSV: column,value,label."
+)
 @click.option("--within", multiple=True, metavar="FINER=COARSER", help="With --from, nest one attribute in another.")
 @click.option("--ask/--no-ask", default=True, help="With --from, ask whether what looks nested is.  [default: ask]")
 @click.option("--unit", metavar="WORD", help="With --from, say what one record is.  [default: person]")
@@ -396,11 +398,20 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
         name, made, warnings = _from_table(name, Path(table), columns, codebook, within, ask=ask, unit=unit or "person")
     path = Path(directory) / f"{name}.dpspec.toml"
     write_spec(made, path)
-    return _begun([path, *write_schema(path.parent)], f"dpspec check {path}", as_json, warnings)
+    for schema_file in write_schema(path.parent):
+        say(f"for editors: {schema_file}", err=True)
+    return _begun([path], f"dpspec check {path}", as_json, warnings)
 
 
 def _from_table(  # noqa: PLR0917 - as many as options
-    name: str | None, table: Path, columns: tuple[str, ...], codebook: str | None, within: tuple[str, ...], *, ask: bool, unit: str
+    name: str | None,
+    table: Path,
+    columns: tuple[str, ...],
+    codebook: str | None,
+    within: tuple[str, ...],
+    *,
+    ask: bool,
+    unit: str,
 ) -> tuple[str, str, tuple[str, ...]]:
     """The name, the text and the warnings of a specification from a table."""
     from pathlib import Path

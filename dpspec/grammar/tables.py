@@ -722,10 +722,10 @@ def _header_faults(names: Sequence[str], attributes: Sequence[Attribute], keep: 
     lost = [a for a in attributes if a.source not in names]
     more = [name for name in names if name not in {*expected, *keep}]
     for attribute in lost[:_COLUMNS_SHOWN]:
-        advice = did_you_mean(attribute.source, more) or f'name it by column = "..." at the attribute {attribute.name}'
+        advice = _meant(attribute.source, more) or f'name it by column = "..." at the attribute {attribute.name}'
         yield TableError("column", "is missing from the table", advice, value=attribute.source)
     for name in more[:_COLUMNS_SHOWN]:
-        advice = did_you_mean(name, [a.source for a in lost]) or "list it as unused = [...] in [table], or make it an attribute"
+        advice = _meant(name, [a.source for a in lost]) or "list it as unused = [...] in [table], or make it an attribute"
         yield TableError("column", "is no attribute of the space", advice, value=name)
     rest = max(len(lost) - _COLUMNS_SHOWN, 0) + max(len(more) - _COLUMNS_SHOWN, 0)
     if rest:
@@ -733,6 +733,13 @@ def _header_faults(names: Sequence[str], attributes: Sequence[Attribute], keep: 
                          f"and {len(lost):,} of {len(expected):,} are missing")  # fmt: skip
     if len(set(names)) != len(names):
         yield TableError("header", "names a column twice")
+
+
+def _meant(name: str, others: Sequence[str]) -> str:
+    """The column of another name that is meant, it seems: the same but for case, blanks and signs, or nearly the same."""
+    plain = {"".join(filter(str.isalnum, other.casefold())): other for other in others}
+    same = plain.get("".join(filter(str.isalnum, name.casefold())))
+    return f"did you mean {same}?" if same is not None else did_you_mean(name, others) if len(others) < _COLUMNS_SHOWN else ""
 
 
 def _count_strangers(kinds: dict[tuple[str, str], _Kind], attribute: Attribute, coded: Coded, rows: int) -> None:

@@ -61,6 +61,7 @@ class Draft:
         remarks: what the file says beside an attribute, by its name.
         left_out: the columns that are none, each with the reason.
         layout: how the table lies on disk.
+        uncovered: the attributes whose codebook is not known to name every value that occurs.
         same: pairs of attributes that say the same of every record.
         nested: the nestings that were found and are not settled: finer, coarser.
     """
@@ -71,6 +72,7 @@ class Draft:
     remarks: Mapping[str, str]
     left_out: tuple[tuple[str, str], ...]
     layout: TableLayout
+    uncovered: tuple[str, ...] = ()
     same: tuple[tuple[str, str], ...] = ()
     nested: tuple[tuple[str, str], ...] = ()
 
@@ -84,7 +86,10 @@ class Draft:
         found = [f"column {harmless(name, keep='')!r} is left out: it {why}" for name, why in self.left_out[:_SHOWN]]
         if len(self.left_out) > _SHOWN:
             found.append(f"{len(self.left_out) - _SHOWN:,} more columns are left out: the file says why")
-        found += [f"{harmless(one, keep='')} and {harmless(other, keep='')} say the same of every record" for one, other in self.same]
+        found += [
+            f"{harmless(one, keep='')} and {harmless(other, keep='')} say the same of every record" for one, other in self.same
+        ]
+        found += [f"the codebook of {harmless(name, keep='')} may not name every value that occurs" for name in self.uncovered]
         if self.layout.observed:
             found.append(
                 f"the categories of {count(len(self.layout.observed), 'attribute')} were read off the table: which values occur is a "
@@ -167,8 +172,9 @@ def draft(path: Path, formats: Formats, *, columns: Sequence[str] = (), codebook
     Raises:
         TableError: the file is no table, or no column of it can be an attribute; it does not fit its codebook.
     """
-    codebook = codebook or {}
-    every = format_of(path, formats).header(path)
+    codebook, format_ = codebook or {}, format_of(path, formats)
+    check_regular(path)
+    every = format_.header(path)
     unknown = [name for name in codebook if name not in every]
     raise_all([TableError("codebook", "names no column of the table", did_you_mean(n, every), value=n) for n in unknown[:_SHOWN]])
     rows, seen = look(path, formats, columns)
@@ -176,6 +182,7 @@ def draft(path: Path, formats: Formats, *, columns: Sequence[str] = (), codebook
     attributes: list[Attribute] = []
     remarks: dict[str, str] = {}
     observed: list[str] = []
+    uncovered: list[str] = []
     left = [(name, "was not asked for") for name in every if columns and name not in columns]
     for column in seen:
         declared = codebook.get(column.name) or column.labels
@@ -187,14 +194,20 @@ def draft(path: Path, formats: Formats, *, columns: Sequence[str] = (), codebook
         made, remark = _proposed(name, column, declared)
         attributes.append(attrs.evolve(made, column=None if name == column.name else column.name))
         remarks[name] = remark
-        if column.name not in codebook and not _covers(column, declared):
+        covered = _covers(column, made)
+        if column.name not in codebook and not (declared and covered) or (column.missing and "" not in declared):
             observed.append(name)
+        if column.name in codebook and not covered:
+            uncovered.append(name)
     if not attributes:
         reasons = "; ".join(f"{harmless(name, keep='')!r} {why}" for name, why in left[:5])
-        raise TableError(path.name, f"has no column that can be an attribute ({reasons})", "write the file by hand: dpspec new spec")
+        raise TableError(
+            path.name, f"has no column that can be an attribute ({reasons})", "write the file by hand: dpspec new spec"
+        )
     layout = TableLayout(unused=tuple(name for name, _ in left), strip=strip, observed=tuple(observed))
     found = Draft(
-        table=path, rows=rows, attributes=tuple(attributes), remarks=remarks, left_out=tuple(left), layout=layout
+        table=path, rows=rows, attributes=tuple(attributes), remarks=remarks, left_out=tuple(left), layout=layout,
+        uncovered=tuple(uncovered),
     )  # fmt: skip
     return _with_nestings(found, formats)
 
@@ -225,9 +238,10 @@ def _name(column: str, taken: Sequence[str]) -> str:
     return next(name for name in (base, *(f"{base} {n}" for n in range(2, len(taken) + 3))) if name not in taken)
 
 
-def _covers(column: ColumnSeen, declared: Mapping[str, str]) -> bool:
-    """Whether a codebook names every value that occurs."""
-    return bool(declared) and not column.missing and column.values is not None and all(v.strip() in declared for v in column.values)
+def _covers(column: ColumnSeen, made: Attribute) -> bool:
+    """Whether an attribute is known to have a category for every value that occurs."""
+    known = {*made.categories, *made.exact_recodes()}
+    return column.values is not None and all(v.strip() in known or made.band(v.strip()) is not None for v in column.values)
 
 
 def _proposed(name: str, column: ColumnSeen, declared: Mapping[str, str]) -> tuple[Attribute, str]:
@@ -249,7 +263,9 @@ def _proposed(name: str, column: ColumnSeen, declared: Mapping[str, str]) -> tup
         return Attribute(name=name, count=size), f"whole numbers from 0 to {size - 1}"
     bands = _bands(low, high, whole=column.whole)
     recode = {**bands, **missing}
-    return Attribute(name=name, categories=tuple(recode.values()), recode=tuple(recode.items())), "bands of a number: choose your own"
+    return Attribute(
+        name=name, categories=tuple(recode.values()), recode=tuple(recode.items())
+    ), "bands of a number: choose your own"
 
 
 def _absent(values: Sequence[str]) -> str:
@@ -319,7 +335,11 @@ def _before(edge: str, *, whole: bool) -> str:
 def _with_nestings(found: Draft, formats: Formats) -> Draft:
     """Which attribute determines which, as far as both list their categories, all of these occur, and each in some records."""
     most = found.rows // _ENOUGH
-    listed = [a for a in found.attributes if 1 < len(a.categories) <= most and len(a.exact_recodes()) == len(a.recode)]
+    listed = [
+        a
+        for a in found.attributes
+        if 1 < len(a.categories) <= most and len(a.exact_recodes()) == len(a.recode) and a.name not in found.uncovered
+    ]
     if len(listed) < 2:
         return found
     table = _read(found, listed, formats)
@@ -462,7 +482,9 @@ def text(found: Draft, identity: str, unit: str = "person") -> str:
         raise ParameterError("name", "must be lower-kebab", "such as my-release-2020", value=identity)
     written = "\n".join(_lines(found, identity, unit)) + "\n"
     if len(written.encode()) > SIZE_LIMIT:
-        raise TableError(found.table.name, "has more categories than a specification file can hold", "name fewer columns: --column")
+        raise TableError(
+            found.table.name, "has more categories than a specification file can hold", "name fewer columns: --column"
+        )
     return written
 
 
@@ -476,8 +498,19 @@ def _lines(found: Draft, identity: str, unit: str) -> Iterator[str]:
         yield "# CAREFUL: categories, ranges and nestings below were READ OFF THE TABLE. Which values occur in it, and how large they"
         yield "# are, are facts about the people in it. Replace them by a codebook or a classification that was there before the"
         yield "# data, and take the attribute out of `observed` in [table]; until then `dpspec lint` warns."
-    yield from ("", "schema = 1", f"id = {_quoted(identity)}", f"title = {_quoted(f'Draft from {shown}: say here what is released')}")
-    yield from ("", "# Block 1: all tables that could have been the real one.", "[space]", 'type = "records"', f"unit = {_quoted(unit)}")
+    yield from (
+        "",
+        "schema = 1",
+        f"id = {_quoted(identity)}",
+        f"title = {_quoted(f'Draft from {shown}: say here what is released')}",
+    )
+    yield from (
+        "",
+        "# Block 1: all tables that could have been the real one.",
+        "[space]",
+        'type = "records"',
+        f"unit = {_quoted(unit)}",
+    )
     for attribute in found.attributes:
         yield from _attribute(attribute, found)
     yield from ("", "# Block 2: what is published exactly. Nothing: one universe.", "[multiverse]", "invariants = []")

@@ -69,24 +69,24 @@ class PolarsFormat(tables.TableFormat):
         self.sink(register_io_source(frames, schema=schema), path)
 
     def header(self, path: Path) -> tuple[str, ...]:
-        with _readable(path):
+        with readable(path):
             return tuple(self.scan(path).collect_schema().names())
 
     def batches(self, path: Path, attributes: Sequence[Attribute]) -> Iterator[Mapping[str, tables.Coded]]:
-        with _readable(path):
+        with readable(path):
             frame = self.scan(path).select([a.name for a in attributes])
             for batch in frame.collect_batches(chunk_size=BATCH, maintain_order=True, optimizations=self.reading()):
                 yield {a.name: coded(batch[a.name], a) for a in attributes}
 
     def describe(self, path: Path, columns: Sequence[str], most: int) -> tuple[int, tuple[tables.ColumnSeen, ...]]:
-        with _readable(path):
+        with readable(path):
             frame = self.scan(path).select(columns)
             return described(frame, most, self.reading())
 
     def identifiers(self, path: Path, column: str) -> npt.NDArray[Any]:
         import polars as pl
 
-        with _readable(path):
+        with readable(path):
             values = self.scan(path).select(column).collect(optimizations=self.reading())[column]
         if values.dtype in (pl.Categorical, pl.Enum, pl.Int128, pl.UInt128):
             values = values.cast(pl.String)
@@ -113,7 +113,9 @@ def described(frame: pl.LazyFrame, most: int, reading: pl.QueryOptFlags) -> tupl
     import polars as pl
 
     kinds = dict(frame.collect_schema())
-    told = [name for name, kind in kinds.items() if not kind.is_nested() and kind.base_type() not in (pl.Binary, pl.Object, pl.Null)]
+    told = [
+        name for name, kind in kinds.items() if not kind.is_nested() and kind.base_type() not in (pl.Binary, pl.Object, pl.Null)
+    ]
     texts = {name: pl.col(name).cast(pl.String) for name in told}
     asked = [pl.len().alias("rows")]
     for place, name in enumerate(told):
@@ -214,7 +216,7 @@ _HEALTHY = "see whether it is whole, and of the format that its ending names"
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
+def readable(path: Path) -> Iterator[None]:
     """What cannot be read is said in one line, whatever the library calls it."""
     import polars as pl
 
@@ -246,11 +248,12 @@ class Csv(PolarsFormat):
 
     def header(self, path: Path) -> tuple[str, ...]:
         names = super().header(path)
+        known = set(names)
         for name in names:
-            first, _, place = name.rpartition("_duplicated_")  # so Polars calls a column whose name stands there already
-            if place.isdecimal() and first in names and not first:
-                raise errors.TableError(path.name, "has several columns without a name", "name every column once")
-            if place.isdecimal() and first in names:
+            first, mark, place = name.rpartition("_duplicated_")  # so Polars calls a column whose name stands there already
+            if mark and place.isdecimal() and first in known:
+                if not first:
+                    raise errors.TableError(path.name, "has several columns without a name", "name every column once")
                 raise errors.TableError(f"{path.name} column {first}", "stands twice in the first line", "name every column once")
         return names
 
@@ -297,4 +300,4 @@ class Arrow(PolarsFormat):
         frame.sink_ipc(path)
 
 
-__all__ = ["BATCH", "Arrow", "Csv", "Parquet", "PolarsFormat", "coded", "described", "labelled"]
+__all__ = ["BATCH", "Arrow", "Csv", "Parquet", "PolarsFormat", "coded", "described", "labelled", "readable"]

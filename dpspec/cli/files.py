@@ -372,9 +372,9 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
 ) -> int:
     """Write NAME.dpspec.toml: a commented specification that passes `dpspec check`.
 
-    With --from, the space is drafted from TABLE (.csv, .parquet, .arrow; .sav and .dta with dpspec-tables[statistics]): attributes,
-    categories, bands of numbers. Without NAME it is called after the table. What looks nested, as a geography is, is asked about;
-    a line without an answer, and the end of the input, leave it out. Categories that are read off confidential data publish
+    With --from, the space is drafted from TABLE (.csv, .parquet, .arrow; .sav and .dta where pyreadstat is):
+    attributes, categories, bands of numbers. Without NAME it is called after the table. What looks nested, as a geography is, is
+    asked about; an empty answer, and the end of the input, leave it out. Categories that are read off confidential data publish
     facts about it: the file says where, and `dpspec lint` warns.
 
     \b
@@ -393,7 +393,7 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
             raise click.UsageError("Missing argument 'NAME', or option '--from TABLE'.")
         if columns or codebook or within or unit:
             raise click.UsageError("--column, --codebook, --within and --unit belong to --from TABLE")
-        made, warnings = template(name), ()
+        made, warnings = template(name), tuple[str, ...]()
     else:
         name, made, warnings = _from_table(name, Path(table), columns, codebook, within, ask=ask, unit=unit or "person")
     path = Path(directory) / f"{name}.dpspec.toml"
@@ -403,7 +403,7 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
     return _begun([path], f"dpspec check {path}", as_json, warnings)
 
 
-def _from_table(  # noqa: PLR0917 - as many as options
+def _from_table(
     name: str | None,
     table: Path,
     columns: tuple[str, ...],

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from dpspec.base.errors import DpspecError, ParameterError, TableError
 from dpspec.base.files import check_regular
-from dpspec.base.params import Items, Text, Truth, define, did_you_mean, raise_all
+from dpspec.base.params import Items, Text, Truth, define, did_you_mean, evolve, raise_all
 from dpspec.blocks.space import Attribute
 
 Codes = npt.NDArray[np.integer[Any]]
@@ -492,7 +492,7 @@ def read_table(
 
 def as_released(attributes: Iterable[Attribute]) -> tuple[Attribute, ...]:
     """The attributes of a table in the words of the space: each in a column of its own name, with nothing recoded."""
-    return tuple(attrs.evolve(a, column=None, recode=()) for a in attributes)
+    return tuple(evolve(a, column=None, recode=()) for a in attributes)
 
 
 def _read(  # noqa: PLR0917 - the arguments of its face
@@ -556,7 +556,7 @@ class _Column:
 
     def __init__(self, attribute: Attribute, *, strip: bool) -> None:
         self.attribute, self.strip = attribute, strip
-        self.asked = attrs.evolve(attribute, name=attribute.source, column=None, recode=(), within=None, parents=())
+        self.asked = evolve(attribute, name=attribute.source, column=None, recode=(), within=None, parents=())
         self.places: npt.NDArray[np.int64] | None = None
         self.known: dict[str, int] = {}
         if attribute.recode:

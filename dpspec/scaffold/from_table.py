@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
 import re
@@ -26,7 +27,7 @@ import numpy as np
 
 from dpspec.base.errors import DpspecError, ParameterError, TableError, count, harmless
 from dpspec.base.files import check_regular, read_bytes
-from dpspec.base.params import did_you_mean, raise_all
+from dpspec.base.params import did_you_mean, evolve, raise_all
 from dpspec.blocks.space import MEMBERS, Attribute
 from dpspec.grammar.tables import HOUSEHOLD_ID, ColumnSeen, Formats, Table, TableLayout, format_of, read_table
 from dpspec.specfile.reader import SCHEMA_LINE, SIZE_LIMIT, is_id
@@ -92,8 +93,8 @@ class Draft:
         found += [f"the codebook of {harmless(name, keep='')} may not name every value that occurs" for name in self.uncovered]
         if self.layout.observed:
             found.append(
-                f"the categories of {count(len(self.layout.observed), 'attribute')} were read off the table: which values occur is a "
-                "fact about the people in it, and is published with this file; give a codebook that was there before (--codebook)"
+                f"the categories of {count(len(self.layout.observed), 'attribute')} were read off the table: which values occur "
+                "is a fact about people, and is published with this file; give a codebook that was there before: --codebook"
             )
         return tuple(found)
 
@@ -148,7 +149,8 @@ def look(path: Path, formats: Formats, columns: Sequence[str] = ()) -> tuple[int
     check_regular(path)
     names = format_.header(path)
     raise_all([
-        TableError("column", "is not in the table", did_you_mean(name, names), value=name) for name in columns if name not in names
+        TableError("column", "is not in the table", did_you_mean(name, names), value=name)
+        for name in columns if name not in names
     ])  # fmt: skip
     wanted = tuple(dict.fromkeys(columns)) or names
     if len(wanted) > MOST_COLUMNS:
@@ -192,10 +194,10 @@ def draft(path: Path, formats: Formats, *, columns: Sequence[str] = (), codebook
             continue
         name = _name(column.name, [a.name for a in attributes])
         made, remark = _proposed(name, column, declared)
-        attributes.append(attrs.evolve(made, column=None if name == column.name else column.name))
+        attributes.append(evolve(made, column=None if name == column.name else column.name))
         remarks[name] = remark
         covered = _covers(column, made)
-        if column.name not in codebook and not (declared and covered) or (column.missing and "" not in declared):
+        if (column.name not in codebook and not (declared and covered)) or (column.missing and "" not in declared):
             observed.append(name)
         if column.name in codebook and not covered:
             uncovered.append(name)
@@ -258,7 +260,7 @@ def _proposed(name: str, column: ColumnSeen, declared: Mapping[str, str]) -> tup
         listed = tuple(dict.fromkeys([*sorted({value.strip() for value in column.values}, key=_in_order), *missing.values()]))
         return Attribute(name=name, categories=listed, recode=tuple(missing.items())), count(column.distinct, "value")
     low, high = column.low or 0.0, column.high or 0.0
-    if column.plain and 0 <= low and high < MOST_COUNTED and not missing:
+    if column.plain and low >= 0 and high < MOST_COUNTED and not missing:
         size = _round_up(int(high) + 1)
         return Attribute(name=name, count=size), f"whole numbers from 0 to {size - 1}"
     bands = _bands(low, high, whole=column.whole)
@@ -303,7 +305,7 @@ def _bands(low: float, high: float, *, whole: bool) -> dict[str, str]:
     first, last = math.floor(low / step) + 1, math.ceil((high if not whole else high + 1) / step) - 1
     edges = [_written(step, place) for place in range(first, max(last, first) + 1)]
     found = {f"..{_before(edges[0], whole=whole)}": f"below {edges[0]}"}
-    for left, right in zip(edges, edges[1:], strict=False):
+    for left, right in itertools.pairwise(edges):
         end = _before(right, whole=whole)
         found[f"{left}..{end}"] = f"{left} to {'below ' if not whole else ''}{end.lstrip('<')}"
     found[f"{edges[-1]}.."] = f"{edges[-1]} or more"
@@ -361,7 +363,7 @@ def _with_nestings(found: Draft, formats: Formats) -> Draft:
 def _read(found: Draft, attributes: Sequence[Attribute], formats: Formats) -> Table:
     """The columns of some of its attributes, as `dpspec release` reads them."""
     others = tuple(a.source for a in found.attributes if a not in attributes)
-    layout = attrs.evolve(found.layout, unused=(*found.layout.unused, *others))
+    layout = evolve(found.layout, unused=(*found.layout.unused, *others))
     return read_table(found.table, attributes, formats, layout=layout)
 
 
@@ -397,13 +399,13 @@ def with_nesting(found: Draft, formats: Formats, chosen: Sequence[tuple[str, str
             faults.append(TableError(f"the categories of {fine}", rule, "leave this nesting out"))
             continue
         labels = list(known[coarse].values())
-        known[fine] = attrs.evolve(known[fine], within=coarse, parents=tuple(labels[place] for place in above))
+        known[fine] = evolve(known[fine], within=coarse, parents=tuple(labels[place] for place in above))
     raise_all(faults)
     observed = [*found.layout.observed, *(fine for fine, _ in chosen if fine not in found.layout.observed)]
     return attrs.evolve(
         found,
         attributes=tuple(_coarse_first(known)),
-        layout=attrs.evolve(found.layout, observed=tuple(observed)),
+        layout=evolve(found.layout, observed=tuple(observed)),
         nested=tuple(pair for pair in found.nested if pair not in chosen and known[pair[0]].within is None),
     )
 
@@ -492,12 +494,13 @@ def _lines(found: Draft, identity: str, unit: str) -> Iterator[str]:
     shown = harmless(found.table.name, keep="")
     first = found.attributes[0].name
     yield SCHEMA_LINE
-    yield f"# A draft, made from the columns of {shown}. Read it line by line: it says what is protected, and it will be published."
+    yield f"# A draft, made from the columns of {shown}."
+    yield "# Read it line by line: it says what is protected, and it will be published."
     if found.layout.observed:
         yield "#"
-        yield "# CAREFUL: categories, ranges and nestings below were READ OFF THE TABLE. Which values occur in it, and how large they"
-        yield "# are, are facts about the people in it. Replace them by a codebook or a classification that was there before the"
-        yield "# data, and take the attribute out of `observed` in [table]; until then `dpspec lint` warns."
+        yield "# CAREFUL: categories, ranges and nestings below were READ OFF THE TABLE. Which values occur in it, and how"
+        yield "# large they are, are facts about the people in it. Replace them by a codebook or a classification that was"
+        yield "# there before the data, and take the attribute out of `observed` in [table]; until then `dpspec lint` warns."
     yield from (
         "",
         "schema = 1",
@@ -530,7 +533,8 @@ def _attribute(attribute: Attribute, found: Draft) -> Iterator[str]:
     yield f"# {read}{found.remarks[attribute.name]}"
     for fine, coarse in found.nested:
         if fine == attribute.name:
-            yield f"# Each {_comment(fine)} lies in one {_comment(coarse)} of the table; where that is so by definition: --within FINER=COARSER"
+            lies = f"Each {_comment(fine)} lies in one {_comment(coarse)} of the table"
+            yield f"# {lies}; where that is so by definition: --within FINER=COARSER"
     yield "[[space.attributes]]"
     yield f"name = {_quoted(attribute.name)}"
     if attribute.column is not None:

@@ -41,7 +41,9 @@ def released(run, spec, table, out):
 
 MESSY = (
     " record, sex, age, income, town, note\n"
-    + "".join(f"{1000 + i}, {'mf'[i % 2]}, {i % 90}, {i * 317.5 % 99000}, {'NSEW'[i % 4]},{'' if i % 3 else ' x'}\n" for i in range(400))
+    + "".join(
+        f"{1000 + i}, {'mf'[i % 2]}, {i % 90}, {i * 317.5 % 99000}, {'NSEW'[i % 4]},{'' if i % 3 else ' x'}\n" for i in range(400)
+    )
 )  # fmt: skip
 
 
@@ -56,7 +58,8 @@ def test_a_messy_table_becomes_a_file_that_runs_on_it(run, tmp_path):
     assert names["income"].band("317.5") is not None
     assert names["note"].categories == ("x", "not stated")
     assert "column ' record' is left out: it is different in each record" in done.out
-    assert document.layout.strip and document.layout.unused == (" record",)
+    assert document.layout.strip
+    assert document.layout.unused == (" record",)
     assert released(run, spec, table, tmp_path / "out")["released"]
     assert run("verify", spec).code == 0
 
@@ -75,7 +78,8 @@ def test_a_codebook_gives_nothing_away(run, tmp_path):
     table = written(tmp_path, "sex,age\n1,3\n2,44\n1,71\n")
     rows = "column,value,label\nsex,1,male\nsex,2,female\nage,..17,minor\nage,18..64,adult\nage,65..,old\n"
     spec, done = begin(run, tmp_path, table, "--codebook", written(tmp_path, rows, "codes.csv"))
-    assert "read off" not in done.out and "READ OFF" not in spec.read_text(encoding="utf-8")
+    assert "read off" not in done.out
+    assert "READ OFF" not in spec.read_text(encoding="utf-8")
     assert run("lint", spec).code == 0
     document = read(spec, installed().registry)
     formats = formats_of(installed().registry)
@@ -281,7 +285,7 @@ def test_bands_cover_every_number_once(low, high, whole):
         name = attribute.band(format(value, "f"))
         assert name is not None
         words = name.split()
-        if "below" == words[0]:
+        if words[0] == "below":
             assert value < float(words[1])
         elif words[-1] == "more":
             assert float(words[0]) <= value
@@ -386,10 +390,11 @@ def test_the_map_is_written_and_read_again(tmp_path):
 def test_a_microdata_release_speaks_the_words_of_the_space(run, tmp_path):
     """Swapped records are written under the names and categories of the space, and read again by the same file."""
     spec = mapped(tmp_path)
-    text = MAPPED.split("[input_divergence]")[0] + (
+    text = MAPPED.split("[input_divergence]", maxsplit=1)[0] + (
         '[multiverse]\ninvariants = [{ type = "marginal", attributes = ["age", "single year", "sex"] }]\n'
         '[input_divergence]\ntype = "hamming"\n[output_divergence]\ntype = "mult"\n[budget]\nepsilon = "inf"\n'
-        '[mechanism]\ntype = "permutation-swapping"\nmatch = ["age", "single year"]\nswap = ["sex"]\nswap_rate = "1/2"\nunit = "person"\n'
+        '[mechanism]\ntype = "permutation-swapping"\nmatch = ["age", "single year"]\nswap = ["sex"]\nswap_rate = "1/2"\n'
+        'unit = "person"\n'
         '[table]\nunused = ["SERIALNO"]\n'
     )
     spec.write_text(text, encoding="utf-8")

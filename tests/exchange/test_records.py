@@ -16,7 +16,7 @@ from dpspec import installed
 from dpspec.api import read
 from dpspec.base.errors import DpspecError
 from dpspec.exchange.exporting import export_record
-from dpspec.exchange.importing import import_record, record_in
+from dpspec.exchange.importing import import_record, import_records, missing_by_field, missing_text, record_in
 from dpspec.exchange.record import (
     FIELDS,
     RegistryRecord,
@@ -51,6 +51,19 @@ def round_trip(record: Path, folder: Path) -> tuple[str, str, str]:
     again = folder / record.name
     again.write_text(exported.text, encoding="utf-8")
     return first.read_text(encoding="utf-8"), exported.text, import_record(again, REGISTRY).text
+
+
+def test_what_is_missing_is_counted_by_field():
+    """Against the lists of the single records, counted here by their text."""
+    found = import_records(SYNTHETIC, REGISTRY)
+    lacking = missing_by_field(found)
+    for field in {gap.field for one in found for gap in one.gaps}:
+        assert lacking[field] == [one.id for one in found if field in {gap.field for gap in one.gaps}]
+    assert [len(records) for records in lacking.values()] == sorted(map(len, lacking.values()), reverse=True)
+    lines = missing_text(found).splitlines()
+    assert lines[0] == f"missing in {len(found)} records, by field:"
+    assert len(lines) == 1 + len(lacking)
+    assert missing_text(()) == "nothing is missing in 0 records"
 
 
 # --- the round trip -------------------------------------------------------------------------------

@@ -217,7 +217,7 @@ def _correctness(report: FileReport, verdicts: JsonData, shown: dict[str, tuple[
         outside = count(len(document.unaccounted), "step")
         lie = "lies" if len(document.unaccounted) == 1 else "lie"
         note += (
-            f"; of the mechanism alone: {outside} of the release, under implementation hazards, {lie} outside of the guarantee"
+            f"; of the mechanism alone: {outside} of the release, under implementation hazards, {lie} outside of it"
         )
     rows = {row["name"]: row for row in verdicts["obligations"]}
     for one in report.obligations:

@@ -216,9 +216,7 @@ def _correctness(report: FileReport, verdicts: JsonData, shown: dict[str, tuple[
     if document.unaccounted:
         outside = count(len(document.unaccounted), "step")
         lie = "lies" if len(document.unaccounted) == 1 else "lie"
-        note += (
-            f"; of the mechanism alone: {outside} of the release, under implementation hazards, {lie} outside of it"
-        )
+        note += f"; of the mechanism alone: {outside} of the release, under implementation hazards, {lie} outside of it"
     rows = {row["name"]: row for row in verdicts["obligations"]}
     for one in report.obligations:
         if one.name.startswith(("number: ", "unaccounted: ")):

@@ -30,8 +30,8 @@ REFERENCE_REASONS = REFERENCE_IDS.with_name("reference-reasons.txt")
 """Why an ID has no test: a line for each, the ID and the reason."""
 
 SLOW_ITEMS, LONG_ITEMS = REFERENCE_IDS.with_name("slow-items.txt"), REFERENCE_IDS.with_name("long-items.txt")
-"""Items that are slow, and long, by what their names begin with, where no mark can stand: examples in docstrings, items of specification
-files, single parameters. Whole tests have the mark."""
+"""Items that are slow, and long, by what their names begin with, where no mark can stand: examples in docstrings, items of
+specification files, single parameters. Whole tests have the mark."""
 
 LEFT_OUT = {"fast": {"slow", "long"}, "slow": {"long"}, "long": set[str]()}
 """Profile to the marks of the tests that it leaves out."""

@@ -365,6 +365,45 @@ def test_words_are_made_of_the_blocks_that_the_file_states(tmp_path):
     assert record.get("tier") == 1  # nothing is said of release, data and access
 
 
+PART = '[[part]]\ntitle = "the mothers"\nbudget = { epsilon = "1/2" }\n'
+HIDDEN = """[mechanism]
+type = "laplace"
+unit = "person"
+queries = [{ type = "marginal", unit = "person", attributes = ["month"] }]
+epsilon = { secret = true, at_least = "7/10", at_most = "3/4" }
+"""
+
+
+def exported(tmp_path, old="", new="", beside=""):
+    path = tmp_path / "births.dpspec.toml"
+    path.write_text(BIRTHS.replace("EPSILON", "9.98").replace(old or "no such", new) + beside, encoding="utf-8")
+    return export_record(read(path, REGISTRY), "births.yaml", ("A. Person",))
+
+
+def test_further_promises_their_renewal_and_secrets_are_told_in_words(tmp_path):
+    found = exported(tmp_path, 'trust = "central"', 'trust = "central"\nperiod = "week"', PART)
+    details = found.record.text("privacy_loss.privacy_parameters_details")
+    assert "again after each week" in details
+    assert "- the mothers: epsilon = 0.5" in details
+    secret = exported(tmp_path, beside=HIDDEN)
+    assert "3/4" in secret.record.text("implementation.mechanisms")
+    assert not {"part", "deployment.period", "mechanism.secret"} & {*found.left_out, *secret.left_out}
+
+
+def test_what_no_field_holds_is_told(tmp_path):
+    """The words of the record itself stand where ours would, or the budget is not the publisher's."""
+    own = '[deployment.prose]\n"privacy_loss.privacy_parameters_details" = "ours"\n"implementation.mechanisms" = "noise"\n'
+    found = exported(tmp_path, 'trust = "central"', f'trust = "central"\nperiod = "week"\n{own}', PART)
+    assert {"part", "deployment.period"} <= set(found.left_out)
+    assert "mechanism.secret" in exported(tmp_path, 'trust = "central"', f'trust = "central"\n{own}', HIDDEN).left_out
+    assert found.record.text("privacy_loss.privacy_parameters_details") == "ours"
+    ours = exported(
+        tmp_path, 'budget = { how = "stated", source = "paper" }', 'budget = { how = "assumed", because = "ours" }', PART
+    )
+    assert "part" in ours.left_out
+    assert ours.record.get("privacy_loss.privacy_parameters_details") is None
+
+
 def test_a_number_that_is_no_decimal_is_told_in_words(tmp_path):
     record = births(tmp_path, new="ln(3)")
     assert record.get("privacy_loss.privacy_parameters.epsilon") is None

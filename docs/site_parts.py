@@ -1,0 +1,186 @@
+"""What the site has that docs/ has not: the parts of pages that are made of the program, and docstrings as Sphinx reads them.
+
+A page asks for a part by a line of its own, ``<!-- site: glossary -->``; PARTS says which there are.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+BROUGHT = {ROOT / "CONTRIBUTING.md": "contributing.md", ROOT / "CHANGELOG.md": "changes.md"}
+LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
+ASKS = re.compile(r"^<!-- site: ([\w .]+) -->$", re.MULTILINE)
+
+
+class NoSuchPartError(Exception):
+    """A page asks for a part that nobody makes."""
+
+
+def fill(app: object, docname: str, content: list[str]) -> None:
+    """Put the parts where a page asks for them, and turn links that lead out of docs/ to the page of the site that has it."""
+    text = ASKS.sub(lambda found: _part(found[1], docname), content[0])
+    content[0] = LINK.sub(lambda found: f"]({_inside(docname, found[1])}{found[2] or ''})", text)
+    if docname.startswith("deployments/") and docname != "deployments/README":
+        content[0] = f"---\norphan: true\n---\n\n{content[0]}"
+
+
+def _inside(docname: str, target: str) -> str:
+    """What a link of a page leads to on the site: a page from outside of docs/ has one there, and so have the folders of specs/."""
+    folder = (DOCS / docname).parent
+    path = (folder / target).resolve() if "://" not in target else DOCS
+    if path in BROUGHT:
+        return os.path.relpath(DOCS / BROUGHT[path], folder).replace(os.sep, "/")
+    if path.is_dir() and path.is_relative_to(ROOT / "specs"):
+        return os.path.relpath(DOCS / "specifications.md", folder).replace(os.sep, "/")
+    return target
+
+
+def brought(name: str) -> Iterator[str]:
+    """A page of the repository that lies outside of docs/."""
+    yield re.sub(r"\]\(docs/", "](", (ROOT / name).read_text(encoding="utf-8"))
+
+
+def _part(asked: str, docname: str) -> str:
+    name, *arguments = asked.split()
+    if name not in PARTS:
+        raise NoSuchPartError(f"{docname}: <!-- site: {asked} -->: there is no part {name}; there are {', '.join(PARTS)}")
+    return "\n".join(PARTS[name](*arguments))
+
+
+# --- Glossary, specifications ---------------------------------------------------------------------
+
+
+def glossary() -> Iterator[str]:
+    """Every word of glossary.toml, by the alphabet."""
+    words = tomllib.loads((ROOT / "dpspec" / "report" / "glossary.toml").read_text(encoding="utf-8"))["word"]
+    for word in sorted(words, key=lambda word: word["name"].casefold()):
+        yield f"## {word['name']}\n"
+        if word.get("also"):
+            yield f"*Also: {', '.join(word['also'])}.*\n"
+        yield f"{_plain(word['definition'])}\n\nIn dpspec: {_plain(word['in_dpspec'])}\n"
+        if word.get("command"):
+            yield f"```sh\n{word['command']}\n```\n"
+
+
+def _plain(text: str) -> str:
+    """Text without Markdown in it but for `code`: stars and brackets of formulas stay what they are."""
+    pieces = re.split(r"(`[^`]*`)", text)
+    return "".join(piece if piece.startswith("`") else re.sub(r"([*_<>\[\]|\\$])", r"\\\1", piece) for piece in pieces)
+
+
+def specifications() -> Iterator[str]:
+    """Every specification file of the repository, by folder, with its title."""
+    folders: dict[Path, list[Path]] = {}
+    for path in sorted((ROOT / "specs").rglob("*.dpspec.toml")):
+        if "bad" not in path.relative_to(ROOT).parts:
+            folders.setdefault(path.parent, []).append(path)
+    for folder, paths in folders.items():
+        yield f"## {folder.relative_to(ROOT).as_posix()}\n\n| file | title |\n|---|---|"
+        for path in paths:
+            title = tomllib.loads(path.read_text(encoding="utf-8")).get("title", "")
+            link = f"../{path.relative_to(ROOT).as_posix()}"
+            yield f"| [{path.name.removesuffix('.dpspec.toml')}]({link}) | {_plain(title)} |"
+        yield ""
+
+
+# --- The public face ------------------------------------------------------------------------------
+
+GROUPS = (
+    ("Questions", ("dpspec.api",)),
+    ("A specification, and what is claimed", ("dpspec.grammar", "dpspec.specfile")),
+    ("Blocks and spaces", ("dpspec.blocks",)),
+    ("Numbers and laws", ("dpspec.base.exact", "dpspec.laws")),
+    ("Answers", ("dpspec.verifier", "dpspec.comparison", "dpspec.report", "dpspec.base.errors")),
+    ("Plugins", ("dpspec.extension", "dpspec.base")),
+)
+"""Under which heading a name stands, by the module that it is from; what is from none of them comes last."""
+
+
+def api(module: str, described: str = "") -> Iterator[str]:
+    """Every public name of a module, from its docstring, by group; what another module described is named alone."""
+    face = importlib.import_module(module)
+    names = {name: getattr(face, name) for name in face.__all__ if not name.startswith("__")}
+    left = dict(sorted(names.items(), key=lambda item: item[0].casefold()))
+    yield f"```{{eval-rst}}\n.. py:module:: {module}\n```\n"
+    if described:
+        known = {name for name in left if name in importlib.import_module(described).__all__}
+        left = {name: thing for name, thing in left.items() if name not in known}
+        yield f"Also here, and described under `{described}`: {', '.join(f'`{name}`' for name in sorted(known))}.\n"
+    for heading, homes in (*GROUPS, ("More", ("",))):
+        found = {name: thing for name, thing in left.items() if _home(thing).startswith(homes)}
+        left = {name: thing for name, thing in left.items() if name not in found}
+        if found:
+            yield f"## {heading}\n\n```{{eval-rst}}"
+            for name, thing in found.items():
+                yield from _entry(module, name, thing)
+            yield "```\n"
+
+
+def _home(thing: object) -> str:
+    return thing.__name__ if inspect.ismodule(thing) else getattr(thing, "__module__", None) or ""
+
+
+def _entry(module: str, name: str, thing: object) -> Iterator[str]:
+    if inspect.ismodule(thing):
+        first = (inspect.getdoc(thing) or "").partition("\n")[0]
+        yield f".. py:data:: {module}.{name}\n\n   The module ``{thing.__name__}``: {_as_rst(first)}\n"
+    elif inspect.isclass(thing):
+        yield f".. autoclass:: {module}.{name}\n   :members:\n   :show-inheritance:\n"
+    elif inspect.isroutine(thing):
+        yield f".. autofunction:: {module}.{name}\n"
+    else:
+        yield f".. autodata:: {module}.{name}\n"
+
+
+# --- Docstrings -----------------------------------------------------------------------------------
+
+_SECTION = re.compile(r"^(Args|Returns|Raises|Yields|Example|Examples|Note):$")
+_MARKED = re.compile(r"(``.+?``|`[^`]+`)")
+
+
+def docstring_as_rst(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    """Docstrings are plain text with `code`; for Sphinx stars, bars and underscores are told from markup, and formulas set apart."""
+    lines[:] = list(_rst_lines(lines))
+
+
+def _rst_lines(lines: list[str]) -> Iterator[str]:
+    section = doctest = block = False
+    before = ""
+    for line in lines:
+        indented = line.startswith("    ")
+        doctest = line.lstrip().startswith(">>>") or (doctest and line.strip() != "")
+        if line.strip() and not indented:
+            section, block = bool(_SECTION.match(line)), False
+        elif indented and not section and not block and not before.strip():
+            block = True
+            yield "::"
+            yield ""
+        yield line if doctest or block or section and _SECTION.match(line) else _as_rst(line)
+        before = line
+
+
+def _as_rst(text: str) -> str:
+    bullet = re.match(r"\s*[*-] ", text)
+    start = bullet.end() if bullet else 0
+    return text[:start] + "".join(
+        f"``{piece.strip('`')}``" if _MARKED.fullmatch(piece) else re.sub(r"([*|\\])|(_)(?=\W|$)", r"\\\1\2", piece)
+        for piece in _MARKED.split(text[start:])
+    )
+
+
+# --- Pictures -------------------------------------------------------------------------------------
+
+
+def copy_files(app: object, exception: Exception | None) -> None:
+    """Nothing yet."""
+
+
+PARTS = {"glossary": glossary, "specifications": specifications, "api": api, "file": brought}

@@ -46,5 +46,5 @@ templates_path: list[str] = []
 def setup(app):
     app.connect("source-read", site_parts.fill)
     app.connect("autodoc-process-docstring", site_parts.docstring_as_rst, priority=1)
-    app.connect("build-finished", site_parts.copy_files)
+    app.connect("html-page-context", site_parts.same_sidebar, priority=100)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -12,10 +12,12 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 BROUGHT = {ROOT / "CONTRIBUTING.md": "contributing.md", ROOT / "CHANGELOG.md": "changes.md"}
+ORPHANS = re.compile(r"deployments/(?!README$)")
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
 ASKS = re.compile(r"^<!-- site: ([\w .]+) -->$", re.MULTILINE)
 
@@ -28,7 +30,7 @@ def fill(app: object, docname: str, content: list[str]) -> None:
     """Put the parts where a page asks for them, and turn links that lead out of docs/ to the page of the site that has it."""
     text = ASKS.sub(lambda found: _part(found[1], docname), content[0])
     content[0] = LINK.sub(lambda found: f"]({_inside(docname, found[1])}{found[2] or ''})", text)
-    if docname.startswith("deployments/") and docname != "deployments/README":
+    if ORPHANS.match(docname):
         content[0] = f"---\norphan: true\n---\n\n{content[0]}"
 
 
@@ -176,11 +178,24 @@ def _as_rst(text: str) -> str:
     )
 
 
-# --- Pictures -------------------------------------------------------------------------------------
+# --- Navigation -----------------------------------------------------------------------------------
 
 
-def copy_files(app: object, exception: Exception | None) -> None:
-    """Nothing yet."""
+def same_sidebar(app: Any, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
+    """The pages of deployments are in no table of contents, so their sidebar is one and the same: made once, not a hundred times."""
+    make = context.get("toctree")
+    if make is None or not ORPHANS.match(pagename):
+        return
 
+    def once(**options: object) -> str:
+        key = repr(sorted(options.items()))
+        if key not in _sidebars:
+            _sidebars[key] = make(**options)
+        return _sidebars[key]
+
+    context["toctree"] = once
+
+
+_sidebars: dict[str, str] = {}
 
 PARTS = {"glossary": glossary, "specifications": specifications, "api": api, "file": brought}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -32,7 +33,13 @@ def main() -> int:
         os.environ["DPSPEC_SITE_NOTEBOOKS"] = "off"
     from sphinx.cmd.build import main as sphinx
 
-    doctrees = given.out.parent / f"{given.out.name}-doctrees"
+    doctrees, made = (given.out.parent / f"{given.out.name}-{what}" for what in ("doctrees", "made"))
+    if given.out.exists() and any(given.out.iterdir()) and not (given.out / "objects.inv").is_file():
+        return _fail([f"{given.out}: has other things in it than a site: name another folder"])
+    for left in (given.out, doctrees, made):
+        shutil.rmtree(left, ignore_errors=True)
+    made.mkdir(parents=True)
+    os.environ["DPSPEC_SITE_MADE"] = str(made.resolve())
     code = sphinx(["-q", "-W", "--keep-going", "-E", "-j", "auto", "-b", "html", "-d", str(doctrees), str(DOCS), str(given.out)])
     return code or _fail(list(faults(given.out)))
 

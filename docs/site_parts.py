@@ -5,8 +5,10 @@ A page asks for a part by a line of its own, ``<!-- site: glossary -->``; PARTS 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
+import io
 import os
 import re
 import tomllib
@@ -16,6 +18,8 @@ from typing import Any
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
+MADE = Path(os.environ.get("DPSPEC_SITE_MADE", ROOT / "out" / "site-made"))
+"""Where pictures lie until the site takes them."""
 BROUGHT = {ROOT / "CONTRIBUTING.md": "contributing.md", ROOT / "CHANGELOG.md": "changes.md"}
 ORPHANS = re.compile(r"deployments/(?!README$)")
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
@@ -144,13 +148,29 @@ def _entry(module: str, name: str, thing: object) -> Iterator[str]:
 
 # --- Docstrings -----------------------------------------------------------------------------------
 
-_SECTION = re.compile(r"^(Args|Returns|Raises|Yields|Example|Examples|Note):$")
+_SECTION = re.compile(r"^(Args|Returns|Yields|Example|Examples|Note):$")
 _MARKED = re.compile(r"(``.+?``|`[^`]+`)")
 
 
 def docstring_as_rst(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
     """Docstrings are plain text with `code`; for Sphinx stars, bars and underscores are told from markup, and formulas set apart."""
-    lines[:] = list(_rst_lines(lines))
+    lines[:] = list(_rst_lines(_with_raises_in_words(lines)))
+
+
+def _with_raises_in_words(lines: list[str]) -> Iterator[str]:
+    """What is raised is told in sentences, often several errors on one line: a paragraph, not a list."""
+    raises = None
+    for line in lines:
+        if line.startswith("Raises:"):
+            raises = "Raises "
+            yield ""
+            line = f"    {line.removeprefix('Raises:').strip()}"
+        if raises is not None and line.strip() and line.startswith("    "):
+            yield raises + re.sub(r"\b(\w+Error|Faults)\b", r"`\1`", line.strip())
+            raises = ""
+        else:
+            raises = None if line.strip() else raises
+            yield line
 
 
 def _rst_lines(lines: list[str]) -> Iterator[str]:
@@ -178,6 +198,33 @@ def _as_rst(text: str) -> str:
     )
 
 
+# --- Pictures -------------------------------------------------------------------------------------
+
+PICTURES = {
+    "family": (["explain", "flavours"], "The published definitions, by the block that each one changes, and which implies which"),
+    "tester": (
+        ["risk", "specs/randomised-response.dpspec.toml", "--attacker", "tester"],
+        "The largest power of a test at every level, under the promise and under the mechanism",
+    ),
+    "order": (["compare", "specs/census-2020"], "Which promises about the 2020 redistricting file contain which"),
+}
+"""Pictures that dpspec draws when the site is built: the command, and what is seen."""
+
+
+def picture(name: str) -> Iterator[str]:
+    """A picture drawn now, into the folder that the site takes its further files from, with the command that draws it."""
+    from dpspec.cli import main
+
+    command, seen = PICTURES[name]
+    MADE.mkdir(parents=True, exist_ok=True)
+    drawn = MADE / f"{name}.svg"
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said, contextlib.chdir(ROOT):
+        main([*command, "--picture", str(drawn)], standalone_mode=False)
+    if not drawn.is_file():
+        raise NoSuchPartError(f"picture {name}: dpspec {' '.join(command)} drew nothing: {said.getvalue()}")
+    yield f'<img src="{name}.svg" alt="{seen}">\n\n{seen}: `dpspec {" ".join(command)} --picture {name}.svg`.\n'
+
+
 # --- Navigation -----------------------------------------------------------------------------------
 
 
@@ -198,4 +245,4 @@ def same_sidebar(app: Any, pagename: str, templatename: str, context: dict[str, 
 
 _sidebars: dict[str, str] = {}
 
-PARTS = {"glossary": glossary, "specifications": specifications, "api": api, "file": brought}
+PARTS = {"glossary": glossary, "specifications": specifications, "api": api, "file": brought, "picture": picture}

@@ -1,7 +1,7 @@
-"""Build the documentation site. ``pip install -r requirements-docs.txt && python docs/make_site.py``, then open out/site/index.html.
+"""Build the documentation site. ``pip install -r requirements-docs.txt && python docs/make_site.py``; open out/site/index.html.
 
-Warnings are errors. Afterwards the pages themselves are looked at: every link inside the site leads to a page and a place in it, and no
-page fetches a script, font, style or picture from elsewhere.
+Warnings are errors. Afterwards the pages themselves are looked at: every link inside the site leads to a page and a place in it,
+and no page fetches a script, font, style or picture from elsewhere.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class NoSuchPartError(Exception):
     """A page asks for a part that nobody makes."""
 
 
-def fill(app: object, docname: str, content: list[str]) -> None:
+def fill(_app: object, docname: str, content: list[str]) -> None:
     """Put the parts where a page asks for them, and turn links that lead out of docs/ to the page of the site that has it."""
     text = ASKS.sub(lambda found: _part(found[1], docname), content[0])
     content[0] = LINK.sub(lambda found: f"]({_inside(docname, found[1])}{found[2] or ''})", text)
@@ -39,7 +39,7 @@ def fill(app: object, docname: str, content: list[str]) -> None:
 
 
 def _inside(docname: str, target: str) -> str:
-    """What a link of a page leads to on the site: a page from outside of docs/ has one there, and so have the folders of specs/."""
+    """What a link leads to on the site: a page from outside of docs/ has one there, and so have the folders of specs/."""
     folder = (DOCS / docname).parent
     path = (folder / target).resolve() if "://" not in target else DOCS
     if path in BROUGHT:
@@ -152,24 +152,26 @@ _SECTION = re.compile(r"^(Args|Returns|Yields|Example|Examples|Note):$")
 _MARKED = re.compile(r"(``.+?``|`[^`]+`)")
 
 
-def docstring_as_rst(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
-    """Docstrings are plain text with `code`; for Sphinx stars, bars and underscores are told from markup, and formulas set apart."""
+def docstring_as_rst(*given: Any) -> None:
+    """Docstrings are plain text with `code`: stars, bars and underscores are told from markup, and formulas set apart."""
+    *_, lines = given
     lines[:] = list(_rst_lines(_with_raises_in_words(lines)))
 
 
 def _with_raises_in_words(lines: list[str]) -> Iterator[str]:
     """What is raised is told in sentences, often several errors on one line: a paragraph, not a list."""
-    raises = None
+    before = None
     for line in lines:
-        if line.startswith("Raises:"):
-            raises = "Raises "
+        head, told = re.match(r"(Raises:)?(.*)", line).groups()
+        if head:
+            before = "Raises "
             yield ""
-            line = f"    {line.removeprefix('Raises:').strip()}"
-        if raises is not None and line.strip() and line.startswith("    "):
-            yield raises + re.sub(r"\b(\w+Error|Faults)\b", r"`\1`", line.strip())
-            raises = ""
+        if before is not None and (head or line.startswith("    ")):
+            if told.strip():
+                yield before + re.sub(r"\b(\w+Error|Faults)\b", r"`\1`", told.strip())
+                before = ""
         else:
-            raises = None if line.strip() else raises
+            before = None if line.strip() else before
             yield line
 
 
@@ -185,7 +187,7 @@ def _rst_lines(lines: list[str]) -> Iterator[str]:
             block = True
             yield "::"
             yield ""
-        yield line if doctest or block or section and _SECTION.match(line) else _as_rst(line)
+        yield line if doctest or block or (section and _SECTION.match(line)) else _as_rst(line)
         before = line
 
 
@@ -228,8 +230,8 @@ def picture(name: str) -> Iterator[str]:
 # --- Navigation -----------------------------------------------------------------------------------
 
 
-def same_sidebar(app: Any, pagename: str, templatename: str, context: dict[str, Any], doctree: object) -> None:
-    """The pages of deployments are in no table of contents, so their sidebar is one and the same: made once, not a hundred times."""
+def same_sidebar(_app: object, pagename: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
+    """The pages of deployments are in no table of contents, so one sidebar is that of all: made once, not a hundred times."""
     make = context.get("toctree")
     if make is None or not ORPHANS.match(pagename):
         return

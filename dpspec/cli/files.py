@@ -8,7 +8,7 @@ import click
 
 from dpspec.base.errors import harmless
 from dpspec.base.words import ACCEPTABLE, Word
-from dpspec.cli.face import PATHS, JudgedFile, each_file, formatted, picture_option, say
+from dpspec.cli.face import PATHS, JudgedFile, each_file, formatted, is_sarif, picture_option, reviewed, say, say_data
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Read specification files and report every fault.")
 @PATHS
-@formatted
+@reviewed
 def check(paths: tuple[str, ...], as_json: bool) -> int:
     """Read specification files: syntax, schema, names, fit of the blocks. Nothing is computed.
 
@@ -76,7 +76,7 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
 @click.option("--dataset", metavar="ADAPTER", help="With --function, hand it each dataset so: pandas, numpy, dicts, ...")
 @click.option("--generator", metavar="ADAPTER", help="With --function, let its chances come from here: random, system, ...")
 @click.option("--bits", is_flag=True, default=None, help="With --function, also look at which doubles can be reached.")
-@formatted
+@reviewed
 def verify(  # noqa: PLR0917 - one argument for each option
     paths: tuple[str, ...],
     witnesses: str | None,
@@ -117,6 +117,8 @@ def verify(  # noqa: PLR0917 - one argument for each option
         raise click.UsageError("--release judges the file's own mechanism: leave out --function and --replay")
     given = {name: value for name, value in sampling.items() if value is not None}
     _go_together(paths, witnesses, replay, function, given)
+    if replay is not None and is_sarif():
+        raise click.UsageError("--format sarif tells files: --replay judges two datasets; take --format json")
     if replay is not None:
         return _replay(replay, function, as_json)
     named = None if function is None else load_function(function, Sampling(**given))
@@ -170,7 +172,7 @@ def _replay(path: str, function: str | None, as_json: bool) -> int:
 @click.command(short_help="What is well formed and still misleading?")
 @PATHS
 @click.option("--explained", is_flag=True, help="Show the findings too that a file explains.")
-@formatted
+@reviewed
 def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     """Look for what is wrong or easily misread: numbers that do not recompute, units that do not fit, vacuous promises.
 
@@ -185,7 +187,7 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     """
     from dpspec.extension import installed
     from dpspec.linter import lint as look
-    from dpspec.report import json, text
+    from dpspec.report import text
     from dpspec.report.terminal import Work
     from dpspec.specfile.reader import spec_files
 
@@ -193,12 +195,10 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     with Work("linting"):
         found = look(files, installed().registry)
     code = 1 if any(single.explained is None for single in found) else 0
-    words = (
-        json.document("lint", code, text.lint_data(found, files))
-        if as_json
-        else text.lint_text(found, files, explained=explained)
-    )
-    say(words)
+    if as_json:
+        say_data("lint", code, text.lint_data(found, files))
+    else:
+        say(text.lint_text(found, files, explained=explained))
     return code
 
 

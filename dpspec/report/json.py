@@ -42,6 +42,11 @@ def output_schema() -> JsonData:
 def document(command: str, exit_code: int, content: Mapping[str, Any]) -> str:
     """One JSON text with its version, command and exit code in front."""
     data = {"format": FORMAT, "command": command, "exit_code": exit_code, **content}
+    return written(data)
+
+
+def written(data: JsonData) -> str:
+    """JSON data as text, in which nothing is a command to a terminal."""
     return harmless_json(json.dumps(data, indent=2, ensure_ascii=False))
 
 

@@ -46,6 +46,7 @@ class Face(click.Group):
         """
         if not standalone_mode:
             return self._run(*args, **extra)
+        _take_every_letter()
         try:
             code = self._run(*args, **extra)
         except click.ClickException as fault:
@@ -81,6 +82,13 @@ class Face(click.Group):
         except BaseException as problem:
             code = _unforeseen(ctx, problem)
         ctx.exit(code if isinstance(code, int) else 0)
+
+
+def _take_every_letter() -> None:
+    """Let what an output has no letter for be written as an escape: a code page, as of a pipe on Windows, has no sign for <=."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
 
 
 def say(text: str, *, err: bool = False) -> None:

@@ -9,7 +9,7 @@ import ast
 import sys
 from pathlib import Path
 
-from dpspec.report.pictures import DiagramBox, diagram_svg, reduced
+from dpspec.report.diagrams import DiagramBox, diagram_svg, reduced
 
 ROOT = Path(__file__).parents[1]
 SAYS = {

@@ -328,6 +328,48 @@ def release(specification: SpecDocument | str | Path, table: str | Path, out: st
     return releases.write(drawn, registry, place)
 
 
+def curve(
+    *specifications: SpecDocument | str | Path,
+    panel: str = "trade-off",
+    size: str = "slide",
+    theme: str = "light",
+    distance: NumberLike | None = None,
+    level: NumberLike = "1/20",
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+) -> str:
+    """Draw what specifications allow, as bands, and what their mechanisms do, as curves inside: one picture of all of them.
+
+    Args:
+        specifications: specifications or files.
+        panel: ``trade-off``, ``profile`` (epsilon and delta), ``renyi``, ``power``, ``posterior`` or ``error`` (of counts).
+        size: ``slide``, ``column``, ``poster`` or ``page``.
+        theme: ``light`` or ``dark``.
+        distance: how far apart the two datasets are that are told apart; without it the smallest step that a universe holds.
+        level: for posteriors, the level of the test, in (0, 1).
+        out: a file that the picture is written into; ends in .svg, .png or .pdf.
+        progress: called with (done, in all).
+
+    Returns:
+        the picture as SVG text.
+
+    Raises:
+        PictureError: nothing of what is asked for can be drawn, or not into such a file.
+    """
+    from dpspec.extension.loader import installed
+    from dpspec.report.curves import curve as drawn
+    from dpspec.report.drawing import Picture
+
+    file = None if out is None else Picture(Path(out))
+    documents = [_document(single) for single in specifications]
+    picture = drawn(
+        documents, panel, installed().registry, distance=distance, level=level, size=size, theme=theme, progress=progress
+    )
+    if file is not None:
+        file.save(picture)
+    return picture
+
+
 def explain(name: str) -> str:
     """What goes by a name, whatever its kind, as text: a block, a mechanism, a rule, an error code, a source.
 

@@ -14,7 +14,7 @@ import click
 from dpspec.cli.face import formatted, picture_option, say, tell
 
 if TYPE_CHECKING:
-    from dpspec.report.pictures import Picture
+    from dpspec.report.drawing import Picture
     from dpspec.specfile.document import SpecDocument
 
 

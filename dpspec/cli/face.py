@@ -24,7 +24,7 @@ from dpspec.base.words import Word, worst_code
 if TYPE_CHECKING:
     from dpspec.base.shown import Showable
     from dpspec.extension import Registry
-    from dpspec.report.pictures import Picture
+    from dpspec.report.drawing import Picture
 
 
 _FORMAT = "dpspec.format"
@@ -165,11 +165,11 @@ def picture_option(drawn: str) -> Callable[[Command], Command]:
     def chosen(_: click.Context, __: click.Parameter, value: str | None) -> Picture | None:
         if value is None:
             return None
-        from dpspec.report.pictures import Picture
+        from dpspec.report.drawing import Picture
 
         return Picture(Path(value))
 
-    words = f"{drawn} into FILE, as SVG or PNG by its ending."
+    words = f"{drawn} into FILE, as SVG, PNG or PDF by its ending."
     return click.option("--picture", metavar="FILE", type=click.Path(), callback=chosen, help=words)
 
 

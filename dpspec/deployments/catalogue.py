@@ -22,12 +22,12 @@ from rich.text import Text
 
 from dpspec.base.errors import DpspecError, NoFormulaError, ParameterError, UnknownNameError, count
 from dpspec.base.exact import Bracket, Number
-from dpspec.base.params import Rational, build, did_you_mean, parameters
+from dpspec.base.params import Rational, did_you_mean, parameters
 from dpspec.base.types import JsonData, Progress
 from dpspec.base.words import Word
 from dpspec.comparison.compare import Answer, Comparison, Direction, Order
 from dpspec.extension import Registry
-from dpspec.reason.conversions import paths, registered
+from dpspec.reason.conversions import budget_at
 from dpspec.report import json
 from dpspec.report.comparison import order_data, power_in_words
 from dpspec.report.explain import folded
@@ -208,13 +208,7 @@ class PromiseLine:
         source = self.spec.output_divergence
         first = source.budget_parameters[0]
         start = source.budget_for(first, source.lipschitz(self.spec.budget.parameter, value))
-        for goal in _goals(registry, delta):
-            if goal == source:
-                return Bracket.exactly(start)
-            found = [path for path in paths(registered(registry), source, start, goal) if not path.known]
-            if found:
-                return found[0].value
-        return None
+        return budget_at(registry, source, start, "epsilon", {"delta": delta})
 
 
 def unit_of(document: SpecDocument, spec: PrivacySpec | None = None) -> str | None:
@@ -265,14 +259,6 @@ def power_of(spec: PrivacySpec) -> Bracket | None:
         return allowed_power(spec.output_divergence, bound, LEVEL)
     except NoFormulaError:
         return None
-
-
-def _goals(registry: Registry, delta: str) -> Iterator[Any]:
-    """The output divergences whose budget is an epsilon at a delta."""
-    for kind in registry.classes("output_divergences"):
-        names = [parameter.name for parameter in parameters(kind)]
-        if names == ["delta"] and kind.budget_parameters[:1] == ("epsilon",):
-            yield build(kind, {"delta": delta}, kind.name)
 
 
 # --- choosing -------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from dpspec.comparison.compare import Answer, Comparison, Direction, Implication
 from dpspec.comparison.yardstick import Attack, Yardstick, YardstickSide, attacks
 from dpspec.report import terminal
 from dpspec.report.json import bracket
-from dpspec.report.pictures import DiagramBox, diagram_svg
+from dpspec.report.diagrams import DiagramBox, diagram_svg
 from dpspec.report.terminal import (
     BAD,
     FAINT,
@@ -457,7 +457,7 @@ def order_data(found: Order, documents: Sequence[SpecDocument]) -> dict[str, Any
     }
 
 
-def order_picture(found: Order, documents: Sequence[SpecDocument]) -> str:
+def order_picture(found: Order, documents: Sequence[SpecDocument], theme: str = "light") -> str:
     """The Hasse diagram as SVG: the strongest on the left, equivalent specifications in one box."""
 
     def box(place: int) -> DiagramBox:
@@ -469,7 +469,9 @@ def order_picture(found: Order, documents: Sequence[SpecDocument]) -> str:
     heads = ["implied by no other", *(f"{count(n, 'step')} weaker" for n in range(1, len(found.levels)))]
     columns = {head: [box(place) for place in level] for head, level in zip(heads, found.levels, strict=True)}
     arrows = [(str(a), str(b)) for a, b in found.covers]
-    return diagram_svg(columns, arrows, f"Which of {count(len(found), 'specification')} implies which")
+    caption = "An arrow leads to what is implied. What follows from two arrows has none of its own."
+    title = f"Which of {count(len(found), 'specification')} implies which"
+    return diagram_svg(columns, arrows, title, caption, theme=theme, apart="comparable with none of the others")
 
 
 def chosen(documents: Sequence[SpecDocument], name: str) -> SpecDocument:

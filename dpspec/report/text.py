@@ -253,6 +253,8 @@ def released(data: Mapping[str, Any], directory: str) -> str:
     rows.add_row("", f"{count(data['records'], 'record')} of {data['table']}, by {data['mechanism']['name']}")
     rows.add_row(Text("spec", FAINT), data["specification"]["id"])
     rows.add_row(Text("claim", FAINT), data["claim"]["sentence"])
+    for place, part in enumerate(data["not_released"]):
+        rows.add_row(Text("" if place else "beside", FAINT), f"{part}: the file promises it too, and it is not released here")
     rows.add_row(Text("random", FAINT), data["randomness"])
     for held in data["invariants"]:
         cells = held["cells"]

@@ -57,12 +57,12 @@ class DrawnPicture:
         return self.svg
 
     def save(self, path: str | Path) -> None:
-        """Write it, as SVG or PNG by the ending of the file.
+        """Write it, as SVG, PNG or PDF by the ending of the file.
 
         Raises:
             PictureError: another ending, or what PNG needs is not there.
         """
-        from dpspec.report.pictures import Picture
+        from dpspec.report.drawing import Picture
 
         Picture(Path(path)).save(self.svg)
 

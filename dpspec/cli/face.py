@@ -22,8 +22,9 @@ from dpspec.base.errors import DpspecError, Faults, LibraryError, OwnFaultError,
 from dpspec.base.words import Word, worst_code
 
 if TYPE_CHECKING:
+    from dpspec.base.shown import Showable
     from dpspec.extension import Registry
-    from dpspec.report.pictures import Picture
+    from dpspec.report.drawing import Picture
 
 
 _FORMAT = "dpspec.format"
@@ -85,6 +86,13 @@ class Face(click.Group):
 def say(text: str, *, err: bool = False) -> None:
     """Print a text, the only way in which a command does: whatever is in it, nothing of it is a command to the terminal."""
     click.echo(harmless_page(text), err=err)
+
+
+def tell(found: Showable, as_json: bool) -> None:
+    """Print an answer, as text or as JSON."""
+    from dpspec.report import json, pages
+
+    say(json.written(found.to_dict()) if as_json else pages.printed(found))
 
 
 def _show(fault: click.ClickException) -> None:
@@ -157,11 +165,11 @@ def picture_option(drawn: str) -> Callable[[Command], Command]:
     def chosen(_: click.Context, __: click.Parameter, value: str | None) -> Picture | None:
         if value is None:
             return None
-        from dpspec.report.pictures import Picture
+        from dpspec.report.drawing import Picture
 
         return Picture(Path(value))
 
-    words = f"{drawn} into FILE, as SVG or PNG by its ending."
+    words = f"{drawn} into FILE, as SVG, PNG or PDF by its ending."
     return click.option("--picture", metavar="FILE", type=click.Path(), callback=chosen, help=words)
 
 

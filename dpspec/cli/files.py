@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dpspec.extension import Registry
-    from dpspec.report.pictures import Picture
+    from dpspec.report.drawing import Picture
     from dpspec.specfile.document import SpecDocument
 
 
@@ -108,7 +108,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
       dpspec verify --replay found/survey-claim-0a1b2c3d.json
     """
     from dpspec.api import verify_file
-    from dpspec.report import json, text
+    from dpspec.report import json, pages
     from dpspec.report.terminal import Work
     from dpspec.verifier.entry import Sampling, load_function
 
@@ -127,7 +127,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
                 found = verify_file(path, registry, progress=work, function=named, release=release, witnesses=witnesses)
             finally:
                 work.rest()
-            return found.word, json.file_report(str(path), found), text.file_report(str(path), found)
+            return found.word, json.file_report(str(path), found), pages.printed(found)
 
         return each_file("verify", paths, as_json, one, accept)
 
@@ -226,7 +226,7 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
 
     from dpspec.api import quick_standing, read
     from dpspec.extension import installed
-    from dpspec.report import audience as audiences, explain as words, json, pictures
+    from dpspec.report import audience as audiences, diagrams, explain as words, json
 
     is_file = Path(name).is_file() or name.endswith(".toml")
     if audience is not None:
@@ -237,10 +237,10 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
         say(json.document("explain", 0, {"audience": data}) if as_json else audiences.audience_text(data, found_file))
         return 0
     if name == "flavours":
-        data = pictures.family(installed().registry)
+        data = diagrams.family(installed().registry)
         if picture is not None:
-            picture.save(pictures.family_picture(data))
-        say(json.document("explain", 0, {"family": data}) if as_json else pictures.family_text(data))
+            picture.save(diagrams.family_picture(data))
+        say(json.document("explain", 0, {"family": data}) if as_json else diagrams.family_text(data))
         return 0
     if picture is not None:
         raise click.UsageError(

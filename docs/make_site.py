@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -31,14 +32,14 @@ def main() -> int:
         return _fail([f"{', '.join(missing)}: not installed: run pip install -r requirements-docs.txt"])
     if given.no_notebooks:
         os.environ["DPSPEC_SITE_NOTEBOOKS"] = "off"
-    from sphinx.cmd.build import main as sphinx
-
     doctrees, made = (given.out.parent / f"{given.out.name}-{what}" for what in ("doctrees", "made"))
     if given.out.exists() and any(given.out.iterdir()) and not (given.out / "objects.inv").is_file():
         return _fail([f"{given.out}: has other things in it than a site: name another folder"])
     for left in (given.out, doctrees, made):
         shutil.rmtree(left, ignore_errors=True)
     made.mkdir(parents=True)
+    from sphinx.cmd.build import main as sphinx
+
     os.environ["DPSPEC_SITE_MADE"] = str(made.resolve())
     code = sphinx(["-q", "-W", "--keep-going", "-E", "-j", "auto", "-b", "html", "-d", str(doctrees), str(DOCS), str(given.out)])
     return code or _fail(list(faults(given.out)))
@@ -57,6 +58,10 @@ FETCHED = {
 """The attributes that make a browser fetch something."""
 
 
+FETCHES = re.compile(r"""(?<=url\()["']?\s*(?:https?:)?//[^)]*|(?<=@import)\s*["'][^"']*""")
+"""What a style fetches from elsewhere."""
+
+
 class Page(HTMLParser):
     """What a page links to, fetches, and can be linked to."""
 
@@ -65,17 +70,24 @@ class Page(HTMLParser):
         self.links: list[str] = []
         self.fetched: list[str] = []
         self.places: set[str] = set()
+        self.styles = False
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Collect addresses and places."""
         given = {name: value or "" for name, value in attrs}
+        self.styles = tag == "style"
         self.places |= {given[name] for name in ("id", "name") if name in given}
         self.fetched += [given[name] for name in FETCHED.get(tag, ()) if given.get(name)]
         if tag == "link" and given.get("rel") not in ("index", "search", "next", "prev", "canonical"):
             self.fetched.append(given.get("href", ""))
         elif tag in ("a", "link", "area") and given.get("href"):
             self.links.append(given["href"])
+
+    def handle_data(self, data: str) -> None:
+        """A style in the page may fetch, too."""
+        if self.styles and FETCHES.search(data):
+            self.fetched.append(FETCHES.search(data)[0])
 
 
 def faults(site: Path) -> Iterator[str]:
@@ -84,7 +96,7 @@ def faults(site: Path) -> Iterator[str]:
     for path, page in pages.items():
         name = path.relative_to(site).as_posix()
         for address in page.fetched:
-            if urlsplit(address).scheme not in ("", "data") or address.startswith("//"):
+            if urlsplit(address.strip(" \"'")).scheme not in ("", "data") or "//" in address[:3]:
                 yield f"{name} fetches {address} from elsewhere"
             elif not address.startswith("data:") and not (path.parent / unquote(urlsplit(address).path)).is_file():
                 yield f"{name} shows {address}, which is not there"
@@ -98,8 +110,7 @@ def faults(site: Path) -> Iterator[str]:
             elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].places:
                 yield f"{name} links to {address}: the page has no such place"
     for style in site.rglob("*.css"):
-        text = style.read_text(encoding="utf-8")
-        if "@import" in text or "url(http" in text or "url(//" in text:
+        if FETCHES.search(style.read_text(encoding="utf-8")):
             yield f"{style.relative_to(site).as_posix()} fetches from elsewhere"
 
 

@@ -23,6 +23,7 @@ from dpspec.base.errors import DpspecError, Faults, LibraryError, OwnFaultError,
 from dpspec.base.words import Word, worst_code
 
 if TYPE_CHECKING:
+    from dpspec.base.shown import Showable
     from dpspec.extension import Registry
     from dpspec.report.drawing import Picture
 
@@ -94,6 +95,13 @@ def _take_every_letter() -> None:
 def say(text: str, *, err: bool = False) -> None:
     """Print a text, the only way in which a command does: whatever is in it, nothing of it is a command to the terminal."""
     click.echo(harmless_page(text), err=err)
+
+
+def tell(found: Showable, as_json: bool) -> None:
+    """Print an answer, as text or as JSON."""
+    from dpspec.report import json, pages
+
+    say(json.written(found.to_dict()) if as_json else pages.printed(found))
 
 
 def _show(fault: click.ClickException) -> None:

@@ -121,7 +121,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
       dpspec verify --replay found/survey-claim-0a1b2c3d.json
     """
     from dpspec.api import verify_file
-    from dpspec.report import json, text
+    from dpspec.report import json, pages
     from dpspec.report.terminal import Work
     from dpspec.verifier.entry import Sampling, load_function
 
@@ -142,7 +142,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
                 found = verify_file(path, registry, progress=work, function=named, release=release, witnesses=witnesses)
             finally:
                 work.rest()
-            return found.word, json.file_report(str(path), found), text.file_report(str(path), found)
+            return found.word, json.file_report(str(path), found), pages.printed(found)
 
         return each_file("verify", paths, as_json, one, accept)
 
@@ -218,8 +218,9 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
 @click.argument("name", metavar="NAME_OR_FILE", shell_complete=named())
 @picture_option("With flavours, also draw the family")
 @click.option("--audience", type=click.Choice(["public", "technical"]), help="With a FILE, tell its promise to these people.")
+@click.option("--language", metavar="LANGUAGE", help="With --audience public, say it in en, de or fr; the last two are drafts.")
 @formatted
-def explain(name: str, picture: Picture | None, audience: str | None, as_json: bool) -> int:
+def explain(name: str, picture: Picture | None, audience: str | None, language: str | None, as_json: bool) -> int:
     """Say what NAME means: anything registered, an error code, or a word of the field; or put a specification FILE into words.
 
     The name flavours stands for all registered definitions of differential privacy, by the block that each one changes.
@@ -234,6 +235,7 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
       dpspec explain "Bun and Steinke 2016"
       dpspec explain specs/randomised-response.dpspec.toml
       dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public
+      dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public --language de
     """
     from pathlib import Path
 
@@ -242,11 +244,14 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
     from dpspec.report import audience as audiences, diagrams, explain as words, json
 
     is_file = Path(name).is_file() or name.endswith(".toml")
+    if language is not None and (audience != "public" or language not in audiences.catalogue()):
+        known = ", ".join(audiences.catalogue())
+        raise click.UsageError(f"--language {language}: goes with --audience public, and is one of {known}")
     if audience is not None:
         if not is_file:
             raise click.UsageError(f"--audience tells a specification, and {name} is no file; give the FILE")
         found_file = read(name)
-        data = audiences.audience_data(found_file, audience, quick_standing(found_file))
+        data = audiences.audience_data(found_file, audience, quick_standing(found_file), language or audiences.ENGLISH)
         say(json.document("explain", 0, {"audience": data}) if as_json else audiences.audience_text(data, found_file))
         return 0
     if name == "flavours":

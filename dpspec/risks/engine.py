@@ -35,6 +35,7 @@ from dpspec.base.errors import (
 )
 from dpspec.base.exact import Bracket
 from dpspec.base.params import build
+from dpspec.base.shown import Showable
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.parts import own_attributes
@@ -73,7 +74,7 @@ class RiskRow:
 
 
 @attrs.frozen(kw_only=True)
-class RiskReport:
+class RiskReport(Showable):
     """What an attacker can do: the worst case beside a mechanism's own law.
 
     Args:
@@ -82,6 +83,7 @@ class RiskReport:
         mechanism: whose own law is shown; None for the worst case alone.
         rows: the statements, in the order in which the attacker makes them, those of the worst case first.
         unknown: what stayed open, as (side, reason), the side being "worst case" or "mechanism".
+        about: the file and how its claim stands, for whoever shows the report; None where that was not looked at.
     """
 
     spec: PrivacySpec
@@ -89,6 +91,7 @@ class RiskReport:
     mechanism: Mechanism | None
     rows: tuple[RiskRow, ...]
     unknown: tuple[tuple[str, str], ...] = ()
+    about: Any = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def exceeded(self) -> tuple[RiskRow, ...]:
@@ -134,7 +137,7 @@ def risk(spec: PrivacySpec, attacker: AttackerModel, mechanism: Mechanism | None
 
 
 @attrs.frozen(kw_only=True)
-class Panel:
+class Panel(Showable):
     """What several attackers make of one specification.
 
     Args:

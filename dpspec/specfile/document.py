@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
+from dpspec.base.shown import Showable
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -281,7 +283,7 @@ class Ledger:
 
 
 @attrs.frozen(kw_only=True)
-class SpecDocument:
+class SpecDocument(Showable):
     """One specification file.
 
     Args:

@@ -23,9 +23,9 @@ FLOORS = [
     ("dpspec.plugin", "dpspec.reason", "dpspec.scaffold", "dpspec.verifier"),
     ("dpspec.comparison", "dpspec.composition", "dpspec.linter", "dpspec.releases"),
     ("dpspec.report",),
-    ("dpspec.api", "dpspec.exchange"),
-    ("dpspec", "dpspec.deployments", "dpspec.testing"),
-    ("dpspec.cli", "dpspec.pytest_plugin"),
+    ("dpspec.constructors", "dpspec.deployments", "dpspec.exchange", "dpspec.testing"),
+    ("dpspec.api",),
+    ("dpspec", "dpspec.cli", "dpspec.pytest_plugin"),
     ("dpspec.__main__",),
 ]
 """From the ground up. What stands on one line is apart: none imports another, except inside one package."""

@@ -1,4 +1,4 @@
-"""A system without fork, signals for timers, owners and POSIX modules, as far as Python sees it: run as a script, it stands in for Windows.
+"""A system without fork, timers that signal, owners and POSIX modules, as far as Python sees it: a stand-in for Windows.
 
     python tests/packaging/without_posix.py verify FILE ...
 
@@ -17,13 +17,13 @@ import tempfile
 
 GONE_MODULES = ("fcntl", "resource", "pwd", "grp", "termios", "posix_ipc", "syslog")
 GONE_OF_OS = (
-    "fork", "forkpty", "getuid", "geteuid", "getgid", "setsid", "setpgid", "getpgid", "killpg", "waitid", "WNOHANG", "wait3", "wait4", "nice",
-    "getloadavg", "sched_getaffinity", "sched_setaffinity", "O_NONBLOCK", "O_CLOEXEC", "O_NOFOLLOW", "O_DIRECTORY", "chown", "fchmod", "fchown",
-    "mkfifo", "register_at_fork", "statvfs",
+    "fork", "forkpty", "getuid", "geteuid", "getgid", "setsid", "setpgid", "getpgid", "killpg", "waitid", "WNOHANG", "wait3",
+    "wait4", "nice", "getloadavg", "sched_getaffinity", "sched_setaffinity", "O_NONBLOCK", "O_CLOEXEC", "O_NOFOLLOW",
+    "O_DIRECTORY", "chown", "fchmod", "fchown", "mkfifo", "register_at_fork", "statvfs",
 )  # fmt: skip
 GONE_OF_SIGNAL = (
-    "setitimer", "getitimer", "alarm", "pause", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGKILL", "SIGCHLD", "SIGPIPE", "SIGUSR1", "SIGUSR2",
-    "pthread_sigmask", "sigwait",
+    "setitimer", "getitimer", "alarm", "pause", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGKILL", "SIGCHLD", "SIGPIPE", "SIGUSR1",
+    "SIGUSR2", "pthread_sigmask", "sigwait",
 )  # fmt: skip
 KEPT = (asyncio, concurrent.futures, multiprocessing.connection, multiprocessing.util, subprocess, tempfile)
 

@@ -398,7 +398,7 @@ _DIR = click.option("--dir", "directory", default=".", show_default=True, type=c
     "--codebook", metavar="FILE", type=click.Path(), help="With --from, take categories from this CSV: column,value,label."
 )
 @click.option("--within", multiple=True, metavar="FINER=COARSER", help="With --from, nest one attribute in another.")
-@click.option("--ask/--no-ask", default=True, help="With --from, ask whether what looks nested is.  [default: ask]")
+@click.option("--no-ask", is_flag=True, help="With --from, ask nothing: what looks nested is left as a comment.")
 @click.option("--unit", metavar="WORD", help="With --from, say what one record is.  [default: person]")
 @_DIR
 @formatted
@@ -408,7 +408,7 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
     columns: tuple[str, ...],
     codebook: str | None,
     within: tuple[str, ...],
-    ask: bool,
+    no_ask: bool,
     unit: str | None,
     directory: str,
     as_json: bool,
@@ -438,7 +438,7 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
             raise click.UsageError("--column, --codebook, --within and --unit belong to --from TABLE")
         made, warnings = template(name), tuple[str, ...]()
     else:
-        name, made, warnings = _from_table(name, Path(table), columns, codebook, within, ask=ask, unit=unit or "person")
+        name, made, warnings = _from_table(name, Path(table), columns, codebook, within, ask=not no_ask, unit=unit or "person")
     path = Path(directory) / f"{name}.dpspec.toml"
     write_spec(made, path)
     for schema_file in write_schema(path.parent):

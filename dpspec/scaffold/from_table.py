@@ -84,9 +84,10 @@ class Draft:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What whoever publishes the file has to know, a line each."""
-        found = [f"column {harmless(name, keep='')!r} is left out: it {why}" for name, why in self.left_out[:_SHOWN]]
-        if len(self.left_out) > _SHOWN:
-            found.append(f"{len(self.left_out) - _SHOWN:,} more columns are left out: the file says why")
+        lost = [(name, why) for name, why in self.left_out if why != _UNASKED]
+        found = [f"column {harmless(name, keep='')!r} is left out: it {why}" for name, why in lost[:_SHOWN]]
+        if len(lost) > _SHOWN:
+            found.append(f"{len(lost) - _SHOWN:,} more columns are left out: the file says why")
         found += [
             f"{harmless(one, keep='')} and {harmless(other, keep='')} say the same of every record" for one, other in self.same
         ]
@@ -100,6 +101,8 @@ class Draft:
 
 
 _SHOWN = 20
+_SPAN = 10_000
+_UNASKED = "was not asked for"
 
 
 # --- the codebook ---------------------------------------------------------------------------------
@@ -185,7 +188,7 @@ def draft(path: Path, formats: Formats, *, columns: Sequence[str] = (), codebook
     remarks: dict[str, str] = {}
     observed: list[str] = []
     uncovered: list[str] = []
-    left = [(name, "was not asked for") for name in every if columns and name not in columns]
+    left = [(name, _UNASKED) for name in every if columns and name not in columns]
     for column in seen:
         declared = codebook.get(column.name) or column.labels
         why = None if column.name in codebook else _no_attribute(column, rows)
@@ -243,7 +246,11 @@ def _name(column: str, taken: Sequence[str]) -> str:
 def _covers(column: ColumnSeen, made: Attribute) -> bool:
     """Whether an attribute is known to have a category for every value that occurs."""
     known = {*made.categories, *made.exact_recodes()}
-    return column.values is not None and all(v.strip() in known or made.band(v.strip()) is not None for v in column.values)
+    values = column.values
+    low, high = column.low, column.high
+    if values is None and column.plain and low is not None and high is not None and high - low < _SPAN:
+        values = tuple(map(str, range(int(low), int(high) + 1)))  # all that may occur
+    return values is not None and all(value.strip() in known or made.band(value.strip()) is not None for value in values)
 
 
 def _proposed(name: str, column: ColumnSeen, declared: Mapping[str, str]) -> tuple[Attribute, str]:

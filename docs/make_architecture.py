@@ -9,7 +9,7 @@ import ast
 import sys
 from pathlib import Path
 
-from dpspec.report.pictures import DiagramBox, diagram_svg, reduced
+from dpspec.report.diagrams import DiagramBox, diagram_svg, reduced
 
 ROOT = Path(__file__).parents[1]
 SAYS = {
@@ -32,6 +32,7 @@ SAYS = {
     "linter": "findings",
     "releases": "a release of a real table",
     "report": "text, JSON, pictures",
+    "constructors": "what a file can name, made in Python",
     "api": "one function for each question",
     "dpspec": "the face for users",
     "deployments": "catalogue, evidence, labels",

@@ -18,6 +18,7 @@ import attrs
 from dpspec.base.errors import DpspecError, MissingKeyError, NoFormulaError, ParameterError, UnknownNameError
 from dpspec.base.exact import Bracket, Number, number
 from dpspec.base.params import build, did_you_mean, parameters
+from dpspec.base.shown import Showable
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.rule import Conversion
@@ -150,7 +151,7 @@ KIND = "output_divergences"
 
 
 @attrs.frozen(kw_only=True)
-class Conversions:
+class Conversions(Showable):
     """What a budget says in other terms.
 
     Args:
@@ -166,6 +167,39 @@ class Conversions:
     goal: OutputDivergence
     paths: tuple[ConversionPath, ...]
     alike: tuple[str, ...] = ()
+
+
+def budget_at(
+    registry: Registry, source: OutputDivergence, value: Number, parameter: str, at: Mapping[str, str]
+) -> Bracket | None:
+    """What a budget says of every mechanism that has it in another parameter, such as epsilon at a delta: by the best path.
+
+    Args:
+        source: the divergence of the budget.
+        value: the budget, in the first of its `budget_parameters`.
+        parameter: the budget that is asked for.
+        at: exactly the parameters of the divergence that it belongs to.
+
+    Returns:
+        the number in a bracket, which holds at its upper end; None where no finite one is known.
+
+    >>> from dpspec.base.exact import ln
+    >>> from dpspec.extension import installed
+    >>> pure = installed().registry.get("output_divergences", "mult")()
+    >>> budget_at(installed().registry, pure, ln(3), "epsilon", {"order": "2"}).upper.decimal()
+    '0.847298'
+    """
+    arrows = registered(registry)
+    for kind in registry.classes(KIND):
+        if kind.budget_parameters[0] != parameter or {p.name for p in parameters(kind)} != set(at):
+            continue
+        goal: OutputDivergence = build(kind, at, kind.name)
+        if goal == source:
+            return Bracket.exactly(value)
+        found = [path for path in paths(arrows, source, value, goal) if not path.known]
+        if found:
+            return found[0].value
+    return None
 
 
 def equations(texts: Iterable[str]) -> dict[str, str]:

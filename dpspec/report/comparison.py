@@ -20,7 +20,7 @@ from dpspec.comparison.compare import Answer, Comparison, Direction, Implication
 from dpspec.comparison.yardstick import Attack, Yardstick, YardstickSide, attacks
 from dpspec.report import terminal
 from dpspec.report.json import bracket
-from dpspec.report.pictures import DiagramBox, diagram_svg
+from dpspec.report.diagrams import BlockRow, DiagramBox, diagram_svg, side_by_side
 from dpspec.report.terminal import (
     BAD,
     FAINT,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.rule import Step
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.reason.conversions import ConversionPath, Conversions, Leg
+    from dpspec.reason.search import Derivation
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import Standing
 
@@ -59,7 +60,9 @@ _SENTENCES = {
 }
 
 
-def comparison_text(found: Comparison, left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing]) -> str:
+def comparison_parts(
+    found: Comparison, left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing]
+) -> list[RenderableType]:
     """The whole comparison of two files, with how the claim of each stands."""
     parts: list[RenderableType] = [_titles(left, right, standings), _side_by_side(found)]
     parts += [_direction("A", "B", found.forward, found.right)]
@@ -68,7 +71,7 @@ def comparison_text(found: Comparison, left: SpecDocument, right: SpecDocument, 
     if notes:
         parts.append(_section("Beware", [_bullet(note) for note in notes]))
     parts += [_budgets(found), _relation(found)]
-    return drawn(*(part for pair in zip(parts, [""] * len(parts), strict=True) for part in pair)).rstrip()
+    return [part for pair in zip(parts, [""] * len(parts), strict=True) for part in pair]
 
 
 def _titles(left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing]) -> Table:
@@ -99,6 +102,28 @@ def _side_by_side(found: Comparison) -> Table:
         theirs = Text("(the same)", FAINT) if lines == right[block] else _lines(right[block])
         table.add_row(block, _lines(lines), theirs)
     return table
+
+
+def blocks_picture(found: Comparison, names: SpecNames, theme: str = "light") -> str:
+    """The five blocks side by side as SVG, with the steps that separate the two, and the answers."""
+    left, right = blocks_in_words(found.left), blocks_in_words(found.right)
+    ways = (("A does not imply B here", "open from A to B", found.forward), ("B does not imply A here", "open from B to A", found.backward))
+    rows = [
+        BlockRow(
+            block=block, left=tuple(lines), right=tuple(right[block]),
+            notes=tuple(
+                f"{fails if step.holds is False else open_}: {step.reason}"
+                for fails, open_, way in ways for step in way.steps
+                if way.answer is not Answer.IMPLIES and step.holds is not True and step.block == block
+            ),
+        )
+        for block, lines in left.items()
+    ]  # fmt: skip
+    words = {Answer.IMPLIES: ("yes", True), Answer.SEPARATED: ("no, a mechanism separates them", False),
+             Answer.UNKNOWN: ("not known", None)}  # fmt: skip
+    asked = (("Does A imply B?", found.forward), ("Does B imply A?", found.backward))
+    answers = [(f"{question} {words[way.answer][0]}", words[way.answer][1]) for question, way in asked]
+    return side_by_side("The five blocks side by side", names, rows, answers, theme)
 
 
 def _lines(lines: list[str]) -> RenderableType:
@@ -216,6 +241,24 @@ def _relation(found: Comparison) -> Group:
     return Group(Text.assemble(("Relation: ", "bold"), (words, style)), Text(sentence))
 
 
+# --- derivations ----------------------------------------------------------------------------------
+
+
+def chain_parts(found: Derivation) -> list[RenderableType]:
+    """From the premise to the conclusion, step by step."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1), expand=True, header_style="bold")
+    for title in ("step", "block", "rule", "because", "budget then"):
+        table.add_column(title, overflow="fold")
+    for place, step in enumerate(found.steps, 1):
+        table.add_row(str(place), step.block, step.rule, f"{step.reason} ({step.citation})", budget_in_words(step.after.budget))
+    ends = grid()
+    for label, spec in (("from", found.premise), ("to", found.conclusion)):
+        ends.add_row(Text(label, FAINT), f"{budget_in_words(spec.budget)} {place_in_words(spec)}")
+    head = f"Every mechanism that satisfies the first satisfies the second: {count(len(found.steps), 'step')}."
+    parts: list[RenderableType] = [Text(head, "bold"), "", ends]
+    return [*parts, "", table] if found.steps else parts
+
+
 # --- conversions ----------------------------------------------------------------------------------
 
 
@@ -253,7 +296,7 @@ def _parameter(divergence: Any) -> str:
     return str(divergence.budget_parameters[0])
 
 
-def conversion_text(found: Conversions) -> str:
+def conversion_parts(found: Conversions) -> list[RenderableType]:
     """A headline, the paths that every mechanism with this budget may take, and those that need to know the mechanism."""
     wanted = f"{_parameter(found.goal)} of {thing_in_words(found.goal)}"
     given = f"{_parameter(found.source)} = {number_in_words(found.value)} of {thing_in_words(found.source)}"
@@ -270,7 +313,7 @@ def conversion_text(found: Conversions) -> str:
     if found.alike:
         others = ", ".join(found.alike)
         parts.append(Text(f"Other standards write {_parameter(found.goal)} too: --to {others}", FAINT))
-    return drawn(*parts).rstrip()
+    return parts
 
 
 def _table(paths: list[ConversionPath]) -> Table:
@@ -382,7 +425,7 @@ def order_mark(found: Order, i: int, j: int) -> tuple[str, str, str]:
     return ("<=?", "implied by", OPEN) if both[1] is _YES else _HALF[both[0]]
 
 
-def order_text(found: Order, documents: Sequence[SpecDocument]) -> str:
+def order_parts(found: Order, documents: Sequence[SpecDocument]) -> list[RenderableType]:
     """The specifications by number, the matrix, and the arrows of the picture."""
     names = [f"{place:>3}  {document.id}" for place, document in enumerate(documents, 1)]
     head = [Text("Specifications", "bold"), Text("\n".join(names), no_wrap=True), Text("")]
@@ -391,7 +434,7 @@ def order_text(found: Order, documents: Sequence[SpecDocument]) -> str:
     parts += [Text("Strongest first, each with what it implies next", "bold"), *_chains(found)]
     if found.unknown:
         parts += [Text(""), Text(f"unknown: {count(len(found.unknown), 'direction')}", OPEN)]
-    return drawn(*parts).rstrip()
+    return parts
 
 
 def _matrices(found: Order) -> list[RenderableType]:
@@ -436,7 +479,7 @@ def order_data(found: Order, documents: Sequence[SpecDocument]) -> dict[str, Any
     }
 
 
-def order_picture(found: Order, documents: Sequence[SpecDocument]) -> str:
+def order_picture(found: Order, documents: Sequence[SpecDocument], theme: str = "light") -> str:
     """The Hasse diagram as SVG: the strongest on the left, equivalent specifications in one box."""
 
     def box(place: int) -> DiagramBox:
@@ -448,7 +491,9 @@ def order_picture(found: Order, documents: Sequence[SpecDocument]) -> str:
     heads = ["implied by no other", *(f"{count(n, 'step')} weaker" for n in range(1, len(found.levels)))]
     columns = {head: [box(place) for place in level] for head, level in zip(heads, found.levels, strict=True)}
     arrows = [(str(a), str(b)) for a, b in found.covers]
-    return diagram_svg(columns, arrows, f"Which of {count(len(found), 'specification')} implies which")
+    caption = "An arrow leads to what is implied. What follows from two arrows has none of its own."
+    title = f"Which of {count(len(found), 'specification')} implies which"
+    return diagram_svg(columns, arrows, title, caption, theme=theme, apart="comparable with none of the others")
 
 
 def chosen(documents: Sequence[SpecDocument], name: str) -> SpecDocument:

@@ -22,13 +22,14 @@ BITS = 48
 _GUARD = 64
 
 
-def allowed_power(divergence: OutputDivergence, bound: Number, level: NumberLike) -> Bracket:
+def allowed_power(divergence: OutputDivergence, bound: Number, level: NumberLike, *, bits: int = BITS) -> Bracket:
     """The largest power at a level of any test between two laws with d_Pr(P, Q) <= bound (Kifer et al. 2022).
 
     Args:
         divergence: d_Pr, which processing of the output never raises.
         bound: in units of `lipschitz`.
         level: the largest probability of rejecting the hypothesis when it is true, in [0, 1].
+        bits: the bracket has a width of about 2^-bits, where no closed form is known; few are enough for a picture.
 
     Raises:
         ParameterError: for a level outside [0, 1].
@@ -45,7 +46,7 @@ def allowed_power(divergence: OutputDivergence, bound: Number, level: NumberLike
     if _within(divergence, low, at, bound) is not True:
         low = at
     if low == at or top is None:
-        low, high = _halved(divergence, bound, at, low, high)
+        low, high = _halved(divergence, bound, at, (low, high), bits)
     return Bracket(lower=Bracket.exactly(low).lower, upper=Bracket.exactly(high).upper)
 
 
@@ -63,13 +64,14 @@ def _stated(divergence: OutputDivergence, bound: Number, level: Fraction) -> tup
 
 
 def _halved(
-    divergence: OutputDivergence, bound: Number, level: Fraction, low: Fraction, high: Fraction
+    divergence: OutputDivergence, bound: Number, level: Fraction, ends: tuple[Fraction, Fraction], bits: int
 ) -> tuple[Fraction, Fraction]:
     """Halve [low, high] where a middle is certainly allowed or certainly not."""
+    low, high = ends
     if _within(divergence, high, level, bound) is True:
         return high, high
-    while high - low > Fraction(1, 1 << BITS):
-        middle = Fraction(round((low + high) / 2 * (1 << BITS + 1)), 1 << BITS + 1)
+    while high - low > Fraction(1, 1 << bits):
+        middle = Fraction(round((low + high) / 2 * (1 << bits + 1)), 1 << bits + 1)
         decided = _within(divergence, middle, level, bound)
         if decided is None or not low < middle < high:
             break

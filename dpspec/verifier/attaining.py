@@ -271,7 +271,7 @@ class Attaining:
 
     def _apart(self, left: Dataset, right: Dataset, precision: int) -> Bracket | None:
         """d_Pr of the views on two datasets; None where they do not compare them."""
-        cells = [[_cells_of(view, dataset, self.spec.space) for dataset in (left, right)] for view in self.structure.views]
+        cells = [[cells_of(view, dataset, self.spec.space) for dataset in (left, right)] for view in self.structure.views]
         return self._of_cells(cells, precision, Fraction(1))
 
     def _on_samples(self, left: Dataset, right: Dataset, precision: int) -> Bracket | None:
@@ -280,7 +280,7 @@ class Attaining:
         if part is None:
             return None
         one, other = part.counts(left), part.counts(right)
-        counts = [[Counter(_cells_of(view, side, space)) for view in self.structure.views] for side in (left, right)]
+        counts = [[Counter(cells_of(view, side, space)) for view in self.structure.views] for side in (left, right)]
         for base, more, turned in ((one, other, False), (other, one, True)):
             gone, come = (base - more).total(), (more - base).total()
             hidden = all(cell is None for counted in counts[turned] for cell in counted)
@@ -330,7 +330,7 @@ class Attaining:
             return ZERO
 
 
-def _cells_of(view: View, dataset: Dataset, space: DatasetSpace) -> list[Any]:
+def cells_of(view: View, dataset: Dataset, space: DatasetSpace) -> list[Any]:
     """The cell of each record that a view counts; None outside all of them."""
     records = view.read(dataset, space)
     cells = {record: view.table.cell_of(record, space) for record in set(records)}  # many records are alike

@@ -803,7 +803,7 @@ def _ends(child: Returned[Any], when: str) -> Notice:
 
 
 def _at_most(seconds: float) -> float:
-    """When a stage is ended that ends by itself after `seconds`, unless a call does not return: late enough for a slow machine."""
+    """When a stage is ended that ends by itself after `seconds`, unless a call does not return: late, for slow machines."""
     return 1.1 * seconds + 0.5
 
 

@@ -1,0 +1,628 @@
+"""Curves of specifications and of their mechanisms: what a promise allows as a band, and what the mechanism does inside it.
+
+For two datasets at a distance within one universe, with laws P and Q:
+
+    trade-off   a -> the least error of the second kind of a test at level a (Dong, Roth and Su 2022)
+    power       the largest power of a test at some levels
+    profile     epsilon -> the delta of (epsilon, delta)-privacy, sup P(S) - e^epsilon Q(S)
+    renyi       alpha -> D_alpha(P || Q) (Mironov 2017)
+    posterior   prior -> the belief in Q after the best test at a level has accused it: p w / (p w + (1 - p) a), w its power at a
+    error       by how much a noisy count is off, for a share of all draws
+
+All of them but the last rise or fall all the way. So each is computed in brackets at places that are chosen where it bends, and
+drawn as the steps that contain it: what a curve shows is true between its points too. The band of a specification holds for
+every mechanism that keeps it; the curve of the mechanism is that of the pairs of datasets that were looked at.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import attrs
+
+from dpspec.base.errors import DpspecError, PictureError
+from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, largest, number, rational
+from dpspec.grammar.structure import Bounded, NoisyCount, View
+from dpspec.laws.dichotomy import Dichotomy, exact_atoms_of
+from dpspec.laws.law import Kind
+from dpspec.laws.location import Location
+from dpspec.laws.products import product_of
+from dpspec.laws.trade_off import TradeOff, largest_power
+from dpspec.reason.conversions import budget_at
+from dpspec.report.audience import nearest
+from dpspec.report.pictures import CurveLine, CurvePanel, CurvePoints, svg, value_mark
+from dpspec.risks.allowed import allowed_power
+from dpspec.risks.candidates import candidates_within, pairs_within
+from dpspec.verifier.attaining import cells_of
+from dpspec.verifier.derived import derive
+from dpspec.verifier.verdict import Verdict
+
+if TYPE_CHECKING:
+    from dpspec.base.types import Progress
+    from dpspec.extension.hooks import Registry
+    from dpspec.grammar.mechanism import Mechanism
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.specfile.document import SpecDocument
+
+LEVELS = ("1/100", "1/20", "1/10", "1/4")
+SHARES = ("1/2", "19/20", "99/100")
+LEAST_DELTA = 12
+"""The vertical axis of a profile ends at 10^-12."""
+_ORDERS = Fraction(9, 8), Fraction(16)
+_FEW, _MANY, _START = 48, 160, 7
+"""At how many places a curve is computed that is slow, or quick, and at how many before it is known where it bends."""
+_BITS = 16
+"""Brackets of power have a width of about 2^-16, a fortieth of a pixel."""
+_MOST_PAIRS = 24
+_FINEST = 1 / 400
+_LARGEST = Fraction(1 << 40)
+_MOST_LETTERS = 48
+ALLOWED = "what is allowed"
+BEFORE = "the noisy answers alone"
+
+Monotone = Callable[[Fraction], Bracket]
+"""A function that rises, or falls, all the way."""
+Sample = tuple[tuple[Fraction, Bracket], ...]
+
+
+def sampled(function: Monotone, start: Fraction, end: Fraction, most: int, *, height: float = 1.0) -> Sample:
+    """Values at places between two ends, denser where the function is steep.
+
+    Args:
+        function: what is computed.
+        start, end: the ends.
+        most: at how many places.
+        height: the span of the values that matters; differences below a 400th of it are left alone.
+
+    >>> found = sampled(lambda x: Bracket.exactly(x * x), Fraction(0), Fraction(1), 9)
+    >>> len(found), str(found[-1][1])
+    (9, '1')
+    """
+    width = end - start
+    known = {at: function(at) for at in (start + width * step / (_START - 1) for step in range(_START))}
+    open_: list[tuple[float, Fraction, Fraction]] = []
+
+    def push(left: Fraction, right: Fraction) -> None:
+        drop = abs(_near(known[right]) - _near(known[left])) / height
+        size = min(drop, float((right - left) / width))
+        if size > _FINEST:
+            heapq.heappush(open_, (-size, left, right))
+
+    places = sorted(known)
+    for left, right in zip(places, places[1:], strict=False):
+        push(left, right)
+    while open_ and len(known) < most:
+        _, left, right = heapq.heappop(open_)
+        middle = (left + right) / 2
+        known[middle] = function(middle)
+        push(left, middle)
+        push(middle, right)
+    return tuple(sorted(known.items()))
+
+
+def _near(value: Bracket) -> float:
+    return float(value.upper) if not value.upper.is_infinite else 1e9
+
+
+def _lower(value: Number) -> float:
+    """A float that is not above a number."""
+    return _float(value, -1)
+
+
+def _upper(value: Number) -> float:
+    """A float that is not below it."""
+    return _float(value, 1)
+
+
+def _float(value: Number, side: int) -> float:
+    if value.is_infinite:
+        return float("inf")
+    exact = value.as_fraction() if value.is_rational else None
+    if exact is None:
+        held = value.enclose(96)
+        exact = dyadic(held.upper() if side > 0 else held.lower())
+    near = float(exact)
+    if (Fraction(near) < exact and side > 0) or (Fraction(near) > exact and side < 0):
+        near += side * abs(near) * 2**-52 if near else side * 5e-324
+    return near
+
+
+# --- what is drawn of one file --------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class CurveSubject:
+    """A specification and its mechanism at two datasets a distance apart.
+
+    Args:
+        name: what the legend calls it.
+        spec: the five blocks.
+        distance: how far apart the datasets are at most.
+        bound: what d_Pr is at most for them; None where no universe holds two such datasets, or no number was published.
+        reason: why there is none.
+        pairs: pairs of laws of the mechanism.
+        scope: which they are, or why there are none.
+        complete: whether these are all.
+    """
+
+    name: str
+    spec: PrivacySpec
+    distance: Number
+    bound: Number | None
+    reason: str
+    pairs: tuple[Dichotomy, ...]
+    scope: str
+    complete: bool
+    known: dict[tuple[str, Fraction], Bracket] = attrs.field(factory=dict, eq=False, repr=False)
+
+
+def subject_of(document: SpecDocument, distance: NumberLike | None = None, verdict: Verdict | None = None) -> CurveSubject:
+    """What curves are about: the smallest step that a universe holds, or a given distance.
+
+    Args:
+        document: the file.
+        distance: how far apart the datasets are.
+        verdict: what is known of its claim on the whole space, so that it need not be found again.
+
+    Raises:
+        ParameterError: for a distance that is no positive number.
+    """
+    spec = document.spec
+    name = document.id if len(document.id) <= _MOST_LETTERS else document.id[: _MOST_LETTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    asked = None if distance is None else number(distance, "distance")
+    reason = spec.budget.unpublished() or ""
+    bound, step = None, asked or number(1)
+    try:
+        if reason:
+            pass
+        elif asked is None:
+            found = nearest(spec)
+            bound, step = found.candidates.bound, number(found.distance)
+            reason = found.candidates.reason
+        else:
+            candidates = candidates_within(spec, asked)
+            bound, reason = candidates.bound, candidates.reason
+    except DpspecError as fault:
+        reason = str(fault)
+    if bound is None and not reason:
+        reason = f"no universe holds two different datasets within distance {step}, so that nothing is promised about such"
+    pairs, scope, complete = _own(document, step, verdict)
+    return CurveSubject(name=name, spec=spec, distance=step, bound=bound, reason=reason, pairs=pairs, scope=scope, complete=complete)
+
+
+def _own(document: SpecDocument, distance: Number, verdict: Verdict | None) -> tuple[tuple[Dichotomy, ...], str, bool]:
+    """Pairs of laws of the mechanism: all of a small space, else those of its smallest datasets, else the pair of a proof."""
+    mechanism, spec = document.mechanism, document.spec
+    if mechanism is None:
+        return (), "the file names no mechanism", False
+    try:
+        found = pairs_within(spec, distance)
+        laws = tuple(_distinct(found.dichotomies(mechanism, spec)))
+        kept = laws[:_MOST_PAIRS]
+        return kept, found.scope, found.complete and len(kept) == len(laws)
+    except DpspecError as fault:
+        reason = str(fault)
+    try:
+        near, scope = _proved(spec, mechanism, distance, verdict)
+    except DpspecError as fault:
+        return (), str(fault), False
+    return near, scope or reason, False
+
+
+def _proved(
+    spec: PrivacySpec, mechanism: Mechanism, distance: Number, verdict: Verdict | None
+) -> tuple[tuple[Dichotomy, ...], str]:
+    """The pair of datasets that a proof finds farthest apart; where it lies beyond the distance, one of them and no record."""
+    proved = derive(mechanism, spec) if verdict is None else verdict
+    structure = mechanism.structure(spec.space)
+    attained = None if not isinstance(proved, Verdict) or proved.tightest is None else proved.tightest.attained
+    if attained is None or structure is None or structure.is_sampled:
+        return (), "no two datasets are known that its laws are compared on"
+    tried = [attained]
+    with suppress(DpspecError):
+        empty = spec.space.dataset(())
+        tried += [(dataset, empty) for dataset in attained]
+    for left, right in tried:
+        far = min(spec.distance(left, right), spec.distance(right, left))
+        if not 0 < far <= distance or not spec.multiverse.share_universe(left, right, spec.space):
+            continue
+        cases = [view.between(*(cells_of(view, side, spec.space) for side in (left, right)), spec.space) for view in structure.views]
+        if all(case is not None for case in cases):
+            apart = product_of(p.against(q) for case in cases for p, q in case or ())
+            scope = "the datasets that a proof finds farthest apart" if structure.publishes_views else BEFORE
+            return (apart, apart.reverse()), scope
+    return (), f"no two datasets within distance {distance} are known that its laws are compared on"
+
+
+def _distinct(pairs: Iterator[Dichotomy]) -> Iterator[Dichotomy]:
+    """Pairs that differ; those that simulate each other because they have the same atoms, once."""
+    seen = set()
+    for pair in pairs:
+        key = exact_atoms_of(pair)
+        if key is None or key not in seen:
+            seen.add(key)
+            yield pair
+
+
+def _is_slow(subject: CurveSubject) -> bool:
+    """Whether the powers that the specification allows are found by halving."""
+    return subject.bound is not None and subject.spec.output_divergence.worst_pairs(subject.bound) is None
+
+
+def _allowed(subject: CurveSubject, level: Fraction) -> Bracket:
+    assert subject.bound is not None  # noqa: S101 - the callers ask
+    if ("allowed", level) not in subject.known:
+        power = allowed_power(subject.spec.output_divergence, subject.bound, level, bits=_BITS)
+        subject.known["allowed", level] = power
+    return subject.known["allowed", level]
+
+
+def _own_power(subject: CurveSubject, level: Fraction) -> Bracket:
+    if ("own", level) not in subject.known:
+        subject.known["own", level] = largest(largest_power(pair, level) for pair in subject.pairs)
+    return subject.known["own", level]
+
+
+def _edges(sample: Sample, *, turned: bool = False) -> tuple[CurvePoints, CurvePoints]:
+    """The lower and the upper ends of a sample as floats on their sides; turned, those of 1 minus the value."""
+    low, high = [], []
+    for at, value in sample:
+        ends = _lower(value.lower), _upper(value.upper)
+        if turned:
+            ends = max(0.0, math.nextafter(1 - ends[1], -1)), math.nextafter(1 - ends[0], 2)
+        low.append((float(at), ends[0]))
+        high.append((float(at), ends[1]))
+    return tuple(low), tuple(high)
+
+
+# --- the panels -----------------------------------------------------------------------------------
+
+
+def _names(subject: CurveSubject) -> tuple[str, str]:
+    """What the legend says of the specification, and of the curve of its mechanism."""
+    far = "" if subject.distance == 1 else f", at distance {subject.distance}"
+    held = "what the mechanism does" if subject.complete else "the mechanism, on some datasets"
+    held = BEFORE if subject.scope == BEFORE else held
+    return f"{subject.name}{far}", held
+
+
+def _trade_off(subject: CurveSubject, colour: int) -> Iterator[CurveLine]:
+    name, own = _names(subject)
+    zero, one = Fraction(0), Fraction(1)
+    if subject.bound is not None:
+        most = _FEW if _is_slow(subject) else _MANY
+        low, _ = _edges(sampled(lambda level: _allowed(subject, level), zero, one, most), turned=True)
+        yield CurveLine(name=name, role=ALLOWED, points=low, top=((0.0, 1.0), (1.0, 0.0)), edge="points", exact_top=True, colour=colour)
+    if subject.pairs:
+        known = sampled(lambda level: _own_power(subject, level), zero, one, _MANY if _is_finite(subject) else _FEW)
+        corners = {level: _own_power(subject, level) for level in _corners(subject)}
+        low, high = _edges(tuple(sorted({**dict(known), **corners}.items())), turned=True)
+        yield CurveLine(name=name, role=own, points=low, top=high, edge="between", dashed=True, colour=colour)
+
+
+def _is_finite(subject: CurveSubject) -> bool:
+    return all(exact_atoms_of(pair) is not None for pair in subject.pairs)
+
+
+def _corners(subject: CurveSubject) -> set[Fraction]:
+    """The levels at which the curve of finitely many outcomes turns."""
+    if not _is_finite(subject):
+        return set()
+    return set(sorted({level for pair in subject.pairs for level, _ in TradeOff.of(pair).knots})[:_MANY])
+
+
+def _power(subject: CurveSubject, colour: int) -> Iterator[CurveLine]:
+    name, own = _names(subject)
+    levels = [Fraction(level) for level in LEVELS]
+    if subject.bound is not None:
+        found = [_upper(_allowed(subject, level).upper) for level in levels]
+        points = tuple((float(place), top) for place, top in enumerate(found))
+        yield CurveLine(name=name, role=ALLOWED, points=points, side="above", dashed=True, colour=colour)
+    if subject.pairs:
+        values = [_own_power(subject, level) for level in levels]
+        tops = [_upper(value.upper) if subject.complete else _lower(value.lower) for value in values]
+        side = "above" if subject.complete else "below"
+        points = tuple((float(place), top) for place, top in enumerate(tops))
+        marks = tuple(value_mark(top, side) for top in tops)
+        yield CurveLine(name=name, role=own, points=points, side=side, marks=marks, colour=colour, inside=subject.bound is not None)
+
+
+def _posterior(subject: CurveSubject, colour: int, level: Fraction) -> Iterator[CurveLine]:
+    name, own = _names(subject)
+
+    def after(power: Bracket) -> Sample:
+        ends = Fraction(_lower(power.lower)), Fraction(_upper(power.upper))
+
+        def belief(prior: Fraction) -> Bracket:
+            found = [prior * end / (prior * end + (1 - prior) * level) if prior else Fraction(0) for end in ends]
+            return Bracket(lower=number(found[0]), upper=number(found[1]))
+
+        return sampled(belief, Fraction(0), Fraction(1), _MANY)
+
+    if subject.bound is not None:
+        _, high = _edges(after(_allowed(subject, level)))
+        yield CurveLine(name=name, role=ALLOWED, points=((0.0, 0.0), (1.0, 1.0)), top=high, exact_points=True, edge="top", colour=colour)
+    if subject.pairs:
+        low, high = _edges(after(_own_power(subject, level)))
+        yield CurveLine(name=name, role=own, points=low, top=high, edge="between", dashed=True, colour=colour)
+
+
+def _profile(subject: CurveSubject, colour: int, registry: Registry) -> Iterator[CurveLine]:
+    name, own = _names(subject)
+    last = 0.0
+    source = subject.spec.output_divergence
+    if subject.bound is not None and not subject.bound.is_infinite:
+        value = source.budget_for(source.budget_parameters[0], subject.bound)
+        points = []
+        for place in range(8 * LEAST_DELTA, 0, -1):
+            delta = rational(f"{10 ** (-place / 8):.6e}", "delta")
+            found = None if value.is_infinite else budget_at(registry, source, value, "epsilon", {"delta": str(delta)})
+            if found is not None and not found.upper.is_infinite:
+                points.append((_upper(found.upper), float(delta)))
+        tops: dict[float, float] = {}
+        for epsilon, delta_ in points:  # of equal epsilons the least delta
+            tops[epsilon] = min(delta_, tops.get(epsilon, 1.0))
+        held = tuple(sorted(tops.items()))
+        if held:
+            last = held[-1][0]
+            top = ((0.0, 1.0), *((x, min(y for at, y in held if at <= x)) for x, _ in held))
+            floor = tuple((x, 10.0**-LEAST_DELTA) for x, _ in top)
+            yield CurveLine(name=name, role=ALLOWED, points=floor, top=top, exact_points=True, edge="top", colour=colour)
+    if subject.pairs:
+        yield from _own_profile(subject, colour, last)
+
+
+def _own_profile(subject: CurveSubject, colour: int, last: float) -> Iterator[CurveLine]:
+    name, own = _names(subject)
+    least = Fraction(1, 10**LEAST_DELTA)
+
+    def delta(epsilon: Fraction) -> Bracket:
+        return largest(pair.hockey_stick(epsilon) for pair in subject.pairs)
+
+    end = Fraction(1, 64)
+    while end < 1024 and delta(end).upper > least:
+        end *= 2
+    end = min(end, Fraction(max(last, 1 / 64)).limit_denominator(1 << 20)) if last else end
+    places = [end * step / 40 for step in range(41)]
+    found = [(at, value) for at in places if (value := delta(at)).lower >= least]
+    if found:
+        low, high = _edges(tuple(found))
+        yield CurveLine(name=name, role=own, points=low, top=high, edge="between", dashed=True, colour=colour)
+
+
+def _renyi(subject: CurveSubject, colour: int, registry: Registry) -> Iterator[CurveLine]:
+    name, own = _names(subject)
+    start, end = _ORDERS
+    source = subject.spec.output_divergence
+    orders = [start + (end - start) * step / 90 for step in range(91)]
+    if subject.bound is not None and not subject.bound.is_infinite:
+        value = source.budget_for(source.budget_parameters[0], subject.bound)
+        top = []
+        for order in orders:
+            found = None if value.is_infinite else budget_at(registry, source, value, "epsilon", {"order": str(order)})
+            if found is not None and not found.upper.is_infinite:
+                top.append((float(order), _upper(found.upper)))
+        if top:
+            floor = tuple((x, 0.0) for x, _ in top)
+            yield CurveLine(name=name, role=ALLOWED, points=floor, top=tuple(top), exact_points=True, edge="top", colour=colour)
+    if subject.pairs:
+        values = [(order, largest(pair.renyi(order) for pair in subject.pairs)) for order in orders]
+        known = [(order, value) for order, value in values if not value.upper.is_infinite]
+        if known:
+            low, high = _edges(tuple(known))
+            yield CurveLine(name=name, role=own, points=low, top=high, edge="between", dashed=True, colour=colour)
+
+
+# --- the error of counts --------------------------------------------------------------------------
+
+
+def noises(document: SpecDocument) -> tuple[Location, ...]:
+    """The laws of the noise on the counts of a mechanism, the least first; none where it adds no noise of a known kind."""
+    structure = None if document.mechanism is None else document.mechanism.structure(document.spec.space)
+    laws = dict.fromkeys(_noise(view) for view in (() if structure is None else structure.views))
+    known = [law for law in laws if isinstance(law, Location)]
+    return tuple(sorted(known, key=lambda law: off_by(law, Fraction(SHARES[0]))))
+
+
+def _noise(view: View) -> object:
+    while isinstance(view, Bounded):
+        view = view.view
+    return view.noise(0) if isinstance(view, NoisyCount) else None
+
+
+def off_by(law: Location, share: Fraction) -> Fraction:
+    """The least distance from the center, to a whole number or to three digits upwards, that holds a share of the law for certain.
+
+    >>> from dpspec.laws.continuous import LaplaceLaw
+    >>> float(off_by(LaplaceLaw(0, 1), Fraction(1, 2)))
+    0.694
+    """
+    whole = getattr(law, "kind", None) is Kind.INTEGERS
+    center = Fraction(law.center)
+
+    def holds(far: Fraction) -> bool:
+        mass = law.between(center - far, center + far + whole, 96)
+        return bool(mass >= ball(share))
+
+    if whole and holds(Fraction(0)):
+        return Fraction(0)
+    low, high = Fraction(0), Fraction(1)
+    while not holds(high) and high < _LARGEST:
+        low, high = high, 2 * high
+    for _ in range(0 if whole else 12):
+        low, high = ((low + high) / 2, high) if not holds((low + high) / 2) else (low, (low + high) / 2)
+    while whole and high - low > 1:
+        middle = Fraction(int(low + high) // 2)
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high if whole else Fraction(value_mark(float(high), "above"))
+
+
+def _error(document: SpecDocument, colour: int) -> Iterator[CurveLine]:
+    found = noises(document)
+    chosen = found if len(found) <= 1 else (found[0], found[-1])
+    words = ("",) if len(chosen) == 1 else (", its least noise", ", its largest noise")
+    for place, (law, word) in enumerate(zip(chosen, words, strict=False)):
+        points = tuple((float(spot), float(off_by(law, Fraction(share)))) for spot, share in enumerate(SHARES))
+        yield CurveLine(name=f"{document.id}{word}", points=points, side="above", colour=colour, dashed=bool(place))
+
+
+# --- the picture ----------------------------------------------------------------------------------
+
+
+_TITLES = {
+    "trade-off": ("error of the second kind: a change is missed (probability)", "error of the first kind, the level (probability)"),
+    "profile": ("delta (probability)", "epsilon"),
+    "renyi": ("Renyi divergence (nats)", "order alpha"),
+    "power": ("largest power of a test (probability)", ""),
+    "posterior": ("belief after the accusation (probability)", "belief before it (probability)"),
+    "error": ("at most so many records", ""),
+}
+PANELS = tuple(_TITLES)
+_HEADS = {
+    "trade-off": "How often a test must err",
+    "profile": "Which delta goes with which epsilon",
+    "renyi": "Renyi divergence by order",
+    "power": "How often a test finds out",
+    "posterior": "What an accusation by the best test at level {level} does to a belief",
+    "error": "How far the noise moves a count",
+}
+
+
+def curve(
+    documents: Sequence[SpecDocument],
+    panel: str,
+    registry: Registry,
+    *,
+    distance: NumberLike | None = None,
+    level: NumberLike = "1/20",
+    size: str = "slide",
+    theme: str = "light",
+    progress: Progress | None = None,
+) -> str:
+    """One picture of some specifications, as SVG text.
+
+    Args:
+        documents: at least one; each gets a band for what it allows, and a curve for its mechanism where it names one.
+        panel: one of `PANELS`.
+        registry: where conversions are looked up.
+        distance: how far apart the two datasets are; without it the smallest step that a universe holds.
+        level: for posteriors, the level of the test, in (0, 1).
+        size, theme: of `dpspec.report.drawing`.
+        progress: called with (done, in all).
+
+    Raises:
+        PictureError: nothing can be drawn; with what is missing.
+        ParameterError: for a level outside (0, 1).
+    """
+    at = rational(level, "level")
+    if not 0 < at < 1:
+        raise PictureError("level", "must lie in (0, 1)", "it is how often a test accuses wrongly", value=str(level))
+    lines: list[CurveLine] = []
+    notes: list[str] = []
+    for place, document in enumerate(documents):
+        found, note = _lines_of(document, panel, place, registry, distance, at)
+        lines += found
+        notes += note
+        if progress is not None:
+            progress(place + 1, len(documents))
+    if not lines:
+        raise PictureError(f"panel {panel}", "has nothing to show", "; ".join(notes) or "give a specification")
+    return _chart(panel, lines, _percent(str(at)), size=size, theme=theme, note="; ".join(notes))
+
+
+@attrs.frozen(kw_only=True)
+class RiskPicture:
+    """Some panels of one specification, for a page, and the numbers in them.
+
+    Args:
+        svgs: the picture of each panel that has something to show.
+        rows: level of a test, the largest power that is allowed, and that of the mechanism where it is known, in words.
+        notes: what could not be drawn, and which datasets are told apart where they are not at distance 1.
+    """
+
+    svgs: Mapping[str, str]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+
+
+def risk_pictures(documents: Sequence[tuple[SpecDocument, Verdict | None]], panels: Sequence[str]) -> RiskPicture:
+    """The same for a page, of one or more specifications: power, posteriors, trade-off; every dataset is looked at once.
+
+    Args:
+        documents: the specifications, each with a verdict on its claim on the whole space where there is one.
+        panels: which.
+    """
+    subjects = [subject_of(document, None, verdict) for document, verdict in documents]
+    made: Mapping[str, Callable[[CurveSubject, int], Iterator[CurveLine]]] = {
+        "trade-off": _trade_off, "power": _power, "posterior": lambda one, place: _posterior(one, place, Fraction(1, 20)),
+    }  # fmt: skip
+    svgs: dict[str, str] = {}
+    notes = [f"{one.name}: {one.reason}" for one in subjects if one.bound is None]
+    if len(subjects) == 1:  # the page has its name above
+        notes += [f"The two datasets are at distance {one.distance}" for one in subjects if one.distance != 1 and one.bound is not None]
+        subjects = [attrs.evolve(one, name="", distance=number(1)) for one in subjects]
+    rows: list[tuple[str, ...]] = []
+    for panel in panels:
+        lines: list[CurveLine] = []
+        for place, subject in enumerate(subjects):
+            with suppress(DpspecError):
+                lines += made[panel](subject, place)
+        if lines:
+            svgs[panel] = _chart(panel, lines, "5 %", size="column", theme="page")
+        if panel == "power" and len(subjects) == 1:
+            rows = [(_percent(level), *_told(lines, place, subjects[0].complete)) for place, level in enumerate(LEVELS) if lines]
+    return RiskPicture(svgs=svgs, rows=tuple(rows), notes=tuple(notes))
+
+
+def _told(lines: Sequence[CurveLine], place: int, complete: bool) -> tuple[str, ...]:
+    """The numbers on the bars at one place: what is allowed, and what the mechanism does."""
+    found = {line.role == ALLOWED: line for line in lines}
+    allowed, own = found.get(True), found.get(False)
+    most = "" if allowed is None else f"at most {value_mark(allowed.points[place][1], 'above')}"
+    return (most,) if own is None else (most, f"at {'most' if complete else 'least'} {own.marks[place]}")
+
+
+def _chart(panel: str, lines: Sequence[CurveLine], level: str, *, size: str, theme: str, note: str = "") -> str:
+    title, axis = _TITLES[panel]
+    bars = {"power": ("level of the test", LEVELS), "error": ("share of all draws of the noise", SHARES)}.get(panel, ("", ()))
+    chart = CurvePanel(
+        title=title, axis=axis, lines=tuple(lines), labels=tuple(_percent(share) for share in bars[1]), below=bars[0],
+        powers=panel == "profile",
+    )  # fmt: skip
+    return svg(_HEADS[panel].format(level=level), [chart], size=size, theme=theme, note=note)
+
+
+def _percent(share: str) -> str:
+    return f"{float(Fraction(share)) * 100:g} %"
+
+
+def _lines_of(
+    document: SpecDocument, panel: str, place: int, registry: Registry, distance: NumberLike | None, level: Fraction
+) -> tuple[list[CurveLine], list[str]]:
+    """The series of one specification, and what could not be drawn of it."""
+    if panel == "error":
+        found = list(_error(document, place))
+        return found, [] if found else [f"{document.id}: no noise on counts is known"]
+    subject = subject_of(document, distance)
+    made: Mapping[str, Callable[[], Iterator[CurveLine]]] = {
+        "trade-off": lambda: _trade_off(subject, place),
+        "power": lambda: _power(subject, place),
+        "posterior": lambda: _posterior(subject, place, level),
+        "profile": lambda: _profile(subject, place, registry),
+        "renyi": lambda: _renyi(subject, place, registry),
+    }
+    notes = [f"{subject.name}: {subject.reason}"] if subject.bound is None else []
+    if document.mechanism is not None and not subject.pairs:
+        notes.append(f"{subject.name}: without a curve of its mechanism: {subject.scope.partition(':')[0]}")
+    try:
+        found = list(made[panel]())
+    except DpspecError as fault:
+        return [], [*notes, f"{subject.name}: {fault}"]
+    if not found and not notes:
+        notes = [f"{subject.name}: no finite number is known"]
+    return found, notes

@@ -13,8 +13,8 @@ from dpspec.cli.deployments import catalogue, evidence, label, new_deployment
 from dpspec.cli.face import Face
 from dpspec.cli.files import check, check_plugin, examples, explain, lint, new, plugins as list_plugins, schema, verify
 from dpspec.cli.registry import registry, rules
-from dpspec.cli.reporting import curve
 from dpspec.cli.releasing import compose, ledger, release, synth
+from dpspec.cli.reporting import curve
 
 
 @click.group(cls=Face, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)

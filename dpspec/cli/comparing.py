@@ -109,28 +109,15 @@ def _read(paths: Sequence[str]) -> Sequence[SpecDocument]:
 
 
 def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
-    from dpspec.api import find_yardsticks, quick_standing
-    from dpspec.extension import installed
-    from dpspec.report import comparison, json
+    from dpspec import commands
     from dpspec.report.terminal import Work
 
-    registry = installed().registry
     first, second = _read(paths)
     _warn_of_parts((first, second), "the yardsticks are")
-    at = {"delta": given["delta"]} if "delta" in given else {}
+    asked = {name: given[name] for name in _OF_YARDSTICK if name in given}
     with Work("looking for yardsticks"):
-        found = find_yardsticks(
-            first.spec, second.spec, registry, at=at,
-            largest_household=given.get("largest_household"), within=given.get("within"),
-        )  # fmt: skip
-        standings = [quick_standing(document, registry) for document in (first, second)]
-    code, names = 0 if any(one.is_common for one in found) else 3, (first.id, second.id)
-    say(
-        json.document("compare", code, comparison.yardstick_data(found, names, registry, standings))
-        if as_json
-        else comparison.yardstick_text(found, names, standings)
-    )
-    return code
+        found = commands.yardsticks(first, second, **asked)
+    return tell(found, as_json)
 
 
 def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
@@ -168,17 +155,9 @@ def check_derivation(path: str, trust: tuple[str, ...], as_json: bool) -> int:
                      specs/topdown-2020-dhc.dpspec.toml --derivation d.json
       dpspec check-derivation d.json
     """
-    from dpspec.checker.check import check_file
-    from dpspec.report import comparison, json
+    from dpspec import commands
 
-    found = check_file(path, trust)
-    code = 0 if found.accepted else 1
-    say(
-        json.document("check-derivation", code, comparison.derivation_data(path, found))
-        if as_json
-        else comparison.derivation_text(path, found)
-    )
-    return code
+    return tell(commands.check_derivation(path, trust), as_json)
 
 
 @click.command("check-proof", short_help="Is every step of a proof true?")
@@ -195,17 +174,9 @@ def check_proof(path: str, as_json: bool) -> int:
       dpspec verify specs/census-2020 --format json > v.json
       dpspec check-proof v.json
     """
-    from dpspec.checker.proofs import check_proofs
-    from dpspec.report import comparison, json
+    from dpspec import commands
 
-    found = check_proofs(path)
-    code = 0 if all(proof.accepted for proof in found) else 1
-    say(
-        json.document("check-proof", code, comparison.proofs_data(path, found))
-        if as_json
-        else comparison.proofs_text(path, found)
-    )
-    return code
+    return tell(commands.check_proof(path), as_json)
 
 
 @click.command(short_help="What is a budget in another standard?")
@@ -328,12 +299,7 @@ def recommend(tolerance: str, settings: tuple[str, ...], as_json: bool) -> int:
       dpspec recommend membership-difference difference=1/5 releases=12 \\
                        delta_each=1e-8 delta=1e-6 failure=1/100
     """
-    from dpspec.extension import installed
-    from dpspec.report import json, risk as words
-    from dpspec.risks.engine import tolerance_of
+    from dpspec import commands
+    from dpspec.reason.conversions import equations
 
-    asked = tolerance_of(installed().registry, tolerance, settings)
-    found = asked.recommend()
-    data = words.recommendation_data(asked, found) if as_json else {}
-    say(json.document("recommend", 0, data) if as_json else words.recommendation_text(asked, found))
-    return 0
+    return tell(commands.recommend(tolerance, **equations(settings)), as_json)

@@ -242,7 +242,7 @@ def risk(
     document = as_document(specification, mechanism=mechanism)
     spec, run = document.spec, document.mechanism
     if universe_of is not None:
-        spec = engine.at_universe_of(spec, engine.dataset_of(universe_of, spec.space, known))
+        spec = engine.at_universe_of(spec, engine.dataset_of(universe_of, spec.space, known, document.layout))
         run = run if spec == document.spec else None
     if settings and not isinstance(attacker, str):
         advice = "name it: attacker=..." if attacker is None else "give them to the attacker, or give its name"

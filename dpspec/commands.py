@@ -82,12 +82,13 @@ def checked(path: Path, registry: Any, seen: dict[str, SpecDocument]) -> tuple[W
     return Word.VALID, json.checked(str(path), found), text.checked(str(path), found)
 
 
-def explain(name: str, audience: str | None = None) -> CommandAnswer:
+def explain(name: str, audience: str | None = None, language: str | None = None) -> CommandAnswer:
     """What goes by a name, whatever its kind: a block, a mechanism, a rule, an error code, a word, a source, a file, flavours.
 
     Args:
         name: the name, or a specification file.
         audience: of a file, tell its promise to the "public" or to "technical" readers.
+        language: of the public text, such as de; English, where it is left out.
 
     Raises:
         UnknownNameError: nothing goes by it; with what is spelt alike.
@@ -96,6 +97,9 @@ def explain(name: str, audience: str | None = None) -> CommandAnswer:
     from dpspec.report import audience as audiences, diagrams, explain as words
 
     registry = installed().registry
+    if language is not None and (audience != "public" or language not in audiences.catalogue()):
+        rule = f"goes with the public, and is one of {', '.join(audiences.catalogue())}"
+        raise ParameterError("language", rule, value=language)
     if name == "flavours":
         family = diagrams.family(registry)
         return CommandAnswer(
@@ -109,7 +113,7 @@ def explain(name: str, audience: str | None = None) -> CommandAnswer:
     document = as_document(name)
     stands = quick_standing(document, registry)
     if audience is not None:
-        data = audiences.audience_data(document, audience, stands)
+        data = audiences.audience_data(document, audience, stands, language or audiences.ENGLISH)
         return CommandAnswer("explain", 0, {"audience": data}, partial(audiences.audience_text, data, document), value=document)
     data = words.file_data(document, registry, stands)
     return CommandAnswer("explain", 0, {"file": data}, partial(words.file_text, data), value=document)
@@ -401,24 +405,79 @@ def examples(*names: str, directory: AnyPath | None = None) -> CommandAnswer:
     return CommandAnswer("examples", 0, {"examples": rows, "written": list(map(str, written))}, partial(str, words), value=chosen)
 
 
-def _begun(written: list[Path], then: str) -> CommandAnswer:
-    words = "\n".join(f"wrote {path}" for path in written)
-    return CommandAnswer("new", 0, {"written": list(map(str, written)), "next": then}, partial(str, words), value=tuple(written))
+def _begun(written: list[Path], then: str, warnings: Iterable[str] = (), said: Iterable[str] = ()) -> CommandAnswer:
+    warned = list(warnings)
+    words = "\n".join([*(f"wrote {path}" for path in written), *(f"warning: {warning}" for warning in warned)])
+    data = {"written": list(map(str, written)), "next": then, **({"warnings": warned} if warned else {})}
+    return CommandAnswer("new", 0, data, partial(str, words), value={"written": tuple(written), "said": tuple(said)})
 
 
-def new_spec(name: str, directory: AnyPath = ".") -> CommandAnswer:
-    """Write NAME.dpspec.toml: a commented specification that can be read. `value` has the path.
+def new_spec(
+    name: str | None = None,
+    directory: AnyPath = ".",
+    *,
+    table: AnyPath | None = None,
+    columns: Iterable[str] = (),
+    codebook: AnyPath | None = None,
+    within: Iterable[str] = (),
+    unit: str = "person",
+    ask: Callable[[str], bool | None] | None = None,
+) -> CommandAnswer:
+    """Write NAME.dpspec.toml: a commented specification that can be read, from nothing or from the columns of a table.
 
     Args:
-        name: its id, lower-kebab.
+        name: its id, lower-kebab; without it, after the table.
         directory: where it is written.
+        table: the table whose columns the space is drafted from.
+        columns: of the table, these alone.
+        codebook: a CSV with column, value, label, where categories are taken from.
+        within: nestings of one attribute in another, as texts FINER=COARSER.
+        unit: what one record of the table is.
+        ask: is asked whether what looks nested is; without it, nothing is nested but what `within` says.
     """
-    from dpspec.scaffold import write_spec
+    from dpspec.scaffold import write_schema, write_spec
     from dpspec.specfile.reader import new_spec as template
 
+    if table is not None:
+        name, made, warnings, said = _from_table(name, Path(table), columns, codebook, within, unit=unit, ask=ask)
+    elif name is None:
+        raise ParameterError("name", "is missing", "give the id of the specification, or a table")
+    else:
+        made, warnings, said = template(name), tuple[str, ...](), tuple[str, ...]()
     path = Path(directory) / f"{name}.dpspec.toml"
-    write_spec(template(name), path)
-    return _begun([path], f"dpspec check {path}")
+    write_spec(made, path)
+    said = (*said, *(f"for editors: {file}" for file in write_schema(path.parent)))
+    return _begun([path], f"dpspec check {path}", warnings, said)
+
+
+def _from_table(
+    name: str | None,
+    table: Path,
+    columns: Iterable[str],
+    codebook: AnyPath | None,
+    within: Iterable[str],
+    *,
+    unit: str,
+    ask: Callable[[str], bool | None] | None,
+) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:
+    """The name and the text of a specification from a table, with warnings, and what was not asked."""
+    from dpspec.extension.loader import installed
+    from dpspec.releases.draw import formats_of
+    from dpspec.scaffold import from_table
+
+    formats = formats_of(installed().registry)
+    chosen = from_table.read_within(tuple(within))
+    meanings = None if codebook is None else from_table.read_codebook(Path(codebook))
+    found = from_table.draft(table, formats, columns=tuple(columns), codebook=meanings)
+    found = from_table.with_nesting(found, formats, chosen)
+    said: tuple[str, ...] = ()
+    if ask is not None and found.nested:
+        confirmed, unasked = from_table.asked(found, ask)
+        found = from_table.with_nesting(found, formats, [*chosen, *confirmed])
+        if unasked:
+            said = (f"no answer: {unasked} nestings that were found are left as comments (--within FINER=COARSER takes one)",)
+    name = name or from_table.id_of(table)
+    return name, from_table.text(found, name, unit), found.warnings, said
 
 
 def new_plugin(name: str, directory: AnyPath = ".") -> CommandAnswer:

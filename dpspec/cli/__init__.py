@@ -14,7 +14,7 @@ from dpspec.cli.face import Face
 from dpspec.cli.files import check, check_plugin, examples, explain, lint, new, plugins as list_plugins, schema, verify
 from dpspec.cli.registry import registry, rules
 from dpspec.cli.releasing import compose, ledger, release, synth
-from dpspec.cli.reporting import curve
+from dpspec.cli.reporting import curve, report, site
 
 
 @click.group(cls=Face, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
@@ -34,7 +34,7 @@ def main() -> None:
 
 _IN_THE_ORDER_OF_THE_HELP = (
     check, verify, compare, check_derivation, check_proof, ledger, compose, convert, risk, recommend, curve, lint, catalogue,
-    label, evidence, list_plugins, check_plugin, release, synth, explain, examples, new, registry,
+    label, evidence, report, site, list_plugins, check_plugin, release, synth, explain, examples, new, registry,
     rules, schema,
 )  # fmt: skip
 new.add_command(new_deployment)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--within", type=click.IntRange(min=1), metavar="K", help="With --yardstick, also compare for neighbours at most K apart."
 )
-@picture_option("Of many files, also draw the Hasse diagram")
+@picture_option("Also draw the five blocks of two files side by side, and of many files the Hasse diagram,")
 @click.option("--explain", nargs=2, metavar="A B", help="Of many files, print the comparison of these two, given by id or file.")
 @formatted
 def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
@@ -54,7 +54,9 @@ def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
     _fits(paths, many, given)
     if many:
         return _order(paths, given, as_json)
-    return _yardsticks(paths, given, as_json) if "yardstick" in given else _pair(paths, given.get("derivation"), as_json)
+    if "yardstick" in given:
+        return _yardsticks(paths, given, as_json)
+    return _pair(paths, given.get("derivation"), given.get("picture"), as_json)
 
 
 def _warn_of_parts(documents: Sequence[SpecDocument], what: str) -> None:
@@ -71,18 +73,20 @@ def _fits(paths: tuple[str, ...], many: bool, given: dict[str, Any]) -> None:
     """Refuse what does not go together."""
     if len(paths) == 1 and not Path(paths[0]).is_dir():
         raise click.UsageError("one file has nothing to be compared with: give another, or a directory")
-    wrong = ("derivation", "yardstick", *_OF_YARDSTICK) if many else ("picture", "explain")
+    wrong = ("derivation", "yardstick", *_OF_YARDSTICK) if many else ("explain",)
     for name in wrong:
         if name in given:
             option = f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{option} is of two files" if many else f"{option} is of many files, or of a directory")
     for name in (name for name in _OF_YARDSTICK if name in given and "yardstick" not in given):
         raise click.UsageError(f"--{name.replace('_', '-')} belongs to --yardstick: add it, or leave this out")
+    if "yardstick" in given and "picture" in given:
+        raise click.UsageError("--picture draws what separates two files: leave out --yardstick")
     if "yardstick" in given and "derivation" in given:
         raise click.UsageError("--derivation is of A => B; the derivations of a yardstick are in its --format json")
 
 
-def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
+def _pair(paths: Sequence[str], derivation: str | None, picture: Picture | None, as_json: bool) -> int:
     from dpspec import api
     from dpspec.extension import installed
     from dpspec.report import json
@@ -97,6 +101,9 @@ def _pair(paths: Sequence[str], derivation: str | None, as_json: bool) -> int:
     code = json.comparison_exit_code(found)
     if derivation is not None:
         say(api.write_derivation(found, derivation, registry), err=True)
+    if picture is not None:
+        found.plot().save(picture.path)
+        say(f"wrote {picture.path}", err=True)
     tell(found, as_json)
     return code
 
@@ -130,7 +137,8 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
     registry = installed().registry
     documents = documents_of(paths, registry)
     if "explain" in given:
-        return _pair([comparison.chosen(documents, name).path or name for name in given["explain"]], None, as_json)
+        two = [comparison.chosen(documents, name).path or name for name in given["explain"]]
+        return _pair(two, None, given.get("picture"), as_json)
     with Work("comparing") as work:
         found = order_specs(documents, registry, progress=work)
     if "picture" in given:

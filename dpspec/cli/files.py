@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpspec.base.errors import harmless
 from dpspec.base.words import ACCEPTABLE, Word
-from dpspec.cli.face import PATHS, JudgedFile, each_file, formatted, picture_option, say, tell
+from dpspec.cli.face import PATHS, JudgedFile, each_file, formatted, is_sarif, picture_option, reviewed, say, say_data, tell
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Read specification files and report every fault.")
 @PATHS
-@formatted
+@reviewed
 def check(paths: tuple[str, ...], as_json: bool) -> int:
     """Read specification files: syntax, schema, names, fit of the blocks. Nothing is computed.
 
@@ -68,7 +69,7 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
 @click.option("--dataset", metavar="ADAPTER", help="With --function, hand it each dataset so: pandas, numpy, dicts, ...")
 @click.option("--generator", metavar="ADAPTER", help="With --function, let its chances come from here: random, system, ...")
 @click.option("--bits", is_flag=True, default=None, help="With --function, also look at which doubles can be reached.")
-@formatted
+@reviewed
 def verify(  # noqa: PLR0917 - one argument for each option
     paths: tuple[str, ...],
     witnesses: str | None,
@@ -109,6 +110,8 @@ def verify(  # noqa: PLR0917 - one argument for each option
         raise click.UsageError("--release judges the file's own mechanism: leave out --function and --replay")
     given = {name: value for name, value in sampling.items() if value is not None}
     _go_together(paths, witnesses, replay, function, given)
+    if replay is not None and is_sarif():
+        raise click.UsageError("--format sarif tells files: --replay judges two datasets; take --format json")
     if replay is not None:
         return _replay(replay, function, as_json)
     named = None if function is None else load_function(function, Sampling(**given))
@@ -162,7 +165,7 @@ def _replay(path: str, function: str | None, as_json: bool) -> int:
 @click.command(short_help="What is well formed and still misleading?")
 @PATHS
 @click.option("--explained", is_flag=True, help="Show the findings too that a file explains.")
-@formatted
+@reviewed
 def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     """Look for what is wrong or easily misread: numbers that do not recompute, units that do not fit, vacuous promises.
 
@@ -177,7 +180,7 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     """
     from dpspec.extension import installed
     from dpspec.linter import lint as look
-    from dpspec.report import json, text
+    from dpspec.report import text
     from dpspec.report.terminal import Work
     from dpspec.specfile.reader import spec_files
 
@@ -185,12 +188,10 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     with Work("linting"):
         found = look(files, installed().registry)
     code = 1 if any(single.explained is None for single in found) else 0
-    words = (
-        json.document("lint", code, text.lint_data(found, files))
-        if as_json
-        else text.lint_text(found, files, explained=explained)
-    )
-    say(words)
+    if as_json:
+        say_data("lint", code, text.lint_data(found, files))
+    else:
+        say(text.lint_text(found, files, explained=explained))
     return code
 
 
@@ -198,8 +199,9 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
 @click.argument("name", metavar="NAME_OR_FILE")
 @picture_option("With flavours, also draw the family")
 @click.option("--audience", type=click.Choice(["public", "technical"]), help="With a FILE, tell its promise to these people.")
+@click.option("--language", metavar="LANGUAGE", help="With --audience public, say it in en, de or fr; the last two are drafts.")
 @formatted
-def explain(name: str, picture: Picture | None, audience: str | None, as_json: bool) -> int:
+def explain(name: str, picture: Picture | None, audience: str | None, language: str | None, as_json: bool) -> int:
     """Say what NAME means: anything registered, an error code, or a word of the field; or put a specification FILE into words.
 
     The name flavours stands for all registered definitions of differential privacy, by the block that each one changes.
@@ -214,9 +216,12 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
       dpspec explain "Bun and Steinke 2016"
       dpspec explain specs/randomised-response.dpspec.toml
       dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public
+      dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public --language de
     """
     from dpspec import commands
 
+    if language is not None and audience != "public":
+        raise click.UsageError(f"--language {language}: goes with --audience public")
     if picture is not None and name != "flavours":
         raise click.UsageError(
             f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture.path}"
@@ -307,18 +312,78 @@ def new() -> None:
 _DIR = click.option("--dir", "directory", default=".", show_default=True, type=click.Path(), help="Write it into this folder.")
 
 
-@new.command("spec", short_help="Write a commented specification.")
-@click.argument("name")
+@new.command("spec", short_help="Write a commented specification, from nothing or from a table.")
+@click.argument("name", required=False)
+@click.option("--from", "table", metavar="TABLE", type=click.Path(), help="Begin with the columns of this table.")
+@click.option("--column", "columns", multiple=True, metavar="NAME", help="With --from, look at this column, and no other one.")
+@click.option(
+    "--codebook", metavar="FILE", type=click.Path(), help="With --from, take categories from this CSV: column,value,label."
+)
+@click.option("--within", multiple=True, metavar="FINER=COARSER", help="With --from, nest one attribute in another.")
+@click.option("--ask/--no-ask", default=True, help="With --from, ask whether what looks nested is.  [default: ask]")
+@click.option("--unit", metavar="WORD", help="With --from, say what one record is.  [default: person]")
 @_DIR
 @formatted
-def new_spec(name: str, directory: str, as_json: bool) -> int:
+def new_spec(  # noqa: PLR0917 - one argument for each option
+    name: str | None,
+    table: str | None,
+    columns: tuple[str, ...],
+    codebook: str | None,
+    within: tuple[str, ...],
+    ask: bool,
+    unit: str | None,
+    directory: str,
+    as_json: bool,
+) -> int:
     """Write NAME.dpspec.toml: a commented specification that passes `dpspec check`.
 
-    Example: dpspec new spec my-release
+    With --from, the space is drafted from TABLE (.csv, .parquet, .arrow; .sav and .dta where pyreadstat is):
+    attributes, categories, bands of numbers. Without NAME it is called after the table. What looks nested, as a geography is, is
+    asked about; an empty answer, and the end of the input, leave it out. Categories that are read off confidential data publish
+    facts about it: the file says where, and `dpspec lint` warns.
+
+    \b
+    Examples:
+      dpspec new spec my-release
+      dpspec new spec --from survey.csv
+      dpspec new spec households --from survey.parquet --codebook codes.csv --within tract=county --no-ask
     """
     from dpspec import commands
+    from dpspec.report.terminal import Work
 
-    return tell_begun(commands.new_spec(name, directory), as_json)
+    if table is None and name is None:
+        raise click.UsageError("Missing argument 'NAME', or option '--from TABLE'.")
+    if table is None and (columns or codebook or within or unit):
+        raise click.UsageError("--column, --codebook, --within and --unit belong to --from TABLE")
+    with Work("reading") as work:
+
+        def asked(question: str) -> bool | None:
+            work.rest()
+            return _answer(question)
+
+        found = commands.new_spec(
+            name, directory, table=table, columns=columns, codebook=codebook, within=within, unit=unit or "person",
+            ask=asked if ask else None,
+        )  # fmt: skip
+    return tell_begun(found, as_json)
+
+
+def _answer(question: str) -> bool | None:
+    """Ask a question on the terminal; None where the input ends."""
+    import sys
+
+    for _ in range(3):
+        click.echo(harmless(f"{question} [y/N] "), err=True, nl=False)
+        line = sys.stdin.readline() if sys.stdin is not None else ""
+        if not line:
+            click.echo("", err=True)
+            return None
+        if line.strip().lower() in ("y", "yes"):
+            return True
+        if line.strip().lower() in ("", "n", "no"):
+            return False
+        say("answer y or n", err=True)
+    return False
 
 
 @new.command("plugin", short_help="Write a small complete plugin.")
@@ -355,6 +420,8 @@ def examples(names: tuple[str, ...], directory: str | None, as_json: bool) -> in
 
 def tell_begun(found: CommandAnswer, as_json: bool) -> int:
     """Print what was written, and what comes next."""
+    for line in found.value.get("said", ()):
+        say(line, err=True)
     tell(found, as_json)
     if not as_json:
         say(f"next: {found['next']}", err=True)

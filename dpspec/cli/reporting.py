@@ -9,6 +9,9 @@ import click
 from dpspec.cli.face import formatted, say
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dpspec.report.dossier import Dossier
     from dpspec.report.drawing import Picture
 
 _PANELS = ("trade-off", "profile", "renyi", "power", "posterior", "error")
@@ -55,3 +58,106 @@ def curve(paths: tuple[str, ...], panel: str, out: Picture, as_json: bool, **opt
     else:
         say(f"wrote {out.path}")
     return 0
+
+
+_TITLE = click.option("--title", metavar="TEXT", default="", help="Call it so.")
+
+
+@click.command(short_help="One page on specifications, to hand on.")
+@_FILES
+@click.option("--out", metavar="FILE", required=True, type=click.Path(), help="Write it into FILE, as HTML or Markdown by its ending.")
+@_TITLE
+@formatted
+def report(paths: tuple[str, ...], out: str, title: str, as_json: bool) -> int:
+    """Write one page on FILES (or all of a folder): what each promises in plain words, whether it was checked and how, the
+    witness of what is refuted, what an attacker can find out, how they compare, what they add up to, sources and hashes.
+
+    The HTML is one file without scripts that loads nothing; print it for a PDF. Files that cannot be judged are shown as such.
+    Exits as `dpspec verify` does of the same files.
+
+    \b
+    Examples:
+      dpspec report specs/randomised-response.dpspec.toml --out report.html
+      dpspec report specs/topdown-2020-pl-persons.dpspec.toml \\
+                    specs/swapping-2020-county-tract.dpspec.toml --out report.md
+    """
+    from pathlib import Path
+
+    from dpspec.base.errors import PictureError
+    from dpspec.base.files import write_whole
+    from dpspec.report import dossier, json, page
+    from dpspec.report.terminal import Work
+
+    target = Path(out)
+    written = {".html": page.html, ".htm": page.html, ".md": page.markdown}.get(target.suffix.lower())
+    if written is None:
+        raise PictureError("out", "is neither .html nor .md", "choose one of these endings", value=out)
+    found = _gathered(paths)
+    with Work("drawing", unit="files") as work:
+        made = dossier.report_page(found, title, work)
+    write_whole(target, written(made))
+    if as_json:
+        say(json.document("report", found.exit_code, {"written": [out], "files": _ended(found)}))
+    else:
+        say(f"wrote {out}\n{_tally(found)}")
+    return found.exit_code
+
+
+@click.command(short_help="The same for a folder, as pages with an index.")
+@click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path())
+@click.option("--out", metavar="DIR", required=True, type=click.Path(), help="Write the pages into this new folder.")
+@_TITLE
+@formatted
+def site(paths: tuple[str, ...], out: str, title: str, as_json: bool) -> int:
+    """Write a page for each specification, and an index of all, into a new folder: what `dpspec report` says, in parts.
+
+    The pages need no server, no script, and load nothing. Exits as `dpspec verify` does of the same files.
+
+    Example: dpspec site specs/samples --out public
+    """
+    from pathlib import Path
+
+    from dpspec.base.files import write_folder
+    from dpspec.report import dossier, json, page
+    from dpspec.report.terminal import Work
+
+    _check_new(Path(out))
+    found = _gathered(paths)
+    with Work("drawing", unit="files") as work:
+        pages = {name: page.html(one) for name, one in dossier.site_pages(found, title, work).items()}
+    write_folder(Path(out), pages)
+    if as_json:
+        written = [f"{out}/{name}" for name in pages]
+        say(json.document("site", found.exit_code, {"written": written, "files": _ended(found)}))
+    else:
+        say(f"wrote {out}: {len(pages)} pages, from {out}/index.html on\n{_tally(found)}")
+    return found.exit_code
+
+
+def _check_new(folder: Path) -> None:
+    """Refuse a folder that is there before an hour of work is lost to it."""
+    from dpspec.base.errors import ReleaseError
+
+    if folder.exists() or folder.is_symlink():
+        raise ReleaseError("folder", "exists already", "choose another name or place", value=str(folder))
+
+
+def _gathered(paths: tuple[str, ...]) -> Dossier:
+    from dpspec.api import compare
+    from dpspec.extension import installed
+    from dpspec.report.dossier import gather
+    from dpspec.report.terminal import Work
+
+    registry = installed().registry
+    with Work("judging", unit="files") as work:
+        return gather(paths, registry, lambda left, right: compare(left, right, registry), progress=work)
+
+
+def _ended(found: Dossier) -> list[dict[str, str]]:
+    return [{"path": one.path, "outcome": one.word.word} for one in found.files]
+
+
+def _tally(found: Dossier) -> str:
+    from dpspec.report.text import summary
+
+    return summary([one.word for one in found.files])

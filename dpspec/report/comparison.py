@@ -19,7 +19,7 @@ from dpspec.blocks.parts import Collections, nesting_of
 from dpspec.comparison.compare import Answer, Comparison, Direction, Implication, Order, Separation
 from dpspec.comparison.yardstick import Attack, Yardstick, YardstickSide, attacks
 from dpspec.report import terminal
-from dpspec.report.diagrams import DiagramBox, diagram_svg
+from dpspec.report.diagrams import BlockRow, DiagramBox, diagram_svg, side_by_side
 from dpspec.report.json import bracket
 from dpspec.report.terminal import (
     BAD,
@@ -102,6 +102,28 @@ def _side_by_side(found: Comparison) -> Table:
         theirs = Text("(the same)", FAINT) if lines == right[block] else _lines(right[block])
         table.add_row(block, _lines(lines), theirs)
     return table
+
+
+def blocks_picture(found: Comparison, names: SpecNames, theme: str = "light") -> str:
+    """The five blocks side by side as SVG, with the steps that separate the two, and the answers."""
+    left, right = blocks_in_words(found.left), blocks_in_words(found.right)
+    ways = (("A does not imply B here", "open from A to B", found.forward), ("B does not imply A here", "open from B to A", found.backward))
+    rows = [
+        BlockRow(
+            block=block, left=tuple(lines), right=tuple(right[block]),
+            notes=tuple(
+                f"{fails if step.holds is False else open_}: {step.reason}"
+                for fails, open_, way in ways for step in way.steps
+                if way.answer is not Answer.IMPLIES and step.holds is not True and step.block == block
+            ),
+        )
+        for block, lines in left.items()
+    ]  # fmt: skip
+    words = {Answer.IMPLIES: ("yes", True), Answer.SEPARATED: ("no, a mechanism separates them", False),
+             Answer.UNKNOWN: ("not known", None)}  # fmt: skip
+    asked = (("Does A imply B?", found.forward), ("Does B imply A?", found.backward))
+    answers = [(f"{question} {words[way.answer][0]}", words[way.answer][1]) for question, way in asked]
+    return side_by_side("The five blocks side by side", names, rows, answers, theme)
 
 
 def _lines(lines: list[str]) -> RenderableType:

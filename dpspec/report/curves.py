@@ -158,10 +158,16 @@ class CurveSubject:
     pairs: tuple[Dichotomy, ...]
     scope: str
     complete: bool
+    known: dict[tuple[str, Fraction], Bracket] = attrs.field(factory=dict, eq=False, repr=False)
 
 
-def subject_of(document: SpecDocument, distance: NumberLike | None = None) -> CurveSubject:
+def subject_of(document: SpecDocument, distance: NumberLike | None = None, verdict: Verdict | None = None) -> CurveSubject:
     """What curves are about: the smallest step that a universe holds, or a given distance.
+
+    Args:
+        document: the file.
+        distance: how far apart the datasets are.
+        verdict: what is known of its claim on the whole space, so that it need not be found again.
 
     Raises:
         ParameterError: for a distance that is no positive number.
@@ -185,11 +191,11 @@ def subject_of(document: SpecDocument, distance: NumberLike | None = None) -> Cu
         reason = str(fault)
     if bound is None and not reason:
         reason = f"no universe holds two different datasets within distance {step}, so that nothing is promised about such"
-    pairs, scope, complete = _own(document, step)
+    pairs, scope, complete = _own(document, step, verdict)
     return CurveSubject(name=name, spec=spec, distance=step, bound=bound, reason=reason, pairs=pairs, scope=scope, complete=complete)
 
 
-def _own(document: SpecDocument, distance: Number) -> tuple[tuple[Dichotomy, ...], str, bool]:
+def _own(document: SpecDocument, distance: Number, verdict: Verdict | None) -> tuple[tuple[Dichotomy, ...], str, bool]:
     """Pairs of laws of the mechanism: all of a small space, else those of its smallest datasets, else the pair of a proof."""
     mechanism, spec = document.mechanism, document.spec
     if mechanism is None:
@@ -202,16 +208,17 @@ def _own(document: SpecDocument, distance: Number) -> tuple[tuple[Dichotomy, ...
     except DpspecError as fault:
         reason = str(fault)
     try:
-        near, scope = _proved(document, mechanism, distance)
+        near, scope = _proved(spec, mechanism, distance, verdict)
     except DpspecError as fault:
         return (), str(fault), False
     return near, scope or reason, False
 
 
-def _proved(document: SpecDocument, mechanism: Mechanism, distance: Number) -> tuple[tuple[Dichotomy, ...], str]:
+def _proved(
+    spec: PrivacySpec, mechanism: Mechanism, distance: Number, verdict: Verdict | None
+) -> tuple[tuple[Dichotomy, ...], str]:
     """The pair of datasets that a proof finds farthest apart; where it lies beyond the distance, one of them and no record."""
-    spec = document.spec
-    proved = derive(mechanism, spec)
+    proved = verdict or derive(mechanism, spec)
     structure = mechanism.structure(spec.space)
     attained = None if not isinstance(proved, Verdict) or proved.tightest is None else proved.tightest.attained
     if attained is None or structure is None or structure.is_sampled:
@@ -249,11 +256,16 @@ def _is_slow(subject: CurveSubject) -> bool:
 
 def _allowed(subject: CurveSubject, level: Fraction) -> Bracket:
     assert subject.bound is not None  # noqa: S101 - the callers ask
-    return allowed_power(subject.spec.output_divergence, subject.bound, level, bits=_BITS)
+    if ("allowed", level) not in subject.known:
+        power = allowed_power(subject.spec.output_divergence, subject.bound, level, bits=_BITS)
+        subject.known["allowed", level] = power
+    return subject.known["allowed", level]
 
 
 def _own_power(subject: CurveSubject, level: Fraction) -> Bracket:
-    return largest(largest_power(pair, level) for pair in subject.pairs)
+    if ("own", level) not in subject.known:
+        subject.known["own", level] = largest(largest_power(pair, level) for pair in subject.pairs)
+    return subject.known["own", level]
 
 
 def _edges(sample: Sample, *, turned: bool = False) -> tuple[CurvePoints, CurvePoints]:
@@ -520,14 +532,69 @@ def curve(
             progress(place + 1, len(documents))
     if not lines:
         raise PictureError(f"panel {panel}", "has nothing to show", "; ".join(notes) or "give a specification")
+    return _chart(panel, lines, _percent(str(at)), size=size, theme=theme, note="; ".join(notes))
+
+
+@attrs.frozen(kw_only=True)
+class RiskPicture:
+    """Some panels of one specification, for a page, and the numbers in them.
+
+    Args:
+        svgs: the picture of each panel that has something to show.
+        rows: level of a test, the largest power that is allowed, and that of the mechanism where it is known, in words.
+        notes: what could not be drawn, and which datasets are told apart where they are not at distance 1.
+    """
+
+    svgs: Mapping[str, str]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+
+
+def risk_pictures(documents: Sequence[tuple[SpecDocument, Verdict | None]], panels: Sequence[str]) -> RiskPicture:
+    """The same for a page, of one or more specifications: power, posteriors, trade-off; every dataset is looked at once.
+
+    Args:
+        documents: the specifications, each with a verdict on its claim on the whole space where there is one.
+        panels: which.
+    """
+    subjects = [subject_of(document, None, verdict) for document, verdict in documents]
+    made: Mapping[str, Callable[[CurveSubject, int], Iterator[CurveLine]]] = {
+        "trade-off": _trade_off, "power": _power, "posterior": lambda one, place: _posterior(one, place, Fraction(1, 20)),
+    }  # fmt: skip
+    svgs: dict[str, str] = {}
+    notes = [f"{one.name}: {one.reason}" for one in subjects if one.bound is None]
+    if len(subjects) == 1:  # the page has its name above
+        notes += [f"The two datasets are at distance {one.distance}" for one in subjects if one.distance != 1 and one.bound is not None]
+        subjects = [attrs.evolve(one, name="", distance=number(1)) for one in subjects]
+    rows: list[tuple[str, ...]] = []
+    for panel in panels:
+        lines: list[CurveLine] = []
+        for place, subject in enumerate(subjects):
+            with suppress(DpspecError):
+                lines += made[panel](subject, place)
+        if lines:
+            svgs[panel] = _chart(panel, lines, "5 %", size="column", theme="page")
+        if panel == "power" and len(subjects) == 1:
+            rows = [(_percent(level), *_told(lines, place, subjects[0].complete)) for place, level in enumerate(LEVELS) if lines]
+    return RiskPicture(svgs=svgs, rows=tuple(rows), notes=tuple(notes))
+
+
+def _told(lines: Sequence[CurveLine], place: int, complete: bool) -> tuple[str, ...]:
+    """The numbers on the bars at one place: what is allowed, and what the mechanism does."""
+    found = {line.role == ALLOWED: line for line in lines}
+    allowed, own = found.get(True), found.get(False)
+    most = "" if allowed is None else f"at most {value_mark(allowed.points[place][1], 'above')}"
+    return (most,) if own is None else (most, f"at {'most' if complete else 'least'} {own.marks[place]}")
+
+
+def _chart(panel: str, lines: Sequence[CurveLine], level: str, *, size: str, theme: str, note: str = "") -> str:
     title, axis = _TITLES[panel]
     bars = {"power": ("level of the test", LEVELS), "error": ("share of all draws of the noise", SHARES)}.get(panel, ("", ()))
     chart = CurvePanel(
         title=title, axis=axis, lines=tuple(lines), labels=tuple(_percent(share) for share in bars[1]), below=bars[0],
         powers=panel == "profile",
     )  # fmt: skip
-    head = _HEADS[panel].format(level=_percent(str(at)))
-    return svg(head, [chart], size=size, theme=theme, note="; ".join(notes))
+    return svg(_HEADS[panel].format(level=level), [chart], size=size, theme=theme, note=note)
 
 
 def _percent(share: str) -> str:

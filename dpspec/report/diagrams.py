@@ -316,6 +316,87 @@ def _arrow(route: Sequence[Spot], palette: Palette) -> Iterator[str]:
     yield f'<polygon points="{" ".join(f"{x:g},{y:g}" for x, y in tip)}" fill="{palette.faint}"/>'
 
 
+# --- side by side ---------------------------------------------------------------------------------
+
+
+_HALF, _BETWEEN, _LINE_HEIGHT = 380, 14, 15
+
+
+@attrs.frozen(kw_only=True)
+class BlockRow:
+    """One block of two specifications.
+
+    Args:
+        block: its name.
+        left, right: the lines of the one and of the other.
+        notes: what separates them there.
+    """
+
+    block: str
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def side_by_side(
+    title: str, names: tuple[str, str], rows: Sequence[BlockRow], answers: Sequence[tuple[str, bool | None]], theme: str = "light"
+) -> str:
+    """Two specifications block by block: equal blocks as one box, others beside each other with what separates them below.
+
+    Args:
+        title: the title.
+        names: what the two are called.
+        rows: the blocks.
+        answers: sentences at the end, each with whether it is good news.
+        theme: one of `dpspec.report.drawing.THEMES`.
+    """
+    palette = THEMES[theme]
+    whole = 2 * _HALF + _BETWEEN
+    parts: list[str] = []
+    y = float(NODE_MARGIN)
+    for head in wrapped(title, whole, 17 * BOLD, 2):
+        parts.append(written(0, y, head, 17, palette.ink, 'font-weight="bold"'))
+        y += 22
+    for side, name in enumerate(names):
+        (shown,) = wrapped(f"{'AB'[side]}: {name}", _HALF - 10, 14 * BOLD, 1)
+        parts.append(written(side * (_HALF + _BETWEEN), y + 12, shown, 14, palette.ink, 'font-weight="bold"'))
+    y += 24
+    for row in rows:
+        lines, y = _block_row(row, y, palette)
+        parts += lines
+    for words, good in answers:
+        colour = {True: palette.good, False: palette.bad, None: palette.faint}[good]
+        for line in wrapped(words, whole, 13 * BOLD, 3):
+            y += 18
+            parts.append(written(0, y, line, 13, colour, 'font-weight="bold"'))
+    width, height = whole + 2 * NODE_MARGIN, y + NODE_MARGIN
+    head = head_of(title, width, height, palette)
+    return "\n".join([*head, f'<g transform="translate({NODE_MARGIN},0)">', *parts, "</g>", "</svg>"]) + "\n"
+
+
+def _block_row(row: BlockRow, y: float, palette: Palette) -> tuple[list[str], float]:
+    """The boxes of one block and what is below them, and where the next one begins."""
+    same = row.left == row.right
+    sides = [row.left] if same else [row.left, row.right]
+    room = 2 * _HALF + _BETWEEN if same else _HALF
+    texts = [[one for line in lines for one in wrapped(line, room - 20, 11, 4)] for lines in sides]
+    notes = [one for note in row.notes for one in wrapped(note, 2 * _HALF + _BETWEEN - 20, 11, 3)]
+    parts = [written(0, y + 14, row.block + (", the same in both" if same else ""), 12, palette.faint)]
+    y += 20
+    height = _LINE_HEIGHT * max(map(len, texts)) + 12
+    for side, lines in enumerate(texts):
+        x = side * (_HALF + _BETWEEN)
+        fill = palette.fills[-1] if same else palette.fills[side]
+        parts.append(f'<rect x="{x}" y="{y:g}" width="{room}" height="{height}" rx="6" fill="{fill}" stroke="{palette.edge}"/>')
+        for place, line in enumerate(lines):
+            parts.append(written(x + 10, y + 18 + _LINE_HEIGHT * place, line, 11, palette.ink))
+    y += height
+    for line in notes:
+        y += _LINE_HEIGHT
+        parts.append(written(10, y, line, 11, palette.bad))
+    return parts, y + 10
+
+
 def reduced(arrows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """The arrows that do not follow from two others: the picture of an order needs no more (its Hasse diagram).
 

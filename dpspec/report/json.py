@@ -45,7 +45,7 @@ def document(command: str, exit_code: int, content: Mapping[str, Any]) -> str:
 
 
 def written(data: Mapping[str, Any]) -> str:
-    """Data as the text that ``--format json`` prints."""
+    """Data as the text that ``--format json`` prints, in which nothing is a command to a terminal."""
     return harmless_json(json.dumps(data, indent=2, ensure_ascii=False))
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from dpspec.verifier.document import FileReport, Standing
     from dpspec.verifier.verdict import Verdict
 
-_DRAWN = 'risk of one attacker, order and explain("flavours") have pictures; curve draws specifications'
+_DRAWN = 'compare, order, risk of one attacker and explain("flavours") have pictures; curve draws specifications'
 PageParts = Sequence[RenderableType]
 
 

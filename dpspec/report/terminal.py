@@ -353,7 +353,7 @@ PUBLIC = {
     ),
     Word.RECORDED: (
         "The promise told below is known to be false: the release described here does not keep it. The limits below are those of "
-        "a release that would; this one can tell more about you."
+        "a release that would; this one may tell more about you."
     ),
     Word.UNCHECKED: (
         "Nobody has checked here that any release keeps this promise. The limits below are those of a release that keeps it."

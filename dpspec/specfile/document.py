@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.mechanism import Flavour, Mechanism
     from dpspec.grammar.rule import Route
     from dpspec.grammar.spec import PrivacySpec
+    from dpspec.grammar.tables import TableLayout
     from dpspec.specfile.deployment import BlockProvenance, Deployment, PublishedSource, UnaccountedStep
 
 SCHEMA = 1
@@ -306,6 +307,7 @@ class SpecDocument(Showable):
         unaccounted: what was done outside of the guarantee.
         parts: what the same product promises besides.
         secret: the mechanism, where some of its parameters are not published; `mechanism` is then None.
+        layout: how tables that are released lie on disk; it says nothing of the promise.
     """
 
     id: str
@@ -328,6 +330,7 @@ class SpecDocument(Showable):
     unaccounted: tuple[UnaccountedStep, ...] = ()
     parts: tuple[PromisedBeside, ...] = ()
     secret: SecretMechanism | None = None
+    layout: TableLayout | None = None
 
     @property
     def promises(self) -> tuple[PrivacySpec, ...]:

@@ -16,11 +16,11 @@ ROOT = Path(__file__).parents[2]
 
 FLOORS = [
     ("dpspec.base",),
-    ("dpspec.checker", "dpspec.laws", "dpspec.scaffold"),
+    ("dpspec.checker", "dpspec.laws"),
     ("dpspec.blocks",),
     ("dpspec.extension", "dpspec.grammar"),
     ("dpspec.risks", "dpspec.specfile"),
-    ("dpspec.plugin", "dpspec.reason", "dpspec.verifier"),
+    ("dpspec.plugin", "dpspec.reason", "dpspec.scaffold", "dpspec.verifier"),
     ("dpspec.comparison", "dpspec.composition", "dpspec.linter", "dpspec.releases"),
     ("dpspec.report",),
     ("dpspec.api", "dpspec.constructors", "dpspec.deployments", "dpspec.exchange", "dpspec.testing"),

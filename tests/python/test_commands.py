@@ -86,7 +86,7 @@ def test_answers_are_mappings_of_their_data() -> None:
 
 
 def test_what_is_written_is_told(tmp_path, run) -> None:
-    assert [path.name for path in dp.new_spec("mine", tmp_path).value] == ["mine.dpspec.toml"]
+    assert [path.name for path in dp.new_spec("mine", tmp_path).value["written"]] == ["mine.dpspec.toml"]
     assert dp.check(tmp_path / "mine.dpspec.toml").exit_code == 0
     assert dp.evidence(RESPONSE, tmp_path / "evidence", progress=None).exit_code in (0, 7)
     assert (tmp_path / "evidence" / "SHA256SUMS").is_file()

@@ -1,0 +1,597 @@
+"""A report to hand on: some specifications, what was found about each, how they compare, what they add up to, and on what it rests.
+
+`gather` judges and compares; `report_page` and `site_pages` put it into words. A file that cannot be read or judged keeps its
+place, with its error. Nothing in a page depends on the hour or the machine: the same files give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from dpspec.base.errors import DpspecError, ParameterError, UnreadableFileError, count
+from dpspec.base.files import read_bytes
+from dpspec.base.params import each
+from dpspec.base.words import Word, worst_code, worst_word
+from dpspec.blocks.space import Dataset, DatasetSpace, Record
+from dpspec.comparison.compare import Answer, Comparison, Direction, Order, order
+from dpspec.composition import Composition, add_up
+from dpspec.extension.loader import installed
+from dpspec.report.audience import audience_data
+from dpspec.report.comparison import blocks_picture, order_mark, order_picture
+from dpspec.report.curves import risk_pictures
+from dpspec.report.explain import promise
+from dpspec.report.page import Figure, Grid, Heading, Listed, Mood, Page, Piece, Sentence
+from dpspec.report.terminal import (
+    blocks_in_words,
+    bracket_in_words,
+    budget_in_words,
+    number_in_words,
+    pair_in_words,
+    probability_in_words,
+    thing_in_words,
+)
+from dpspec.report.text import verdict_lines
+from dpspec.specfile.reader import read, spec_files
+from dpspec.verifier.document import FileReport, verify_document
+
+if TYPE_CHECKING:
+    from dpspec.base.types import Progress
+    from dpspec.extension.hooks import Registry
+    from dpspec.specfile.document import SpecDocument
+    from dpspec.verifier.document import Obligation
+    from dpspec.verifier.verdict import Verdict, Witness
+
+Compare = Callable[[Any, Any], Comparison]
+
+MOST_ORDERED, MOST_COMPARED, MOST_TOGETHER, MOST_RECORDS = 16, 4, 6, 40
+"""So many specifications are ordered, compared in detail, and drawn in one picture; so many records of a witness are listed."""
+BLOCKS_ASK = {
+    "dataset space": "Which datasets are meant?",
+    "multiverse": "Which facts are published exactly, so that only datasets that agree in them are compared?",
+    "input divergence": "What counts as one change?",
+    "output divergence": "How are two releases held against each other?",
+    "budget": "How much may one change show?",
+}
+_WORDS = {Answer.IMPLIES: "yes", Answer.SEPARATED: "no", Answer.UNKNOWN: "not known"}
+_LONGEST = 120
+
+
+@attrs.frozen(kw_only=True)
+class FiledReport:
+    """One file of a report.
+
+    Args:
+        path: the file.
+        hash: SHA-256 of its bytes; empty where it cannot be read.
+        document, found: what it says, and what was found; None where that failed.
+        fault: why.
+    """
+
+    path: str
+    hash: str
+    document: SpecDocument | None = None
+    found: FileReport | None = None
+    fault: DpspecError | None = None
+
+    @property
+    def word(self) -> Word:
+        """How it ended, in the words of `dpspec verify`."""
+        if self.fault is not None:
+            code = worst_code(single.exit_code for single in each(self.fault))
+            return {4: Word.PLUGIN, 3: Word.UNDECIDED}.get(code, Word.INVALID)
+        return Word.UNCHECKED if self.found is None else self.found.word
+
+    @property
+    def name(self) -> str:
+        """Its id, or the name of the file."""
+        return Path(self.path).name if self.document is None else self.document.id
+
+
+@attrs.frozen(kw_only=True)
+class Dossier:
+    """Everything that a report tells.
+
+    Args:
+        files: the files, in order.
+        order: who implies whom, where they are few enough.
+        total: what they promise together, where that is known.
+        notes: what was left out, and why.
+    """
+
+    files: tuple[FiledReport, ...]
+    order: Order | None
+    total: Composition | None
+    notes: tuple[str, ...]
+
+    @property
+    def documents(self) -> tuple[SpecDocument, ...]:
+        """The specifications that could be read."""
+        return tuple(one.document for one in self.files if one.document is not None)
+
+    @property
+    def exit_code(self) -> int:
+        """That of the worst file."""
+        return worst_code(one.word.exit_code for one in self.files)
+
+
+# --- gathering ------------------------------------------------------------------------------------
+
+
+def gather(paths: Sequence[str | Path], registry: Registry, compare: Compare, progress: Progress | None = None) -> Dossier:
+    """Read, judge, compare and add up.
+
+    Args:
+        paths: files, and folders that stand for their specification files.
+        registry: where names are looked up.
+        compare: what compares two specifications.
+        progress: called with (files done, files in all).
+
+    Raises:
+        ParameterError: for no path at all.
+    """
+    if not paths:
+        raise ParameterError("files", "are none", "give specification files, or a folder with some")
+    listed: dict[str, DpspecError | None] = {}
+    for path in paths:
+        try:
+            listed |= {str(file): None for file in spec_files(path) if str(file) not in listed}
+        except DpspecError as fault:
+            listed.setdefault(str(path), fault)
+    files = []
+    for done, (file, fault) in enumerate(listed.items(), 1):
+        files.append(_filed(file, fault, registry))
+        if progress is not None:
+            progress(done, len(listed))
+    readable = [one.document for one in files if one.document is not None]
+    notes: list[str] = []
+    return Dossier(
+        files=tuple(files), order=_ordered(readable, compare, notes), total=_total(readable, registry, notes), notes=tuple(notes)
+    )
+
+
+def _filed(file: str, fault: DpspecError | None, registry: Registry) -> FiledReport:
+    try:
+        digest = hashlib.sha256(read_bytes(Path(file))).hexdigest()
+    except (DpspecError, IsADirectoryError):
+        digest = ""
+    if fault is not None:
+        return FiledReport(path=file, hash=digest, fault=fault)
+    document = None
+    try:
+        document = read(Path(file), registry)
+        return FiledReport(path=file, hash=digest, document=document, found=verify_document(document, registry=registry))
+    except DpspecError as problem:
+        return FiledReport(path=file, hash=digest, document=document, fault=problem)
+    except OSError as problem:
+        broken = UnreadableFileError("file", f"cannot be read ({problem.strerror})", "check the path", value=file)
+        return FiledReport(path=file, hash=digest, fault=broken)
+
+
+def _ordered(documents: Sequence[SpecDocument], compare: Compare, notes: list[str]) -> Order | None:
+    if len(documents) < 2:
+        return None
+    if len(documents) > MOST_ORDERED:
+        notes.append(f"Of more than {MOST_ORDERED} specifications the order is left out; dpspec compare gives it.")
+        return None
+    names = [one.id for one in documents]
+    if len(set(names)) < len(names):
+        twice = ", ".join(name for name, times in Counter(names).items() if times > 1)
+        notes.append(f"Not compared: {twice} is the id of more than one file.")
+        return None
+    try:
+        return order([(one.id, one) for one in documents], compare)
+    except DpspecError as fault:
+        notes.append(f"Not compared: {fault}")
+        return None
+
+
+def _total(documents: Sequence[SpecDocument], registry: Registry, notes: list[str]) -> Composition | None:
+    if len(documents) < 2:
+        return None
+    if len(documents) > MOST_ORDERED:
+        notes.append(f"More than {MOST_ORDERED} specifications are not added up here; dpspec ledger does it.")
+        return None
+    try:
+        return add_up(documents, registry)
+    except DpspecError as fault:
+        notes.append(f"Not added up: {without_datasets('; '.join(str(single) for single in each(fault)))}")
+        return None
+
+
+# --- one file -------------------------------------------------------------------------------------
+
+
+def mood_of(word: Word) -> Mood:
+    """Green only for what was checked and is true."""
+    if word.is_good:
+        return "good"
+    return "bad" if word.exit_code in (1, 2, 4) else "open"
+
+
+def _shortened(text: str, most: int = _LONGEST) -> str:
+    return text if len(text) <= most else text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def file_pieces(one: FiledReport, anchor: str = "", level: int = 2) -> Iterator[Piece]:
+    """All that is told of one file."""
+    if level:
+        yield Heading(words=_shortened(one.name), level=level, anchor=anchor)
+    if one.fault is not None:
+        yield Sentence(mark=one.word.label, mood=mood_of(one.word), words=f"{one.path} could not be judged:")
+        yield Listed(items=tuple(str(single) for single in each(one.fault)))
+    if one.document is None:
+        return
+    yield Sentence(words=one.document.title)
+    if one.found is not None:
+        yield from _standing(one.found)
+    yield Heading(words="In plain words", level=3)
+    yield from _plain_words(one)
+    yield from _blocks(one.document)
+    if one.found is not None:
+        yield from _checked(one.found)
+    yield from _risk(one)
+    yield from _beside(one.document)
+    yield Heading(words="File and sources", level=3)
+    named = [f"{label}: {words}" for label, words in one.document.source]
+    items = (f"file {one.path}", f"SHA-256 {one.hash}", *named, *(str(source) for source in one.document.sources))
+    yield Listed(items=items)
+
+
+def _standing(found: FileReport) -> Iterator[Piece]:
+    standing = found.standing
+    words = f"{without_datasets(standing.sentence)}. Looked at: {found.scope}."
+    yield Sentence(mark=standing.word.label, mood=mood_of(standing.word), words=words)
+
+
+def without_datasets(text: str) -> str:
+    """A sentence without the two datasets of a witness, which stand in a table of their own.
+
+    >>> without_datasets("the claim is refuted: x = ((1,),), x' = (): d_Pr = 2 > 1 x 1 at d_X = 1")
+    'the claim is refuted: d_Pr = 2 > 1 x 1 at d_X = 1'
+    """
+    return re.sub(r"x = .*?, x' = .*?: (?=d_Pr)", "", text, flags=re.DOTALL)
+
+
+def _plain_words(one: FiledReport) -> Iterator[Piece]:
+    document, found = one.document, one.found
+    assert document is not None  # noqa: S101 - the caller asks
+    try:
+        if found is None:
+            yield Sentence(words=promise(document))
+            return
+        for words in audience_data(document, "public", found.standing)["paragraphs"]:
+            yield Sentence(words=words)
+    except DpspecError as fault:
+        yield Sentence(words=promise(document))
+        yield Sentence(words=f"What somebody can find out cannot be said in one number here: {fault}")
+
+
+def _blocks(document: SpecDocument) -> Iterator[Piece]:
+    yield Heading(words="The five blocks", level=3)
+    rows = [(block, BLOCKS_ASK[block], _joined(lines)) for block, lines in blocks_in_words(document.spec).items()]
+    run = document.mechanism or document.secret
+    rows += [("mechanism", "What is said to keep the promise?", "none is named" if run is None else thing_in_words(run))]
+    rows += [("besides", "What is promised, too?", f"{part}: {budget_in_words(part.spec.budget)}") for part in document.parts]
+    yield Grid(caption=f"The blocks of {document.id}", heads=("block", "asks", "here"), rows=tuple(rows))
+    yield Sentence(mark="Together:", words=promise(document))
+
+
+def _joined(lines: Sequence[str]) -> str:
+    """Lines as one; those with a dash in front are the items of a list."""
+    listed = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
+    return "; ".join([*(line for line in lines if not line.startswith("- ")), *listed]).replace(":;", ":", 1)
+
+
+def _checked(found: FileReport) -> Iterator[Piece]:
+    yield Heading(words="What was checked", level=3)
+    rows = tuple((one.name, one.word.label, "" if one.verdict is not None else one.detail) for one in found.obligations)
+    yield Grid(
+        caption="Each claim and printed number, and what was found", heads=("what is stated", "found", "detail"), rows=rows,
+        moods=tuple("bad" if mood_of(one.word) == "bad" else "" for one in found.obligations),
+    )  # fmt: skip
+    for one in found.obligations:
+        if one.verdict is not None:
+            yield from _verdict(one, found.document)
+    assumed = dict.fromkeys(text for one in found.obligations if one.verdict is not None for text in one.verdict.assumptions)
+    assumed |= dict.fromkeys(found.document.assumed)
+    if assumed:
+        yield Heading(words="What that rests on", level=4)
+        yield Listed(items=tuple(assumed))
+
+
+def _verdict(one: Obligation, document: SpecDocument) -> Iterator[Piece]:
+    assert one.verdict is not None  # noqa: S101 - the caller asks
+    spec = one.spec or document.spec
+    yield Heading(words=f"The verdict on the {one.name}", level=4)
+    told = [(label, text) for label, text in verdict_lines(attrs.evolve(one.verdict, witness=None), spec)]
+    first = [("verdict", f"{one.verdict.outcome.value}{_as_recorded(one)}")]
+    yield Grid(caption="How it was reached", heads=("part", "finding"), rows=tuple([*first, *told]))
+    if one.verdict.witness is not None:
+        yield from _witness(one.verdict.witness, spec.space)
+    elif one.word.exit_code == 1 and one.verdict.outcome.value == "refuted":
+        yield Sentence(words="No pair of datasets is at hand that shows it.")
+    if one.replay:
+        yield Sentence(mark="Again:", words=one.replay)
+
+
+def _as_recorded(one: Obligation) -> str:
+    if one.recorded is None or one.verdict is None or one.recorded == one.verdict.outcome.value:
+        return ", as the file records" if one.recorded not in (None, "verified") else ""
+    return f", but the file records {one.recorded}"
+
+
+# --- witnesses ------------------------------------------------------------------------------------
+
+
+def _witness(witness: Witness, space: DatasetSpace) -> Iterator[Piece]:
+    yield Heading(words="The witness: two datasets that show it", level=4)
+    tables = list(_record_tables(witness.left, witness.right, space))
+    yield from tables
+    if not tables:
+        left, right = pair_in_words(witness.left, witness.right, space)
+        yield Grid(caption="The two datasets", heads=("dataset", "records"), rows=(("x", left), ("x'", right)))
+    rows = [
+        ("distance d_X", number_in_words(witness.distance)), ("d_Pr of the two laws", bracket_in_words(witness.divergence)),
+        ("allowed", witness.allowed),
+    ]  # fmt: skip
+    if witness.event is not None:
+        event = witness.event
+        rows += [("event", f"{_shortened(event.text, 400)} ({event.role})"), ("its probability at x", probability_in_words(event.left)),
+                 ("its probability at x'", probability_in_words(event.right))]  # fmt: skip
+    rows += [("note", witness.note)] if witness.note else []
+    yield Grid(caption="What the two show", heads=("number", "value"), rows=tuple(rows))
+
+
+def _record_tables(left: Dataset, right: Dataset, space: DatasetSpace) -> Iterator[Grid]:
+    """The records of both datasets for each unit; what changed stands first, and is marked."""
+    for unit in space.units:
+        try:
+            ours, theirs = space.records(left, unit), space.records(right, unit)
+            names = tuple(attribute.name for attribute in space.attributes_of(unit))
+        except DpspecError:
+            continue
+        if not ours and not theirs:
+            continue
+        if space.is_ordered and len(ours) == len(theirs):
+            yield _by_position(unit, ours, theirs)
+        else:
+            yield _by_count(unit, names, ours, theirs)
+
+
+def _by_position(unit: str, ours: Sequence[Record], theirs: Sequence[Record]) -> Grid:
+    rows = [(str(place), _value(x), _value(y), "changed" if x != y else "") for place, (x, y) in enumerate(zip(ours, theirs, strict=True), 1)]
+    return _marked(f"Each {unit}, by place", (unit, "in x", "in x'", "change"), rows)
+
+
+def _by_count(unit: str, names: tuple[str, ...], ours: Sequence[Record], theirs: Sequence[Record]) -> Grid:
+    one, other = Counter(ours), Counter(theirs)
+    rows = []
+    for record in dict.fromkeys([*ours, *theirs]):
+        values = tuple(map(str, record)) if isinstance(record, tuple) and len(record) == len(names) else (_value(record),)
+        here, there = one[record], other[record]
+        change = "" if here == there else f"{there - here:+d}"
+        rows.append((*(values or (unit,)), str(here), str(there), change))
+    heads = names if rows and len(rows[0]) == len(names) + 3 and names else (unit,)
+    return _marked(f"Records of the unit {unit}, and how many of each there are", (*heads, "in x", "in x'", "change"), rows)
+
+
+def _value(record: object) -> str:
+    return ", ".join(map(str, record)) if isinstance(record, tuple) else str(record)
+
+
+def _marked(caption: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Grid:
+    ranked = sorted(rows, key=lambda row: not row[-1])
+    shown = ranked[:MOST_RECORDS]
+    left_out = len(ranked) - len(shown)
+    words = f"{caption}; the changed ones are marked" + (f"; {left_out:,} more are left out" if left_out else "")
+    return Grid(caption=words, heads=heads, rows=tuple(shown), moods=tuple("bad" if row[-1] else "" for row in shown))
+
+
+# --- risk, and what is not covered ----------------------------------------------------------------
+
+
+_CAPTIONS = {
+    "power": "How often the best test of one dataset against a neighbour finds out, at four levels. The open bar is what the "
+    "promise allows to any mechanism, the full bar what was found of the one in the file. The numbers stand in the table.",
+    "posterior": "What somebody believes after the best test at level 5 % has accused one of two datasets, for each belief before. "
+    "On the diagonal nothing is learned.",
+    "trade-off": "The two errors that a test of one dataset against a neighbour must make. The band is what a promise allows; the "
+    "nearer a curve is to the upper edge, the less can be found out.",
+}
+
+
+def _with_verdict(one: FiledReport) -> tuple[SpecDocument, Verdict | None]:
+    """The specification, and the verdict on its claim where that is about the whole space."""
+    assert one.document is not None  # noqa: S101 - the callers ask
+    claims = [] if one.found is None else [held.verdict for held in one.found.obligations if held.name == "claim"]
+    return one.document, next(iter(claims), None)
+
+
+def _risk(one: FiledReport) -> Iterator[Piece]:
+    yield Heading(words="What an attacker can find out", level=3)
+    try:
+        found = risk_pictures([_with_verdict(one)], ("power", "posterior"))
+    except DpspecError as fault:
+        yield Sentence(words=f"That is not known: {fault}")
+        return
+    for panel, picture in found.svgs.items():
+        yield Figure(svg=picture, caption=_CAPTIONS[panel])
+    if found.rows:
+        heads = ("level of the test", "any mechanism that keeps the promise", "this mechanism")[: len(found.rows[0])]
+        yield Grid(caption="Largest power of a test of two neighbouring datasets", heads=heads, rows=found.rows)
+    for note in found.notes:
+        yield Sentence(words=f"{note}.")
+
+
+def _beside(document: SpecDocument) -> Iterator[Piece]:
+    steps = [str(step) for step in document.unaccounted]
+    inferred = [str(one) for one in document.provenance if one.how in ("inferred", "assumed")]
+    if steps or inferred:
+        yield Heading(words="What the promise does not cover, and what is not stated", level=3)
+        yield Listed(items=tuple([*(f"outside of the promise: {step}" for step in steps), *inferred]))
+
+
+# --- several --------------------------------------------------------------------------------------
+
+
+def summary(dossier: Dossier, links: Sequence[str] = ()) -> Iterator[Piece]:
+    """What was looked at, and how each file ended."""
+    words = Counter(one.word for one in dossier.files)
+    told = ", ".join(f"{times:,} {word.label}" for word, times in sorted(words.items(), key=lambda found: list(Word).index(found[0])))
+    worst = worst_word(one.word for one in dossier.files)
+    yield Sentence(mark=f"{count(len(dossier.files), 'file')}:", mood=mood_of(worst), words=f"{told}.")
+    rows = []
+    for one in dossier.files:
+        budget = "" if one.document is None else budget_in_words(one.document.spec.budget)
+        unit = "" if one.document is None else thing_in_words(one.document.spec.input_divergence)
+        title = _shortened(str(one.fault) if one.document is None else one.document.title)
+        rows.append((_shortened(one.name, 60), one.word.label, _shortened(budget, 60), _shortened(unit, 60), title))
+    yield Grid(
+        caption="The specifications, and how each ended", heads=("specification", "found", "budget", "one change", "title"),
+        rows=tuple(rows), moods=tuple("bad" if mood_of(one.word) == "bad" else "" for one in dossier.files), links=tuple(links),
+    )  # fmt: skip
+    for note in dossier.notes:
+        yield Sentence(words=note)
+
+
+def compared(dossier: Dossier) -> Iterator[Piece]:
+    """Who implies whom, what separates them, and all in one picture."""
+    found, documents = dossier.order, dossier.documents
+    if found is None:
+        return
+    yield Heading(words="Comparison", level=2, anchor="comparison")
+    size = range(len(found))
+    if len(found) > 2:
+        caption = "Which specification implies which; an arrow leads to what is implied."
+        yield Figure(svg=order_picture(found, documents, theme="page"), caption=caption, wide=True)
+    rows = [(_shortened(name, 60), *("" if i == j else order_mark(found, i, j)[1] for j in size)) for i, name in enumerate(found.names)]
+    yield Grid(
+        caption="How the specification of the row stands to that of the column",
+        heads=("specification", *(_shortened(name, 60) for name in found.names)), rows=tuple(rows),
+    )  # fmt: skip
+    pairs = list(zip(itertools.combinations(size, 2), found.comparisons, strict=True))
+    for (i, j), one in pairs if len(found) <= MOST_COMPARED else ():
+        yield from _pair(one, (documents[i].id, documents[j].id))
+    if len(found) > MOST_COMPARED:
+        yield Sentence(words="What separates two of them: dpspec compare A B.")
+    if len(found) <= MOST_TOGETHER:
+        drawn = risk_pictures([_with_verdict(one) for one in dossier.files if one.document is not None], ("trade-off", "power"))
+        if drawn.svgs:
+            yield Heading(words="All of them in one picture", level=3)
+        for panel, picture in drawn.svgs.items():
+            yield Figure(svg=picture, caption=_CAPTIONS[panel])
+
+
+def _pair(found: Comparison, names: tuple[str, str]) -> Iterator[Piece]:
+    short = _shortened(names[0], 60), _shortened(names[1], 60)
+    yield Heading(words=f"A: {short[0]}, B: {short[1]}", level=3)
+    yield Sentence(mark=f"{found.relation.value}.", words=" ".join(_answer(*way) for way in (("A", "B", found.forward), ("B", "A", found.backward))))
+    picture = blocks_picture(found, short, theme="page")
+    yield Figure(svg=picture, caption="The five blocks side by side, with the steps that separate them.", wide=True)
+    for premise, conclusion, way in (("A", "B", found.forward), ("B", "A", found.backward)):
+        moods = tuple("bad" if step.holds is False else "" for step in way.steps)
+        marks = {True: "holds", False: "fails", None: "open"}
+        steps = tuple((step.block, marks[step.holds], step.reason) for step in way.steps)
+        if steps:
+            yield Grid(caption=f"From {premise} to {conclusion}", heads=("block", "step", "reason"), rows=steps, moods=moods)
+    if found.notes:
+        yield Listed(items=found.notes)
+
+
+def _answer(premise: str, conclusion: str, way: Direction) -> str:
+    words = f"Does {premise} imply {conclusion}? {_WORDS[way.answer].capitalize()}."
+    if way.separation is not None:
+        words += f" This mechanism keeps {premise} and breaks {conclusion}: {_shortened(way.separation.mechanism, 400)}."
+    return words
+
+
+def ledger_pieces(dossier: Dossier) -> Iterator[Piece]:
+    """What all of them promise together, if they are releases of one data collection."""
+    total = dossier.total
+    if total is None:
+        return
+    yield Heading(words="Ledger", level=2, anchor="ledger")
+    yield Sentence(
+        words=f"If all of these are released from one data collection: {budget_in_words(total.spec.budget)} together, per unit of "
+        f"{thing_in_words(total.spec.input_divergence)}, measured by {thing_in_words(total.spec.output_divergence)} "
+        f"({total.rule}; {total.citation})."
+    )
+    rows = []
+    for line in total.lines:
+        standing = "" if line.part.standing is None else line.part.standing.word.label
+        rows.append((line.part.id, budget_in_words(line.part.spec.budget), number_in_words(line.amount), standing))
+    heads = ("part", "as stated", f"in {total.spec.budget.parameter} of the total", "how its claim stands")
+    yield Grid(caption="The parts", heads=heads, rows=tuple(rows))
+    if total.losses():
+        yield Listed(items=total.losses())
+
+
+def versions(dossier: Dossier) -> Iterator[Piece]:
+    """The files by their hashes, and what judged them."""
+    yield Heading(words="Versions and hashes", level=2, anchor="versions")
+    rows = tuple((one.path, one.hash or "cannot be read") for one in dossier.files)
+    yield Grid(caption="The files", heads=("file", "SHA-256"), rows=rows)
+    known = dict.fromkeys((info.provenance.distribution, info.provenance.version) for info in installed().infos)
+    yield Grid(caption="What judged them", heads=("distribution", "version"), rows=tuple(known))
+
+
+FOOT = (
+    "Made by dpspec report. A verdict says what was looked at, and what it rests on; what was not checked is never called true. "
+    "The same files give the same page."
+)
+
+
+def report_page(dossier: Dossier, title: str = "", progress: Progress | None = None) -> Page:
+    """Everything as one page."""
+    anchors = _slugs(dossier.files)
+    pieces: list[Piece] = [Heading(words="Summary", anchor="summary"), *summary(dossier, [f"#{anchor}" for anchor in anchors])]
+    rest = [*compared(dossier), *ledger_pieces(dossier), *versions(dossier)]
+    heads = [(piece.words, f"#{piece.anchor}") for piece in rest if isinstance(piece, Heading) and piece.anchor]
+    pieces.append(Listed(items=tuple(words for words, _ in heads), links=tuple(link for _, link in heads)))
+    for done, (one, anchor) in enumerate(zip(dossier.files, anchors, strict=True), 1):
+        pieces += file_pieces(one, anchor)
+        if progress is not None:
+            progress(done, len(anchors))
+    return Page(title=title or _title(dossier), pieces=(*pieces, *rest), foot=FOOT)
+
+
+def _title(dossier: Dossier) -> str:
+    if len(dossier.files) == 1:
+        return f"Report on {_shortened(dossier.files[0].name)}"
+    return f"Report on {count(len(dossier.files), 'specification')}"
+
+
+def site_pages(dossier: Dossier, title: str = "", progress: Progress | None = None) -> dict[str, Page]:
+    """A page for each specification, and an index of all: file name to page."""
+    slugs = _slugs(dossier.files)
+    pages = {}
+    for done, (one, slug) in enumerate(zip(dossier.files, slugs, strict=True), 1):
+        back = Listed(items=("All specifications",), links=("index.html",))
+        pages[f"{slug}.html"] = Page(title=_shortened(one.name), pieces=(back, Heading(words="Summary"), *file_pieces(one, level=0)), foot=FOOT)
+        if progress is not None:
+            progress(done, len(slugs))
+    index = [Heading(words="Summary"), *summary(dossier, [f"{slug}.html" for slug in slugs])]
+    index += [*compared(dossier), *ledger_pieces(dossier), *versions(dossier)]
+    return {"index.html": Page(title=title or _title(dossier), pieces=tuple(index), foot=FOOT), **pages}
+
+
+def _slugs(files: Sequence[FiledReport]) -> list[str]:
+    """A name for each file that is safe in addresses and file systems, and no name twice."""
+    taken: Counter[str] = Counter(("index", "summary", "comparison", "ledger", "versions", "content"))
+    found = []
+    for one in files:
+        slug = re.sub(r"[^a-z0-9]+", "-", one.name.lower()).strip("-")[:60].rstrip("-") or "specification"
+        while taken[slug]:
+            taken[slug] += 1
+            slug = f"{slug}-{taken[slug]}"
+        taken[slug] += 1
+        found.append(slug)
+    return found

@@ -97,11 +97,12 @@ def say(text: str, *, err: bool = False) -> None:
     click.echo(harmless_page(text), err=err)
 
 
-def tell(found: Showable, as_json: bool) -> None:
-    """Print an answer, as text or as JSON."""
+def tell(found: Showable, as_json: bool, verbose: bool = False) -> int:
+    """Print an answer, as text or as JSON; the exit code of its command, where it has one."""
     from dpspec.report import json, pages
 
-    say(json.written(found.to_dict()) if as_json else pages.printed(found))
+    say(json.written(found.to_dict()) if as_json else pages.printed(found, verbose=verbose))
+    return getattr(found, "exit_code", 0)
 
 
 def _show(fault: click.ClickException) -> None:
@@ -279,6 +280,7 @@ def each_file(
     Returns:
         the exit code of the worst word, where those that are accepted count as success.
     """
+    from dpspec.commands import word_of
     from dpspec.extension import installed
     from dpspec.report import json, text
     from dpspec.specfile.reader import spec_files
@@ -299,8 +301,7 @@ def each_file(
         try:
             report(call())
         except DpspecError as fault:
-            code = worst_code(single["exit_code"] for single in json.errors(fault))
-            word = {4: Word.PLUGIN, 3: Word.UNDECIDED}.get(code, Word.INVALID)
+            word = word_of(worst_code(single["exit_code"] for single in json.errors(fault)))
             report((word, json.failed(str(path), word, fault), text.failed(str(path), word, fault)))
             say(text.error_lines(fault, str(path)), err=True)
 

@@ -19,8 +19,8 @@ from dpspec.blocks.parts import Collections, nesting_of
 from dpspec.comparison.compare import Answer, Comparison, Direction, Implication, Order, Separation
 from dpspec.comparison.yardstick import Attack, Yardstick, YardstickSide, attacks
 from dpspec.report import terminal
-from dpspec.report.json import bracket
 from dpspec.report.diagrams import BlockRow, DiagramBox, diagram_svg, side_by_side
+from dpspec.report.json import bracket
 from dpspec.report.terminal import (
     BAD,
     FAINT,

@@ -48,6 +48,7 @@ _ENOUGH = 5
 """An attribute is asked about as nested where each of its categories has so many records on average."""
 
 _TAKEN = (MEMBERS, HOUSEHOLD_ID)
+_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?", re.ASCII)
 _NESTED = re.compile(r"(?P<fine>.+?)=(?P<coarse>.+)")
 
 
@@ -102,6 +103,7 @@ class Draft:
 
 _SHOWN = 20
 _SPAN = 10_000
+_LARGEST = 1e15
 _UNASKED = "was not asked for"
 
 
@@ -159,6 +161,10 @@ def look(path: Path, formats: Formats, columns: Sequence[str] = ()) -> tuple[int
     if len(wanted) > MOST_COLUMNS:
         rule = f"has {len(wanted):,} columns, and at most {MOST_COLUMNS} are looked at"
         raise TableError(path.name, rule, "name those that are released: --column NAME, once for each")
+    if not columns and 2 * sum(_NUMBER.fullmatch(name.strip()) is not None for name in names) > len(names):
+        # the first line would go into a file that is published
+        rule = "has numbers for the names of its columns: its first line looks like a record"
+        raise TableError(path.name, rule, "put a line before it that names the columns, or take some with --column")
     rows, seen = format_.describe(path, wanted, MOST_LISTED)
     if not rows:
         raise TableError(path.name, "has no records", "give a table with at least one row")
@@ -231,6 +237,8 @@ def _no_attribute(column: ColumnSeen, rows: int) -> str | None:  # noqa: PLR0911
     if not every_number and column.values is None:
         mixed = f", {column.numbers:,} records of them numbers" if column.numbers else ""
         return f"holds {column.distinct:,} different texts{mixed}: declare them in a codebook"
+    if column.values is None and max(abs(column.low or 0), abs(column.high or 0)) >= _LARGEST:
+        return "holds numbers of more than 15 digits"
     if column.values is not None and any(len(value) > LONGEST for value in column.values):
         return f"holds texts of more than {LONGEST} characters"
     return None

@@ -179,6 +179,7 @@ BAD = {
     "nameless": ("a,,\n1,2,3\n", "several columns without a name"),
     "wide": (",".join(map(str, range(10_000))) + "\n" + ",".join("1" * 10_000) + "\n", "has 10,000 columns"),
     "texts": ("a,b\n" + "".join(f"x{i},y{i}\n" for i in range(200)), "no column that can be an attribute"),
+    "record": ("17,F,3.5\n18,M,4\n19,F,5\n", "its first line looks like a record"),
     "binary": ("\x00\x01,\x02\n\x03", ""),
 }
 
@@ -229,6 +230,13 @@ def test_names_in_all_scripts(run, tmp_path):
     assert released(run, spec, tmp_path / "table.parquet", tmp_path / "out")
 
 
+def test_numbers_that_no_double_holds_are_left_out(run, tmp_path):
+    rows = [f"{9 * 10**18 + i // 2},{i % 3}" for i in range(400)]
+    spec, done = begin(run, tmp_path, written(tmp_path, "\n".join(["big,k", *rows])), "--no-ask")
+    assert "'big' is left out: it holds numbers of more than 15 digits" in done.out
+    assert run("check", spec).code == 0
+
+
 def test_types_of_every_kind(run, tmp_path):
     n = 300
     frame = pl.DataFrame({
@@ -252,7 +260,8 @@ def test_types_of_every_kind(run, tmp_path):
         assert released(run, spec, tmp_path / f"t{suffix}", tmp_path / f"out{suffix}")
 
 
-def test_half_a_million_values_are_counted_and_not_listed(run, tmp_path):
+@pytest.mark.slow
+def test_many_values_are_counted_and_not_listed(run, tmp_path):
     """A column with as many values as there are records is looked at by the library; nothing of it is in the file."""
     draw = random.Random(1)
     n = 50_000

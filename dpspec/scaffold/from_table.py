@@ -64,6 +64,7 @@ class Draft:
         left_out: the columns that are none, each with the reason.
         layout: how the table lies on disk.
         uncovered: the attributes whose codebook is not known to name every value that occurs.
+        bare: so many records at most have nothing in any column.
         same: pairs of attributes that say the same of every record.
         nested: the nestings that were found and are not settled: finer, coarser.
     """
@@ -75,6 +76,7 @@ class Draft:
     left_out: tuple[tuple[str, str], ...]
     layout: TableLayout
     uncovered: tuple[str, ...] = ()
+    bare: int = 0
     same: tuple[tuple[str, str], ...] = ()
     nested: tuple[tuple[str, str], ...] = ()
 
@@ -92,6 +94,10 @@ class Draft:
         found += [
             f"{harmless(one, keep='')} and {harmless(other, keep='')} say the same of every record" for one, other in self.same
         ]
+        if self.bare:
+            found.append(
+                f"in up to {count(self.bare, 'record')} nothing stands at all: an empty line is no record, take it out"
+            )
         found += [f"the codebook of {harmless(name, keep='')} may not name every value that occurs" for name in self.uncovered]
         if self.layout.observed:
             found.append(
@@ -218,7 +224,7 @@ def draft(path: Path, formats: Formats, *, columns: Sequence[str] = (), codebook
     layout = TableLayout(unused=tuple(name for name, _ in left), strip=strip, observed=tuple(observed))
     found = Draft(
         table=path, rows=rows, attributes=tuple(attributes), remarks=remarks, left_out=tuple(left), layout=layout,
-        uncovered=tuple(uncovered),
+        uncovered=tuple(uncovered), bare=min(column.missing for column in seen),
     )  # fmt: skip
     return _with_nestings(found, formats)
 

@@ -74,6 +74,11 @@ def test_the_file_says_what_was_read_off_the_data(run, tmp_path):
     assert lines[found[0]["line"] - 1].startswith("observed = ")
 
 
+def test_an_empty_line_is_told(run, tmp_path):
+    _, done = begin(run, tmp_path, written(tmp_path, "a,b\n1,2\n2,2\n\n", "survey.data"), "--no-ask")
+    assert "in up to 1 record nothing stands at all" in done.out
+
+
 def test_a_codebook_gives_nothing_away(run, tmp_path):
     table = written(tmp_path, "sex,age\n1,3\n2,44\n1,71\n")
     rows = "column,value,label\nsex,1,male\nsex,2,female\nage,..17,minor\nage,18..64,adult\nage,65..,old\n"

@@ -88,7 +88,9 @@ def test_every_page_with_commands_is_run_or_says_why_not():
     assert with_commands == {*RUN, *NOT_RUN}
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.slow] if page == "from-a-table.md" else []) for page in RUN])
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.slow] if page == "from-a-table.md" else []) for page in RUN]
+)
 def test_a_page_runs(page, tmp_path):
     here = Clean(home=Path(sys.executable).parents[1], work=RUN[page] or tmp_path)
     blocks = FENCE.findall((DOCS / page).read_text(encoding="utf-8"))

@@ -239,7 +239,7 @@ def explain(name: str, picture: Picture | None, audience: str | None, language: 
         raise click.UsageError(
             f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture.path}"
         )
-    found = commands.explain(name, audience)
+    found = commands.explain(name, audience, language)
     if picture is not None:
         found.plot().save(picture.path)
     tell(found, as_json)

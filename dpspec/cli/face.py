@@ -179,9 +179,16 @@ def formatted(command: Command) -> Command:
     return _with_formats(command, ("text", "json"), "Print the result so; `dpspec schema output` prints the schema of the JSON.")
 
 
+def reasoned(command: Command) -> Command:
+    """Add ``--verbose``: the answer comes first anyway, and then all reasons."""
+    return click.option("-v", "--verbose", is_flag=True, help="Tell all reasons: steps, theorems, what was checked.")(command)
+
+
 def reviewed(command: Command) -> Command:
     """The same for a command whose result can be shown at the lines of a file."""
-    told = "Print the result so; `dpspec schema output` prints the schema of the JSON. SARIF is what code review and editors read."
+    told = (
+        "Print the result so; `dpspec schema output` prints the schema of the JSON. SARIF is what code review and editors read."
+    )
     return _with_formats(command, ("text", "json", "sarif"), told)
 
 

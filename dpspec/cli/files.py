@@ -8,7 +8,19 @@ import click
 
 from dpspec.base.errors import harmless
 from dpspec.base.words import ACCEPTABLE, Word
-from dpspec.cli.face import PATHS, JudgedFile, each_file, formatted, is_sarif, picture_option, reviewed, say, say_data, tell
+from dpspec.cli.face import (
+    PATHS,
+    JudgedFile,
+    each_file,
+    formatted,
+    is_sarif,
+    picture_option,
+    reasoned,
+    reviewed,
+    say,
+    say_data,
+    tell,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,6 +81,7 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
 @click.option("--dataset", metavar="ADAPTER", help="With --function, hand it each dataset so: pandas, numpy, dicts, ...")
 @click.option("--generator", metavar="ADAPTER", help="With --function, let its chances come from here: random, system, ...")
 @click.option("--bits", is_flag=True, default=None, help="With --function, also look at which doubles can be reached.")
+@reasoned
 @reviewed
 def verify(  # noqa: PLR0917 - one argument for each option
     paths: tuple[str, ...],
@@ -77,6 +90,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
     function: str | None,
     release: bool,
     accept: tuple[Word, ...],
+    verbose: bool,
     as_json: bool,
     **sampling: Any,
 ) -> int:
@@ -123,7 +137,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
                 found = verify_file(path, registry, progress=work, function=named, release=release, witnesses=witnesses)
             finally:
                 work.rest()
-            return found.word, json.file_report(str(path), found), pages.printed(found)
+            return found.word, json.file_report(str(path), found), pages.printed(found, verbose=verbose)
 
         return each_file("verify", paths, as_json, one, accept)
 
@@ -219,6 +233,7 @@ def explain(name: str, picture: Picture | None, audience: str | None, language: 
       dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public --language de
     """
     from dpspec import commands
+    from dpspec.report.terminal import Work
 
     if language is not None and audience != "public":
         raise click.UsageError(f"--language {language}: goes with --audience public")
@@ -226,7 +241,8 @@ def explain(name: str, picture: Picture | None, audience: str | None, language: 
         raise click.UsageError(
             f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture.path}"
         )
-    found = commands.explain(name, audience)
+    with Work("looking it up"):
+        found = commands.explain(name, audience, language)
     if picture is not None:
         found.plot().save(picture.path)
     tell(found, as_json)

@@ -391,13 +391,13 @@ def _document(found: SpecDocument, _: bool) -> Page:
     return Page(parts=parts, content=lambda: {"id": found.id, "title": found.title, **_tables(found.spec)})
 
 
-def _verdict(found: Verdict, _: bool) -> Page:
+def _verdict(found: Verdict, verbose: bool) -> Page:
     from dpspec.report import json as data, text
 
-    return Page(parts=text.verdict_parts(found), content=lambda: data.verdict(found))
+    return Page(parts=text.verdict_parts(found, verbose=verbose), content=lambda: data.verdict(found))
 
 
-def _file_report(found: FileReport, _: bool) -> Page:
+def _file_report(found: FileReport, verbose: bool) -> Page:
     from dpspec.report import json as data, text
 
     path = found.document.path or found.document.id
@@ -405,7 +405,7 @@ def _file_report(found: FileReport, _: bool) -> Page:
     def content() -> JsonData:
         return answer("verify", found.word.exit_code, {"files": [data.file_report(path, found)]})
 
-    return Page(parts=text.file_report_parts(path, found), content=content)
+    return Page(parts=text.file_report_parts(path, found, verbose=verbose), content=content)
 
 
 def _unnamed(spec: PrivacySpec, mechanism: Mechanism | None = None) -> tuple[SpecDocument, Standing]:
@@ -430,7 +430,7 @@ def _named(found: Order) -> tuple[SpecDocument, ...]:
     return tuple(SpecDocument(id=name, title=name, spec=specs[place]) for place, name in enumerate(found.names))
 
 
-def _comparison(found: Comparison, _: bool) -> Page:
+def _comparison(found: Comparison, verbose: bool) -> Page:
     from dpspec.report import comparison, json as data
 
     (first, one), (second, two) = found.about or (_unnamed(found.left), _unnamed(found.right))
@@ -438,8 +438,8 @@ def _comparison(found: Comparison, _: bool) -> Page:
     def content() -> JsonData:
         return answer("compare", data.comparison_exit_code(found), data.comparison(found, first, second, (one, two)))
 
-    parts = comparison.comparison_parts(found, first, second, (one, two))
-    return Page(parts=parts, content=content)
+    parts = comparison.comparison_parts(found, first, second, (one, two), verbose=verbose)
+    return Page(parts=parts, content=content, picture=lambda: comparison.blocks_picture(found, (first.id, second.id)))
 
 
 def _order(found: Order, _: bool) -> Page:
@@ -460,11 +460,11 @@ def _derivation(found: Derivation, _: bool) -> Page:
     return Page(parts=comparison.chain_parts(found), content=lambda: found.data(installed().registry))
 
 
-def _conversions(found: Conversions, _: bool) -> Page:
+def _conversions(found: Conversions, verbose: bool) -> Page:
     from dpspec.report import comparison
 
     return Page(
-        parts=comparison.conversion_parts(found),
+        parts=comparison.conversion_parts(found, verbose=verbose),
         content=lambda: answer("convert", 0, comparison.conversion_data(found)),
     )
 
@@ -481,24 +481,24 @@ def _account(found: PrivacyAccount, _: bool) -> Page:
     return Page(parts=text.account_parts(found), content=lambda: answer("compose", 0, text.account_data(found)))
 
 
-def _risk(found: RiskReport, _: bool) -> Page:
+def _risk(found: RiskReport, verbose: bool) -> Page:
     from dpspec.report import risk
 
     document, standing = found.about or _unnamed(found.spec, found.mechanism)
     return Page(
-        parts=risk.risk_parts(found, document, standing),
+        parts=risk.risk_parts(found, document, standing, verbose=verbose),
         content=lambda: answer("risk", 1 if found.exceeded else 0, risk.risk_data(found, document, standing)),
         picture=lambda: risk.picture(found, document),
     )
 
 
-def _panel(found: Panel, _: bool) -> Page:
+def _panel(found: Panel, verbose: bool) -> Page:
     from dpspec.report import risk
 
     first = found.reports[0]
     document, standing = first.about or _unnamed(first.spec, first.mechanism)
     return Page(
-        parts=risk.panel_parts(found, document, standing),
+        parts=risk.panel_parts(found, document, standing, verbose=verbose),
         content=lambda: answer("risk", 1 if found.exceeded else 0, risk.panel_data(found, document, standing)),
     )
 

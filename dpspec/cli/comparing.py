@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.cli.face import formatted, picture_option, reasoned, say, tell
+from dpspec.cli.face import formatted, named, picture_option, reasoned, say, tell
 
 if TYPE_CHECKING:
     from dpspec.report.drawing import Picture
@@ -239,6 +239,7 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
 @click.option(
     "--attacker",
     metavar="NAME",
+    shell_complete=named("attackers"),
     help="Ask this attacker; `dpspec plugins` lists them, `dpspec explain NAME` explains one. Without it some are asked.",
 )
 @click.option(

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from dpspec.base.errors import DpspecError, Faults, LibraryError, OwnFaultError, UnreadableFileError, harmless_page
 from dpspec.base.words import Word, worst_code
@@ -46,6 +47,7 @@ class Face(click.Group):
         """
         if not standalone_mode:
             return self._run(*args, **extra)
+        _take_every_letter()
         try:
             code = self._run(*args, **extra)
         except click.ClickException as fault:
@@ -81,6 +83,13 @@ class Face(click.Group):
         except BaseException as problem:
             code = _unforeseen(ctx, problem)
         ctx.exit(code if isinstance(code, int) else 0)
+
+
+def _take_every_letter() -> None:
+    """Let what an output has no letter for be written as an escape: a code page, as of a pipe on Windows, has no sign for <=."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -186,9 +195,7 @@ def reasoned(command: Command) -> Command:
 
 def reviewed(command: Command) -> Command:
     """The same for a command whose result can be shown at the lines of a file."""
-    told = (
-        "Print the result so; `dpspec schema output` prints the schema of the JSON. SARIF is what code review and editors read."
-    )
+    told = "Print the result so; `dpspec schema output` prints the schema of the JSON, SARIF is for code review and editors."
     return _with_formats(command, ("text", "json", "sarif"), told)
 
 
@@ -225,7 +232,42 @@ def say_data(command: str, code: int, content: Mapping[str, Any]) -> None:
 # --- commands on many files -----------------------------------------------------------------------
 
 
-PATHS = click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path(path_type=str))
+class SpecPath(click.Path):
+    """A path of specifications; shells complete files *.dpspec.toml and folders."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from dpspec.specfile.reader import SUFFIX
+
+        folder, _, begun = incomplete.rpartition("/")
+        found: list[str] = []
+        for path in sorted(Path(folder or ("/" if incomplete.startswith("/") else ".")).glob("*")):
+            if path.name.startswith(begun) and (begun or not path.name.startswith(".")):
+                name = incomplete[: len(incomplete) - len(begun)] + path.name
+                found += [f"{name}/"] if path.is_dir() else [name] if path.name.endswith(SUFFIX) else []
+        if len(found) == 1 and found[0].endswith("/"):  # go on inside, where there is nothing to choose
+            found += [item.value for item in self.shell_complete(ctx, param, found[0])]
+        return [CompletionItem(name) for name in found]
+
+
+def named(*kinds: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Completes registered names of these kinds; without any, whatever `dpspec explain` knows."""
+
+    def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from dpspec.extension import installed
+
+        registry = installed().registry
+        known = {name for kind in kinds for name in registry.names(kind)}
+        if not kinds:
+            from dpspec.report.explain import error_classes, glossary
+
+            known = {entry.name for entry in registry} | {cls.code for cls in error_classes()}
+            known |= {str(word["name"]) for word in glossary()}
+        return [CompletionItem(name) for name in sorted(known) if name.lower().startswith(incomplete.lower())]
+
+    return complete
+
+
+PATHS = click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=SpecPath(path_type=str))
 
 JudgedFile = tuple[Word, dict[str, Any], str]
 """How one file ended, and its two reports."""

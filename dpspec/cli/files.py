@@ -11,9 +11,11 @@ from dpspec.base.words import ACCEPTABLE, Word
 from dpspec.cli.face import (
     PATHS,
     JudgedFile,
+    SpecPath,
     each_file,
     formatted,
     is_sarif,
+    named,
     picture_option,
     reasoned,
     reviewed,
@@ -58,7 +60,7 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
 
 
 @click.command(short_help="Judge what specification files state.")
-@click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, type=click.Path(path_type=str))
+@click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, type=SpecPath(path_type=str))
 @click.option("--witnesses", metavar="DIR", type=click.Path(), help="Write a witness file for every refuted claim.")
 @click.option("--replay", metavar="FILE", type=click.Path(), help="Judge the two datasets of a witness file again.")
 @click.option("--function", metavar="MODULE:NAME", help="Judge this plain function against the five blocks of one file.")
@@ -210,7 +212,7 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
 
 
 @click.command(short_help="Say what a name, a word, an error code or a file means.")
-@click.argument("name", metavar="NAME_OR_FILE")
+@click.argument("name", metavar="NAME_OR_FILE", shell_complete=named())
 @picture_option("With flavours, also draw the family")
 @click.option("--audience", type=click.Choice(["public", "technical"]), help="With a FILE, tell its promise to these people.")
 @click.option("--language", metavar="LANGUAGE", help="With --audience public, say it in en, de or fr; the last two are drafts.")
@@ -267,6 +269,19 @@ def schema(of: str, as_json: bool) -> int:  # noqa: ARG001 - a schema is JSON in
     return 0
 
 
+@click.command(short_help="Serve editors: faults, explanations, completion.")
+def lsp() -> int:
+    """Speak the language server protocol over the standard streams, for an editor to start: faults at their lines, what names
+    mean under the cursor, completion of tables, names and parameters. It needs pip install "dpspec[lsp]".
+
+    Example: dpspec lsp
+    """
+    from dpspec.cli.language_server import server
+
+    server().start_io()
+    return 0
+
+
 # --- `dpspec plugins` and `check-plugin` ----------------------------------------------------------
 
 
@@ -285,8 +300,21 @@ def plugins(as_json: bool) -> int:
     return tell(commands.plugins(), as_json)
 
 
+def _plugin_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from dpspec.extension import installed
+
+    known = {entry.provenance.plugin for entry in installed().registry} | {entry.name for entry in installed().registry}
+    return sorted(name for name in known if name.startswith(incomplete))
+
+
+def _example_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from dpspec.scaffold import examples as shipped
+
+    return [name for name in shipped() if name.startswith(incomplete)]
+
+
 @click.command("check-plugin", short_help="Run the conformance checks on a plugin.")
-@click.argument("name")
+@click.argument("name", shell_complete=_plugin_names)
 @click.option(
     "--level",
     type=click.Choice(["fast", "full"]),
@@ -417,7 +445,7 @@ def new_plugin(name: str, directory: str, as_json: bool) -> int:
 
 
 @click.command(short_help="Specifications to begin with.")
-@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_example_names)
 @click.option("--dir", "directory", metavar="DIR", type=click.Path(), help="Write all, or those named, into this folder.")
 @formatted
 def examples(names: tuple[str, ...], directory: str | None, as_json: bool) -> int:

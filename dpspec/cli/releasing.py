@@ -6,7 +6,7 @@ from __future__ import annotations
 import click
 
 from dpspec.base.errors import harmless
-from dpspec.cli.face import formatted, reasoned, say, tell
+from dpspec.cli.face import formatted, named, reasoned, say, tell
 
 
 @click.command(short_help="What do several releases of one data collection spend together?")
@@ -171,7 +171,7 @@ def release(  # noqa: PLR0917 - one argument for each option
 
 
 @click.command(short_help="Make a public test table of any size.")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=named("tables"))
 @click.option("--rows", type=click.IntRange(min=1), help="Make so many records; without it as many as the table's own size.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed the random part; without it the table is the same each time.")
 @click.option("--out", metavar="FILE", type=click.Path(), help="Write this file: .csv, .parquet or .arrow.")

@@ -218,7 +218,7 @@ def _proved(
     spec: PrivacySpec, mechanism: Mechanism, distance: Number, verdict: Verdict | None
 ) -> tuple[tuple[Dichotomy, ...], str]:
     """The pair of datasets that a proof finds farthest apart; where it lies beyond the distance, one of them and no record."""
-    proved = verdict or derive(mechanism, spec)
+    proved = derive(mechanism, spec) if verdict is None else verdict
     structure = mechanism.structure(spec.space)
     attained = None if not isinstance(proved, Verdict) or proved.tightest is None else proved.tightest.attained
     if attained is None or structure is None or structure.is_sampled:

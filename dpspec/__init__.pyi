@@ -73,7 +73,9 @@ from dpspec.commands import (
     rules_compare as rules_compare,
     rules_show as rules_show,
     schema as schema,
+    site as site,
     synth as synth,
+    write_report as write_report,
     yardsticks as yardsticks,
 )
 from dpspec.comparison.compare import Comparison as Comparison

@@ -99,9 +99,9 @@ def say(text: str, *, err: bool = False) -> None:
 
 def tell(found: Showable, as_json: bool, verbose: bool = False) -> int:
     """Print an answer, as text or as JSON; the exit code of its command, where it has one."""
-    from dpspec.report import json, pages
+    from dpspec.report import json, shown
 
-    say(json.written(found.to_dict()) if as_json else pages.printed(found, verbose=verbose))
+    say(json.written(found.to_dict()) if as_json else shown.printed(found, verbose=verbose))
     return getattr(found, "exit_code", 0)
 
 

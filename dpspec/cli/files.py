@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from dpspec.extension import Registry
     from dpspec.report.drawing import Picture
-    from dpspec.report.pages import CommandAnswer
+    from dpspec.report.shown import CommandAnswer
     from dpspec.specfile.document import SpecDocument
 
 
@@ -118,7 +118,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
       dpspec verify --replay found/survey-claim-0a1b2c3d.json
     """
     from dpspec.api import verify_file
-    from dpspec.report import json, pages
+    from dpspec.report import json, shown
     from dpspec.report.terminal import Work
     from dpspec.verifier.entry import Sampling, load_function
 
@@ -139,7 +139,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
                 found = verify_file(path, registry, progress=work, function=named, release=release, witnesses=witnesses)
             finally:
                 work.rest()
-            return found.word, json.file_report(str(path), found), pages.printed(found, verbose=verbose)
+            return found.word, json.file_report(str(path), found), shown.printed(found, verbose=verbose)
 
         return each_file("verify", paths, as_json, one, accept)
 

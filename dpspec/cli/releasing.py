@@ -34,7 +34,7 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
     from dpspec import api, composition as engine
     from dpspec.base.files import write_whole
     from dpspec.extension import installed
-    from dpspec.report import json, pages, text
+    from dpspec.report import json, shown, text
     from dpspec.report.terminal import Work
 
     registry = installed().registry
@@ -42,7 +42,7 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
         found = api.ledger(*paths, like=like, as_promised=as_promised)
     if out is not None:
         write_whole(Path(out), engine.composed_text(found, Path(out), registry))
-    say(json.document("ledger", 0, text.ledger_data(found, out)) if as_json else pages.printed(found))
+    say(json.document("ledger", 0, text.ledger_data(found, out)) if as_json else shown.printed(found))
     return 0
 
 

@@ -37,7 +37,7 @@ from dpspec.reason.conversions import budget_at
 from dpspec.report.audience import nearest
 from dpspec.report.pictures import CurveLine, CurvePanel, CurvePoints, svg, value_mark
 from dpspec.risks.allowed import allowed_power
-from dpspec.risks.candidates import candidates_within, pairs_within
+from dpspec.risks.candidates import candidates_within, is_small, pairs_within
 from dpspec.verifier.attaining import cells_of
 from dpspec.verifier.derived import derive
 from dpspec.verifier.verdict import Verdict
@@ -200,6 +200,11 @@ def _own(document: SpecDocument, distance: Number, verdict: Verdict | None) -> t
     mechanism, spec = document.mechanism, document.spec
     if mechanism is None:
         return (), "the file names no mechanism", False
+    if verdict is not None and not is_small(spec):  # its pair is the farthest that is known, and already there
+        with suppress(DpspecError):
+            near, scope = _proved(spec, mechanism, distance, verdict)
+            if near:
+                return near, scope, False
     try:
         found = pairs_within(spec, distance)
         laws = tuple(_distinct(found.dichotomies(mechanism, spec)))
@@ -218,7 +223,7 @@ def _proved(
     spec: PrivacySpec, mechanism: Mechanism, distance: Number, verdict: Verdict | None
 ) -> tuple[tuple[Dichotomy, ...], str]:
     """The pair of datasets that a proof finds farthest apart; where it lies beyond the distance, one of them and no record."""
-    proved = verdict or derive(mechanism, spec)
+    proved = derive(mechanism, spec) if verdict is None else verdict
     structure = mechanism.structure(spec.space)
     attained = None if not isinstance(proved, Verdict) or proved.tightest is None else proved.tightest.attained
     if attained is None or structure is None or structure.is_sampled:

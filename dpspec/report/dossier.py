@@ -301,7 +301,7 @@ def _checked(found: FileReport) -> Iterator[Piece]:
         if one.verdict is not None:
             yield from _verdict(one, found.document)
     assumed = dict.fromkeys(text for one in found.obligations if one.verdict is not None for text in one.verdict.assumptions)
-    assumed |= dict.fromkeys(found.document.assumed)
+    assumed |= dict.fromkeys(str(one) for one in found.document.assumed)
     if assumed:
         yield Heading(words="What that rests on", level=4)
         yield Listed(items=tuple(assumed))

@@ -32,6 +32,7 @@ SAYS = {
     "linter": "findings",
     "releases": "a release of a real table",
     "report": "text, JSON, pictures",
+    "constructors": "what a file can name, made in Python",
     "api": "one function for each question",
     "dpspec": "the face for users",
     "deployments": "catalogue, evidence, labels",

@@ -378,6 +378,7 @@ OPENS: dict[str, dict[str, str]] = {
     "formats": {
         "header": "which columns a file has",
         "batches": "`release`: tables read in pieces",
+        "describe": "`new spec --from`: columns, their values and numbers",
         "identifiers": "households and persons joined by a column",
         "write": "released tables in this format",
         "write_batches": "released tables that do not fit into memory",

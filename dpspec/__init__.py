@@ -1,16 +1,21 @@
 """dpspec: differential privacy specifications as objects that are written, verified, compared and explained.
 
-    import dpspec
+    import dpspec as dp
 
-    print(dpspec.verify("specs/randomised-response.dpspec.toml").word.word)
+    people = dp.records(colour=10)
+    spec = dp.spec(space=people, distance="add-remove", standard="pure", epsilon=1)
+    print(dp.verify(dp.laplace(queries=dp.marginal(attributes="colour"), epsilon=1), spec))
 
-One function for each question: `read`, `build`, `verify`, `compare`, `convert`, `risk`, `ledger`, `compose`, `release`,
-`explain`, `lint`. The five blocks and what they are made of stand here too, and every registered class under its own name.
-Names are loaded when they are first used, so that ``import dpspec`` stays fast. Authors of plugins import from `dpspec.plugin`.
+Everything that a file can name is made by a function of the same name (`laplace`, `records`, `marginal`, ...; hyphens are
+underscores), and `spec` puts five blocks together. There is one function for each command, which answers with an object:
+`str` of it is what the command prints, a notebook shows it as a page, `to_dict` and `to_markdown` give it away. The classes
+stand here too, those that plugins register among them. Names are loaded when they are first used, so that ``import dpspec``
+stays fast. Authors of plugins import from `dpspec.plugin`.
 """
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from dpspec.base.late import late_names
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
         explain as explain,
         ledger as ledger,
         lint as lint,
+        order as order,
         read as read,
         release as release,
         risk as risk,
@@ -62,6 +68,7 @@ if TYPE_CHECKING:
     from dpspec.blocks.space import Attribute as Attribute, DatasetSpace as DatasetSpace
     from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts
     from dpspec.comparison.compare import Comparison as Comparison
+    from dpspec.constructors import spec as spec
     from dpspec.extension.loader import installed as installed, load_plugins as load_plugins
     from dpspec.grammar.mechanism import Claim as Claim, Mechanism as Mechanism
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
@@ -78,6 +85,7 @@ _HOMES = {
         "explain",
         "ledger",
         "lint",
+        "order",
         "read",
         "release",
         "risk",
@@ -138,6 +146,7 @@ _HOMES = {
         "IntegerCounts",
     ),
     "dpspec.comparison.compare": ("Comparison",),
+    "dpspec.constructors": ("spec",),
     "dpspec.extension.loader": (
         "installed",
         "load_plugins",
@@ -162,7 +171,9 @@ _late, _listed = late_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
-    return sorted({"__version__", *_listed()})
+    from dpspec.constructors import names
+
+    return sorted({"__version__", *_listed(), *names()})
 
 
 def __getattr__(name: str) -> Any:
@@ -173,11 +184,27 @@ def __getattr__(name: str) -> Any:
     try:
         return _late(name)
     except AttributeError:
-        if not name[:1].isupper():
+        if name.startswith("_") or find_spec(f"dpspec.{name}") is not None:  # a module, which nobody has imported yet
             raise
+    return _class(name) if name[0].isupper() else _constructor(name)
+
+
+def _class(name: str) -> Any:
+    """A registered class by its own name."""
     from dpspec.extension.loader import installed
 
     found = {entry.cls for entry in installed().registry if entry.place.endswith(f":{name}")}
     if len(found) != 1:
         raise AttributeError(f"module 'dpspec' has no attribute {name!r}")
     return found.pop()
+
+
+def _constructor(name: str) -> Any:
+    """What makes a registered thing, by its registered name."""
+    from dpspec.base.params import did_you_mean
+    from dpspec.constructors import constructor, names
+
+    if name in names():
+        return constructor(name)
+    advice = did_you_mean(name, {*__all__, *names()}) or "see dir(dpspec), or dpspec plugins"
+    raise AttributeError(f"module 'dpspec' has no attribute {name!r}: {advice}")

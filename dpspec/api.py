@@ -6,7 +6,7 @@ Each function imports what it needs when it is called.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from dpspec.base.errors import NoYardstickError, ParameterError
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dpspec.comparison.yardstick import Yardstick
     from dpspec.composition import Composition, PrivacyAccount
     from dpspec.extension.hooks import Registry
+    from dpspec.grammar.attacker import AttackerModel
     from dpspec.grammar.mechanism import Mechanism
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.linter.finding import Finding
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from dpspec.verifier.document import FileReport, Standing
     from dpspec.verifier.entry import NamedFunction
     from dpspec.verifier.verdict import Verdict
+
+    Specification: TypeAlias = PrivacySpec | SpecDocument | str | Path
+    """Five blocks, what was read of a file, or the file."""
 
 
 # --- the questions --------------------------------------------------------------------------------
@@ -77,9 +81,7 @@ def verify(subject: SpecDocument | str | Path) -> FileReport: ...
 
 
 @overload
-def verify(
-    subject: Mechanism | Callable[[Any, Any], Any], against: PrivacySpec | SpecDocument | str | Path, **sampling: Any
-) -> Verdict: ...
+def verify(subject: Mechanism | Callable[..., Any], against: Specification, **sampling: Any) -> Verdict: ...
 
 
 def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | Verdict:
@@ -92,25 +94,51 @@ def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | V
 
     Returns:
         a report on all that the specification states; or the verdict, with its method, scope, assumptions and witness.
+
+    Raises:
+        ParameterError: five blocks alone, of which nothing is claimed.
     """
-    from dpspec.verifier.document import verify_document
+    import attrs
+
+    from dpspec.grammar.mechanism import Mechanism
+    from dpspec.verifier.document import judged, verify_document
     from dpspec.verifier.entry import verify_claim
 
     if against is None:
-        return verify_document(_document(subject))
-    spec = _document(against).spec if isinstance(against, (str, Path)) else getattr(against, "spec", against)
-    return verify_claim(subject, spec, **sampling)
+        document = _document(subject)
+        if document is not subject and not isinstance(subject, (str, Path)):
+            advice = "give what is claimed to satisfy them first: verify(mechanism, specification)"
+            raise ParameterError("verify", "has five blocks, and nothing that is claimed to satisfy them", advice)
+        return verify_document(document)
+    spec = _document(against).spec
+    if isinstance(subject, Mechanism):
+        subject.check(spec.space)
+        plain = not sampling and spec.budget.unpublished() is None
+        return attrs.evolve(judged(subject, spec) if plain else verify_claim(subject, spec, **sampling), spec=spec)
+    if not callable(subject):
+        advice = "write verify(mechanism, specification), in this order"
+        raise ParameterError("verify", "needs a mechanism or a function first", advice, value=type(subject).__name__)
+    return attrs.evolve(verify_claim(subject, spec, **sampling), spec=spec)
 
 
-def compare(left: Any, right: Any, registry: Registry | None = None) -> Comparison:
+def compare(left: Specification, right: Specification, registry: Registry | None = None) -> Comparison:
     """Hold two specifications against each other: derived by the registered rules, separated, or unknown, in each direction.
 
-    The exact engine checks every mechanism that is said to separate them.
+    The exact engine checks every mechanism that is said to separate them. How the claims of both stand is looked at too.
 
     Args:
         left, right: five blocks, specifications, or files.
         registry: the rules of inference; without it, those of all installed plugins.
     """
+    import attrs
+
+    first, second = _document(left), _document(right)
+    about = tuple((one, quick_standing(one, registry)) for one in (first, second))
+    return attrs.evolve(_compared(first, second, registry), about=about)
+
+
+def _compared(left: SpecDocument, right: SpecDocument, registry: Registry | None = None) -> Comparison:
+    """The comparison alone, without how the claims stand."""
     from dpspec.comparison.compare import compare as compared, compare_products
     from dpspec.extension.loader import installed
     from dpspec.reason.search import rules_of
@@ -128,7 +156,24 @@ def compare(left: Any, right: Any, registry: Registry | None = None) -> Comparis
         return verdict.outcome.value, found
 
     rules = rules_of(registry or installed().registry)
-    return compare_products(_promises(left), _promises(right), lambda one, other: compared(one, other, rules=rules, judge=judge))
+    return compare_products(left.promises, right.promises, lambda one, other: compared(one, other, rules=rules, judge=judge))
+
+
+def order(*specifications: Specification, registry: Registry | None = None, progress: Progress | None = None) -> Order:
+    """Compare every two of many specifications: which implies which.
+
+    Args:
+        specifications: five blocks, specifications, files, or directories that stand for their files; ids must differ.
+        registry: the rules of inference; without it, those of all installed plugins.
+        progress: called with (done, in all).
+    """
+    from dpspec.extension.loader import installed
+    from dpspec.specfile.reader import spec_files
+
+    listed: list[Specification] = []
+    for one in specifications:
+        listed += spec_files(one) if isinstance(one, (str, Path)) else [one]
+    return order_specs(_documents(listed), registry or installed().registry, progress)
 
 
 def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, **at: Any) -> Conversions:
@@ -155,22 +200,23 @@ def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, 
 
 @overload
 def risk(
-    specification: SpecDocument | str | Path, attacker: None = None, *, registry: Registry | None = None,
+    specification: Specification, attacker: None = None, *, mechanism: Mechanism | None = None, registry: Registry | None = None,
     universe_of: str | None = None,
 ) -> Panel: ...  # fmt: skip
 
 
 @overload
 def risk(
-    specification: SpecDocument | str | Path, attacker: str, *, registry: Registry | None = None,
-    universe_of: str | None = None, **settings: Any,
+    specification: Specification, attacker: AttackerModel | str, *, mechanism: Mechanism | None = None,
+    registry: Registry | None = None, universe_of: str | None = None, **settings: Any,
 ) -> RiskReport: ...  # fmt: skip
 
 
 def risk(
-    specification: SpecDocument | str | Path,
-    attacker: str | None = None,
+    specification: Specification,
+    attacker: AttackerModel | str | None = None,
     *,
+    mechanism: Mechanism | None = None,
     registry: Registry | None = None,
     universe_of: str | None = None,
     **settings: Any,
@@ -178,8 +224,9 @@ def risk(
     """What a specification means to an attacker: the worst mechanism that it allows beside the one that it names.
 
     Args:
-        specification: a specification or its file.
-        attacker: the name of an attacker model; without it, a panel of some, each with its defaults.
+        specification: five blocks, a specification, or its file.
+        attacker: an attacker model or its name; without it, a panel of some, each with its defaults.
+        mechanism: whose own law is shown; without it, that of the file.
         registry: where the name is looked up; without it, among all installed plugins.
         universe_of: a table, or a release's report: the budget is that of its universe, where budgets differ by universe. The
             mechanism's own law, which is one for each universe, is then left out.
@@ -190,27 +237,33 @@ def risk(
         AttackerMisfitError: the attacker, or each of the panel, does not fit the specification.
         TableError: the table does not fit the space.
     """
+    import attrs
+
     from dpspec.extension.loader import installed
     from dpspec.risks import engine
 
     known = registry or installed().registry
-    document = _document(specification)
-    spec, mechanism = document.spec, document.mechanism
+    document = _document(specification, mechanism=mechanism)
+    spec, run = document.spec, document.mechanism
     if universe_of is not None:
-        spec = engine.at_universe_of(spec, engine.dataset_of(universe_of, spec.space, known))
-        mechanism = mechanism if spec == document.spec else None
+        spec = engine.at_universe_of(spec, engine.dataset_of(universe_of, spec.space, known, document.layout))
+        run = run if spec == document.spec else None
+    if settings and not isinstance(attacker, str):
+        advice = "name it: attacker=..." if attacker is None else "give them to the attacker, or give its name"
+        raise ParameterError("settings", "belong to one attacker that is given by its name", advice, value=", ".join(settings))
+    about = document, quick_standing(document, registry)
     if attacker is not None:
-        return engine.risk(spec, engine.attacker_of(known, attacker, settings), mechanism)
-    if settings:
-        raise ParameterError("settings", "belong to one attacker", "name it", value=", ".join(settings))
-    return engine.panel(spec, engine.panel_of(known), mechanism)
+        model = engine.attacker_of(known, attacker, settings) if isinstance(attacker, str) else attacker
+        return attrs.evolve(engine.risk(spec, model, run), about=about)
+    found = engine.panel(spec, engine.panel_of(known), run)
+    return attrs.evolve(found, reports=tuple(attrs.evolve(report, about=about) for report in found.reports))
 
 
-def ledger(*specifications: SpecDocument | str | Path, like: SpecDocument | str | Path | None = None) -> Composition:
+def ledger(*specifications: Specification, like: Specification | None = None) -> Composition:
     """What several releases of one data collection spend together: their promises as one specification.
 
     Args:
-        specifications: the parts, specifications or files.
+        specifications: the parts: five blocks, specifications or files.
         like: a specification whose space and input divergence the total is stated in.
 
     Raises:
@@ -219,21 +272,21 @@ def ledger(*specifications: SpecDocument | str | Path, like: SpecDocument | str 
     from dpspec.composition import add_up
     from dpspec.extension.loader import installed
 
-    documents = [_document(single) for single in specifications]
+    documents = _documents(specifications)
     return add_up(documents, installed().registry, None if like is None else _document(like).spec)
 
 
 def compose(
-    *specifications: SpecDocument | str | Path,
+    *specifications: Specification,
     times: Sequence[int] | None = None,
     delta: NumberLike | None = None,
     epsilon: NumberLike | None = None,
-    like: SpecDocument | str | Path | None = None,
+    like: Specification | None = None,
 ) -> PrivacyAccount:
     """What releases show together, counted by their privacy losses: an epsilon at a delta, or a delta at an epsilon.
 
     Args:
-        specifications: the releases, specifications or files.
+        specifications: the releases: five blocks, specifications or files.
         times: how often each is released; once, when it is left out.
         delta: the delta at which epsilon is asked for.
         epsilon: the epsilon at which delta is asked for, instead.
@@ -246,7 +299,7 @@ def compose(
     from dpspec.composition import account_of
     from dpspec.extension.loader import installed
 
-    documents = [_document(single) for single in specifications]
+    documents = _documents(specifications)
     often = [1] * len(documents) if times is None else times
     frame = None if like is None else _document(like).spec
     return account_of(documents, often, installed().registry, frame, delta=delta, epsilon=epsilon)
@@ -341,15 +394,29 @@ def lint(*paths: str | Path) -> tuple[Finding, ...]:
     return look(paths, installed().registry)
 
 
-def _document(given: SpecDocument | str | Path) -> SpecDocument:
-    return read(given) if isinstance(given, (str, Path)) else given
+def _document(given: Specification, name: str = "specification", *, mechanism: Mechanism | None = None) -> SpecDocument:
+    """A specification that is given as a file, as what was read of it, or as five blocks, as one that was read.
+
+    Raises:
+        ParameterError: it is none of these.
+    """
+    import attrs
+
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.specfile.document import SpecDocument
+
+    found: Any = read(given) if isinstance(given, (str, Path)) else given
+    if isinstance(found, PrivacySpec):
+        found = SpecDocument(id=name, title="five blocks in Python", spec=found)
+    if not isinstance(found, SpecDocument):
+        advice = "give a file, what read() or spec() returns, or five blocks"
+        raise ParameterError(name, f"cannot be a {type(given).__name__}", advice)
+    return found if mechanism is None else attrs.evolve(found, mechanism=mechanism, claim=None, miniatures=(), secret=None)
 
 
-def _promises(given: PrivacySpec | SpecDocument | str | Path) -> Sequence[PrivacySpec]:
-    """All that is promised to every unit: one specification, or those of the parts of a product."""
-    found: Any = _document(given) if isinstance(given, (str, Path)) else given
-    promises: Sequence[PrivacySpec] = getattr(found, "promises", None) or (found,)
-    return promises
+def _documents(given: Sequence[Specification]) -> list[SpecDocument]:
+    """Several specifications; five blocks are told apart by their places."""
+    return [_document(one, f"part-{place}") for place, one in enumerate(given, 1)]
 
 
 # --- the same, part by part -----------------------------------------------------------------------
@@ -404,12 +471,15 @@ def order_specs(documents: Sequence[SpecDocument], registry: Registry | None = N
     Raises:
         ParameterError: for no specification, and for two with one id.
     """
+    import attrs
+
     from dpspec.comparison.compare import order
     from dpspec.extension.loader import installed
 
     registry = registry or installed().registry
     named = [(document.id, document) for document in documents]
-    return order(named, lambda left, right: compare(left, right, registry), progress)
+    found = order(named, lambda left, right: _compared(left, right, registry), progress)
+    return attrs.evolve(found, about=tuple(documents))
 
 
 def find_yardsticks(

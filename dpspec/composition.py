@@ -16,6 +16,7 @@ from dpspec import laws
 from dpspec.base.errors import DpspecError, NoCompositionError, ParameterError, RefutedPartError, count
 from dpspec.base.exact import Bracket, Number, NumberLike, number
 from dpspec.base.params import Exact, Integer, Items, Rational, collect, raise_all
+from dpspec.base.shown import Showable
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.blocks.output_divergence import Composed, WorstPairs, total
@@ -92,7 +93,7 @@ class LedgerLine:
 
 
 @attrs.frozen(kw_only=True)
-class Composition:
+class Composition(Showable):
     """The parts of a ledger as one specification.
 
     Args:
@@ -287,7 +288,7 @@ def _missing(part: Part, spec: PrivacySpec, goal: PrivacySpec) -> Iterator[str]:
 
 
 @attrs.frozen(kw_only=True)
-class PrivacyAccount:
+class PrivacyAccount(Showable):
     """What releases show together of two datasets at distance 1 of one universe: P(S) <= e^epsilon Q(S) + delta for every event.
 
     It holds for all mechanisms that keep the parts' promises, also where a later one depends on what the earlier ones have shown.

@@ -14,6 +14,7 @@ import html
 import json
 import math
 import re
+import textwrap
 import unicodedata
 from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar
@@ -151,6 +152,20 @@ class DpspecError(Exception):
         places = [str(place) for place in (self.file, self.line) if place is not None]
         message = harmless(super().__str__())
         return f"{harmless(':'.join(places), keep='')}: {message}" if places else message
+
+    def _render_traceback_(self, *_: object, **__: object) -> list[str]:
+        """What a notebook shows instead of a traceback: the message in one box, and where to read more.
+
+        >>> print("\n".join(DpspecError("swap_rate", "must lie in [0, 1]", value=7)._render_traceback_()))
+        +-- dpspec-error ---------------------------
+        | swap_rate=7: must lie in [0, 1]
+        +-- dpspec explain dpspec-error says more --
+        """
+        lines = [part for line in str(self).splitlines() for part in textwrap.wrap(line, 100) or [""]]
+        foot = f" dpspec explain {getattr(self, 'faults', (self,))[0].code} says more "
+        wide = max(len(foot) + 4, *(len(line) + 2 for line in lines))
+        head = f"+-- {self.code} "
+        return [head + "-" * (wide + 1 - len(head)), *(f"| {line}" for line in lines), f"+--{foot}".ljust(wide + 1, "-")]
 
 
 def _bare(cls: type[DpspecError], args: tuple[Any, ...]) -> DpspecError:

@@ -609,6 +609,38 @@ class Bracket:
     def is_exact(self) -> bool:
         return self.lower is self.upper or self.lower == self.upper
 
+    @property
+    def width(self) -> Number:
+        """upper - lower, rounded up where it is no rational: 0 for an exact value, infinite where the upper end is.
+
+        >>> str(Bracket(lower=number("1/4"), upper=number("3/4")).width)
+        '1/2'
+        """
+        if self.is_exact:
+            return ZERO
+        return INFINITY if self.upper.infinite else number(self._outer[1] - self._outer[0])
+
+    @property
+    def midpoint(self) -> Number:
+        """A value in the middle: the value itself where it is exact, infinite where the upper end is.
+
+        >>> str(Bracket(lower=number("1/4"), upper=number("3/4")).midpoint)
+        '1/2'
+        """
+        if self.is_exact or self.upper.infinite:
+            return self.upper
+        return min(max(number(sum(self._outer) / 2), self.lower), self.upper)
+
+    @property
+    def _outer(self) -> tuple[Fraction, Fraction]:
+        """The ends as rationals: themselves where they are, else next to them on the outside."""
+        if self.lower.is_rational and self.upper.is_rational:
+            return self.lower.as_fraction(), self.upper.as_fraction()
+        low, high = (end.enclose(4 * START_PRECISION) for end in (self.lower, self.upper))
+        floor, ceiling = floor_of(low), ceiling_of(high)
+        assert floor is not None and ceiling is not None  # noqa: S101, PT018 - both ends are finite
+        return floor, ceiling
+
     def scaled(self, factor: Scalar | Number) -> Bracket:
         """Both ends times a positive factor."""
         lower = self.lower * factor

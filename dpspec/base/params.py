@@ -153,13 +153,14 @@ class Integer(_Range):
 
 @attrs.frozen
 class Text(Domain):
-    """A non-empty text; with `choices`, one of them."""
+    """A non-empty text; with `choices`, one of them; with `empty`, also the text without letters."""
 
     choices: tuple[str, ...] = ()
+    empty: bool = attrs.field(default=False, kw_only=True)
 
     def read(self, value: Any, subject: str) -> str:
-        if not isinstance(value, str) or not value:
-            raise ParameterError(subject, "must be a non-empty text", value=value)
+        if not isinstance(value, str) or not (value or self.empty):
+            raise ParameterError(subject, f"must be a {'' if self.empty else 'non-empty '}text", value=value)
         if self.choices and value not in self.choices:
             raise ParameterError(subject, f"must be {self.describe()}", did_you_mean(value, self.choices), value=value)
         return value
@@ -168,7 +169,7 @@ class Text(Domain):
         return "one of " + ", ".join(self.choices) if self.choices else "text"
 
     def schema(self) -> dict[str, Any]:
-        return {"enum": list(self.choices)} if self.choices else {"type": "string", "minLength": 1}
+        return {"enum": list(self.choices)} if self.choices else {"type": "string", "minLength": 0 if self.empty else 1}
 
     def strategy(self) -> SearchStrategy[Any]:
         from hypothesis import strategies as st

@@ -8,13 +8,19 @@ besides (cells, a palette, words, ...) are parts, in `dpspec.blocks.parts`.
 
 from __future__ import annotations
 
+import itertools
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
+import attrs
+
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError, count, value_text
-from dpspec.base.params import Integer, Items, Text, define, did_you_mean
+from dpspec.base.params import Integer, Items, Pairs, Text, define, did_you_mean
 from dpspec.base.promises import Promising
 
 # --- attributes and spaces ------------------------------------------------------------------------
@@ -29,6 +35,50 @@ MEMBERS = "members"
 """The name of a household's composition (the multiset of its persons), usable like an attribute in a marginal."""
 
 
+_NUMBER = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,3})?", re.ASCII)
+_RANGE = re.compile(r"(?P<low>-?[0-9]+(?:\.[0-9]+)?)?\.\.(?P<open><)?(?P<high>-?[0-9]+(?:\.[0-9]+)?)?", re.ASCII)
+
+
+@attrs.frozen
+class _NumberRange:
+    """A range of numbers that stand for one category; an end that is not said is none."""
+
+    written: str
+    category: str
+    low: Decimal | None
+    high: Decimal | None
+    is_open: bool
+
+    def holds(self, value: Decimal) -> bool:
+        below = self.high is None or (value < self.high if self.is_open else value <= self.high)
+        return below and (self.low is None or self.low <= value)
+
+    @property
+    def key(self) -> tuple[bool, Decimal]:
+        """Ranges in order of their lower ends."""
+        return self.low is not None, Decimal(0) if self.low is None else self.low
+
+    def meets(self, later: _NumberRange) -> bool:
+        """Whether a later range begins before this one ends."""
+        if self.high is None or later.low is None:
+            return True
+        return later.low < self.high or (later.low == self.high and not self.is_open)
+
+
+@lru_cache(maxsize=4096)
+def _ranges(recode: tuple[tuple[str, str], ...]) -> tuple[_NumberRange, ...]:
+    found = []
+    for written, category in recode:
+        parts = _RANGE.fullmatch(written)
+        if parts is not None:
+            low, high = (None if parts[end] is None else Decimal(parts[end]) for end in ("low", "high"))
+            empty = low is not None and high is not None and (high < low or (high == low and parts["open"] is not None))
+            if empty or (parts["open"] and high is None):
+                raise ParameterError("recode", "is a range without numbers", "write 0..17, 0..<18, ..17 or 65..", value=written)
+            found.append(_NumberRange(written, category, low, high, parts["open"] is not None))
+    return tuple(found)
+
+
 @define
 class Attribute:
     """A categorical attribute of a record.
@@ -40,9 +90,20 @@ class Attribute:
         within: the coarser attribute in which this one is nested (a block lies within one block group).
         parents: the coarser category of each category, in the order of `categories`; without it the
             categories are dealt out evenly and in order.
+        column: the column of a table that holds it, where that has another name.
+        recode: the category for what stands in the column: a value as it is written ("" for a missing one), or a range of
+            numbers, "0..17" with both ends, "0..<18" without the upper one, "65.." without an end. What is not named stands for
+            itself.
+
+    The last two say how a table is read. They are no part of the space: two attributes that differ in nothing else are equal.
 
     >>> Attribute(name="tract", count=4, within="county").parent("3", Attribute(name="county", count=2))
     '1'
+    >>> ages = Attribute(name="age", categories=("minor", "adult"), column="AGEP", recode={"..17": "minor", "18..": "adult"})
+    >>> ages == Attribute(name="age", categories=("minor", "adult"))
+    True
+    >>> [ages.band(value) for value in ("-1", "17", "18.0", "17.5", "n/a")]
+    ['minor', 'minor', 'adult', None, None]
     """
 
     name: Annotated[str, Text()]
@@ -50,6 +111,8 @@ class Attribute:
     count: Annotated[int, Integer(1)] | None = None
     within: Annotated[str, Text()] | None = None
     parents: Annotated[tuple[str, ...], Items(Text())] = ()
+    column: Annotated[str, Text()] | None = attrs.field(default=None, eq=False)
+    recode: Annotated[tuple[tuple[str, str], ...], Pairs(Text())] = attrs.field(default=(), eq=False)
 
     def __attrs_post_init__(self) -> None:
         if bool(self.categories) == (self.count is not None):
@@ -60,6 +123,43 @@ class Attribute:
             raise ParameterError(
                 f"attribute {self.name}", "parents name one coarser category for each category of an attribute `within` another"
             )
+        if self.recode:
+            self._check_recode()
+
+    def _check_recode(self) -> None:
+        known = set(self.values()) if self.count is None else None
+        for written, category in self.recode:
+            if not (category in known if known is not None else self._is_number(category)):
+                advice = did_you_mean(category, self.categories) if self.categories else f"0 to {self.size - 1}"
+                raise ParameterError(f"attribute {self.name}", f"recodes {written!r} to no category", advice, value=category)
+        ranges = sorted(self._ranges(), key=lambda band: band.key)
+        for one, other in itertools.pairwise(ranges):
+            if one.meets(other):
+                raise ParameterError(
+                    f"attribute {self.name}", f"recodes two ranges that overlap, {one.written} and {other.written}"
+                )
+
+    @property
+    def source(self) -> str:
+        """The column of a table that holds it."""
+        return self.name if self.column is None else self.column
+
+    def exact_recodes(self) -> dict[str, str]:
+        """The category of each value that is recoded by itself."""
+        return {written: category for written, category in self.recode if _RANGE.fullmatch(written) is None}
+
+    def band(self, written: str) -> str | None:
+        """The category of the range of numbers in which a written value lies; None for what is no number, or in none."""
+        if not self.recode or _NUMBER.fullmatch(written) is None:
+            return None
+        value = Decimal(written)
+        return next((band.category for band in self._ranges() if band.holds(value)), None)
+
+    def _ranges(self) -> tuple[_NumberRange, ...]:
+        return _ranges(self.recode)
+
+    def _is_number(self, category: str) -> bool:
+        return category.isdecimal() and category == str(int(category)) and int(category) < self.size
 
     @property
     def size(self) -> int:
@@ -76,9 +176,8 @@ class Attribute:
             if category in self.categories:
                 return self.categories.index(str(category))
             raise NotInSpaceError(self.name, "is no category", did_you_mean(str(category), self.categories), value=category)
-        text = str(category)
-        if text.isdecimal() and text == str(int(text)) and int(text) < self.count:
-            return int(text)
+        if self._is_number(str(category)):
+            return int(str(category))
         raise NotInSpaceError(self.name, f'must be a category "0" to "{self.count - 1}"', value=category)
 
     def includes(self, other: Attribute) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.cli.face import formatted, picture_option, say
+from dpspec.cli.face import formatted, picture_option, say, tell
 
 if TYPE_CHECKING:
     from dpspec.report.drawing import Picture
@@ -89,7 +89,8 @@ def _fits(paths: tuple[str, ...], many: bool, given: dict[str, Any]) -> None:
 def _pair(paths: Sequence[str], derivation: str | None, picture: Picture | None, as_json: bool) -> int:
     from dpspec import api
     from dpspec.extension import installed
-    from dpspec.report import comparison, json
+    from dpspec.report import json
+    from dpspec.report.comparison import blocks_picture
     from dpspec.report.terminal import Work
 
     registry = installed().registry
@@ -98,17 +99,13 @@ def _pair(paths: Sequence[str], derivation: str | None, picture: Picture | None,
         raise click.UsageError("--derivation is of two single promises, and a file has parts")
     with Work("comparing"):
         found = api.compare(first, second, registry)
-        standings = api.quick_standing(first, registry), api.quick_standing(second, registry)
     code = json.comparison_exit_code(found)
     if derivation is not None:
         say(api.write_derivation(found, derivation, registry), err=True)
     if picture is not None:
-        picture.save(comparison.blocks_picture(found, (first.id, second.id)))
+        picture.save(blocks_picture(found, (first.id, second.id)))
         say(f"wrote {picture.path}", err=True)
-    if as_json:
-        say(json.document("compare", code, json.comparison(found, first, second, standings)))
-    else:
-        say(comparison.comparison_text(found, first, second, standings))
+    tell(found, as_json)
     return code
 
 
@@ -148,7 +145,7 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
     from dpspec.api import order_specs
     from dpspec.composition import documents_of
     from dpspec.extension import installed
-    from dpspec.report import comparison, json
+    from dpspec.report import comparison
     from dpspec.report.terminal import Work
 
     registry = installed().registry
@@ -158,15 +155,10 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
     with Work("comparing") as work:
         found = order_specs(documents, registry, progress=work)
     if "picture" in given:
-        given["picture"].save(comparison.order_picture(found, documents))
+        found.plot().save(given["picture"].path)
         say(f"wrote {given['picture'].path}", err=True)
-    code = comparison.exit_code(found)
-    say(
-        json.document("compare", code, comparison.order_data(found, documents))
-        if as_json
-        else comparison.order_text(found, documents)
-    )
-    return code
+    tell(found, as_json)
+    return comparison.exit_code(found)
 
 
 @click.command("check-derivation", short_help="Is every step of a derivation true?")
@@ -249,14 +241,13 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
     """
     from dpspec.extension import installed
     from dpspec.reason.conversions import convert as converted, equations
-    from dpspec.report import comparison, json
 
     at = {name: value for name in ("delta", "order") if (value := named[name]) is not None}
     found = converted(
         installed().registry, equations(given), to, at | equations(further),
         divergence=named["divergence"], mechanism=named["mechanism"],
     )  # fmt: skip
-    say(json.document("convert", 0, comparison.conversion_data(found)) if as_json else comparison.conversion_text(found))
+    tell(found, as_json)
     return 0
 
 
@@ -302,7 +293,6 @@ def risk(  # noqa: PLR0917 - one option, one argument
     """
     from dpspec import api
     from dpspec.extension import installed
-    from dpspec.report import json, risk as words
     from dpspec.report.terminal import Work
     from dpspec.risks.engine import parsed
     from dpspec.specfile.reader import read
@@ -310,28 +300,19 @@ def risk(  # noqa: PLR0917 - one option, one argument
     registry = installed().registry
     found = read(path, registry)
     _warn_of_parts((found,), "the risk is")
-    with Work("asking how the claim stands"):
-        standing = api.quick_standing(found, registry)
     if attacker is None:
         if settings or picture is not None:
             raise click.UsageError("--set and --picture belong to one attacker; name it: --attacker NAME")
         with Work("asking"):
             panel = api.risk(found, registry=registry, universe_of=universe_of)
-        code = 1 if panel.exceeded else 0
-        data = words.panel_data(panel, found, standing)
-        say(json.document("risk", code, data) if as_json else words.panel_text(panel, found, standing))
-        return code
+        tell(panel, as_json)
+        return 1 if panel.exceeded else 0
     with Work("asking"):
         report = api.risk(found, attacker, registry=registry, universe_of=universe_of, **parsed(settings))
     if picture is not None:
-        picture.save(words.picture(report, found))
-    code = 1 if report.exceeded else 0
-    say(
-        json.document("risk", code, words.risk_data(report, found, standing))
-        if as_json
-        else words.risk_text(report, found, standing)
-    )
-    return code
+        report.plot().save(picture.path)
+    tell(report, as_json)
+    return 1 if report.exceeded else 0
 
 
 # --- `dpspec recommend` ---------------------------------------------------------------------------

@@ -114,7 +114,8 @@ def catalogue(  # noqa: PLR0917 - one argument for each option
 
 
 def _wanted(given: dict[str, Any], registry: Registry) -> Any:
-    from dpspec.deployments.catalogue import CatalogueFilter, standards, years
+    from dpspec.constructors import standards
+    from dpspec.deployments.catalogue import CatalogueFilter, years
 
     return CatalogueFilter(
         publisher=given["publisher"],
@@ -159,14 +160,14 @@ def _order(entries: Sequence[CatalogueEntry], form: str) -> int:
 def _ledger(entries: Sequence[CatalogueEntry], registry: Registry, form: str) -> int:
     from dpspec.composition import add_up
     from dpspec.deployments import catalogue as engine
-    from dpspec.report import json, text
+    from dpspec.report import json, pages, text
 
     found = add_up([entry.document for entry in entries], registry)
     notes = engine.ledger_notes(entries)
     if form == "json":
         say(json.document("catalogue", 0, {"ledger": text.ledger_data(found), "notes": notes}))
     else:
-        say("\n".join([text.ledger_text(found), "", *notes]))
+        say("\n".join([pages.printed(found), "", *notes]))
     return 0
 
 

@@ -12,7 +12,7 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,6 +22,7 @@ from dpspec.base.errors import DpspecError, Faults, LibraryError, OwnFaultError,
 from dpspec.base.words import Word, worst_code
 
 if TYPE_CHECKING:
+    from dpspec.base.shown import Showable
     from dpspec.extension import Registry
     from dpspec.report.drawing import Picture
 
@@ -87,6 +88,13 @@ def say(text: str, *, err: bool = False) -> None:
     click.echo(harmless_page(text), err=err)
 
 
+def tell(found: Showable, as_json: bool) -> None:
+    """Print an answer, as text or as JSON."""
+    from dpspec.report import json, pages
+
+    say(json.written(found.to_dict()) if as_json else pages.printed(found))
+
+
 def _show(fault: click.ClickException) -> None:
     words = io.StringIO()
     fault.show(words)
@@ -144,10 +152,10 @@ def _report(ctx: click.Context | None, fault: DpspecError) -> int:
     for single in faults:
         say(str(single), err=True)
     code = worst_code(single.exit_code for single in faults)
-    if ctx is not None and ctx.meta.get(_FORMAT) == "json":
+    if ctx is not None and ctx.meta.get(_FORMAT) in ("json", "sarif"):
         from dpspec.report import json
 
-        say(json.document("error", code, {"errors": json.errors(fault)}))
+        say_data("error", code, {"errors": json.errors(fault)})
     return code
 
 
@@ -167,16 +175,43 @@ def picture_option(drawn: str) -> Callable[[Command], Command]:
 
 def formatted(command: Command) -> Command:
     """Add ``--format``; the choice also decides how an error is told."""
+    return _with_formats(command, ("text", "json"), "Print the result so; `dpspec schema output` prints the schema of the JSON.")
 
+
+def reviewed(command: Command) -> Command:
+    """The same for a command whose result can be shown at the lines of a file."""
+    told = "Print the result so; `dpspec schema output` prints the schema of the JSON. SARIF is what code review and editors read."
+    return _with_formats(command, ("text", "json", "sarif"), told)
+
+
+def _with_formats(command: Command, formats: Sequence[str], words: str) -> Command:
     def remember(ctx: click.Context, _: click.Parameter, value: str) -> bool:
         ctx.meta[_FORMAT] = value
-        return value == "json"
+        return value != "text"
 
     option = click.option(
-        "--format", "as_json", type=click.Choice(["text", "json"]), default="text", show_default=True,
-        callback=remember, is_eager=True, help="Print the result so; `dpspec schema output` prints the schema of the JSON.",
+        "--format", "as_json", type=click.Choice(formats), default="text", show_default=True,
+        callback=remember, is_eager=True, help=words,
     )  # fmt: skip
     return option(command)
+
+
+def is_sarif() -> bool:
+    """Whether SARIF was asked for."""
+    ctx = click.get_current_context(silent=True)
+    return ctx is not None and ctx.meta.get(_FORMAT) == "sarif"
+
+
+def say_data(command: str, code: int, content: Mapping[str, Any]) -> None:
+    """Print the result of a command as data: as JSON, or as SARIF where that was asked for."""
+    from dpspec.report import json
+
+    if not is_sarif():
+        say(json.document(command, code, content))
+        return
+    from dpspec.report.sarif import sarif
+
+    say(json.written(sarif([{"command": command, "exit_code": code, **content}])))
 
 
 # --- commands on many files -----------------------------------------------------------------------
@@ -236,7 +271,7 @@ def each_file(
             attempt(file, lambda file=file: judge(file, registry))  # type: ignore[misc]
     code = worst_code(word.exit_code for word in words if word not in accepted)
     if as_json:
-        say(json.document(command, code, {"files": results}))
+        say_data(command, code, {"files": results})
     elif len(words) > 1:
         say(text.summary(words))
     return code

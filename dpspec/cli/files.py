@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpspec.base.errors import harmless
 from dpspec.base.words import ACCEPTABLE, Word
-from dpspec.cli.face import PATHS, JudgedFile, each_file, formatted, picture_option, say
+from dpspec.cli.face import PATHS, JudgedFile, each_file, formatted, is_sarif, picture_option, reviewed, say, say_data
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Read specification files and report every fault.")
 @PATHS
-@formatted
+@reviewed
 def check(paths: tuple[str, ...], as_json: bool) -> int:
     """Read specification files: syntax, schema, names, fit of the blocks. Nothing is computed.
 
@@ -75,7 +76,7 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
 @click.option("--dataset", metavar="ADAPTER", help="With --function, hand it each dataset so: pandas, numpy, dicts, ...")
 @click.option("--generator", metavar="ADAPTER", help="With --function, let its chances come from here: random, system, ...")
 @click.option("--bits", is_flag=True, default=None, help="With --function, also look at which doubles can be reached.")
-@formatted
+@reviewed
 def verify(  # noqa: PLR0917 - one argument for each option
     paths: tuple[str, ...],
     witnesses: str | None,
@@ -108,7 +109,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
       dpspec verify --replay found/survey-claim-0a1b2c3d.json
     """
     from dpspec.api import verify_file
-    from dpspec.report import json, text
+    from dpspec.report import json, pages
     from dpspec.report.terminal import Work
     from dpspec.verifier.entry import Sampling, load_function
 
@@ -116,6 +117,8 @@ def verify(  # noqa: PLR0917 - one argument for each option
         raise click.UsageError("--release judges the file's own mechanism: leave out --function and --replay")
     given = {name: value for name, value in sampling.items() if value is not None}
     _go_together(paths, witnesses, replay, function, given)
+    if replay is not None and is_sarif():
+        raise click.UsageError("--format sarif tells files: --replay judges two datasets; take --format json")
     if replay is not None:
         return _replay(replay, function, as_json)
     named = None if function is None else load_function(function, Sampling(**given))
@@ -127,7 +130,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
                 found = verify_file(path, registry, progress=work, function=named, release=release, witnesses=witnesses)
             finally:
                 work.rest()
-            return found.word, json.file_report(str(path), found), text.file_report(str(path), found)
+            return found.word, json.file_report(str(path), found), pages.printed(found)
 
         return each_file("verify", paths, as_json, one, accept)
 
@@ -169,7 +172,7 @@ def _replay(path: str, function: str | None, as_json: bool) -> int:
 @click.command(short_help="What is well formed and still misleading?")
 @PATHS
 @click.option("--explained", is_flag=True, help="Show the findings too that a file explains.")
-@formatted
+@reviewed
 def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     """Look for what is wrong or easily misread: numbers that do not recompute, units that do not fit, vacuous promises.
 
@@ -184,7 +187,7 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     """
     from dpspec.extension import installed
     from dpspec.linter import lint as look
-    from dpspec.report import json, text
+    from dpspec.report import text
     from dpspec.report.terminal import Work
     from dpspec.specfile.reader import spec_files
 
@@ -192,12 +195,10 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     with Work("linting"):
         found = look(files, installed().registry)
     code = 1 if any(single.explained is None for single in found) else 0
-    words = (
-        json.document("lint", code, text.lint_data(found, files))
-        if as_json
-        else text.lint_text(found, files, explained=explained)
-    )
-    say(words)
+    if as_json:
+        say_data("lint", code, text.lint_data(found, files))
+    else:
+        say(text.lint_text(found, files, explained=explained))
     return code
 
 
@@ -205,8 +206,9 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
 @click.argument("name", metavar="NAME_OR_FILE")
 @picture_option("With flavours, also draw the family")
 @click.option("--audience", type=click.Choice(["public", "technical"]), help="With a FILE, tell its promise to these people.")
+@click.option("--language", metavar="LANGUAGE", help="With --audience public, say it in en, de or fr; the last two are drafts.")
 @formatted
-def explain(name: str, picture: Picture | None, audience: str | None, as_json: bool) -> int:
+def explain(name: str, picture: Picture | None, audience: str | None, language: str | None, as_json: bool) -> int:
     """Say what NAME means: anything registered, an error code, or a word of the field; or put a specification FILE into words.
 
     The name flavours stands for all registered definitions of differential privacy, by the block that each one changes.
@@ -221,6 +223,7 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
       dpspec explain "Bun and Steinke 2016"
       dpspec explain specs/randomised-response.dpspec.toml
       dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public
+      dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public --language de
     """
     from pathlib import Path
 
@@ -229,11 +232,14 @@ def explain(name: str, picture: Picture | None, audience: str | None, as_json: b
     from dpspec.report import audience as audiences, diagrams, explain as words, json
 
     is_file = Path(name).is_file() or name.endswith(".toml")
+    if language is not None and (audience != "public" or language not in audiences.catalogue()):
+        known = ", ".join(audiences.catalogue())
+        raise click.UsageError(f"--language {language}: goes with --audience public, and is one of {known}")
     if audience is not None:
         if not is_file:
             raise click.UsageError(f"--audience tells a specification, and {name} is no file; give the FILE")
         found_file = read(name)
-        data = audiences.audience_data(found_file, audience, quick_standing(found_file))
+        data = audiences.audience_data(found_file, audience, quick_standing(found_file), language or audiences.ENGLISH)
         say(json.document("explain", 0, {"audience": data}) if as_json else audiences.audience_text(data, found_file))
         return 0
     if name == "flavours":
@@ -346,23 +352,112 @@ def new() -> None:
 _DIR = click.option("--dir", "directory", default=".", show_default=True, type=click.Path(), help="Write it into this folder.")
 
 
-@new.command("spec", short_help="Write a commented specification.")
-@click.argument("name")
+@new.command("spec", short_help="Write a commented specification, from nothing or from a table.")
+@click.argument("name", required=False)
+@click.option("--from", "table", metavar="TABLE", type=click.Path(), help="Begin with the columns of this table.")
+@click.option("--column", "columns", multiple=True, metavar="NAME", help="With --from, look at this column, and no other one.")
+@click.option(
+    "--codebook", metavar="FILE", type=click.Path(), help="With --from, take categories from this CSV: column,value,label."
+)
+@click.option("--within", multiple=True, metavar="FINER=COARSER", help="With --from, nest one attribute in another.")
+@click.option("--ask/--no-ask", default=True, help="With --from, ask whether what looks nested is.  [default: ask]")
+@click.option("--unit", metavar="WORD", help="With --from, say what one record is.  [default: person]")
 @_DIR
 @formatted
-def new_spec(name: str, directory: str, as_json: bool) -> int:
+def new_spec(  # noqa: PLR0917 - one argument for each option
+    name: str | None,
+    table: str | None,
+    columns: tuple[str, ...],
+    codebook: str | None,
+    within: tuple[str, ...],
+    ask: bool,
+    unit: str | None,
+    directory: str,
+    as_json: bool,
+) -> int:
     """Write NAME.dpspec.toml: a commented specification that passes `dpspec check`.
 
-    Example: dpspec new spec my-release
+    With --from, the space is drafted from TABLE (.csv, .parquet, .arrow; .sav and .dta where pyreadstat is):
+    attributes, categories, bands of numbers. Without NAME it is called after the table. What looks nested, as a geography is, is
+    asked about; an empty answer, and the end of the input, leave it out. Categories that are read off confidential data publish
+    facts about it: the file says where, and `dpspec lint` warns.
+
+    \b
+    Examples:
+      dpspec new spec my-release
+      dpspec new spec --from survey.csv
+      dpspec new spec households --from survey.parquet --codebook codes.csv --within tract=county --no-ask
     """
     from pathlib import Path
 
-    from dpspec.scaffold import write_spec
+    from dpspec.scaffold import write_schema, write_spec
     from dpspec.specfile.reader import new_spec as template
 
+    if table is None:
+        if name is None:
+            raise click.UsageError("Missing argument 'NAME', or option '--from TABLE'.")
+        if columns or codebook or within or unit:
+            raise click.UsageError("--column, --codebook, --within and --unit belong to --from TABLE")
+        made, warnings = template(name), tuple[str, ...]()
+    else:
+        name, made, warnings = _from_table(name, Path(table), columns, codebook, within, ask=ask, unit=unit or "person")
     path = Path(directory) / f"{name}.dpspec.toml"
-    write_spec(template(name), path)
-    return _begun([path], f"dpspec check {path}", as_json)
+    write_spec(made, path)
+    for schema_file in write_schema(path.parent):
+        say(f"for editors: {schema_file}", err=True)
+    return _begun([path], f"dpspec check {path}", as_json, warnings)
+
+
+def _from_table(
+    name: str | None,
+    table: Path,
+    columns: tuple[str, ...],
+    codebook: str | None,
+    within: tuple[str, ...],
+    *,
+    ask: bool,
+    unit: str,
+) -> tuple[str, str, tuple[str, ...]]:
+    """The name, the text and the warnings of a specification from a table."""
+    from pathlib import Path
+
+    from dpspec.extension import installed
+    from dpspec.releases.draw import formats_of
+    from dpspec.report.terminal import Work
+    from dpspec.scaffold import from_table
+
+    formats = formats_of(installed().registry)
+    chosen = from_table.read_within(within)
+    meanings = None if codebook is None else from_table.read_codebook(Path(codebook))
+    with Work("reading"):
+        found = from_table.draft(table, formats, columns=columns, codebook=meanings)
+        found = from_table.with_nesting(found, formats, chosen)
+    unasked = 0
+    if ask and found.nested:
+        confirmed, unasked = from_table.asked(found, _answer)
+        found = from_table.with_nesting(found, formats, [*chosen, *confirmed])
+    if unasked:
+        say(f"no answer: {unasked} nestings that were found are left as comments (--within FINER=COARSER takes one)", err=True)
+    name = name or from_table.id_of(table)
+    return name, from_table.text(found, name, unit), found.warnings
+
+
+def _answer(question: str) -> bool | None:
+    """Ask a question on the terminal; None where the input ends."""
+    import sys
+
+    for _ in range(3):
+        click.echo(harmless(f"{question} [y/N] "), err=True, nl=False)
+        line = sys.stdin.readline() if sys.stdin is not None else ""
+        if not line:
+            click.echo("", err=True)
+            return None
+        if line.strip().lower() in ("y", "yes"):
+            return True
+        if line.strip().lower() in ("", "n", "no"):
+            return False
+        say("answer y or n", err=True)
+    return False
 
 
 @new.command("plugin", short_help="Write a small complete plugin.")
@@ -423,12 +518,13 @@ def examples(names: tuple[str, ...], directory: str | None, as_json: bool) -> in
     return 0
 
 
-def _begun(written: list[Path], then: str, as_json: bool) -> int:
+def _begun(written: list[Path], then: str, as_json: bool, warnings: tuple[str, ...] = ()) -> int:
     from dpspec.report import json
 
     if as_json:
-        say(json.document("new", 0, {"written": list(map(str, written)), "next": then}))
+        told = {"warnings": list(warnings)} if warnings else {}
+        say(json.document("new", 0, {"written": list(map(str, written)), "next": then, **told}))
     else:
-        say("\n".join(f"wrote {path}" for path in written))
+        say("\n".join([*(f"wrote {path}" for path in written), *(f"warning: {warning}" for warning in warnings)]))
         say(f"next: {then}", err=True)
     return 0

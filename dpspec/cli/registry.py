@@ -44,7 +44,15 @@ def import_command(paths: tuple[str, ...], folder: str, as_json: bool) -> int:
     """
     from pathlib import Path
 
-    from dpspec.exchange.importing import import_data, import_records, import_text, record_files, write_records
+    from dpspec.exchange.importing import (
+        import_data,
+        import_records,
+        import_text,
+        missing_by_field,
+        missing_text,
+        record_files,
+        write_records,
+    )
     from dpspec.extension import installed
     from dpspec.report import json
     from dpspec.report.terminal import Work
@@ -54,9 +62,10 @@ def import_command(paths: tuple[str, ...], folder: str, as_json: bool) -> int:
         written = write_records(found, Path(folder))
     pairs = list(zip(found, written, strict=True))
     if as_json:
-        say(json.document("registry-import", 0, {"records": [import_data(*pair) for pair in pairs]}))
+        data = {"records": [import_data(*pair) for pair in pairs], "missing": missing_by_field(found)}
+        say(json.document("registry-import", 0, data))
     else:
-        say("\n".join(import_text(*pair) for pair in pairs))
+        say("\n".join([*(import_text(*pair) for pair in pairs), missing_text(found)]))
     return 0
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import click
 
 from dpspec.base.errors import harmless
-from dpspec.cli.face import formatted, say
+from dpspec.cli.face import formatted, say, tell
 
 
 @click.command(short_help="What do several releases of one data collection spend together?")
@@ -34,7 +34,7 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
     from dpspec import composition as engine
     from dpspec.base.files import write_whole
     from dpspec.extension import installed
-    from dpspec.report import json, text
+    from dpspec.report import json, pages, text
     from dpspec.report.terminal import Work
 
     registry = installed().registry
@@ -42,7 +42,7 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
         found = engine.compose_files(paths, registry, like, as_promised=as_promised)
     if out is not None:
         write_whole(Path(out), engine.composed_text(found, Path(out), registry))
-    say(json.document("ledger", 0, text.ledger_data(found, out)) if as_json else text.ledger_text(found))
+    say(json.document("ledger", 0, text.ledger_data(found, out)) if as_json else pages.printed(found))
     return 0
 
 
@@ -70,13 +70,12 @@ def compose(  # noqa: PLR0917 - one argument for each option
     """
     from dpspec import composition as engine
     from dpspec.extension import installed
-    from dpspec.report import json, text
     from dpspec.report.terminal import Work
 
     registry = installed().registry
     with Work("counting privacy losses"):
         found = engine.account_files(given, registry, like, as_promised=as_promised, delta=delta, epsilon=epsilon)
-    say(json.document("compose", 0, text.account_data(found)) if as_json else text.account_text(found))
+    tell(found, as_json)
     return 0
 
 

@@ -26,6 +26,7 @@ import attrs
 
 from dpspec.base.errors import Faults, IncompatibleBlocksError, NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Number, number
+from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.blocks.budget import Budget, settled, stands_for
 from dpspec.blocks.input_divergence import InputDivergence
@@ -39,6 +40,8 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined, promise_for
 from dpspec.reason.search import MOVING_BLOCKS, Derivation, moved, search
 from dpspec.reason.small_spaces import pairs
+from dpspec.specfile.document import SpecDocument
+from dpspec.verifier.document import Standing
 
 
 class Answer(enum.Enum):
@@ -126,14 +129,22 @@ class Direction:
 
 
 @attrs.frozen(kw_only=True)
-class Comparison:
-    """Both directions between two specifications, and the notes that keep a reader from comparing budgets only."""
+class Comparison(Showable):
+    """Both directions between two specifications, and the notes that keep a reader from comparing budgets only.
+
+    Args:
+        left, right: the two specifications.
+        forward, backward: whether the left one implies the right one, and the right one the left one.
+        notes: what keeps a reader from comparing budgets only.
+        about: the two files and how their claims stand, for whoever shows the comparison; empty where that was not looked at.
+    """
 
     left: PrivacySpec
     right: PrivacySpec
     forward: Direction
     backward: Direction
     notes: tuple[str, ...]
+    about: tuple[tuple[SpecDocument, Standing], ...] = attrs.field(default=(), eq=False, repr=False)
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a comparison is not a truth value: use comparison.relation")
@@ -538,7 +549,7 @@ Compare = Callable[[Any, Any], Comparison]
 
 
 @attrs.frozen(kw_only=True)
-class Order:
+class Order(Showable):
     """The answers of all pairs of specifications.
 
     Args:
@@ -546,12 +557,14 @@ class Order:
         answers: in row i and column j whether i implies j; on the diagonal it does.
         comparisons: of each pair i < j, in the order of `itertools.combinations`.
         settled: the cells (i, j) that no comparison answered and others did, each with the k through which.
+        about: the files, for whoever shows the order; empty where there are none.
     """
 
     names: tuple[str, ...]
     answers: tuple[tuple[Answer, ...], ...]
     comparisons: tuple[Comparison, ...]
     settled: tuple[tuple[int, int, int], ...] = ()
+    about: tuple[SpecDocument, ...] = attrs.field(default=(), eq=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.names)

@@ -29,8 +29,9 @@ from dpspec.comparison.compare import Answer, Comparison, Direction, Order
 from dpspec.extension import Registry
 from dpspec.reason.conversions import budget_at
 from dpspec.report import json
-from dpspec.report.comparison import order_data, order_text, power_in_words
-from dpspec.report.explain import folded, glossary
+from dpspec.report.comparison import order_data, power_in_words
+from dpspec.report.explain import folded
+from dpspec.report.pages import printed
 from dpspec.report.terminal import FAINT, bracket_in_words, budget_in_words, drawn, number_in_words, standing_data, thing_in_words
 from dpspec.risks.allowed import allowed_power
 from dpspec.verifier.document import Standing, standing
@@ -315,27 +316,6 @@ def years(text: str) -> tuple[int, int]:
     if found is None or (found[2] or found[1]) < found[1]:
         raise ParameterError("year", "must be a year, or a first and a last one", "write 2020, or 2019-2021", value=text)
     return int(found[1]), int(found[2] or found[1])
-
-
-def standards(name: str, registry: Registry) -> tuple[str, ...]:
-    """The output divergences that a name stands for: their own, or that of a flavour or of a word of the field.
-
-    Raises:
-        UnknownNameError: it is none of these.
-    """
-    divergences = registry.names("output_divergences")
-    known = {folded(one): one for one in divergences}
-    if folded(name) in known:
-        return (known[folded(name)],)
-    flavours = {flavour: registry.get("flavours", flavour) for flavour in registry.names("flavours")}
-    found = [flavour for flavour in flavours if folded(flavour) == folded(name)]
-    for word in glossary():
-        if folded(name) in map(folded, (word["name"], *word.get("also", ()))):
-            found += [flavour for flavour in flavours if f"`{flavour}`" in word.get("in_dpspec", "")]
-    if not found:
-        advice = did_you_mean(name, [*divergences, *flavours]) or f"write one of {', '.join(divergences)}"
-        raise UnknownNameError("standard", "is no output divergence and no definition", advice, value=name)
-    return tuple(dict.fromkeys(str(flavours[one]().spec().output_divergence.name) for one in found))
 
 
 def catalogue_of(documents: Iterable[SpecDocument], registry: Registry) -> tuple[CatalogueEntry, ...]:
@@ -685,7 +665,7 @@ def orders_text(found: Sequence[Order], groups: Sequence[Sequence[CatalogueEntry
     for order, group in zip(found, together, strict=True):
         assumed = [f"{entry.id} ({', '.join(entry.assumed)})" for entry in group if entry.assumed]
         note = f"\nRests on what the files assume: {'; '.join(assumed)}" if assumed else ""
-        pages.append(order_text(order, [entry.document for entry in group]) + note)
+        pages.append(printed(order) + note)
     alone = [group[0].id for group in groups if len(group) == 1]
     if alone:
         pages.append(f"About a dataset space that no other one here is about: {', '.join(alone)}")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
-from dpspec.base.errors import DpspecError, harmless
+from dpspec.base.errors import DpspecError, count, harmless
 from dpspec.base.files import write_folder
 from dpspec.base.types import JsonData, Progress
 from dpspec.base.words import Word
@@ -213,6 +213,10 @@ def _correctness(report: FileReport, verdicts: JsonData, shown: dict[str, tuple[
         yield EvidenceLine(level="correctness", what="mechanism", mark=NOT_STATED, says="the file names none")
     ours = document.stand_ins
     note = f"; this is about a stand-in: the {' and the '.join(ours)} {'are' if len(ours) > 1 else 'is'} assumed" if ours else ""
+    if document.unaccounted:
+        outside = count(len(document.unaccounted), "step")
+        lie = "lies" if len(document.unaccounted) == 1 else "lie"
+        note += f"; of the mechanism alone: {outside} of the release, under implementation hazards, {lie} outside of it"
     rows = {row["name"]: row for row in verdicts["obligations"]}
     for one in report.obligations:
         if one.name.startswith(("number: ", "unaccounted: ")):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import attrs
 from rich.text import Text
 
-from dpspec.base.errors import DpspecError, count, harmless
+from dpspec.base.errors import count, harmless
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.blocks.units import longer_units, read_unit
@@ -167,10 +167,7 @@ def _attacker(document: SpecDocument, standing: Standing) -> Iterator[str]:
         return
     if standing.is_false:
         yield "The release is known to break the promise. What follows is about a release that would keep it."
-    try:
-        yield from audience_data(document, "public", standing)["paragraphs"][1:]
-    except DpspecError as fault:
-        yield f"That cannot be said in one number here ({fault.args[0]})."
+    yield from audience_data(document, "public", standing)["paragraphs"][1:]
 
 
 def _checked(document: SpecDocument, standing: Standing) -> Iterator[str]:

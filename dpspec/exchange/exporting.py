@@ -99,6 +99,9 @@ def write_record(found: ExportedRecord, path: Path) -> None:
     write_whole(path, found.text)
 
 
+_DETAILS, _MECHANISMS = "privacy_loss.privacy_parameters_details", "implementation.mechanisms"
+
+
 class _Export:
     """One specification on its way into a record."""
 
@@ -228,17 +231,28 @@ class _Export:
             unit = spec.input_divergence.counted_unit()
             yield "privacy_loss.privacy_unit", f"{unit}-level" if unit else thing_in_words(spec.input_divergence)
             yield "privacy_loss.privacy_unit_details", f"Distance of datasets: {thing_in_words(spec.input_divergence)}"
-        if self.states("budget") and spec.budget.parameter not in dict(self._numbers()):
-            yield "privacy_loss.privacy_parameters_details", budget_in_words(spec.budget)
+        yield _DETAILS, "\n".join(self._details())
         if document.ledger is not None:
             parts = [f"- {part.id}: {document.ledger.parameter} = {part.amount.plain()}" for part in document.ledger.parts]
             yield "accounting.composition", "\n".join(["The parts add up to the budget:", *parts])
         if document.unaccounted:
             steps = "\n".join(f"- {step}" for step in document.unaccounted)
             yield "implementation.preprocessing_and_hyperparameter_tuning", f"Outside of the guarantee:\n{steps}"
-        if document.mechanism is not None and self.states("mechanism"):
-            yield "implementation.mechanisms", thing_in_words(document.mechanism)
+        mechanism = document.mechanism or document.secret
+        if mechanism is not None and self.states("mechanism"):
+            yield _MECHANISMS, thing_in_words(mechanism)
         yield "administrative.sources", "\n".join(f"- {source}" for source in document.sources if source.id != RECORD)
+
+    def _details(self) -> Iterator[str]:
+        """What of the promise the numbers of a record cannot say."""
+        document, spec = self.document, self.document.spec
+        if self.states("budget") and spec.budget.parameter not in dict(self._numbers()):
+            yield budget_in_words(spec.budget)
+        if document.deployment is not None and document.deployment.period is not None:
+            yield f"The budget is there again after each {document.deployment.period}."
+        if document.parts and self.states("budget"):
+            yield "Promised besides:"
+            yield from (f"- {part}: {budget_in_words(part.spec.budget)}" for part in document.parts)
 
     def _numbers(self) -> Iterator[tuple[str, Decimal]]:
         """The numbers of the record that the blocks state; one that is no decimal is told in words alone."""
@@ -263,8 +277,13 @@ class _Export:
             "source": document.source,
         }  # fmt: skip
         yield from (table for table, value in held.items() if value)
-        if document.deployment is not None and document.deployment.period is not None:
+        own_words = _DETAILS not in self.made
+        if document.parts and (own_words or not self.states("budget")):
+            yield "part"
+        if document.deployment is not None and document.deployment.period is not None and own_words:
             yield "deployment.period"
+        if document.secret is not None and _MECHANISMS not in self.made:
+            yield "mechanism.secret"
         yield from (f"deployment.prose.{path}" for path in self.prose if path not in _KNOWN and not _AUTHOR.fullmatch(path))
 
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from dpspec.base.errors import DpspecError, ParameterError, ReleaseError, UnreadableFileError, YamlError
+from dpspec.base.errors import DpspecError, ParameterError, ReleaseError, UnreadableFileError, YamlError, count
 from dpspec.base.files import write_whole
 from dpspec.base.params import raise_all
 from dpspec.base.types import JsonData
@@ -542,6 +542,25 @@ def import_text(found: ImportedRecord, written: Path) -> str:
     lines += [f"  fill in {one.field}: {one.message}" for one in found.gaps if one.field not in left]
     lines += [f"  the record leaves out: {', '.join(left)}"] if left else []
     return "\n".join(lines)
+
+
+def missing_by_field(found: Sequence[ImportedRecord]) -> dict[str, list[str]]:
+    """For each block and field that a person must fill in, the records that lack it; what most lack first."""
+    lacking: dict[str, list[str]] = {}
+    for one in found:
+        for field in dict.fromkeys(gap.field for gap in one.gaps):
+            lacking.setdefault(field, []).append(one.id)
+    return dict(sorted(lacking.items(), key=lambda item: (-len(item[1]), item[0])))
+
+
+def missing_text(found: Sequence[ImportedRecord]) -> str:
+    """The same for people, with the number of records."""
+    lacking = missing_by_field(found)
+    if not lacking:
+        return f"nothing is missing in {count(len(found), 'record')}"
+    width = len(str(len(found)))
+    lines = [f"missing in {count(len(found), 'record')}, by field:"]
+    return "\n".join([*lines, *(f"  {len(records):>{width}} of {len(found)}  {field}" for field, records in lacking.items())])
 
 
 # --- TOML -----------------------------------------------------------------------------------------

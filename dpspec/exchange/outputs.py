@@ -24,7 +24,8 @@ from dpspec.base.files import read_bytes
 from dpspec.base.params import raise_all
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word, worst_word
-from dpspec.comparison.disclosure import CellContents, RuleComparison, RuleFile, ToldMore
+from dpspec.comparison.disclosure import RuleComparison, RuleFile, ToldMore
+from dpspec.comparison.rule_steps import CellContents
 
 MOST_BYTES = 200_000_000
 """The largest table that is read."""

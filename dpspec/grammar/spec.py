@@ -14,6 +14,7 @@ import attrs
 from dpspec.base.errors import BudgetParameterError, IncompatibleBlocksError, NotInUniverseError
 from dpspec.base.exact import Number
 from dpspec.base.params import collect
+from dpspec.base.shown import Showable
 from dpspec.blocks.budget import Budget
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Multiverse, Universe
@@ -30,7 +31,7 @@ _BLOCKS: dict[str, type] = {
 
 
 @attrs.frozen(kw_only=True)
-class PrivacySpec:
+class PrivacySpec(Showable):
     """A differential privacy specification.
 
     Args:

@@ -12,25 +12,30 @@ read, which takes several looks, is refused.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.base.errors import DpspecError, TableError
+from dpspec.base.errors import DpspecError, ParameterError, TableError
 from dpspec.base.files import check_regular
-from dpspec.base.params import did_you_mean, raise_all
+from dpspec.base.params import Items, Text, Truth, define, did_you_mean, evolve, raise_all
 from dpspec.blocks.space import Attribute
 
 Codes = npt.NDArray[np.integer[Any]]
 
 _FAULTS_SHOWN = 5
 _CATEGORIES_SHOWN = 8
+_COLUMNS_SHOWN = 20
+_PLAIN = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
+MOST_RECODED = 100_000
+"""An attribute of more categories cannot be recoded while it is read."""
 
 
 def compact(codes: npt.ArrayLike, size: int) -> Codes:
@@ -237,6 +242,69 @@ def value_fault(subject: str, attribute: Attribute, category: object, note: str 
 # --- formats --------------------------------------------------------------------------------------
 
 
+@define
+class TableLayout:
+    """How tables of a specification lie on disk: the table [table] of its file.
+
+    Args:
+        unused: columns that no attribute takes; they are never read, and never released.
+        strip: leave out the blanks around what stands in a cell.
+        observed: attributes whose categories, ranges or nesting were read off a confidential table: what they are is
+            a fact about it, and published with the file.
+    """
+
+    unused: Annotated[tuple[str, ...], Items(Text(empty=True))] = ()
+    strip: Annotated[bool, Truth()] = False
+    observed: Annotated[tuple[str, ...], Items(Text())] = ()
+
+    def check(self, attributes: Sequence[Attribute]) -> None:
+        """Raise ParameterError where a column is both used and unused, or an attribute that is observed is none."""
+        names = [a.name for a in attributes]
+        faults: list[DpspecError] = [
+            ParameterError("table.observed", "names no attribute of the space", did_you_mean(name, names), value=name)
+            for name in self.observed
+            if name not in names
+        ]
+        faults += [
+            ParameterError("table.unused", f"is the column of the attribute {a.name}", "take it out of the list", value=a.source)
+            for a in attributes
+            if a.source in self.unused
+        ]
+        raise_all(faults)
+
+
+@attrs.frozen(kw_only=True)
+class ColumnSeen:
+    """What a column of a table holds, in a few words.
+
+    Args:
+        name: its name.
+        missing: in how many records nothing stands there.
+        distinct: how many values there are, the missing one not counted.
+        values: all values, as they are written; None where there are more than were asked for.
+        numbers: how many records hold a number; where all do,
+        low, high: the least and the greatest, and
+        whole: whether all are whole numbers, and
+        plain: whether all are written as whole numbers are, without a point or leading zeros.
+        padded: whether blanks stand around some value.
+        labels: the codebook that the file itself has for it: what a value means.
+        unreadable: why its values cannot be categories; None where they can.
+    """
+
+    name: str
+    missing: int = 0
+    distinct: int = 0
+    values: tuple[str, ...] | None = None
+    numbers: int = 0
+    low: float | None = None
+    high: float | None = None
+    whole: bool = False
+    plain: bool = False
+    padded: bool = False
+    labels: Mapping[str, str] = attrs.field(factory=dict)
+    unreadable: str | None = None
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class Coded:
     """A piece of a column.
@@ -275,6 +343,14 @@ class TableFormat(ABC):
         Raises:
             TableError: one is missing.
         """
+
+    def describe(self, path: Path, columns: Sequence[str], most: int) -> tuple[int, tuple[ColumnSeen, ...]]:
+        """The number of records, and what the named columns hold, for `dpspec new spec --from`; optional.
+
+        Args:
+            most: the values of a column are listed where there are at most so many.
+        """
+        raise TableError(path.name, f"cannot be described: the format {self.name} does not say how", "write the file by hand")
 
     @abstractmethod
     def write(self, table: Table, path: Path, notes: Mapping[str, str]) -> None:
@@ -391,13 +467,16 @@ def read_table(
     keep: Sequence[str] = (),
     progress: Callable[[int], object] | None = None,
     released: bool = False,
+    layout: TableLayout | None = None,
 ) -> Table:
-    """Read one file; columns that the space does not know are refused.
+    """Read one file; columns that neither the space nor its layout knows are refused, all of them in one message.
 
     Args:
         keep: columns that may be there besides, such as an identifier.
+        layout: how the table lies on disk.
         progress: called with the number of rows read so far.
-        released: whether it is a release that is read again: it may be empty, and its geography need not be nested.
+        released: whether it is a release that is read again: it has the attributes for columns, nothing in it is recoded, it may
+            be empty, and its geography need not be nested.
 
     Raises:
         NotAFileError, UnreadableFileError: there is no such file.
@@ -405,8 +484,15 @@ def read_table(
             a category that does not lie in the coarser one of its row, a file that changes meanwhile.
     """
     format_ = format_of(path, formats)
+    if released:
+        attributes, layout = as_released(attributes), None
     with _unchanged(path):
-        return _read(path, attributes, format_, keep, progress, released)
+        return _read(path, attributes, format_, keep, progress, released, layout or TableLayout())
+
+
+def as_released(attributes: Iterable[Attribute]) -> tuple[Attribute, ...]:
+    """The attributes of a table in the words of the space: each in a column of its own name, with nothing recoded."""
+    return tuple(evolve(a, column=None, recode=()) for a in attributes)
 
 
 def _read(  # noqa: PLR0917 - the arguments of its face
@@ -416,20 +502,27 @@ def _read(  # noqa: PLR0917 - the arguments of its face
     keep: Sequence[str],
     progress: Callable[[int], object] | None,
     released: bool,
+    layout: TableLayout,
 ) -> Table:
-    _check_header(format_.header(path), [a.name for a in attributes], keep)
-    pieces: dict[str, list[Codes]] = {a.name: [] for a in attributes}
+    names = format_.header(path)
+    faults = list(_header_faults(names, attributes, (*keep, *layout.unused)))
+    there = [a for a in attributes if a.source in names]
+    pieces: dict[str, list[Codes]] = {a.name: [] for a in there}
     kinds: dict[tuple[str, str], _Kind] = {}
-    rows = 0
-    for batch in format_.batches(path, attributes):
-        for attribute in attributes:
-            coded = batch[attribute.name]
-            _count_strangers(kinds, attribute, coded, rows)
-            pieces[attribute.name].append(compact(np.maximum(coded.codes, 0), attribute.size))
-        rows += len(next(iter(batch.values())).codes)
-        if progress is not None:
-            progress(rows)
-    raise_all(list(_faults(path, attributes, kinds)))
+    rows, told = 0, 0
+    for group in _by_columns(there):
+        rows = 0
+        columns = {a.name: _Column(a, strip=layout.strip) for a in group}
+        for batch in format_.batches(path, [columns[a.name].asked for a in group]):
+            for attribute in group:
+                coded = columns[attribute.name].coded(batch[attribute.source])
+                _count_strangers(kinds, attribute, coded, rows)
+                pieces[attribute.name].append(compact(np.maximum(coded.codes, 0), attribute.size))
+            read = len(next(iter(batch.values())).codes)
+            rows, told = rows + read, max(told, rows + read)
+            if progress is not None:
+                progress(told)
+    raise_all([*faults, *_faults(path, attributes, kinds)])
     if not rows and not released:
         raise TableError(path.name, "has no records", "give a table with at least one row")
     nothing = {a.name: compact((), a.size) for a in attributes}
@@ -438,6 +531,70 @@ def _read(  # noqa: PLR0917 - the arguments of its face
     if not released:
         raise_all(list(_nesting_faults(path, table)))
     return table
+
+
+def _by_columns(attributes: Sequence[Attribute]) -> list[list[Attribute]]:
+    """The attributes in groups that take each column once: two attributes may be recoded from one column."""
+    groups: list[list[Attribute]] = []
+    for attribute in attributes:
+        free = (group for group in groups if all(other.source != attribute.source for other in group))
+        group = next(free, None)
+        if group is None:
+            groups.append([attribute])
+        else:
+            group.append(attribute)
+    return groups
+
+
+class _Column:
+    """A column as a format is asked for it, and the way from what stands there to the categories of its attribute.
+
+    Args:
+        attribute: whose column it is.
+        strip: leave out the blanks around a value.
+    """
+
+    def __init__(self, attribute: Attribute, *, strip: bool) -> None:
+        self.attribute, self.strip = attribute, strip
+        self.asked = evolve(attribute, name=attribute.source, column=None, recode=(), within=None, parents=())
+        self.places: npt.NDArray[np.int64] | None = None
+        self.known: dict[str, int] = {}
+        if attribute.recode:
+            if attribute.size > MOST_RECODED:
+                rule = f"has more than {MOST_RECODED:,} categories and is recoded"
+                raise TableError(f"attribute {attribute.name}", rule, "recode the column before")
+            place = {category: place for place, category in enumerate(attribute.values())}
+            self.known = {**place, **{written: place[to] for written, to in attribute.exact_recodes().items()}}
+            written = tuple(name for name in self.known if name)
+            self.asked = Attribute(name=attribute.source, categories=written)
+            self.places = np.asarray([*(self.known[name] for name in written), -1], dtype=np.int64)  # the last for strangers
+        elif strip and attribute.count is None:
+            self.known = {category: place for place, category in enumerate(attribute.values())}
+
+    def coded(self, found: Coded) -> Coded:
+        """The codes of the attribute, for codes of what was asked."""
+        codes = found.codes if self.places is None else self.places[found.codes]
+        if not len(found.strangers) or not (self.strip or self.attribute.recode):
+            return Coded(codes=codes, strangers=found.strangers)
+        codes = codes.astype(np.int64, copy=True)
+        seen: dict[str | None, int] = {}
+        for value in found.strangers:
+            if value not in seen:
+                seen[value] = self._place(value)
+        strange = np.flatnonzero(found.codes < 0)
+        resolved = np.fromiter((seen[value] for value in found.strangers), dtype=np.int64, count=len(strange))
+        codes[strange] = resolved
+        left = [value for value, place in zip(found.strangers, resolved.tolist(), strict=True) if place < 0]
+        return Coded(codes=codes, strangers=left)
+
+    def _place(self, value: str | None) -> int:
+        written = "" if value is None else value.strip() if self.strip else value
+        if written in self.known:
+            return self.known[written]
+        if self.attribute.count is not None and not self.known and _PLAIN.fullmatch(written):
+            return int(written) if int(written) < self.attribute.count else -1
+        band = self.attribute.band(written)
+        return -1 if band is None else self.attribute.index(band)
 
 
 @contextmanager
@@ -463,6 +620,7 @@ def read_households(
     *,
     progress: Callable[[int], object] | None = None,
     released: bool = False,
+    layout: TableLayout | None = None,
 ) -> Table:
     """Read a directory with `households.*` and `persons.*`; a household without persons is vacant.
 
@@ -470,7 +628,7 @@ def read_households(
 
     Args:
         progress: called with the number of rows of both files read so far.
-        released: as of `read_table`.
+        released, layout: as of `read_table`; `layout.unused` may name columns of either file.
 
     Raises:
         TableError: as `read_table`; a file that is missing or there twice; an identifier that is missing, that two households
@@ -478,7 +636,7 @@ def read_households(
     """
     of_households, of_persons = (_only(directory, stem, formats) for stem in ("households", "persons"))
     with _unchanged(of_households, of_persons):
-        outer, inner = _both([(of_households, household), (of_persons, person)], formats, progress, released)
+        outer, inner = _both([(of_households, household), (of_persons, person)], formats, progress, released, layout)
         own, wanted = _as_one_type(_identifiers(of_households, formats), _identifiers(of_persons, formats))
     order = np.argsort(own, kind="stable")
     ranked = own[order]
@@ -519,6 +677,7 @@ def _both(
     formats: Formats,
     progress: Callable[[int], object] | None,
     released: bool,
+    layout: TableLayout | None,
 ) -> list[Table]:
     """The tables of some files; the faults of all are raised together."""
     tables: list[Table] = []
@@ -527,7 +686,8 @@ def _both(
         before = sum(map(len, tables))
         told = None if progress is None else lambda rows, before=before: progress(before + rows)
         try:
-            tables.append(read_table(path, attributes, formats, keep=[HOUSEHOLD_ID], progress=told, released=released))
+            found = read_table(path, attributes, formats, keep=[HOUSEHOLD_ID], progress=told, released=released, layout=layout)
+            tables.append(found)
         except DpspecError as problem:
             faults.append(problem)
     raise_all(faults)
@@ -552,24 +712,34 @@ def _identifiers(path: Path, formats: Formats) -> npt.NDArray[Any]:
 # --- faults --------------------------------------------------------------------------------------
 
 
-def _check_header(names: Sequence[str], expected: Sequence[str], keep: Sequence[str]) -> None:
+def _header_faults(names: Sequence[str], attributes: Sequence[Attribute], keep: Sequence[str]) -> Iterator[DpspecError]:
+    """All columns that do not fit: those that are missing, those that nothing takes, and names that stand twice."""
+    expected = [a.source for a in attributes]
     if not {*names} & {*expected, *keep} and expected:
         # Without a header the first record stands there, which is confidential.
-        advice = f"the first line names the columns: {', '.join(expected)}"
-        raise TableError("header", "names no attribute of the space", advice)
-    faults: list[DpspecError] = [
-        TableError("column", "is missing from the table", did_you_mean(name, names), value=name)
-        for name in expected
-        if name not in names
-    ]
-    faults += [
-        TableError("column", "is no attribute of the space", did_you_mean(name, expected), value=name)
-        for name in names
-        if name not in (*expected, *keep)
-    ]
+        shown = ", ".join(expected[:_COLUMNS_SHOWN]) + (", ..." if len(expected) > _COLUMNS_SHOWN else "")
+        raise TableError("header", "names no attribute of the space", f"the first line names the columns: {shown}")
+    lost = [a for a in attributes if a.source not in names]
+    more = [name for name in names if name not in {*expected, *keep}]
+    for attribute in lost[:_COLUMNS_SHOWN]:
+        advice = _meant(attribute.source, more) or f'name it by column = "..." at the attribute {attribute.name}'
+        yield TableError("column", "is missing from the table", advice, value=attribute.source)
+    for name in more[:_COLUMNS_SHOWN]:
+        advice = _meant(name, [a.source for a in lost]) or "list it as unused = [...] in [table], or make it an attribute"
+        yield TableError("column", "is no attribute of the space", advice, value=name)
+    rest = max(len(lost) - _COLUMNS_SHOWN, 0) + max(len(more) - _COLUMNS_SHOWN, 0)
+    if rest:
+        yield TableError("columns", f"{rest:,} more do not fit: of {len(names):,} in the table {len(more):,} are unknown, "
+                         f"and {len(lost):,} of {len(expected):,} are missing")  # fmt: skip
     if len(set(names)) != len(names):
-        faults.append(TableError("header", "names a column twice"))
-    raise_all(faults)
+        yield TableError("header", "names a column twice")
+
+
+def _meant(name: str, others: Sequence[str]) -> str:
+    """The column of another name that is meant, it seems: the same but for case, blanks and signs, or nearly the same."""
+    plain = {"".join(filter(str.isalnum, other.casefold())): other for other in others}
+    same = plain.get("".join(filter(str.isalnum, name.casefold())))
+    return f"did you mean {same}?" if same is not None else did_you_mean(name, others) if len(others) < _COLUMNS_SHOWN else ""
 
 
 def _count_strangers(kinds: dict[tuple[str, str], _Kind], attribute: Attribute, coded: Coded, rows: int) -> None:

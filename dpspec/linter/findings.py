@@ -456,6 +456,23 @@ def mixed_neighbours(file: Linted, context: LintContext) -> Iterator[Seen]:
         yield Seen(path="ledger", message=fault.rule, advice=fault.advice)
 
 
+@finding("observed-categories", Severity.WARNING)
+def observed_categories(file: Linted, _: LintContext) -> Iterator[Seen]:
+    """Categories, ranges or a nesting were read off the confidential table: which values occur is a fact about the people in it.
+
+    A specification is published, and its space is to be chosen without looking at the data: a category with one record in it
+    tells that there is such a record. What was there before the data, such as a classification or a codebook, tells nothing.
+    """
+    layout = file.document.layout
+    if layout is not None and layout.observed:
+        shown = ", ".join(layout.observed[:5]) + (f" and {len(layout.observed) - 5} more" if len(layout.observed) > 5 else "")
+        yield Seen(
+            path="table.observed",
+            message=f"the space of {shown} was read off the table, and is published with this file",
+            advice="take the categories from a codebook, and the names out of `observed`",
+        )
+
+
 # --- the look -------------------------------------------------------------------------------------
 
 

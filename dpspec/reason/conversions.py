@@ -18,6 +18,7 @@ import attrs
 from dpspec.base.errors import DpspecError, MissingKeyError, NoFormulaError, ParameterError, UnknownNameError
 from dpspec.base.exact import Bracket, Number, number
 from dpspec.base.params import build, did_you_mean, parameters
+from dpspec.base.shown import Showable
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.rule import Conversion
@@ -150,7 +151,7 @@ KIND = "output_divergences"
 
 
 @attrs.frozen(kw_only=True)
-class Conversions:
+class Conversions(Showable):
     """What a budget says in other terms.
 
     Args:

@@ -28,6 +28,7 @@ import attrs
 from dpspec.base.errors import DpspecError, Faults, IncompatibleBlocksError, ParameterError, PluginContractError
 from dpspec.base.exact import INFINITY, Number
 from dpspec.base.promises import is_a
+from dpspec.base.shown import Showable
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.extension import Registry, installed
 from dpspec.grammar.rule import Conversion, Rule, Step
@@ -41,7 +42,7 @@ VERSION = 1
 
 
 @attrs.frozen(kw_only=True)
-class Derivation:
+class Derivation(Showable):
     """Every mechanism that satisfies the premise satisfies the conclusion, because of the steps in between.
 
     Args:

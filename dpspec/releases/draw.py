@@ -392,7 +392,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         advice = "nothing is released under it; see `dpspec verify`"
         raise RefutedReleaseError(f"specification {document.id}", judged.sentence, advice)
     options.stage("reading")
-    given = _table(table, space, unit, registry, options.progress)
+    given = _table(table, document, unit, registry, options.progress)
     collections = Collections.found_in(space)
     if collections is not None and unit == space.units[0]:
         check_size(space.name, len(given), *collections.total_range())
@@ -494,16 +494,16 @@ def _suffix(path: Path, wanted: str | None, formats: Formats) -> str:
     return path.suffix.lower() if path.suffix.lower() in formats else ".csv"
 
 
-def _table(name: str, space: DatasetSpace, unit: str, registry: Registry, progress: Progress) -> Table:
-    path, formats = Path(name), formats_of(registry)
+def _table(name: str, document: SpecDocument, unit: str, registry: Registry, progress: Progress) -> Table:
+    path, formats, space, layout = Path(name), formats_of(registry), document.spec.space, document.layout
     if path.is_dir() and len(space.units) > 1 and unit == space.units[0]:
         outer, inner = (own_attributes(space, kind) for kind in space.units[:2])
-        found = read_households(path, outer, inner, formats, progress=lambda rows: progress(rows, 0))
+        found = read_households(path, outer, inner, formats, progress=lambda rows: progress(rows, 0), layout=layout)
         _check_members(found, space)
         return found
     attributes = tuple(a for a in space.attributes_of(unit) if a.name != MEMBERS)
     if path.exists():
-        return read_table(path, attributes, formats, progress=lambda rows: progress(rows, 0))
+        return read_table(path, attributes, formats, progress=lambda rows: progress(rows, 0), layout=layout)
     if name not in registry.names("tables"):
         known = did_you_mean(name, registry.names("tables")) or "give a table file with a header"
         raise TableError("table", "is neither a file nor a registered table", known, value=name)

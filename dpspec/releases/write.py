@@ -364,6 +364,7 @@ def described(release: Release, files: list[dict[str, Any]], kept: tuple[FoundKe
             "sentence": judged.sentence,
             "scopes": [verdict.scope for verdict in judged.verdicts],
         },
+        "not_released": [str(part) for part in document.parts],
         "mechanism": {"name": release.mechanism.name, "parameters": repr(release.mechanism), **origin},
         "dpspec": version("dpspec"),
         "table": Path(release.name).name,

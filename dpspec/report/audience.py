@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING
 
 import attrs
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.base.errors import NotReachedError
+from dpspec.base.errors import DpspecError, NotReachedError
 from dpspec.base.exact import Bracket, Number
 from dpspec.base.types import JsonData
+from dpspec.base.words import Word
 from dpspec.report import terminal
 from dpspec.report.explain import promise
 from dpspec.report.json import bracket
@@ -74,57 +78,151 @@ def nearest(spec: PrivacySpec) -> SmallestStep:
     return SmallestStep(distance=1, candidates=first, alone_is_settled=first.reason or True)
 
 
-def audience_data(found: SpecDocument, audience: str, standing: Standing) -> JsonData:
-    """The paragraphs for an audience, and the numbers in them.
+ENGLISH = "en"
+PUBLIC = "public.toml"
+_STANDINGS = {Word.RECORDED: "refuted", Word.REFUTED: "refuted"}
+
+
+@cache
+def catalogue() -> dict[str, JsonData]:
+    """What the public is told, by language; English first."""
+    text = resources.files("dpspec.report").joinpath(PUBLIC).read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def public_sentences(
+    found: SpecDocument, standing: Standing, step: SmallestStep | None, caught: Bracket | None, language: str = ENGLISH
+) -> tuple[str, str, str, str]:
+    """Four sentences: how the promise stands, what is published exactly, what can be found out, and what is not promised.
+
+    Args:
+        found: the file.
+        standing: how its claim stands.
+        step: the smallest distance at which the budget speaks about two datasets; None when that cannot be told.
+        caught: the largest power of a test at level 1/20 within it; None when there is no such number.
+        language: one of `catalogue`.
+    """
+    said, spec = catalogue()[language], found.spec
+    unit = _unit(found)
+    unit = said["units"].get(unit, unit)
+    held = spec.multiverse.induced_by()
+    if step is None:
+        limit, change = "no_number" if spec.budget.unpublished() is not None else "no_single_number", ""
+    else:
+        limit = _limit(spec, step, caught)
+        change = said["change"][_change_key(spec, step)].format(unit=unit, distance=step.distance)
+        if held != () or step.candidates.unpromised:
+            change = said["change"]["covered"].format(change=change)
+    cases_of_100 = "" if caught is None else hundredths(caught)
+    return (
+        said["standing"][_standing_key(standing.word, found.stand_ins)],
+        said["exact"][_exact_key(spec, step)].format(facts="; ".join(map(str, held or ()))),
+        said["limit"][limit].format(change=change, cases=cases_of_100),
+        said["beyond"]["outside" if found.unaccounted else "beyond"].format(unit=unit),
+    )
+
+
+def _standing_key(word: Word, stand_ins: tuple[str, ...]) -> str:
+    if stand_ins and word in (Word.VERIFIED, Word.DERIVED):
+        return f"made_up_{stand_ins[0] if len(set(stand_ins)) == 1 else 'both'}"
+    return _STANDINGS.get(word, word.word)
+
+
+def _exact_key(spec: PrivacySpec, step: SmallestStep | None) -> str:
+    held, unpromised = spec.multiverse.induced_by(), step is not None and step.candidates.unpromised
+    if not held:
+        return "some" if held is None or unpromised else "none"
+    if unpromised:
+        return "facts_and_some"
+    return "always" if step is not None and step.alone_is_settled and step.candidates.bound is not None else "facts"
+
+
+def _change_key(spec: PrivacySpec, step: SmallestStep) -> str:
+    """What distance 1 is, where the divergence counts records; else, and further apart, a distance."""
+    steps = spec.input_divergence.record_steps(spec.space)
+    if steps is None or step.distance != 1 or steps.within is not None or steps.unit != spec.input_divergence.counted_unit():
+        return "distance"
+    if steps.added is None:
+        return "replaced" if steps.replaced == 1 else "distance"
+    if steps.added != 1:
+        return "distance"
+    return "either" if steps.replaced == 1 else "added"
+
+
+def _limit(spec: PrivacySpec, step: SmallestStep, caught: Bracket | None) -> str:
+    if caught is None:
+        return "nothing"
+    if _tells_nothing(spec, step):
+        return "never"
+    if caught.lower >= 1:
+        return "no_limit"
+    return "hardly" if caught.upper > Fraction(99, 100) else "limit"
+
+
+def _tells_nothing(spec: PrivacySpec, step: SmallestStep) -> bool:
+    """Whether the laws within the step are equal; a bound of 0 says so only where 0 is the distance of equal laws alone."""
+    return step.candidates.bound == 0 and spec.output_divergence.separates_laws()
+
+
+def _unit(found: SpecDocument) -> str:
+    divergence = found.spec.input_divergence
+    unit = divergence.counted_unit() or getattr(divergence, "unit", None) or "record"
+    return unit if found.deployment is None else dict(found.deployment.units).get(unit, unit)
+
+
+def audience_data(found: SpecDocument, audience: str, standing: Standing, language: str = ENGLISH) -> JsonData:
+    """The paragraphs for an audience, and the numbers in them; for the public four sentences before them.
 
     The numbers hold for every mechanism that satisfies the specification: the largest power of a test (Kifer et
     al. 2022, Theorems 6.1 to 6.3 and Section 6.3), and the largest chance that the likelihood ratio of the truth is at least
     a factor (Kifer et al. 2022, Definition 5.4 and Theorem 3 of Section 7.4.1).
     """
     spec = found.spec
-    if spec.budget.unpublished() is not None:
-        return _without_number(found, audience, standing)
-    step = nearest(spec)
-    bound = step.candidates.bound
-    numbers: dict[str, Bracket] = {}
-    if bound is not None:
-        numbers = {POWER.format(level): allowed_power(spec.output_divergence, bound, level) for level in LEVELS}
-        numbers |= {GROWTH.format(factor): _growth(spec, bound, factor) for factor in FACTORS}
-    units = {} if found.deployment is None else dict(found.deployment.units)
+    step, numbers = None, dict[str, Bracket]()
     public = audience == "public"
-    paragraphs = _public(spec, step, numbers, units) if public else _technical(found, step)
+    unpublished = spec.budget.unpublished()
+    if unpublished is not None:
+        paragraphs = [f"What somebody can find out from the release, nobody can say: {unpublished}."]
+        paragraphs[:0] = [] if public else [f"How it stands: {standing.sentence}.", promise(found)]
+    else:
+        try:
+            step = nearest(spec)
+            numbers = _numbers(spec, step.candidates.bound)
+        except DpspecError as fault:
+            if not public:
+                raise
+            paragraphs = [f"That cannot be said in one number here ({fault.args[0]})."]
+        else:
+            paragraphs = list(_public(found, step, numbers) if public else _technical(found, step))
+        how = terminal.public_standing(standing.word, found.stand_ins) if public else f"How it stands: {standing.sentence}."
+        paragraphs.insert(0, how)
+    caught = numbers.get(POWER.format(Fraction(1, 20)))
     return {
         "id": found.id,
         "title": found.title,
         "audience": audience,
+        "language": language,
         "standing": terminal.standing_data(standing),
-        "paragraphs": [
-            terminal.public_standing(standing.word, found.stand_ins)
-            if audience == "public"
-            else f"How it stands: {standing.sentence}.",
-            *paragraphs,
-        ],
+        "sentences": list(public_sentences(found, standing, step, caught, language)) if public else [],
+        "paragraphs": paragraphs if language == ENGLISH else [catalogue()[language]["draft"]],
         "numbers": [{"what": what, "value": bracket(value)} for what, value in numbers.items()],
     }
 
 
-def _without_number(found: SpecDocument, audience: str, standing: Standing) -> JsonData:
-    """The same where no number limits anything."""
-    said = f"What somebody can find out from the release, nobody can say: {found.spec.budget.unpublished()}."
-    paragraphs = [said] if audience == "public" else [f"How it stands: {standing.sentence}.", promise(found), said]
-    return {
-        "id": found.id, "title": found.title, "audience": audience, "standing": terminal.standing_data(standing),
-        "paragraphs": paragraphs, "numbers": [],
-    }  # fmt: skip
+def _numbers(spec: PrivacySpec, bound: Number | None) -> dict[str, Bracket]:
+    if bound is None:
+        return {}
+    numbers = {POWER.format(level): allowed_power(spec.output_divergence, bound, level) for level in LEVELS}
+    return numbers | {GROWTH.format(factor): _growth(spec, bound, factor) for factor in FACTORS}
 
 
 def _growth(spec: PrivacySpec, bound: Number, factor: int) -> Bracket:
     return Bracket.exactly(1) if bound.is_infinite else allowed_excess(spec.output_divergence, bound, Bracket.exactly(factor))
 
 
-def _public(spec: PrivacySpec, step: SmallestStep, numbers: dict[str, Bracket], units: Mapping[str, str]) -> Iterator[str]:
-    unit = spec.input_divergence.counted_unit() or getattr(spec.input_divergence, "unit", None) or "record"
-    unit = units.get(unit, unit)
+def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket]) -> Iterator[str]:
+    spec, unit = found.spec, _unit(found)
+    units = {} if found.deployment is None else dict(found.deployment.units)
     several = f"what {step.distance} changes of one {unit} each can touch, yours among them"
     yield (
         "Imagine somebody who knows how the release is made and has all of the data before them, except for "
@@ -138,11 +236,12 @@ def _public(spec: PrivacySpec, step: SmallestStep, numbers: dict[str, Bracket], 
             "these facts, this somebody knows for certain which one is right, in 100 of 100 cases, and no promise changes that."
         )
     if step.alone_is_settled:
+        shows = spec.multiverse.induced_by() and not step.candidates.unpromised
         yield (
-            f"If everything but the data of one {unit} is known, the published facts settle the rest: nothing about it is left "
-            "to the blurring."
+            "A single change, at distance 1, is never left to the blurring: "
+            f"{'it always shows in the published facts' if shows else 'the promise says nothing about it'}."
         )
-    if step.candidates.bound == 0:
+    if _tells_nothing(spec, step):
         yield (
             "If the promise is kept, the release looks the same for both ideas otherwise, and does not help to tell them apart. "
             "How often can it make them twice as sure of the truth? Never."
@@ -156,7 +255,7 @@ def _public(spec: PrivacySpec, step: SmallestStep, numbers: dict[str, Bracket], 
             "there are none."
         )
     else:
-        yield "No two ideas are left open by what is published, so that there is nothing for the promise to protect."
+        yield f"The promise leaves no two ideas open at distance {FURTHEST} or less, so that it protects nothing there."
     yield (
         "What is not promised: that nothing can be learned about you. A pattern that shows in everybody's data shows without "
         "yours too, and may be applied to you. The promise is about what the use of your own data adds."
@@ -229,8 +328,12 @@ def cases(chance: Bracket) -> str:
     for size, name in ((10**9, "a billion"), (10**6, "a million"), (1000, "1,000")):
         if chance.upper <= Fraction(1, size):
             return f"1 of {name} cases"
-    hundredths = next(n for n in range(1, 101) if chance.lower <= Fraction(n, 100) or n == 100)
-    return f"{hundredths} of 100 cases"
+    return f"{hundredths(chance)} of 100 cases"
+
+
+def hundredths(chance: Bracket) -> int:
+    """The least n from 1 to 100 that is no smaller than a hundred times the chance."""
+    return next(n for n in range(1, 101) if chance.upper <= Fraction(n, 100) or n == 100)
 
 
 def limit(chance: Bracket) -> str:
@@ -253,6 +356,10 @@ def limit(chance: Bracket) -> str:
 def audience_text(data: JsonData, found: SpecDocument) -> str:
     """The paragraphs as text; for the technical audience with a table of the numbers."""
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), ""]
+    if data["sentences"]:
+        parts += [" ".join(data["sentences"]), ""]
+        if data["language"] == ENGLISH:
+            parts += [Text("More exactly", "bold"), ""]
     for paragraph in data["paragraphs"]:
         parts += [paragraph, ""]
     if data["audience"] == "technical":

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.rule import Step
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.reason.conversions import ConversionPath, Conversions, Leg
+    from dpspec.reason.search import Derivation
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import Standing
 
@@ -59,7 +60,9 @@ _SENTENCES = {
 }
 
 
-def comparison_text(found: Comparison, left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing]) -> str:
+def comparison_parts(
+    found: Comparison, left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing]
+) -> list[RenderableType]:
     """The whole comparison of two files, with how the claim of each stands."""
     parts: list[RenderableType] = [_titles(left, right, standings), _side_by_side(found)]
     parts += [_direction("A", "B", found.forward, found.right)]
@@ -68,7 +71,7 @@ def comparison_text(found: Comparison, left: SpecDocument, right: SpecDocument, 
     if notes:
         parts.append(_section("Beware", [_bullet(note) for note in notes]))
     parts += [_budgets(found), _relation(found)]
-    return drawn(*(part for pair in zip(parts, [""] * len(parts), strict=True) for part in pair)).rstrip()
+    return [part for pair in zip(parts, [""] * len(parts), strict=True) for part in pair]
 
 
 def _titles(left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing]) -> Table:
@@ -238,6 +241,24 @@ def _relation(found: Comparison) -> Group:
     return Group(Text.assemble(("Relation: ", "bold"), (words, style)), Text(sentence))
 
 
+# --- derivations ----------------------------------------------------------------------------------
+
+
+def chain_parts(found: Derivation) -> list[RenderableType]:
+    """From the premise to the conclusion, step by step."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1), expand=True, header_style="bold")
+    for title in ("step", "block", "rule", "because", "budget then"):
+        table.add_column(title, overflow="fold")
+    for place, step in enumerate(found.steps, 1):
+        table.add_row(str(place), step.block, step.rule, f"{step.reason} ({step.citation})", budget_in_words(step.after.budget))
+    ends = grid()
+    for label, spec in (("from", found.premise), ("to", found.conclusion)):
+        ends.add_row(Text(label, FAINT), f"{budget_in_words(spec.budget)} {place_in_words(spec)}")
+    head = f"Every mechanism that satisfies the first satisfies the second: {count(len(found.steps), 'step')}."
+    parts: list[RenderableType] = [Text(head, "bold"), "", ends]
+    return [*parts, "", table] if found.steps else parts
+
+
 # --- conversions ----------------------------------------------------------------------------------
 
 
@@ -275,7 +296,7 @@ def _parameter(divergence: Any) -> str:
     return str(divergence.budget_parameters[0])
 
 
-def conversion_text(found: Conversions) -> str:
+def conversion_parts(found: Conversions) -> list[RenderableType]:
     """A headline, the paths that every mechanism with this budget may take, and those that need to know the mechanism."""
     wanted = f"{_parameter(found.goal)} of {thing_in_words(found.goal)}"
     given = f"{_parameter(found.source)} = {number_in_words(found.value)} of {thing_in_words(found.source)}"
@@ -292,7 +313,7 @@ def conversion_text(found: Conversions) -> str:
     if found.alike:
         others = ", ".join(found.alike)
         parts.append(Text(f"Other standards write {_parameter(found.goal)} too: --to {others}", FAINT))
-    return drawn(*parts).rstrip()
+    return parts
 
 
 def _table(paths: list[ConversionPath]) -> Table:
@@ -404,7 +425,7 @@ def order_mark(found: Order, i: int, j: int) -> tuple[str, str, str]:
     return ("<=?", "implied by", OPEN) if both[1] is _YES else _HALF[both[0]]
 
 
-def order_text(found: Order, documents: Sequence[SpecDocument]) -> str:
+def order_parts(found: Order, documents: Sequence[SpecDocument]) -> list[RenderableType]:
     """The specifications by number, the matrix, and the arrows of the picture."""
     names = [f"{place:>3}  {document.id}" for place, document in enumerate(documents, 1)]
     head = [Text("Specifications", "bold"), Text("\n".join(names), no_wrap=True), Text("")]
@@ -413,7 +434,7 @@ def order_text(found: Order, documents: Sequence[SpecDocument]) -> str:
     parts += [Text("Strongest first, each with what it implies next", "bold"), *_chains(found)]
     if found.unknown:
         parts += [Text(""), Text(f"unknown: {count(len(found.unknown), 'direction')}", OPEN)]
-    return drawn(*parts).rstrip()
+    return parts
 
 
 def _matrices(found: Order) -> list[RenderableType]:

@@ -267,6 +267,11 @@ def _docstring(cls: type | Callable[..., Any]) -> tuple[str, dict[str, str]]:
     return _reflowed(prose), described
 
 
+def prose(cls: type) -> str:
+    """The docstring of a class without its `Args:` and examples."""
+    return _docstring(cls)[0]
+
+
 def _reflowed(lines: list[str]) -> str:
     """Paragraphs on one line each; indented lines and lists stay as they are."""
     text = ""
@@ -347,7 +352,11 @@ def _other_units(spec: PrivacySpec) -> Iterator[JsonData]:
 
 def promise(found: SpecDocument | PromisedBeside) -> str:
     """The sentence that the five blocks make."""
-    spec = found.spec
+    return promise_of(found.spec)
+
+
+def promise_of(spec: PrivacySpec) -> str:
+    """The sentence that five blocks make."""
     agree = "" if spec.multiverse.induced_by() == () else " of one universe"
     per, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
     value = spec.budget.uniform()

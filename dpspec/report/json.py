@@ -41,8 +41,18 @@ def output_schema() -> JsonData:
 
 def document(command: str, exit_code: int, content: Mapping[str, Any]) -> str:
     """One JSON text with its version, command and exit code in front."""
-    data = {"format": FORMAT, "command": command, "exit_code": exit_code, **content}
+    return written({"format": FORMAT, "command": command, "exit_code": exit_code, **content})
+
+
+def written(data: Mapping[str, Any]) -> str:
+    """Data as the text that ``--format json`` prints, in which nothing is a command to a terminal."""
     return harmless_json(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def answer(command: str, exit_code: int, content: Mapping[str, Any]) -> JsonData:
+    """The same as data: texts, numbers, lists and tables, nothing else."""
+    data: JsonData = json.loads(document(command, exit_code, content))
+    return data
 
 
 def errors(fault: DpspecError) -> list[JsonData]:

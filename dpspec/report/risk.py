@@ -88,7 +88,7 @@ def panel_data(panel: Panel, found: SpecDocument, standing: Standing) -> JsonDat
     }
 
 
-def panel_text(panel: Panel, found: SpecDocument, standing: Standing) -> str:
+def panel_parts(panel: Panel, found: SpecDocument, standing: Standing) -> list[RenderableType]:
     """For every attacker the first row of each quantity; all rows are shown where the attacker is named."""
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), terminal.standing_line(standing)]
     for report in panel.reports:
@@ -102,7 +102,7 @@ def panel_text(panel: Panel, found: SpecDocument, standing: Standing) -> str:
     parts.append("")
     parts += [Text(f"{name} not asked: {reason}", OPEN) for name, reason in panel.not_asked]
     parts.append(Text("All rows of one attacker: --attacker NAME; all attackers: dpspec plugins", FAINT))
-    return drawn(*parts).rstrip()
+    return parts
 
 
 def _given(value: Any) -> str:
@@ -120,7 +120,7 @@ def _said(statement: RiskStatement) -> JsonData:
     }
 
 
-def risk_text(report: RiskReport, found: SpecDocument, standing: Standing) -> str:
+def risk_parts(report: RiskReport, found: SpecDocument, standing: Standing) -> list[RenderableType]:
     """Who the attacker is, a table of the rows, and the reason and the assumption of every number."""
     attacker = report.attacker
     who = Table.grid(padding=(0, 2, 0, 0))
@@ -147,7 +147,7 @@ def risk_text(report: RiskReport, found: SpecDocument, standing: Standing) -> st
             "The mechanism is beyond the worst case: it does not satisfy the specification, or a statement or assumption fails."
         )
         parts += ["", Text(beyond, BAD)]
-    return drawn(*parts).rstrip()
+    return parts
 
 
 def _table(report: RiskReport, reasons: Reasons) -> Table:

@@ -75,10 +75,10 @@ def width() -> int:
     return max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))
 
 
-def drawn(*parts: RenderableType) -> str:
-    """The parts as one text without trailing blanks; coloured on a terminal unless NO_COLOR is set."""
+def drawn(*parts: RenderableType, plain: bool = False) -> str:
+    """The parts as one text without trailing blanks; coloured on a terminal unless NO_COLOR is set, or it is to be `plain`."""
     page = io.StringIO()
-    coloured = _on_terminal()
+    coloured = _on_terminal() and not plain
     console = Console(file=page, width=width(), force_terminal=coloured, highlight=False, markup=False, emoji=False)
     for part in parts:
         console.print(_Harmless(part), soft_wrap=isinstance(part, Text) and part.no_wrap is True)
@@ -353,7 +353,7 @@ PUBLIC = {
     ),
     Word.RECORDED: (
         "The promise told below is known to be false: the release described here does not keep it. The limits below are those of "
-        "a release that would; this one can tell more about you."
+        "a release that would; this one may tell more about you."
     ),
     Word.UNCHECKED: (
         "Nobody has checked here that any release keeps this promise. The limits below are those of a release that keeps it."

@@ -74,7 +74,7 @@ def failed(path: str, word: Word, fault: DpspecError) -> str:
     return drawn(headline(path, word.label, BAD, f"  {count(len(each(fault)), 'fault')}"))
 
 
-def file_report(path: str, report: FileReport) -> str:
+def file_report_parts(path: str, report: FileReport) -> list[RenderableType]:
     """A judged file: its word, then every obligation."""
     head = headline(path, *marked(report.word))
     title = Padding(Text(f"{report.document.title} ({report.scope})", FAINT), (0, 0, 0, 2))
@@ -90,7 +90,7 @@ def file_report(path: str, report: FileReport) -> str:
     taken += [str(one) for one in report.document.assumed]
     assumed = [headline("  assumes", text, FAINT) for text in taken]
     replays = [headline("  replay", obligation.replay, FAINT) for obligation in report.obligations if obligation.replay]
-    return drawn(head, title, rows, *assumed, *replays)
+    return [head, title, rows, *assumed, *replays]
 
 
 def replayed(path: str, found: Replay) -> str:
@@ -152,7 +152,18 @@ def _raised(lines: Sequence[Grown]) -> Iterator[TextLine]:
         yield "not", f"raised: {', '.join(line.size for line in left)} ({left[0].stopped})"
 
 
-def verdict_lines(verdict: Verdict, spec: PrivacySpec) -> Iterator[TextLine]:
+def verdict_parts(found: Verdict) -> list[RenderableType]:
+    """A verdict by itself: its word, and how it was reached."""
+    word = Word[found.outcome.name]
+    rows = grid(indent=2)
+    for label, said in verdict_lines(found, found.spec):
+        rows.add_row("", Text(label, FAINT), said)
+    for said in found.assumptions:
+        rows.add_row("", Text("assumes", FAINT), said)
+    return [Text(*marked(word)), rows]
+
+
+def verdict_lines(verdict: Verdict, spec: PrivacySpec | None) -> Iterator[TextLine]:
     """How a verdict was reached, its constant against the budget, its witness, and what else was noticed."""
     if verdict.reason:
         yield "reason", verdict.reason
@@ -199,8 +210,9 @@ def _closeness(result: UniverseResult) -> str:
     return ""
 
 
-def _witness(witness: Witness, spec: PrivacySpec) -> Iterator[TextLine]:
-    left, right = pair_in_words(witness.left, witness.right, spec.space)
+def _witness(witness: Witness, spec: PrivacySpec | None) -> Iterator[TextLine]:
+    both = (witness.left, witness.right)
+    left, right = map(value_text, both) if spec is None else pair_in_words(*both, spec.space)
     yield "witness", f"x  = {left}"
     yield "", f"x' = {right}"
     distance, divergence = number_in_words(witness.distance), bracket_in_words(witness.divergence)
@@ -241,6 +253,8 @@ def released(data: Mapping[str, Any], directory: str) -> str:
     rows.add_row("", f"{count(data['records'], 'record')} of {data['table']}, by {data['mechanism']['name']}")
     rows.add_row(Text("spec", FAINT), data["specification"]["id"])
     rows.add_row(Text("claim", FAINT), data["claim"]["sentence"])
+    for place, part in enumerate(data["not_released"]):
+        rows.add_row(Text("" if place else "beside", FAINT), f"{part}: the file promises it too, and it is not released here")
     rows.add_row(Text("random", FAINT), data["randomness"])
     for held in data["invariants"]:
         cells = held["cells"]
@@ -318,7 +332,7 @@ def _plugin(info: PluginInfo) -> str:
 # --- ledgers --------------------------------------------------------------------------------------
 
 
-def ledger_text(found: Composition) -> str:
+def ledger_parts(found: Composition) -> list[RenderableType]:
     """The table of the parts, the common blocks with the total, and the losses."""
     rows: list[RenderableType] = [
         _parts(found),
@@ -332,7 +346,7 @@ def ledger_text(found: Composition) -> str:
     if losses:
         rows += ["", Text("What was lost on the way", "bold")]
         rows += [Padding(_bullet(loss), (0, 0, 0, 2)) for loss in losses]
-    return drawn(*rows).rstrip()
+    return rows
 
 
 def _parts(found: Composition) -> Table:
@@ -439,7 +453,7 @@ def _step(step: Step) -> Mapping[str, Any]:
 # --- releases counted by their privacy losses -----------------------------------------------------
 
 
-def account_text(found: PrivacyAccount) -> str:
+def account_parts(found: PrivacyAccount) -> list[RenderableType]:
     """The answer, the parts, and what it is about."""
     name, value = found.given
     answer = found.value.outward(7)
@@ -456,9 +470,7 @@ def account_text(found: PrivacyAccount) -> str:
     about = grid()
     about.add_row(Text("for datasets", FAINT), f"at distance 1 in {thing_in_words(spec.input_divergence)}")
     about.add_row(Text("inside", FAINT), "\n".join(multiverse_in_words(spec.multiverse)))
-    return drawn(
-        head, "", table, "", about, "", Text("How the claims stand", "bold"), Padding(_standings(found), (0, 0, 0, 2))
-    ).rstrip()
+    return [head, "", table, "", about, "", Text("How the claims stand", "bold"), Padding(_standings(found), (0, 0, 0, 2))]
 
 
 def account_data(found: PrivacyAccount) -> dict[str, Any]:

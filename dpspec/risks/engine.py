@@ -35,15 +35,16 @@ from dpspec.base.errors import (
 )
 from dpspec.base.exact import Bracket
 from dpspec.base.params import build
+from dpspec.base.shown import Showable
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.parts import own_attributes
-from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
+from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense, Tolerance
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.tables import Table, read_households, read_table
+from dpspec.grammar.tables import Table, TableLayout, as_released, read_households, read_table
 
 Place = tuple[tuple[str, str], ...]
 """Where a quantity is measured."""
@@ -73,7 +74,7 @@ class RiskRow:
 
 
 @attrs.frozen(kw_only=True)
-class RiskReport:
+class RiskReport(Showable):
     """What an attacker can do: the worst case beside a mechanism's own law.
 
     Args:
@@ -82,6 +83,7 @@ class RiskReport:
         mechanism: whose own law is shown; None for the worst case alone.
         rows: the statements, in the order in which the attacker makes them, those of the worst case first.
         unknown: what stayed open, as (side, reason), the side being "worst case" or "mechanism".
+        about: the file and how its claim stands, for whoever shows the report; None where that was not looked at.
     """
 
     spec: PrivacySpec
@@ -89,6 +91,7 @@ class RiskReport:
     mechanism: Mechanism | None
     rows: tuple[RiskRow, ...]
     unknown: tuple[tuple[str, str], ...] = ()
+    about: Any = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def exceeded(self) -> tuple[RiskRow, ...]:
@@ -134,7 +137,7 @@ def risk(spec: PrivacySpec, attacker: AttackerModel, mechanism: Mechanism | None
 
 
 @attrs.frozen(kw_only=True)
-class Panel:
+class Panel(Showable):
     """What several attackers make of one specification.
 
     Args:
@@ -294,28 +297,30 @@ def at_universe_of(spec: PrivacySpec, dataset: Dataset) -> PrivacySpec:
     return spec.replace(budget=UniformBudget(parameter=spec.budget.parameter, value=max(values)))
 
 
-def dataset_of(name: str, space: DatasetSpace, registry: Registry) -> Dataset:
+def dataset_of(name: str, space: DatasetSpace, registry: Registry, layout: TableLayout | None = None) -> Dataset:
     """The dataset in a table: a file, a directory with households and persons, a registered table, or a release's report.
 
     Args:
         name: what is read; of a release's ``report.json`` the released tables beside it.
         space: what the records are read as, of its largest unit.
         registry: where formats and tables are looked up.
+        layout: how a table lies on disk; released ones are in the words of the space.
 
     Raises:
         TableError: when it cannot be read, or does not fit the space.
     """
     path = Path(name)
+    told: Callable[[Iterable[Attribute]], tuple[Attribute, ...]] = tuple
     if path.suffix == ".json":
-        path = _released(path)
+        path, layout, told = _released(path), None, as_released
     formats = {suffix: cls() for cls in registry.classes("formats") for suffix in cls.suffixes}
     unit = space.units[0] if space.units else ""
     if path.is_dir() and len(space.units) > 1:
-        outer, inner = (own_attributes(space, kind) for kind in space.units[:2])
-        return _of_households(read_households(path, outer, inner, formats), space)
-    attributes = tuple(a for a in space.attributes_of(unit) if a.name != MEMBERS)
+        outer, inner = (told(own_attributes(space, kind)) for kind in space.units[:2])
+        return _of_households(read_households(path, outer, inner, formats, layout=layout), space)
+    attributes = told(a for a in space.attributes_of(unit) if a.name != MEMBERS)
     if path.exists():
-        return _of_records(read_table(path, attributes, formats), space)
+        return _of_records(read_table(path, attributes, formats, layout=layout), space)
     if name in registry.names("tables"):
         return _of_records(registry.get("tables", name)().build(), space)
     advice = "give a table, or a release's report.json"

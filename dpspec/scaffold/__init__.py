@@ -12,7 +12,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from dpspec.base.errors import ParameterError, ReleaseError
-from dpspec.base.files import write_folder
+from dpspec.base.files import write_folder, write_whole
+from dpspec.specfile.reader import SCHEMA_BESIDE
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -85,3 +86,16 @@ def write_spec(text: str, path: Path) -> None:
         raise ReleaseError("file", "exists already", "choose another name or --dir", value=str(path)) from None
     except OSError as problem:
         raise ReleaseError("file", f"cannot be written ({problem.strerror})", "choose another --dir", value=str(path)) from None
+
+
+def write_schema(directory: Path) -> list[Path]:
+    """Put the JSON schema of specifications where a new file of this directory looks for it, unless one is there.
+
+    Returns:
+        the file, where it was written.
+    """
+    path = directory / SCHEMA_BESIDE
+    if path.exists():
+        return []
+    write_whole(path, files("dpspec.specfile").joinpath(path.name).read_text(encoding="utf-8"))
+    return [path]

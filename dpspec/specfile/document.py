@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
+from dpspec.base.shown import Showable
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.mechanism import Flavour, Mechanism
     from dpspec.grammar.rule import Route
     from dpspec.grammar.spec import PrivacySpec
+    from dpspec.grammar.tables import TableLayout
     from dpspec.specfile.deployment import BlockProvenance, Deployment, PublishedSource, UnaccountedStep
 
 SCHEMA = 1
@@ -280,7 +283,7 @@ class Ledger:
 
 
 @attrs.frozen(kw_only=True)
-class SpecDocument:
+class SpecDocument(Showable):
     """One specification file.
 
     Args:
@@ -304,6 +307,7 @@ class SpecDocument:
         unaccounted: what was done outside of the guarantee.
         parts: what the same product promises besides.
         secret: the mechanism, where some of its parameters are not published; `mechanism` is then None.
+        layout: how tables that are released lie on disk; it says nothing of the promise.
     """
 
     id: str
@@ -326,6 +330,7 @@ class SpecDocument:
     unaccounted: tuple[UnaccountedStep, ...] = ()
     parts: tuple[PromisedBeside, ...] = ()
     secret: SecretMechanism | None = None
+    layout: TableLayout | None = None
 
     @property
     def promises(self) -> tuple[PrivacySpec, ...]:

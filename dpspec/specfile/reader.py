@@ -23,6 +23,7 @@ The language in one view; every table with ``type`` takes the parameters that th
     [provenance]                        for each block how = stated, inferred or assumed; source = ids; because
     [[part]]                            title, view, share, verdict, because, and the blocks that differ: promised besides
     [[unaccounted]]                     step, effect, touches, source: what was done outside of the guarantee
+    [table]                             unused, strip, observed: how a table that is released lies on disk
 
 Limits come first, then the parser; numbers stay exactly as written. `new_spec` is a commented file to start from.
 """
@@ -52,7 +53,9 @@ from dpspec.base.errors import (
     WrongShapeError,
 )
 from dpspec.base.files import read_bytes
-from dpspec.base.params import raise_all
+from dpspec.base.params import FAILED, raise_all
+from dpspec.blocks.space import DatasetSpace
+from dpspec.grammar.tables import TableLayout
 from dpspec.specfile.blocks import BlockReader, RecordReader
 from dpspec.specfile.deployment import read_facts
 from dpspec.specfile.document import SCHEMA, SpecDocument
@@ -70,6 +73,11 @@ LONGEST_WORD = 2000
 """The longest bare key or number; a longer integer could not even be shown."""
 
 SUFFIX = ".dpspec.toml"
+
+SCHEMA_BESIDE = ".dpspec/spec-1.schema.json"
+"""Where `dpspec new spec` puts the JSON schema, beside the file that names it."""
+SCHEMA_LINE = f"#:schema ./{SCHEMA_BESIDE}"
+"""The first line of a new file: editors (Taplo, Even Better TOML) complete and check it by this schema, without a network."""
 
 _MARK = re.compile(
     r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}.=,\n]'
@@ -193,7 +201,7 @@ def _too_large_at(subject: str, rule: str, text: str, place: int) -> SpecTooLarg
 _KEYS = (
     "schema", "id", "title", "space", "multiverse", "input_divergence", "output_divergence", "budget", "mechanism",
     "claim", "ledger", "miniature", "counterexample", "expect", "explained", "source",
-    "deployment", "provenance", "unaccounted", "part",
+    "deployment", "provenance", "unaccounted", "part", "table",
 )  # fmt: skip
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -330,6 +338,7 @@ class _Reader:
         listed = {"source": isinstance(self.data.get("source"), list), "unaccounted": True}
         rows = {key: self.blocks.rows(self.data, key) if several else [] for key, several in listed.items()}
         facts = read_facts(self.maker, self.data, rows)
+        layout = self._layout(read.given.get("space"))
         identity = self._id()
         if self.log.faults or read.spec is None:
             return None
@@ -338,8 +347,19 @@ class _Reader:
             miniatures=miniatures, counterexamples=counterexamples, expectations=expectations, ledger=ledger,
             explained=explained, source=source, sources=facts.sources, deployment=facts.deployment,
             provenance=facts.provenance, unaccounted=facts.unaccounted, parts=parts,
-            secret=read.secret,
+            secret=read.secret, layout=layout,
         )  # fmt: skip
+
+    def _layout(self, space: Any) -> TableLayout | None:
+        """The table [table]."""
+        table = self.maker.table(self.data["table"], "table") if "table" in self.data else None
+        layout = FAILED if table is None else self.maker.make(TableLayout, table, "table")
+        if not isinstance(layout, TableLayout):
+            return None
+        if isinstance(space, DatasetSpace):
+            attributes = [a for unit in space.units for a in space.attributes_of(unit)]
+            self.log.attempt("table", lambda: layout.check(attributes))
+        return layout
 
     def _id(self) -> str:
         identity = self.records.text(self.data, "id", "")
@@ -363,4 +383,5 @@ def new_spec(name: str) -> str:
     """
     if not is_id(name):
         raise ParameterError("name", "must be lower-kebab", "such as my-release-2020", value=name)
-    return files("dpspec.specfile").joinpath("new.dpspec.toml").read_text(encoding="utf-8").replace("@ID@", name)
+    template = files("dpspec.specfile").joinpath("new.dpspec.toml").read_text(encoding="utf-8")
+    return f"{SCHEMA_LINE}\n{template.replace('@ID@', name)}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpspec.base.params import NUMBER_SCHEMA, object_schema, parameters
 from dpspec.extension import KINDS, Entry, Registry, load_plugins
+from dpspec.grammar.tables import TableLayout
 from dpspec.specfile.blocks import BLOCK_KINDS, OF_PART
 from dpspec.specfile.deployment import BLOCKS, BlockProvenance, Deployment, PublishedSource, UnaccountedStep
 from dpspec.specfile.document import QUANTITIES, SCHEMA, VERDICTS
@@ -64,6 +65,7 @@ def language_schema(registry: Registry) -> dict[str, Any]:
         "provenance": _object({block: _provenance() for block in BLOCKS}, []),
         "part": _list({**_object({"title": _TEXT, **_told_of_parts(), **blocks}, ["title"]), "anyOf": _either(BLOCK_KINDS)}),
         "unaccounted": _list(object_schema(UnaccountedStep)),
+        "table": object_schema(TableLayout),
     }
     return {
         "$schema": DRAFT,

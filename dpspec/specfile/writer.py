@@ -126,6 +126,8 @@ class _Writer:
             yield from _table("provenance", {block: _inline(_without(row, "block")) for block, row in rows.items()})
         for step in document.unaccounted:
             yield from _table("unaccounted", self.parameters(step), array=True)
+        if document.layout is not None:
+            yield from _table("table", self.parameters(document.layout))
 
     def blocks(
         self, spec: PrivacySpec, mechanism: Mechanism | None, prefix: str, inherited: SpecDocument | None

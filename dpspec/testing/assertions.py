@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dpspec.api import read
+from dpspec.extension.loader import installed
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.report.text import verdict_lines
 from dpspec.specfile.document import SpecDocument
+from dpspec.specfile.reader import read
 from dpspec.verifier.entry import PowerError, verify_claim
 from dpspec.verifier.sampled.calls import Function
 from dpspec.verifier.verdict import Outcome, Verdict
@@ -43,7 +44,7 @@ def assert_satisfies(
     """
     __tracebackhide__ = True
     if isinstance(spec, (str, Path)):
-        spec = read(spec)
+        spec = read(Path(spec), installed().registry)
     if isinstance(spec, SpecDocument):
         spec = spec.spec
     verdict = verify_claim(mechanism, spec, **options)
@@ -82,7 +83,7 @@ def assert_not_refuted(
     """
     __tracebackhide__ = True
     if isinstance(spec, (str, Path)):
-        spec = read(spec)
+        spec = read(Path(spec), installed().registry)
     if isinstance(spec, SpecDocument):
         spec = spec.spec
     name = getattr(function, "__name__", "the function")

@@ -16,6 +16,7 @@ import attrs
 
 from dpspec.base.errors import DpspecError, count
 from dpspec.base.exact import Bracket
+from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.base.words import Word, joint_word, worst_word
 from dpspec.extension.hooks import Registry
@@ -69,7 +70,7 @@ class Obligation:
 
 
 @attrs.frozen(kw_only=True)
-class FileReport:
+class FileReport(Showable):
     """What was found about one file."""
 
     document: SpecDocument
@@ -284,13 +285,21 @@ def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) ->
     """A claim about every dataset of a space."""
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
-        verdict = not_empty(verify(mechanism, spec, registry=registry, progress=progress))
-        if verdict.method == "none":  # too large to be listed
-            found = derive(mechanism, spec, registry=registry)
-            verdict = attrs.evolve(verdict, reason=f"{verdict.reason}; {found}") if isinstance(found, Missing) else found
+        verdict = judged(mechanism, spec, registry=registry, progress=progress)
         return attrs.evolve(_recorded(name, verdict, recorded), recorded=recorded, spec=spec, subject=mechanism)
 
     return Judgement(name=name, judge=judge)
+
+
+def judged(
+    mechanism: Mechanism, spec: PrivacySpec, *, registry: Registry | None = None, progress: Progress | None = None
+) -> Verdict:
+    """Judge a mechanism on every dataset of a space: walked where it can be listed, else by how the mechanism is made."""
+    verdict = not_empty(verify(mechanism, spec, registry=registry, progress=progress))
+    if verdict.method == "none":  # too large to be listed
+        found = derive(mechanism, spec, registry=registry)
+        verdict = attrs.evolve(verdict, reason=f"{verdict.reason}; {found}") if isinstance(found, Missing) else found
+    return verdict
 
 
 def _on_whole(document: SpecDocument) -> Verdict | Missing:

@@ -13,6 +13,7 @@ Specification files hold no import paths: what code is run is said by the person
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import itertools
@@ -49,6 +50,7 @@ from dpspec.verifier.automatic import Sampler
 from dpspec.verifier.automatic.loops import prepare
 from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE, enumerate_law
 from dpspec.verifier.automatic.whole import ROUNDING, NoConstant, WholeProof, whole_tree
+from dpspec.verifier.beyond import exceeding_pair
 from dpspec.verifier.bits import refute_bits
 from dpspec.verifier.exhaustive import not_empty, verify, without_number
 from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
@@ -318,7 +320,7 @@ PATHS = 3_000
 GLANCE, FIRST_LOOK = Fraction(1, 2), Fraction(1)
 """Seconds of a glance at the choices of a function, and of draws before its choices are looked at to the end."""
 PARTS = {
-    "first calls": 0.2, "choices": 0.45, "event": 0.3, "second opinion": 0.5, "sampling": 0.95, "covered": 0.4, "bits": 0.3,
+    "first calls": 0.2, "choices": 0.45, "pairs": 0.35, "event": 0.3, "second opinion": 0.5, "sampling": 0.95, "covered": 0.4, "bits": 0.3,
 }  # fmt: skip
 """The part of the time left that a stage may take; sampling has some to spare for its report."""
 LISTED = 130
@@ -451,6 +453,9 @@ class _Case:
             exact = "to enumerate its choices takes longer than its part of the time" if exact is None else exact
         if isinstance(exact, Verdict):
             return attrs.evolve(exact, findings=_each_once((*findings, *exact.findings)))
+        beyond = self._exceeding_pair(findings, PARTS["pairs"] * self.clock.left())
+        if beyond is not None:
+            return attrs.evolve(beyond, findings=_each_once((*findings, *beyond.findings)))
         covering = self.sampling.loss is not None
         found = self._drawn(findings, PARTS["covered" if covering else "sampling"] * self.clock.left())
         if found is None:
@@ -621,6 +626,29 @@ class _Case:
         except (NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}
 
+    def _exceeding_pair(self, findings: list[Notice], seconds: float) -> Verdict | None:
+        """Refuted by the laws of the code on one pair of datasets, where nothing was decided of the whole space."""
+        if readable(self.function) is None or self.datasets is not None:
+            return None
+        ran = self._apart(lambda _: self._looked_for(seconds), seconds=_at_most(seconds))
+        if ran.value is None:
+            return None
+        found, laws = ran.value
+        exceeded = self._exceeded(found, laws)
+        return exceeded if isinstance(exceeded, Verdict) and exceeded.outcome is Outcome.REFUTED else None
+
+    def _looked_for(self, seconds: float) -> tuple[Verdict, dict[Dataset, Any]] | None:
+        """A pair beyond the claim with its laws, from one tree for all datasets where there is one."""
+        space, function = self.spec.space, cast("Function", readable(self.function))
+        sampler = FunctionSampler(self.function, "function", most_paths=PATHS, symbolic=True)
+        law_on: Callable[[Dataset], Any] = lambda dataset: sampler.law(dataset, space)
+        if not isinstance(self.function, AdaptedFunction):
+            with contextlib.suppress(NoConstant, NotEnumerableError, NoFormulaError):
+                tree = whole_tree(function, self.spec, most_paths=PATHS)
+                law_on = law_on if tree.chances else tree.on
+        found = exceeding_pair(law_on, self.spec, seed=self.sampling.seed, seconds=0.9 * seconds)
+        return None if isinstance(found, str) else (found[0], {dataset: law_on(dataset) for dataset in found[1]})
+
     def _exceeded(self, found: Verdict, laws: dict[Dataset, Any]) -> Verdict | str:
         """Refuted; by laws of noise with an event that draws tell, or else where the function does what was read off its code.
 
@@ -775,7 +803,7 @@ def _ends(child: Returned[Any], when: str) -> Notice:
 
 
 def _at_most(seconds: float) -> float:
-    """When a stage is ended that ends by itself after `seconds`, unless a call does not return: late enough for a slow machine."""
+    """When a stage is ended that ends by itself after `seconds`, unless a call does not return: late, for slow machines."""
     return 1.1 * seconds + 0.5
 
 

@@ -10,9 +10,11 @@ import attrs
 
 from dpspec.base.errors import DpspecError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, largest
+from dpspec.base.shown import Showable
 from dpspec.base.types import JsonData
 from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Provenance
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.expression import Expression
 
 
@@ -199,7 +201,7 @@ class ProofStep:
 
 
 @attrs.frozen(kw_only=True)
-class Verdict:
+class Verdict(Showable):
     """The judgement of a claim.
 
     Args:
@@ -214,6 +216,7 @@ class Verdict:
         findings: what else was noticed about the mechanism.
         assumptions: what the judgement takes for granted, one short line each.
         proof: for a derived verdict, the steps of the proof.
+        spec: what was claimed, for whoever shows the verdict; None where that was not said.
     """
 
     outcome: Outcome
@@ -226,6 +229,7 @@ class Verdict:
     findings: tuple[Notice, ...] = ()
     assumptions: tuple[str, ...] = ()
     proof: tuple[ProofStep, ...] = ()
+    spec: PrivacySpec | None = attrs.field(default=None, eq=False, repr=False)
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a verdict is not a truth value: use verdict.outcome or verdict.require()")

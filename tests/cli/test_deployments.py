@@ -354,6 +354,13 @@ def test_evidence_marks_what_is_known_and_how(run, folder, tmp_path):
     ran, data = gathered(run, folder, "proved", tmp_path / "a")
     assert ran.code == 0
     assert marks(data, "correctness")["claim"] == ("proved", True)
+    assert not [row for row in data["lines"] if "of the mechanism alone" in row["says"]]
+    tuned = (folder / "proved.dpspec.toml").read_text(encoding="utf-8")  # the folder is shared: a copy beside
+    path = tmp_path / "proved.dpspec.toml"
+    path.write_text(f'{tuned}\n[[unaccounted]]\nstep = "tuning"\neffect = "the bound"\n', encoding="utf-8")
+    ran, told = gathered(run, tmp_path, "proved", tmp_path / "d")
+    assert ran.code == 3
+    assert "of the mechanism alone: 1 step of the release" in next(row["says"] for row in told["lines"] if row["what"] == "claim")
     assert marks(data, "budget")["budget"] == ("stated by the publisher", None)
     assert marks(data, "utility")["error of what is published"] == ("not stated", None)
     assert set(json.loads((tmp_path / "a" / "evidence.json").read_text())["evidence"]["marks"]) == set(data["marks"])

@@ -114,6 +114,14 @@ def test_a_seeded_release_is_reproducible_and_says_that_it_is_unfit(run, spec, t
     assert "drawn from a seed" not in marker.read_text(encoding="utf-8")
 
 
+def test_what_the_file_promises_besides_is_said_not_to_be_released(run, spec, table, tmp_path):
+    assert run("release", spec, table, "--out", tmp_path / "0", "--format", "json").json("release")["not_released"] == []
+    spec.write_text(f'{SPEC}[[part]]\ntitle = "the owned"\nbudget = {{ epsilon = "inf" }}\n', encoding="utf-8")
+    ran = run("release", spec, table, "--out", tmp_path / "1")
+    assert "the owned: the file promises it too, and it is not released here" in ran.out
+    assert json.loads((tmp_path / "1" / "report.json").read_text(encoding="utf-8"))["not_released"] == ["the owned"]
+
+
 VERIFIED = """\
 schema = 1
 id = "warner"

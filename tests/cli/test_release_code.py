@@ -22,7 +22,7 @@ def through(document, mechanism):
     return verify_release(attrs.evolve(document, mechanism=mechanism, miniatures=miniatures)).obligations[0]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.reference("B-T2")
 def test_the_release_of_randomised_response_attains_its_claim(document):
     (found,) = verify_release(document).obligations

@@ -250,7 +250,7 @@ def test_budgets_by_universe_are_those_of_a_table(run, specs, tmp_path):
 
 def test_the_public_is_told_what_is_certain(run, total):
     told = " ".join(run("explain", total, "--audience", "public").out.split())
-    for words in ("number of yes", "in 100 of 100 cases", "Never.", "nothing about it is left to the blurring"):
+    for words in ("number of yes", "in 100 of 100 cases", "Never.", "it always shows in the published facts"):
         assert words in told
 
 

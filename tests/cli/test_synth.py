@@ -35,7 +35,7 @@ def test_a_table_is_written_and_reads_back(run, tmp_path, suffix):
     assert [part.name for part in path.parent.iterdir()] == [path.name]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_rows_and_seed_are_told_and_used(run, tmp_path):
     files = [tmp_path / f"{place}.csv" for place in range(3)]
     for path, seed in zip(files, (5, 5, 6), strict=True):

@@ -18,7 +18,8 @@ from dpspec_census.disclosure import (
 from dpspec_census.disclosure.suppression import Contributions
 
 from dpspec.base.errors import DpspecError, Faults
-from dpspec.comparison.disclosure import (
+from dpspec.comparison.disclosure import RuleFile, compare_rules, partitions, read_rules
+from dpspec.comparison.rule_steps import (
     CellContents,
     DominanceStep,
     PerturbationStep,
@@ -26,13 +27,9 @@ from dpspec.comparison.disclosure import (
     RandomRoundingStep,
     RedactionStep,
     RoundingStep,
-    RuleFile,
     RuleStep,
     ThresholdStep,
-    compare_rules,
-    partitions,
     read_perturbations,
-    read_rules,
 )
 
 SPECS = Path(__file__).parents[2] / "specs" / "rules"

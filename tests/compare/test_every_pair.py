@@ -71,7 +71,7 @@ def too_far(found: Separation, conclusion: PrivacySpec, pair: tuple[Dataset, Dat
     return conclusion.output_divergence.between(*laws).lower > allowance(conclusion, pair).upper
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.reference("B-T22", "B-T10")
 def test_every_pair_of_specifications_is_decided() -> None:
     counted = Counter[Answer]()

@@ -128,7 +128,7 @@ def test_progress_and_reports_of_the_census_files() -> None:
     documents, seen = census(), []
     found = order_specs(documents, progress=lambda done, total: seen.append((done, total)))
     assert seen == [(n, 21) for n in range(1, 22)]
-    text, data = words.order_text(found, documents), words.order_data(found, documents)
+    text, data = str(found), words.order_data(found, documents)
     assert "incomparable" in text
     assert ["topdown-2020-pl-persons", "topdown-2020-pl"] in data["covers"]
     row, column = (data["specifications"].index(one) for one in data["specifications"] if "persons" in one["id"])

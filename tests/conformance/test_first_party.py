@@ -53,7 +53,7 @@ def test_the_tutorials_plugin_conforms(case):
     case.run()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_together_they_are_asked_every_fast_check():
     """Otherwise a check could rot unnoticed: no plugin would ever be asked it."""
     asked = {result.check for plugin in FIRST_PARTY for result in results(plugin) if result.status is Status.PASSED}

@@ -13,16 +13,8 @@ from click.testing import CliRunner
 from dpspec.base.errors import DpspecError, Faults
 from dpspec.base.words import Word
 from dpspec.cli import main
-from dpspec.comparison.disclosure import (
-    CellContents,
-    PublishedColumns,
-    RandomRoundingStep,
-    RedactionStep,
-    RoundingStep,
-    RuleFile,
-    ThresholdStep,
-    read_rules,
-)
+from dpspec.comparison.disclosure import PublishedColumns, RuleFile, read_rules
+from dpspec.comparison.rule_steps import CellContents, RandomRoundingStep, RedactionStep, RoundingStep, ThresholdStep
 from dpspec.exchange.outputs import CellJudge, check_outputs
 from dpspec.report import json as report
 

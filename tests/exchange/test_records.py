@@ -16,7 +16,7 @@ from dpspec import installed
 from dpspec.api import read
 from dpspec.base.errors import DpspecError
 from dpspec.exchange.exporting import export_record
-from dpspec.exchange.importing import import_record, record_in
+from dpspec.exchange.importing import import_record, import_records, missing_by_field, missing_text, record_in
 from dpspec.exchange.record import (
     FIELDS,
     RegistryRecord,
@@ -51,6 +51,19 @@ def round_trip(record: Path, folder: Path) -> tuple[str, str, str]:
     again = folder / record.name
     again.write_text(exported.text, encoding="utf-8")
     return first.read_text(encoding="utf-8"), exported.text, import_record(again, REGISTRY).text
+
+
+def test_what_is_missing_is_counted_by_field():
+    """Against the lists of the single records, counted here by their text."""
+    found = import_records(SYNTHETIC, REGISTRY)
+    lacking = missing_by_field(found)
+    for field in {gap.field for one in found for gap in one.gaps}:
+        assert lacking[field] == [one.id for one in found if field in {gap.field for gap in one.gaps}]
+    assert [len(records) for records in lacking.values()] == sorted(map(len, lacking.values()), reverse=True)
+    lines = missing_text(found).splitlines()
+    assert lines[0] == f"missing in {len(found)} records, by field:"
+    assert len(lines) == 1 + len(lacking)
+    assert missing_text(()) == "nothing is missing in 0 records"
 
 
 # --- the round trip -------------------------------------------------------------------------------
@@ -350,6 +363,45 @@ def test_words_are_made_of_the_blocks_that_the_file_states(tmp_path):
     assert "2405.00267" in record.text("administrative.sources")
     assert record.get("dp_variant.data_domain") is None  # the space is ours
     assert record.get("tier") == 1  # nothing is said of release, data and access
+
+
+PART = '[[part]]\ntitle = "the mothers"\nbudget = { epsilon = "1/2" }\n'
+HIDDEN = """[mechanism]
+type = "laplace"
+unit = "person"
+queries = [{ type = "marginal", unit = "person", attributes = ["month"] }]
+epsilon = { secret = true, at_least = "7/10", at_most = "3/4" }
+"""
+
+
+def exported(tmp_path, old="", new="", beside=""):
+    path = tmp_path / "births.dpspec.toml"
+    path.write_text(BIRTHS.replace("EPSILON", "9.98").replace(old or "no such", new) + beside, encoding="utf-8")
+    return export_record(read(path, REGISTRY), "births.yaml", ("A. Person",))
+
+
+def test_further_promises_their_renewal_and_secrets_are_told_in_words(tmp_path):
+    found = exported(tmp_path, 'trust = "central"', 'trust = "central"\nperiod = "week"', PART)
+    details = found.record.text("privacy_loss.privacy_parameters_details")
+    assert "again after each week" in details
+    assert "- the mothers: epsilon = 0.5" in details
+    secret = exported(tmp_path, beside=HIDDEN)
+    assert "3/4" in secret.record.text("implementation.mechanisms")
+    assert not {"part", "deployment.period", "mechanism.secret"} & {*found.left_out, *secret.left_out}
+
+
+def test_what_no_field_holds_is_told(tmp_path):
+    """The words of the record itself stand where ours would, or the budget is not the publisher's."""
+    own = '[deployment.prose]\n"privacy_loss.privacy_parameters_details" = "ours"\n"implementation.mechanisms" = "noise"\n'
+    found = exported(tmp_path, 'trust = "central"', f'trust = "central"\nperiod = "week"\n{own}', PART)
+    assert {"part", "deployment.period"} <= set(found.left_out)
+    assert "mechanism.secret" in exported(tmp_path, 'trust = "central"', f'trust = "central"\n{own}', HIDDEN).left_out
+    assert found.record.text("privacy_loss.privacy_parameters_details") == "ours"
+    ours = exported(
+        tmp_path, 'budget = { how = "stated", source = "paper" }', 'budget = { how = "assumed", because = "ours" }', PART
+    )
+    assert "part" in ours.left_out
+    assert ours.record.get("privacy_loss.privacy_parameters_details") is None
 
 
 def test_a_number_that_is_no_decimal_is_told_in_words(tmp_path):

@@ -16,16 +16,16 @@ ROOT = Path(__file__).parents[2]
 
 FLOORS = [
     ("dpspec.base",),
-    ("dpspec.checker", "dpspec.laws", "dpspec.scaffold"),
+    ("dpspec.checker", "dpspec.laws"),
     ("dpspec.blocks",),
     ("dpspec.extension", "dpspec.grammar"),
     ("dpspec.risks", "dpspec.specfile"),
-    ("dpspec.plugin", "dpspec.reason", "dpspec.verifier"),
+    ("dpspec.plugin", "dpspec.reason", "dpspec.scaffold", "dpspec.verifier"),
     ("dpspec.comparison", "dpspec.composition", "dpspec.linter", "dpspec.releases"),
     ("dpspec.report",),
-    ("dpspec.api", "dpspec.exchange"),
-    ("dpspec", "dpspec.deployments", "dpspec.testing"),
-    ("dpspec.cli", "dpspec.pytest_plugin"),
+    ("dpspec.constructors", "dpspec.deployments", "dpspec.exchange", "dpspec.testing"),
+    ("dpspec.api",),
+    ("dpspec", "dpspec.cli", "dpspec.pytest_plugin"),
     ("dpspec.__main__",),
 ]
 """From the ground up. What stands on one line is apart: none imports another, except inside one package."""
@@ -78,7 +78,7 @@ def arrows() -> dict[str, set[str]]:
 
 
 def test_the_house_is_small():
-    assert len(SOURCES) <= 275
+    assert len(SOURCES) <= 300
     assert len(list((ROOT / "dpspec").glob("*.py"))) <= 8
     assert len(FLOORS) <= 12
 

@@ -66,7 +66,7 @@ def test_a_broken_module_fails_its_check_and_nothing_else(name, module):
     assert failed(results) == {name}, [str(result) for result in results if result.status is Status.FAILED]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_check_has_a_toy_that_passes_it(module):
     passed = set()
     for kind, cls in RIGHT.items():

@@ -114,7 +114,7 @@ def test_many_unknown_keys_are_answered_briefly() -> None:
     assert len(each(caught.value)) < 40
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_faults_are_counted_and_the_first_are_shown() -> None:
     with pytest.raises(Faults) as caught:
         read_text(HEAD + '[[expect]]\nroute = "rule-of-thumb"\n' * 20_000, REGISTRY)

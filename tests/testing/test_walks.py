@@ -86,7 +86,7 @@ def test_long_bit_vectors_with_a_fixed_sum():
         assert all(sum(left) == sum(right) for left, right in stay_inside(spec, 30))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_integer_maps_over_a_table_of_five_hundred_cells():
     attributes = [{"name": name, "count": size} for name, size in zip("abc", (5, 10, 10), strict=True)]
     space = ContingencyTables(attributes=attributes)

@@ -427,13 +427,13 @@ def joined_trees(ours: Sequence[Branch], theirs: Sequence[Branch]) -> tuple[list
     """Both trees with draws joined that all their expressions hold in one ratio."""
     while True:
         parts = [part for one in (*ours, *theirs) for part in one.parts]
-        step = _one_to_join(parts)
+        step = one_to_join(parts)
         if step is None:
             return list(ours), list(theirs)
         ours, theirs = ([_rewritten(one, *step) for one in tree] for tree in (ours, theirs))
 
 
-def _one_to_join(parts: Iterable[Affine]) -> tuple[NoiseDraw, NoiseDraw, NoiseDraw] | None:
+def one_to_join(parts: Iterable[Affine]) -> tuple[NoiseDraw, NoiseDraw, NoiseDraw] | None:
     """Two draws, and the one that stands for both."""
     seen: dict[NoiseDraw, set[int]] = {}
     terms = list(dict.fromkeys(part.terms for part in parts))
@@ -454,12 +454,7 @@ def _one_to_join(parts: Iterable[Affine]) -> tuple[NoiseDraw, NoiseDraw, NoiseDr
 
 def _rewritten(one: Branch, first: NoiseDraw, second: NoiseDraw, together: NoiseDraw) -> Branch:
     def part(affine: Affine) -> Affine:
-        terms = dict(affine.terms)
-        factor = terms.pop(first, None)
-        terms.pop(second, None)
-        if factor is not None:
-            terms[together] = factor
-        return Affine(affine.constant, tuple(sorted(terms.items())))
+        return affine.joined(first, second, together)
 
     def frame(value: Hashable) -> Hashable:
         if isinstance(value, tuple):

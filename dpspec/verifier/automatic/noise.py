@@ -88,7 +88,7 @@ def reading(value: Any) -> Fraction | None:
     return found if isinstance(found, Fraction) else None
 
 
-@attrs.frozen(order=True)
+@attrs.frozen(order=True, cache_hash=True)
 class NoiseDraw:
     """One independent draw, centered at 0, or an unknown number of the dataset.
 
@@ -147,6 +147,15 @@ class Affine:
     def scaled(self, factor: Fraction) -> Affine:
         """factor times it."""
         return Affine(Fraction(0)).plus(self, factor)
+
+    def joined(self, first: NoiseDraw, second: NoiseDraw, together: NoiseDraw) -> Affine:
+        """The same with one draw in the place of two, which it holds in one ratio."""
+        terms = dict(self.terms)
+        factor = terms.pop(first, None)
+        terms.pop(second, None)
+        if factor is not None:
+            terms[together] = factor
+        return Affine(self.constant, tuple(sorted(terms.items())))
 
 
 @attrs.frozen
@@ -214,6 +223,15 @@ def affine_of(expression: Affine | Applied | Plain) -> Iterator[Affine]:
     elif isinstance(expression, Applied):
         for argument in expression.arguments:
             yield from affine_of(argument)
+
+
+def rewritten(expression: Any, change: Callable[[Affine], Affine]) -> Any:
+    """An expression with every affine part changed."""
+    if isinstance(expression, Affine):
+        return change(expression)
+    if isinstance(expression, Applied):
+        return attrs.evolve(expression, arguments=tuple(rewritten(one, change) for one in expression.arguments))
+    return expression
 
 
 # --- numbers that code computes with --------------------------------------------------------------

@@ -18,6 +18,7 @@ import dis
 import enum
 import functools
 import io
+import math
 import operator
 import re
 import string
@@ -62,6 +63,8 @@ _METHOD_KINDS = (
 _FIELD = vars(collections.namedtuple("_Field", "one"))["one"]
 _PLACES = (types.GetSetDescriptorType, types.MemberDescriptorType, type(_FIELD))
 _GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+_STEPS_OF_PYTHON = frozenset(map(id, (int, math.floor, math.trunc)))
+"""Which a drawn number answers, and not a uniform number alone."""
 _OUTSIDE = "is not known to depend on its arguments alone"
 _ADVICE = "use plain Python, math and numpy, or have it sampled"
 
@@ -196,7 +199,7 @@ class Questions:
         owner = getattr(function, "__self__", None)
         of_array = type(owner) is np.ndarray and owner.dtype.hasobject and holds_drawn(owner)
         given = (owner, *args) if of_array else args
-        if id(function) in known.OF_SYMBOLS and id(function) != id(int):
+        if id(function) in known.OF_SYMBOLS - _STEPS_OF_PYTHON:
             return NotImplemented
         if not any(map(holds_drawn, given)):
             return NotImplemented

@@ -144,7 +144,7 @@ def test_d_nor_of_randomised_response_is_a_limit():
     assert value.upper < number("1.0986123") * sqrt(F(1, 2))  # below epsilon/sqrt(2)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.reference("B-D18")
 def test_d_nor_obeys_the_triangle_inequality():
     """Proved in the docstring; here 400 random triples, some of them nearly collinear."""

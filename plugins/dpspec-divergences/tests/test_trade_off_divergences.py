@@ -84,7 +84,7 @@ def test_mu_of_coins_and_gaussians():
     assert MU.between(FiniteLaw.point(0), FiniteLaw.uniform([0, 1])).lower == INFINITY
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_mu_of_other_noise():
     """Laplace noise by its trade-off function in floats; integer noise by two events; mixtures and products by both."""
     normal, e = NormalDist(), math.e

@@ -8,6 +8,7 @@ from dpspec.plugin import Names, hookimpl, late_names
 
 if TYPE_CHECKING:
     from dpspec_tables.formats import Arrow as Arrow, Csv as Csv, Parquet as Parquet
+    from dpspec_tables.statistical import Dta as Dta, Sav as Sav
 
 DPSPEC_API = 1
 
@@ -16,6 +17,8 @@ NAMES: Names = {
         "csv": "dpspec_tables.formats:Csv",
         "parquet": "dpspec_tables.formats:Parquet",
         "arrow": "dpspec_tables.formats:Arrow",
+        "spss": "dpspec_tables.statistical:Sav",
+        "stata": "dpspec_tables.statistical:Dta",
     },
 }
 """What this plugin brings; each is imported when something names it."""
@@ -28,6 +31,7 @@ def dpspec_names() -> Names:
 
 _HOMES = {
     "dpspec_tables.formats": ("Arrow", "Csv", "Parquet"),
+    "dpspec_tables.statistical": ("Dta", "Sav"),
 }
 __all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

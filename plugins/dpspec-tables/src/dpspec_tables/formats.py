@@ -69,19 +69,24 @@ class PolarsFormat(tables.TableFormat):
         self.sink(register_io_source(frames, schema=schema), path)
 
     def header(self, path: Path) -> tuple[str, ...]:
-        with _readable(path):
+        with readable(path):
             return tuple(self.scan(path).collect_schema().names())
 
     def batches(self, path: Path, attributes: Sequence[Attribute]) -> Iterator[Mapping[str, tables.Coded]]:
-        with _readable(path):
+        with readable(path):
             frame = self.scan(path).select([a.name for a in attributes])
             for batch in frame.collect_batches(chunk_size=BATCH, maintain_order=True, optimizations=self.reading()):
                 yield {a.name: coded(batch[a.name], a) for a in attributes}
 
+    def describe(self, path: Path, columns: Sequence[str], most: int) -> tuple[int, tuple[tables.ColumnSeen, ...]]:
+        with readable(path):
+            frame = self.scan(path).select(columns)
+            return described(frame, most, self.reading())
+
     def identifiers(self, path: Path, column: str) -> npt.NDArray[Any]:
         import polars as pl
 
-        with _readable(path):
+        with readable(path):
             values = self.scan(path).select(column).collect(optimizations=self.reading())[column]
         if values.dtype in (pl.Categorical, pl.Enum, pl.Int128, pl.UInt128):
             values = values.cast(pl.String)
@@ -101,6 +106,57 @@ class PolarsFormat(tables.TableFormat):
         import polars as pl
 
         self.write_frame(pl.DataFrame([labelled(table.codes[a.name], a) for a in table.attributes]), path, notes)
+
+
+def described(frame: pl.LazyFrame, most: int, reading: pl.QueryOptFlags) -> tuple[int, tuple[tables.ColumnSeen, ...]]:
+    """What the columns of a frame hold, in two looks: first how many values, then the values of those with few."""
+    import polars as pl
+
+    kinds = dict(frame.collect_schema())
+    told = [
+        name for name, kind in kinds.items() if not kind.is_nested() and kind.base_type() not in (pl.Binary, pl.Object, pl.Null)
+    ]
+    texts = {name: pl.col(name).cast(pl.String) for name in told}
+    asked = [pl.len().alias("rows")]
+    for place, name in enumerate(told):
+        text = texts[name]
+        stripped = text.str.strip_chars()
+        is_number = stripped.str.contains(_NUMBER)
+        number = pl.when(is_number).then(stripped).cast(pl.Float64, strict=False)
+        asked += [
+            (text.is_null() | (stripped == "")).sum().alias(f"{place} missing"),
+            text.filter(stripped != "").n_unique().alias(f"{place} distinct"),
+            is_number.sum().alias(f"{place} numbers"),
+            number.min().alias(f"{place} low"),
+            number.max().alias(f"{place} high"),
+            (is_number & ~stripped.str.contains(_PLAIN)).sum().alias(f"{place} otherwise"),
+            (number != number.round()).sum().alias(f"{place} broken"),
+            (stripped != text).any().alias(f"{place} padded"),
+        ]
+    (found,) = frame.select(asked).collect(optimizations=reading).to_dicts()
+    few = [place for place, _ in enumerate(told) if found[f"{place} distinct"] <= most]
+    values = {}
+    if few:
+        wanted = [texts[told[place]].filter(texts[told[place]].str.strip_chars() != "").unique().implode() for place in few]
+        named = [one.alias(str(place)) for one, place in zip(wanted, few, strict=True)]
+        values = frame.select(named).collect(optimizations=reading).to_dicts()[0]
+    seen = {
+        name: tables.ColumnSeen(
+            name=name,
+            **{key: found[f"{place} {key}"] for key in ("missing", "distinct", "numbers", "low", "high")},
+            whole=not found[f"{place} broken"],
+            plain=not found[f"{place} otherwise"],
+            padded=bool(found[f"{place} padded"]),
+            values=tuple(sorted(values[str(place)])) if place in few else None,
+        )
+        for place, name in enumerate(told)
+    }
+    unread = {name: tables.ColumnSeen(name=name, unreadable=f"holds {kinds[name].base_type().__name__} values") for name in kinds}
+    return found["rows"], tuple(seen.get(name, unread[name]) for name in kinds)
+
+
+_NUMBER = r"^[+-]?[0-9]{1,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,3})?$"
+_PLAIN = r"^-?(0|[1-9][0-9]*)$"
 
 
 def _texts(values: pl.Series, subject: str) -> npt.NDArray[Any]:
@@ -160,7 +216,7 @@ _HEALTHY = "see whether it is whole, and of the format that its ending names"
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
+def readable(path: Path) -> Iterator[None]:
     """What cannot be read is said in one line, whatever the library calls it."""
     import polars as pl
 
@@ -192,9 +248,12 @@ class Csv(PolarsFormat):
 
     def header(self, path: Path) -> tuple[str, ...]:
         names = super().header(path)
+        known = set(names)
         for name in names:
-            first, _, place = name.rpartition("_duplicated_")  # so Polars calls a column whose name stands there already
-            if place.isdecimal() and first in names:
+            first, mark, place = name.rpartition("_duplicated_")  # so Polars calls a column whose name stands there already
+            if mark and place.isdecimal() and first in known:
+                if not first:
+                    raise errors.TableError(path.name, "has several columns without a name", "name every column once")
                 raise errors.TableError(f"{path.name} column {first}", "stands twice in the first line", "name every column once")
         return names
 
@@ -241,4 +300,4 @@ class Arrow(PolarsFormat):
         frame.sink_ipc(path)
 
 
-__all__ = ["BATCH", "Arrow", "Csv", "Parquet", "PolarsFormat", "coded", "labelled"]
+__all__ = ["BATCH", "Arrow", "Csv", "Parquet", "PolarsFormat", "coded", "described", "labelled", "readable"]

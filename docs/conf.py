@@ -1,0 +1,52 @@
+"""How Sphinx builds the site of docs/; `python docs/make_site.py` calls it. What is generated comes from site_parts.py."""
+
+import os
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import site_parts
+
+project = "dpspec"
+author = "the dpspec developers"
+version = release = installed_version("dpspec")
+html_title = "dpspec"
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["examples", "reproduce"]
+root_doc = "index"
+
+# Pages are Markdown as GitHub shows it: headings are link targets, and notebooks are the pages with a kernel in their head.
+myst_heading_anchors = 4
+myst_enable_extensions = ["colon_fence"]
+nb_execution_mode = os.environ.get("DPSPEC_SITE_NOTEBOOKS", "force")
+nb_execution_raise_on_error = True
+nb_execution_timeout = 60
+nb_execution_show_tb = True
+nb_merge_streams = True
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+python_maximum_signature_line_length = 90
+add_module_names = False
+napoleon_use_rtype = False
+
+# Nothing is fetched from elsewhere: the theme has no web fonts, and the search reads an index that lies beside the pages.
+html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_extra_path = [str(site_parts.MADE)]
+html_show_sourcelink = False
+html_show_copyright = False
+html_copy_source = False
+html_show_search_summary = False
+html_last_updated_fmt = None
+templates_path: list[str] = []
+
+
+def setup(app):
+    app.connect("source-read", site_parts.fill)
+    app.connect("autodoc-process-docstring", site_parts.docstring_as_rst, priority=1)
+    app.connect("html-page-context", site_parts.same_sidebar, priority=100)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

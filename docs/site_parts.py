@@ -1,0 +1,250 @@
+"""What the site has that docs/ has not: the parts of pages that are made of the program, and docstrings as Sphinx reads them.
+
+A page asks for a part by a line of its own, ``<!-- site: glossary -->``; PARTS says which there are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import io
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+MADE = Path(os.environ.get("DPSPEC_SITE_MADE", ROOT / "out" / "site-made"))
+"""Where pictures lie until the site takes them."""
+BROUGHT = {ROOT / "CONTRIBUTING.md": "contributing.md", ROOT / "CHANGELOG.md": "changes.md"}
+ORPHANS = re.compile(r"deployments/(?!README$)")
+LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
+ASKS = re.compile(r"^<!-- site: ([\w .]+) -->$", re.MULTILINE)
+
+
+class NoSuchPartError(Exception):
+    """A page asks for a part that nobody makes."""
+
+
+def fill(_app: object, docname: str, content: list[str]) -> None:
+    """Put the parts where a page asks for them, and turn links that lead out of docs/ to the page of the site that has it."""
+    text = ASKS.sub(lambda found: _part(found[1], docname), content[0])
+    content[0] = LINK.sub(lambda found: f"]({_inside(docname, found[1])}{found[2] or ''})", text)
+    if ORPHANS.match(docname):
+        content[0] = f"---\norphan: true\n---\n\n{content[0]}"
+
+
+def _inside(docname: str, target: str) -> str:
+    """What a link leads to on the site: a page from outside of docs/ has one there, and so have the folders of specs/."""
+    folder = (DOCS / docname).parent
+    path = (folder / target).resolve() if "://" not in target else DOCS
+    if path in BROUGHT:
+        return os.path.relpath(DOCS / BROUGHT[path], folder).replace(os.sep, "/")
+    if path.is_dir() and path.is_relative_to(ROOT / "specs"):
+        return os.path.relpath(DOCS / "specifications.md", folder).replace(os.sep, "/")
+    return target
+
+
+def brought(name: str) -> Iterator[str]:
+    """A page of the repository that lies outside of docs/."""
+    yield re.sub(r"\]\(docs/", "](", (ROOT / name).read_text(encoding="utf-8"))
+
+
+def _part(asked: str, docname: str) -> str:
+    name, *arguments = asked.split()
+    if name not in PARTS:
+        raise NoSuchPartError(f"{docname}: <!-- site: {asked} -->: there is no part {name}; there are {', '.join(PARTS)}")
+    return "\n".join(PARTS[name](*arguments))
+
+
+# --- Glossary, specifications ---------------------------------------------------------------------
+
+
+def glossary() -> Iterator[str]:
+    """Every word of glossary.toml, by the alphabet."""
+    words = tomllib.loads((ROOT / "dpspec" / "report" / "glossary.toml").read_text(encoding="utf-8"))["word"]
+    for word in sorted(words, key=lambda word: word["name"].casefold()):
+        yield f"## {word['name']}\n"
+        if word.get("also"):
+            yield f"*Also: {', '.join(word['also'])}.*\n"
+        yield f"{_plain(word['definition'])}\n\nIn dpspec: {_plain(word['in_dpspec'])}\n"
+        if word.get("command"):
+            yield f"```sh\n{word['command']}\n```\n"
+
+
+def _plain(text: str) -> str:
+    """Text without Markdown in it but for `code`: stars and brackets of formulas stay what they are."""
+    pieces = re.split(r"(`[^`]*`)", text)
+    return "".join(piece if piece.startswith("`") else re.sub(r"([*_<>\[\]|\\$])", r"\\\1", piece) for piece in pieces)
+
+
+def specifications() -> Iterator[str]:
+    """Every specification file of the repository, by folder, with its title."""
+    folders: dict[Path, list[Path]] = {}
+    for path in sorted((ROOT / "specs").rglob("*.dpspec.toml")):
+        if "bad" not in path.relative_to(ROOT).parts:
+            folders.setdefault(path.parent, []).append(path)
+    for folder, paths in folders.items():
+        yield f"## {folder.relative_to(ROOT).as_posix()}\n\n| file | title |\n|---|---|"
+        for path in paths:
+            title = tomllib.loads(path.read_text(encoding="utf-8")).get("title", "")
+            link = f"../{path.relative_to(ROOT).as_posix()}"
+            yield f"| [{path.name.removesuffix('.dpspec.toml')}]({link}) | {_plain(title)} |"
+        yield ""
+
+
+# --- The public face ------------------------------------------------------------------------------
+
+GROUPS = (
+    ("Questions", ("dpspec.api",)),
+    ("A specification, and what is claimed", ("dpspec.grammar", "dpspec.specfile")),
+    ("Blocks and spaces", ("dpspec.blocks",)),
+    ("Numbers and laws", ("dpspec.base.exact", "dpspec.laws")),
+    ("Answers", ("dpspec.verifier", "dpspec.comparison", "dpspec.report", "dpspec.base.errors")),
+    ("Plugins", ("dpspec.extension", "dpspec.base")),
+)
+"""Under which heading a name stands, by the module that it is from; what is from none of them comes last."""
+
+
+def api(module: str, described: str = "") -> Iterator[str]:
+    """Every public name of a module, from its docstring, by group; what another module described is named alone."""
+    face = importlib.import_module(module)
+    names = {name: getattr(face, name) for name in face.__all__ if not name.startswith("__")}
+    left = dict(sorted(names.items(), key=lambda item: item[0].casefold()))
+    yield f"```{{eval-rst}}\n.. py:module:: {module}\n```\n"
+    if described:
+        known = {name for name in left if name in importlib.import_module(described).__all__}
+        left = {name: thing for name, thing in left.items() if name not in known}
+        yield f"Also here, and described under `{described}`: {', '.join(f'`{name}`' for name in sorted(known))}.\n"
+    for heading, homes in (*GROUPS, ("More", ("",))):
+        found = {name: thing for name, thing in left.items() if _home(thing).startswith(homes)}
+        left = {name: thing for name, thing in left.items() if name not in found}
+        if found:
+            yield f"## {heading}\n\n```{{eval-rst}}"
+            for name, thing in found.items():
+                yield from _entry(module, name, thing)
+            yield "```\n"
+
+
+def _home(thing: object) -> str:
+    return thing.__name__ if inspect.ismodule(thing) else getattr(thing, "__module__", None) or ""
+
+
+def _entry(module: str, name: str, thing: object) -> Iterator[str]:
+    if inspect.ismodule(thing):
+        first = (inspect.getdoc(thing) or "").partition("\n")[0]
+        yield f".. py:data:: {module}.{name}\n\n   The module ``{thing.__name__}``: {_as_rst(first)}\n"
+    elif inspect.isclass(thing):
+        yield f".. autoclass:: {module}.{name}\n   :members:\n   :show-inheritance:\n"
+    elif inspect.isroutine(thing):
+        yield f".. autofunction:: {module}.{name}\n"
+    else:
+        yield f".. autodata:: {module}.{name}\n"
+
+
+# --- Docstrings -----------------------------------------------------------------------------------
+
+_SECTION = re.compile(r"^(Args|Returns|Yields|Example|Examples|Note):$")
+_MARKED = re.compile(r"(``.+?``|`[^`]+`)")
+
+
+def docstring_as_rst(*given: Any) -> None:
+    """Docstrings are plain text with `code`: stars, bars and underscores are told from markup, and formulas set apart."""
+    *_, lines = given
+    lines[:] = list(_rst_lines(_with_raises_in_words(lines)))
+
+
+def _with_raises_in_words(lines: list[str]) -> Iterator[str]:
+    """What is raised is told in sentences, often several errors on one line: a paragraph, not a list."""
+    before = None
+    for line in lines:
+        head, told = re.match(r"(Raises:)?(.*)", line).groups()
+        if head:
+            before = "Raises "
+            yield ""
+        if before is not None and (head or line.startswith("    ")):
+            if told.strip():
+                yield before + re.sub(r"\b(\w+Error|Faults)\b", r"`\1`", told.strip())
+                before = ""
+        else:
+            before = None if line.strip() else before
+            yield line
+
+
+def _rst_lines(lines: list[str]) -> Iterator[str]:
+    section = doctest = block = False
+    before = ""
+    for line in lines:
+        indented = line.startswith("    ")
+        doctest = line.lstrip().startswith(">>>") or (doctest and line.strip() != "")
+        if line.strip() and not indented:
+            section, block = bool(_SECTION.match(line)), False
+        elif indented and not section and not block and not before.strip():
+            block = True
+            yield "::"
+            yield ""
+        yield line if doctest or block or (section and _SECTION.match(line)) else _as_rst(line)
+        before = line
+
+
+def _as_rst(text: str) -> str:
+    bullet = re.match(r"\s*[*-] ", text)
+    start = bullet.end() if bullet else 0
+    return text[:start] + "".join(
+        f"``{piece.strip('`')}``" if _MARKED.fullmatch(piece) else re.sub(r"([*|\\])|(_)(?=\W|$)", r"\\\1\2", piece)
+        for piece in _MARKED.split(text[start:])
+    )
+
+
+# --- Pictures -------------------------------------------------------------------------------------
+
+PICTURES = {
+    "family": (["explain", "flavours"], "The published definitions, by the block that each one changes, and which implies which"),
+    "tester": (
+        ["risk", "specs/randomised-response.dpspec.toml", "--attacker", "tester"],
+        "The largest power of a test at every level, under the promise and under the mechanism",
+    ),
+    "order": (["compare", "specs/census-2020"], "Which promises about the 2020 redistricting file contain which"),
+}
+"""Pictures that dpspec draws when the site is built: the command, and what is seen."""
+
+
+def picture(name: str) -> Iterator[str]:
+    """A picture drawn now, into the folder that the site takes its further files from, with the command that draws it."""
+    from dpspec.cli import main
+
+    command, seen = PICTURES[name]
+    MADE.mkdir(parents=True, exist_ok=True)
+    drawn = MADE / f"{name}.svg"
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as said, contextlib.chdir(ROOT):
+        main([*command, "--picture", str(drawn)], standalone_mode=False)
+    if not drawn.is_file():
+        raise NoSuchPartError(f"picture {name}: dpspec {' '.join(command)} drew nothing: {said.getvalue()}")
+    yield f'<img src="{name}.svg" alt="{seen}">\n\n{seen}: `dpspec {" ".join(command)} --picture {name}.svg`.\n'
+
+
+# --- Navigation -----------------------------------------------------------------------------------
+
+
+def same_sidebar(_app: object, pagename: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
+    """The pages of deployments are in no table of contents, so one sidebar is that of all: made once, not a hundred times."""
+    make = context.get("toctree")
+    if make is None or not ORPHANS.match(pagename):
+        return
+
+    def once(**options: object) -> str:
+        key = repr(sorted(options.items()))
+        if key not in _sidebars:
+            _sidebars[key] = make(**options)
+        return _sidebars[key]
+
+    context["toctree"] = once
+
+
+_sidebars: dict[str, str] = {}
+
+PARTS = {"glossary": glossary, "specifications": specifications, "api": api, "file": brought, "picture": picture}

@@ -1,0 +1,91 @@
+"""Values that show themselves: as the command line prints them, as HTML in a notebook, as Markdown, as data, as a picture.
+
+What a value looks like is written on the floor of the reports, high above the values. So the mixin names the place of the
+pages and loads it when something is first shown: a verdict costs no import of a report until somebody looks at it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from dpspec.base.late import at
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dpspec.base.types import JsonData
+
+PAGES = "dpspec.report.pages:page_of"
+"""Where pages are made: of a value, its `ShownPage`."""
+
+
+class Plot(Protocol):
+    """A picture that a notebook shows and that can be saved."""
+
+    def _repr_svg_(self) -> str: ...
+
+    def save(self, path: str | Path) -> None:
+        """Write it, as SVG or PNG by the ending of the file."""
+
+
+class ShownPage(Protocol):
+    """What a value looks like."""
+
+    def text(self, *, coloured: bool = False) -> str:
+        """As the command line prints it."""
+
+    def html(self) -> str:
+        """As part of an HTML page, with the picture where there is one."""
+
+    def markdown(self) -> str:
+        """As Markdown."""
+
+    def data(self) -> JsonData:
+        """What ``--format json`` prints."""
+
+    def plot(self) -> Plot:
+        """The picture; raises PictureError where there is none."""
+
+
+class Showable:
+    """A value that people look at: `str` of it is what the command line prints, `repr` is what Python has made."""
+
+    __slots__ = ()
+
+    def shown(self, *, verbose: bool = False) -> ShownPage:
+        """The page of the value.
+
+        Args:
+            verbose: with all reasons, as ``--verbose`` prints it.
+        """
+        page: ShownPage = at(PAGES)(self, verbose=verbose)
+        return page
+
+    def __str__(self) -> str:
+        return self.shown().text()
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
+    def _repr_html_(self) -> str:
+        return self.shown().html()
+
+    def to_text(self, *, verbose: bool = False) -> str:
+        """What the command line prints; with `verbose` what it prints with ``--verbose``."""
+        return self.shown(verbose=verbose).text()
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``--format json`` prints, as data."""
+        return self.shown().data()
+
+    def to_markdown(self, *, verbose: bool = False) -> str:
+        """The same as `str`, as Markdown."""
+        return self.shown(verbose=verbose).markdown()
+
+    def plot(self) -> Plot:
+        """The picture of the value; a notebook shows it, ``save("file.svg")`` writes it.
+
+        Raises:
+            PictureError: a value of this kind has none.
+        """
+        return self.shown().plot()

@@ -1,0 +1,434 @@
+"""Pages: what answers and specifications look like, as text, as HTML and as Markdown, from one list of parts.
+
+A page is a list of what rich draws: texts with styles, tables, indented blocks. The command line draws it, a notebook gets it
+as HTML, a report as Markdown. Nothing of a text is markup in any of them.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from dpspec.base.errors import PictureError, harmless, in_markup
+from dpspec.base.late import place_of
+from dpspec.base.types import JsonData
+from dpspec.base.words import Word
+from dpspec.report import terminal
+from dpspec.report.json import answer
+from dpspec.report.terminal import FAINT, blocks_in_words, drawn, thing_in_words
+
+if TYPE_CHECKING:
+    from dpspec.base.shown import Showable
+    from dpspec.comparison.compare import Comparison, Order
+    from dpspec.composition import Composition, PrivacyAccount
+    from dpspec.grammar.mechanism import Mechanism
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.reason.conversions import Conversions
+    from dpspec.reason.search import Derivation
+    from dpspec.risks.engine import Panel, RiskReport
+    from dpspec.specfile.document import SpecDocument
+    from dpspec.verifier.document import FileReport, Standing
+    from dpspec.verifier.verdict import Verdict
+
+PageParts = Sequence[RenderableType]
+
+
+@attrs.frozen
+class DrawnPicture:
+    """A picture as SVG text; a notebook shows it.
+
+    Args:
+        svg: the text.
+    """
+
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | Path) -> None:
+        """Write it, as SVG, PNG or PDF by the ending of the file.
+
+        Raises:
+            PictureError: another ending, or what PNG needs is not there.
+        """
+        from dpspec.report.drawing import Picture
+
+        Picture(Path(path)).save(self.svg)
+
+
+@attrs.frozen(kw_only=True)
+class Page:
+    """What a value looks like.
+
+    Args:
+        parts: what is drawn, from top to bottom.
+        content: makes the data of it.
+        picture: draws it; None where it has no picture.
+    """
+
+    parts: PageParts
+    content: Callable[[], JsonData]
+    picture: Callable[[], str] | None = None
+
+    def text(self, *, coloured: bool = False) -> str:
+        """As the command line prints it; `coloured` where a terminal is told colours."""
+        return drawn(*self.parts, plain=not coloured).rstrip()
+
+    def html(self) -> str:
+        """As part of an HTML page: tables and paragraphs with their styles, then the picture."""
+        drawn_too = [] if self.picture is None else [_image(self.picture())]
+        return "\n".join([f'<div class="dpspec" style="{_PAGE}">', *map(_html, self.parts), *drawn_too, "</div>"])
+
+    def markdown(self) -> str:
+        """As Markdown: tables and paragraphs."""
+        return re.sub(r"\n{3,}", "\n\n", "\n\n".join(map(_markdown, self.parts))).strip() + "\n"
+
+    def data(self) -> JsonData:
+        """What ``--format json`` prints."""
+        return self.content()
+
+    def plot(self) -> DrawnPicture:
+        """The picture.
+
+        Raises:
+            PictureError: there is none.
+        """
+        if self.picture is None:
+            raise PictureError("plot", "is not drawn of this", "ask risk of one attacker, or order_specs: these have pictures")
+        return DrawnPicture(self.picture())
+
+
+# --- as HTML --------------------------------------------------------------------------------------
+
+
+_PAGE = "max-width:70em;line-height:1.4"
+_CELL = "text-align:left;vertical-align:top;padding:.1em 1em .1em 0;border:0;background:none;white-space:normal"
+_COLOURS = {
+    "green": "color:#2e8b57",
+    "red": "color:#d1242f",
+    "yellow": "color:#b7791f",
+    "dim": "opacity:.7",
+    "bold": "font-weight:bold",
+}
+
+
+def _css(style: object) -> str:
+    return ";".join(_COLOURS[word] for word in str(style).split() if word in _COLOURS)
+
+
+def _span(html: str, style: object) -> str:
+    css = _css(style)
+    return f'<span style="{css}">{html}</span>' if css and html else html
+
+
+def _runs(text: Text) -> Iterator[tuple[str, str]]:
+    """The pieces of a text, each with all styles that lie on it."""
+    edges = sorted({0, len(text.plain), *(min(edge, len(text.plain)) for span in text.spans for edge in (span.start, span.end))})
+    for start, end in itertools.pairwise(edges):
+        styles = [str(text.style), *(str(span.style) for span in text.spans if span.start <= start and end <= span.end)]
+        yield text.plain[start:end], " ".join(styles)
+
+
+def _inline(part: RenderableType, style: object = "") -> str:
+    """A text as HTML without a block around it."""
+    if isinstance(part, Text):
+        words = "".join(_span(in_markup(run), styles) for run, styles in _runs(part))
+    else:
+        words = in_markup(str(part))
+    return _span(words.replace("\n", "<br>"), style)
+
+
+def _html(part: RenderableType) -> str:
+    if isinstance(part, Group):
+        return "\n".join(map(_html, part.renderables))
+    if isinstance(part, Padding):
+        return f'<div style="padding-left:{part.left}em">{_html(part.renderable)}</div>'
+    if isinstance(part, Table):
+        return _html_table(part)
+    words = _inline(part)
+    return f'<p style="margin:.4em 0">{words}</p>' if words else ""
+
+
+def _cell(tag: str, part: RenderableType, style: object) -> str:
+    inner = _html(part) if isinstance(part, (Group, Padding, Table)) else _inline(part, style)
+    return f'<{tag} style="{_CELL}">{inner}</{tag}>'
+
+
+def _html_table(table: Table) -> str:
+    rows = []
+    if _has_header(table):
+        cells = "".join(_cell("th", column.header, "bold") for column in table.columns)
+        rows.append(f"<thead><tr>{cells}</tr></thead>")
+    rows.append("<tbody>")
+    for line in _lines(table):
+        cells = "".join(_cell("td", part, column.style) for part, column in zip(line, table.columns, strict=True))
+        rows.append(f"<tr>{cells}</tr>")
+    rows.append("</tbody>")
+    if table.show_footer:
+        cells = "".join(_cell("td", column.footer, "bold") for column in table.columns)
+        rows.append(f"<tfoot><tr>{cells}</tr></tfoot>")
+    return f'<table style="border-collapse:collapse;margin:.4em 0">{"".join(rows)}</table>'
+
+
+def _has_header(table: Table) -> bool:
+    return table.show_header and any(str(column.header) for column in table.columns)
+
+
+def _lines(table: Table) -> list[tuple[RenderableType, ...]]:
+    return list(zip(*(list(column.cells) for column in table.columns), strict=True))
+
+
+def _image(svg: str) -> str:
+    """A picture that brings nothing with it: what is in its text cannot run."""
+    code = base64.b64encode(svg.encode()).decode("ascii")
+    title = re.search(r"<title>(.*?)</title>", svg, re.DOTALL)
+    alternative = title[1].replace('"', "&quot;") if title else "picture"
+    return f'<img alt="{alternative}" style="max-width:100%" src="data:image/svg+xml;base64,{code}">'
+
+
+# --- as Markdown ----------------------------------------------------------------------------------
+
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~#])")
+_LISTLIKE = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)", re.MULTILINE)
+
+
+def _plain(text: str) -> str:
+    """A text of which nothing is markup."""
+    text = _SPECIAL.sub(r"\\\1", harmless(text)).replace("&", "&amp;")
+    return _LISTLIKE.sub(lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", text)
+
+
+def _words(part: RenderableType, style: object = "") -> str:
+    if not isinstance(part, Text):
+        part = Text(str(part), str(style))
+    words = ""
+    for run, styles in _runs(part):
+        inner = run.strip()
+        if "bold" in f"{styles} {style}" and inner:
+            before, after = run[: len(run) - len(run.lstrip())], run[len(run.rstrip()) :]
+            words += f"{before}**{_plain(inner)}**{after}"
+        else:
+            words += _plain(run)
+    return words
+
+
+def _markdown(part: RenderableType) -> str:
+    if isinstance(part, Group):
+        return "\n\n".join(map(_markdown, part.renderables))
+    if isinstance(part, Padding):
+        return _markdown(part.renderable)
+    if isinstance(part, Table):
+        return _markdown_table(part)
+    return _words(part).replace("\n", "  \n")
+
+
+def _in_cell(part: RenderableType, style: object = "") -> str:
+    """What stands in one cell, on one line."""
+    if isinstance(part, Group):
+        return "<br>".join(map(_in_cell, part.renderables))
+    if isinstance(part, Padding):
+        return _in_cell(part.renderable)
+    if isinstance(part, Table):
+        return "<br>".join(" ".join(filter(None, map(_in_cell, line))) for line in _lines(part))
+    return _words(part, style).replace("\n", "<br>")
+
+
+def _markdown_table(table: Table) -> str:
+    heads = [_in_cell(column.header) for column in table.columns] if _has_header(table) else [""] * len(table.columns)
+    rows = [heads, ["---"] * len(heads)]
+    rows += [[_in_cell(cell) for cell in line] for line in _lines(table)]
+    if table.show_footer:
+        rows.append([_in_cell(column.footer, "bold") for column in table.columns])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+# --- whose page ------------------------------------------------------------------------------------
+
+
+def page_of(found: Showable, *, verbose: bool = False) -> Page:
+    """The page of a value, by its class or the nearest of its bases that has one."""
+    for cls in type(found).__mro__:
+        if place_of(cls) in _PAGES:
+            return _PAGES[place_of(cls)](found, verbose)
+    raise TypeError(f"{type(found).__name__} has no page")
+
+
+def printed(found: Showable, *, verbose: bool = False) -> str:
+    """What the command line prints of a value."""
+    return found.shown(verbose=verbose).text(coloured=True)
+
+
+def _spec(found: PrivacySpec, _: bool) -> Page:
+    from dpspec.report.explain import promise_of
+
+    rows = terminal.grid()
+    for block, lines in blocks_in_words(found).items():
+        rows.add_row(Text(block, FAINT), "\n".join(lines))
+    return Page(parts=[rows, "", promise_of(found)], content=lambda: _tables(found))
+
+
+def _tables(found: PrivacySpec) -> JsonData:
+    """The tables of a file, as `dpspec.build` takes them."""
+    import tomllib
+
+    from dpspec.extension import installed
+    from dpspec.specfile.writer import to_toml
+
+    return tomllib.loads(to_toml(found, installed().registry))
+
+
+def _document(found: SpecDocument, _: bool) -> Page:
+    rows = terminal.grid()
+    run = found.mechanism or found.secret
+    for label, said in (
+        ("mechanism", None if run is None else thing_in_words(run)),
+        ("claim", None if found.claim is None else f"filed as {found.claim.verdict}: {found.claim.because}"),
+    ):
+        if said is not None:
+            rows.add_row(Text(label, FAINT), said)
+    head = Text.assemble((harmless(found.id, keep=""), "bold"), f"  {harmless(found.title, keep='')}")
+    inner = _spec(found.spec, False)
+    parts: list[RenderableType] = [head, "", *inner.parts]
+    parts += ["", rows] if rows.row_count else []
+    return Page(parts=parts, content=lambda: {"id": found.id, "title": found.title, **_tables(found.spec)})
+
+
+def _verdict(found: Verdict, _: bool) -> Page:
+    from dpspec.report import json as data, text
+
+    return Page(parts=text.verdict_parts(found), content=lambda: data.verdict(found))
+
+
+def _file_report(found: FileReport, _: bool) -> Page:
+    from dpspec.report import json as data, text
+
+    path = found.document.path or found.document.id
+
+    def content() -> JsonData:
+        return answer("verify", found.word.exit_code, {"files": [data.file_report(path, found)]})
+
+    return Page(parts=text.file_report_parts(path, found), content=content)
+
+
+def _unnamed(spec: PrivacySpec, mechanism: Mechanism | None = None) -> tuple[SpecDocument, Standing]:
+    """Five blocks as a file would have them, of which nobody asked how the claim stands."""
+    from dpspec.specfile.document import SpecDocument
+    from dpspec.verifier.document import Standing
+
+    document = SpecDocument(id="specification", title="five blocks in Python", spec=spec, mechanism=mechanism)
+    return document, Standing(word=Word.UNCHECKED, reason="it was not asked for")
+
+
+def _named(found: Order) -> tuple[SpecDocument, ...]:
+    """The specifications of an order, by their names."""
+    from dpspec.specfile.document import SpecDocument
+
+    pairs = itertools.combinations(range(len(found)), 2)
+    specs = {
+        place: spec
+        for (i, j), one in zip(pairs, found.comparisons, strict=True)
+        for place, spec in ((i, one.left), (j, one.right))
+    }
+    return tuple(SpecDocument(id=name, title=name, spec=specs[place]) for place, name in enumerate(found.names))
+
+
+def _comparison(found: Comparison, _: bool) -> Page:
+    from dpspec.report import comparison, json as data
+
+    (first, one), (second, two) = found.about or (_unnamed(found.left), _unnamed(found.right))
+
+    def content() -> JsonData:
+        return answer("compare", data.comparison_exit_code(found), data.comparison(found, first, second, (one, two)))
+
+    parts = comparison.comparison_parts(found, first, second, (one, two))
+    return Page(parts=parts, content=content)
+
+
+def _order(found: Order, _: bool) -> Page:
+    from dpspec.report import comparison
+
+    documents = found.about or _named(found)
+    return Page(
+        parts=comparison.order_parts(found, documents),
+        content=lambda: answer("compare", comparison.exit_code(found), comparison.order_data(found, documents)),
+        picture=lambda: comparison.order_picture(found, documents),
+    )
+
+
+def _derivation(found: Derivation, _: bool) -> Page:
+    from dpspec.extension import installed
+    from dpspec.report import comparison
+
+    return Page(parts=comparison.chain_parts(found), content=lambda: found.data(installed().registry))
+
+
+def _conversions(found: Conversions, _: bool) -> Page:
+    from dpspec.report import comparison
+
+    return Page(
+        parts=comparison.conversion_parts(found),
+        content=lambda: answer("convert", 0, comparison.conversion_data(found)),
+    )
+
+
+def _ledger(found: Composition, _: bool) -> Page:
+    from dpspec.report import text
+
+    return Page(parts=text.ledger_parts(found), content=lambda: answer("ledger", 0, text.ledger_data(found)))
+
+
+def _account(found: PrivacyAccount, _: bool) -> Page:
+    from dpspec.report import text
+
+    return Page(parts=text.account_parts(found), content=lambda: answer("compose", 0, text.account_data(found)))
+
+
+def _risk(found: RiskReport, _: bool) -> Page:
+    from dpspec.report import risk
+
+    document, standing = found.about or _unnamed(found.spec, found.mechanism)
+    return Page(
+        parts=risk.risk_parts(found, document, standing),
+        content=lambda: answer("risk", 1 if found.exceeded else 0, risk.risk_data(found, document, standing)),
+        picture=lambda: risk.picture(found, document),
+    )
+
+
+def _panel(found: Panel, _: bool) -> Page:
+    from dpspec.report import risk
+
+    first = found.reports[0]
+    document, standing = first.about or _unnamed(first.spec, first.mechanism)
+    return Page(
+        parts=risk.panel_parts(found, document, standing),
+        content=lambda: answer("risk", 1 if found.exceeded else 0, risk.panel_data(found, document, standing)),
+    )
+
+
+_PAGES: dict[str, Callable[[Any, bool], Page]] = {
+    "dpspec.grammar.spec:PrivacySpec": _spec,
+    "dpspec.specfile.document:SpecDocument": _document,
+    "dpspec.verifier.verdict:Verdict": _verdict,
+    "dpspec.verifier.document:FileReport": _file_report,
+    "dpspec.comparison.compare:Comparison": _comparison,
+    "dpspec.comparison.compare:Order": _order,
+    "dpspec.reason.search:Derivation": _derivation,
+    "dpspec.reason.conversions:Conversions": _conversions,
+    "dpspec.composition:Composition": _ledger,
+    "dpspec.composition:PrivacyAccount": _account,
+    "dpspec.risks.engine:RiskReport": _risk,
+    "dpspec.risks.engine:Panel": _panel,
+}
+"""What the page of each class is made by; the classes themselves are not imported for it."""

@@ -1,0 +1,168 @@
+"""Results of `check`, `lint` and `verify` as SARIF 2.1.0 (OASIS 2020): what code review and editors show at the line of a file.
+
+    results      one for everything that is not well: a fault, a finding, a claim or number that does not hold, or is not known to
+    level        error: invalid, refuted, missed, broken; warning: undecided, unchecked; note: known, and for what it is
+    region       the line of the TOML file
+
+It is made from the JSON of a command, so that nothing is judged a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from dpspec.base.errors import DpspecError, harmless
+from dpspec.base.types import JsonData
+from dpspec.base.words import Word
+from dpspec.linter.finding import declared_findings
+from dpspec.specfile.maker import FilePositions
+from dpspec.specfile.reader import load_text, parse
+
+SARIF = "2.1.0"
+SCHEMA_OF_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+
+_LEVELS = {Word.MINIATURE: "note", Word.RECORDED: "note", Word.UNCHECKED: "warning", Word.UNDECIDED: "warning"}
+_WORDS = {word.word: word for word in Word}
+_ROWS = {
+    "claim on miniature": ("miniature", "title"), "counterexample": ("counterexample", "title"), "number": ("expect", "what"),
+    "part": ("part", "title"), "unaccounted": ("unaccounted", "step"),
+}  # fmt: skip
+"""Where an obligation stands in its file, by the beginning of its name: an array of tables, and the key that it is called by."""
+
+
+def sarif(documents: Sequence[JsonData]) -> JsonData:
+    """One SARIF log with a run for each document.
+
+    Args:
+        documents: what `check`, `lint` or `verify` print with ``--format json``, or the document of an error.
+
+    >>> log = sarif([{"command": "check", "exit_code": 0, "files": [{"path": "a.dpspec.toml", "outcome": "valid"}]}])
+    >>> log["version"], log["runs"][0]["results"]
+    ('2.1.0', [])
+    """
+    return {"$schema": SCHEMA_OF_SARIF, "version": SARIF, "runs": [_run(document) for document in documents]}
+
+
+def _run(document: JsonData) -> JsonData:
+    command = str(document["command"])
+    results = list(_results(document))
+    ids = sorted({result["ruleId"] for result in results})
+    for result in results:
+        result["ruleIndex"] = ids.index(result["ruleId"])
+    failed = [_notification(error) for error in document.get("errors", ())]
+    invocation = {"executionSuccessful": not failed, "exitCode": document["exit_code"]}
+    return {
+        "tool": {"driver": {"name": "dpspec", "semanticVersion": version("dpspec"), "rules": [_rule(name) for name in ids]}},
+        "automationDetails": {"id": f"dpspec/{command}/"},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [{**invocation, "toolExecutionNotifications": failed} if failed else invocation],
+        "results": results,
+    }
+
+
+def _results(document: JsonData) -> Iterator[JsonData]:
+    for finding in document.get("findings", ()):
+        if finding["explained"] is None:
+            message = f"{finding['message']}; {finding['advice']}" if finding["advice"] else finding["message"]
+            level = "error" if finding["severity"] == "error" else "warning"
+            yield _result(f"lint/{finding['code']}", level, message, finding["file"], finding["line"])
+    for file in document.get("files", ()):
+        if isinstance(file, Mapping):  # `lint` lists paths alone
+            yield from _of_file(file)
+
+
+def _of_file(file: Mapping[str, Any]) -> Iterator[JsonData]:
+    for error in file.get("errors", ()):
+        level = _LEVELS.get(_WORDS[file["outcome"]], "error")
+        yield _result(f"file/{error['code']}", level, error["message"], error["file"] or file["path"], error["line"] or 1)
+    told = [one for one in file.get("obligations", ()) if not _WORDS[one["outcome"]].is_good]
+    lines = _lines(file["path"], [one["name"] for one in told]) if told else []
+    for obligation, line in zip(told, lines, strict=True):
+        word = _WORDS[obligation["outcome"]]
+        message = f"{obligation['name']}: {obligation['detail']}"
+        yield _result(f"verify/{word.word}", _LEVELS.get(word, "error"), message, file["path"], line)
+
+
+def _lines(path: str, names: Sequence[str]) -> list[int]:
+    """The line of each obligation in its file; 1 where the file is no longer what it was."""
+    try:
+        text = load_text(Path(path))
+        data = parse(text)
+    except DpspecError:
+        return [1] * len(names)
+    positions = FilePositions.of(text, data)
+    return [positions.nearest(_path(name, data)) for name in names]
+
+
+def _path(name: str, data: Mapping[str, Any]) -> str:
+    kind, _, called = name.partition(": ")
+    if kind in _ROWS:
+        array, key = _ROWS[kind]
+        rows = data.get(array, [])
+        again = {f"{rows[place].get(key)}": place for place in reversed(range(len(rows)))}
+        if called in again:
+            return f"{array}[{again[called]}]"
+        twice, _, number = called.rpartition(" (")
+        same = [place for place, row in enumerate(rows) if row.get(key) == twice]
+        which = int(number.rstrip(")")) - 1 if number.rstrip(")").isdecimal() else 0
+        return f"{array}[{same[which]}]" if which < len(same) else array
+    return next((table for table in ("claim", "mechanism", "budget") if table in data), "")
+
+
+def _result(rule: str, level: str, message: str, file: str, line: int) -> JsonData:
+    place = {"artifactLocation": _artifact(file), "region": {"startLine": max(int(line), 1)}}
+    return {"ruleId": rule, "level": level, "message": {"text": harmless(message)}, "locations": [{"physicalLocation": place}]}
+
+
+def _artifact(file: str) -> JsonData:
+    """A file as a URI: relative to the root of the sources, unless its path is absolute."""
+    path = Path(file)
+    if path.is_absolute():
+        return {"uri": path.as_uri()}
+    return {"uri": quote(path.as_posix()), "uriBaseId": "%SRCROOT%"}
+
+
+def _notification(error: Mapping[str, Any]) -> JsonData:
+    told: JsonData = {"level": "error", "message": {"text": harmless(error["message"])}, "descriptor": {"id": error["code"]}}
+    if error.get("file"):
+        place = {"artifactLocation": _artifact(error["file"]), "region": {"startLine": error["line"] or 1}}
+        told["locations"] = [{"physicalLocation": place}]
+    return told
+
+
+def _rule(name: str) -> JsonData:
+    kind, _, code = name.partition("/")
+    text = {"lint": _finding_text, "verify": _word_text, "file": _error_text}[kind](code)
+    more = f"\nMore: dpspec explain {code}" if kind == "file" else ""
+    return {"id": name, "shortDescription": {"text": text}, "help": {"text": text + more}}
+
+
+def _finding_text(code: str) -> str:
+    found = next((one for one in declared_findings() if one.code == code), None)
+    return _first_line(found.look.__doc__) if found is not None else _error_text(code)
+
+
+def _word_text(word: str) -> str:
+    return f"{_WORDS[word].label}: {_WORDS[word].sentence}"
+
+
+def _error_text(code: str) -> str:
+    found = next((cls for cls in _below(DpspecError) if vars(cls).get("code") == code), None)
+    return _first_line(found.__doc__) if found is not None else code
+
+
+def _below(cls: type[DpspecError]) -> Iterator[type[DpspecError]]:
+    yield cls
+    for derived in cls.__subclasses__():
+        yield from _below(derived)
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().partition("\n")[0]
+
+
+__all__ = ["SARIF", "sarif"]

@@ -1,0 +1,99 @@
+"""Every command on a page is one that there is, and every page with commands is run, or it says here why not."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+
+from tests.packaging.conftest import Clean
+from tests.packaging.test_tutorial import FENCE, TUTORIALS, run
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *(page for page in DOCS.rglob("*.md") if not {"deployments", "examples"} & set(page.parts))]
+RUN = {"five-blocks.md": None, "rules.md": ROOT}
+"""Pages that are run whole, in a folder of their own or in the checkout; the tutorials are run in a clean environment."""
+NOT_RUN = {
+    "proofs.md": "minutes of processor; `pytest specs` judges the same files, tests/verify/test_check_proof.py reads proofs",
+    "registry.md": "records of the registry are not in the repository; tests/exchange has ones of its own",
+    "releasing.md": "a million dwellings; tests/release draws smaller ones",
+    "workers.md": "needs a cluster with certificates; tests/release runs on local workers",
+    "synthetic-tables.md": "fifty million rows; tests/cli/test_synth.py makes fewer",
+    "releases/rhode-island-2010.md": "the table is not in the repository; reproductions/tests has a small one",
+}
+SPAN = re.compile(r"`(dpspec [^`\n]+)`")
+LINE = re.compile(r"^(?:\$ )?(?:pip install .* && )?(dpspec .*)$", re.MULTILINE)
+
+
+def commands(page: Path) -> list[str]:
+    """The command lines in running text and in the blocks of a page."""
+    text = page.read_text(encoding="utf-8")
+    blocks = [block for language, block in FENCE.findall(text) if language == "sh"]
+    return [*SPAN.findall(FENCE.sub("", text)), *(line for block in blocks for line in LINE.findall(block))]
+
+
+def fault(line: str) -> str | None:
+    """What is wrong with a command line; None when every word that dpspec must know is one."""
+    from dpspec.cli import main
+
+    words = shlex.split(re.split(r" *[|>#;]", line)[0].replace("...", "")) if line.count('"') % 2 == 0 else line.split()
+    command: click.Command = main
+    for word in words[1:]:
+        if isinstance(command, click.Group) and not word.startswith("-"):
+            if word not in command.commands:
+                return None if word.isupper() else f"{line}: there is no command {word}"
+            command = command.commands[word]
+        elif word.startswith("--"):
+            known = {name for option in command.params for name in option.opts} | {"--help", "--version"}
+            if word.partition("=")[0] not in known:
+                return f"{line}: {command.name} has no option {word}"
+    return None
+
+
+@pytest.mark.parametrize(
+    ("line", "right"),
+    [
+        ("dpspec verify specs --witnesses DIR", True),
+        ("dpspec rules compare A B", True),
+        ("dpspec verfy specs", False),
+        ("dpspec verify specs --witness DIR", False),
+        ("dpspec registry imprt RECORD.yaml", False),
+    ],
+)
+def test_what_is_a_command(line, right):
+    assert (fault(line) is None) is right
+
+
+def test_every_command_on_a_page_is_one_that_there_is():
+    words = tomllib.loads((ROOT / "dpspec" / "report" / "glossary.toml").read_text(encoding="utf-8"))["word"]
+    lines = [line for page in PAGES for line in commands(page)] + [word["command"] for word in words if "command" in word]
+    assert len(lines) > 150
+    assert [found for line in lines if line.startswith("dpspec ") and (found := fault(line))] == []
+
+
+def test_every_page_with_commands_is_run_or_says_why_not():
+    with_commands = {
+        page.relative_to(DOCS).as_posix()
+        for page in PAGES
+        if page.is_relative_to(DOCS)
+        and page not in TUTORIALS
+        and any(language == "sh" for language, _ in FENCE.findall(page.read_text()))
+    }
+    assert with_commands == {*RUN, *NOT_RUN}
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_a_page_runs(page, tmp_path):
+    here = Clean(home=Path(sys.executable).parents[1], work=RUN[page] or tmp_path)
+    blocks = FENCE.findall((DOCS / page).read_text(encoding="utf-8"))
+    if RUN[page]:
+        blocks = [(language, text) for language, text in blocks if language != "toml"]
+    else:
+        blocks = [(language, text) for language, text in blocks if language != "toml" or text.startswith("# file: ")]
+    run(here, blocks, at_least=1)

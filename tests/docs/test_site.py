@@ -1,0 +1,113 @@
+"""The site: what is looked at after it was built, its parts, and its navigation. `.ci/run` builds it whole."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+def module(name: str):
+    found = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    made = importlib.util.module_from_spec(found)
+    found.loader.exec_module(made)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('<a href="there.html#place">x</a>', None),
+        ('<a href="https://example.org">x</a>', None),
+        ('<img src="data:image/png;base64,AAAA">', None),
+        ('<a href="nowhere.html">x</a>', "links to nowhere.html, which is not there"),
+        ('<a href="there.html#no">x</a>', "the page has no such place"),
+        ('<a href="#no">x</a>', "the page has no such place"),
+        ('<img src="no.svg">', "shows no.svg, which is not there"),
+        ('<script src="https://example.org/x.js"></script>', "from elsewhere"),
+        ('<script src="//example.org/x.js"></script>', "from elsewhere"),
+        ('<link rel="stylesheet" href="https://example.org/x.css">', "from elsewhere"),
+        ('<style>@import url("https://example.org/x.css");</style>', "from elsewhere"),
+    ],
+)
+def test_faults_of_a_built_page(tmp_path, text, said):
+    (tmp_path / "there.html").write_text('<p id="place"></p>', encoding="utf-8")
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    found = list(module("make_site").faults(tmp_path))
+    assert found == [] if said is None else len(found) == 1 and said in found[0]
+
+
+def test_a_style_that_fetches_is_found(tmp_path):
+    (tmp_path / "x.css").write_text("@font-face { src: url(https://example.org/f.woff2) }", encoding="utf-8")
+    assert list(module("make_site").faults(tmp_path)) == ["x.css fetches from elsewhere"]
+
+
+def test_a_missing_library_is_one_line(monkeypatch, capsys, tmp_path):
+    maker = module("make_site")
+    monkeypatch.setattr(maker, "NEEDED", ("no_such_library",))
+    monkeypatch.setattr(sys, "argv", ["make_site.py", "--out", str(tmp_path / "site")])
+    assert maker.main() == 1
+    assert capsys.readouterr().err == "no_such_library: not installed: run pip install -r requirements-docs.txt\n"
+
+
+def test_a_folder_with_other_things_is_left_alone(monkeypatch, capsys, tmp_path):
+    maker = module("make_site")
+    (tmp_path / "thesis.txt").write_text("mine", encoding="utf-8")
+    monkeypatch.setattr(maker, "NEEDED", ())
+    monkeypatch.setattr(sys, "argv", ["make_site.py", "--out", str(tmp_path)])
+    assert maker.main() == 1
+    assert "name another folder" in capsys.readouterr().err
+    assert (tmp_path / "thesis.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_the_glossary_has_every_word():
+    words = tomllib.loads((ROOT / "dpspec" / "report" / "glossary.toml").read_text(encoding="utf-8"))["word"]
+    made = "\n".join(module("site_parts").glossary())
+    assert [word["name"] for word in words if f"## {word['name']}\n" not in made] == []
+
+
+def test_the_reference_has_every_public_name():
+    import dpspec
+    import dpspec.plugin
+
+    parts = module("site_parts")
+    for face, made in (
+        (dpspec, "\n".join(parts.api("dpspec"))),
+        (dpspec.plugin, "\n".join(parts.api("dpspec.plugin", "dpspec"))),
+    ):
+        wanted = [name for name in face.__all__ if not name.startswith("__")]
+        assert [name for name in wanted if f" {face.__name__}.{name}\n" not in made and f"`{name}`" not in made] == []
+
+
+def test_a_part_that_nobody_makes_is_an_error():
+    parts = module("site_parts")
+    with pytest.raises(parts.NoSuchPartError, match="no part glosary"):
+        parts.fill(None, "glossary", ["<!-- site: glosary -->"])
+
+
+def test_docstrings_are_set_as_they_are_meant():
+    lines = ["P_x <= e^eps * |x|, as `a_` says.", "", "    a formula", "", "Raises:", "    XError: when `b`."]
+    module("site_parts").docstring_as_rst(lines)
+    assert lines == [
+        "P_x <= e^eps \\* \\|x\\|, as ``a_`` says.", "", "::", "", "    a formula", "", "", "Raises ``XError``: when ``b``.",
+    ]  # fmt: skip
+
+
+def test_every_page_is_in_the_navigation():
+    """Pages of single deployments are found from their front page."""
+    listed = set()
+    for page in DOCS.rglob("*.md"):
+        for tree in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            names = [line for line in tree.splitlines() if line and not line.startswith(":")]
+            listed |= {(page.parent / name).resolve() for name in names}
+    pages = {page.with_suffix("") for folder in (DOCS,) for page in folder.rglob("*.md") if "examples" not in page.parts}
+    single = {page for page in pages if page.parent == DOCS / "deployments" and page.name != "README"}
+    assert pages - single - listed == {DOCS / "index"}
+    assert {page for page in listed if not page.with_suffix(".md").exists()} == set()

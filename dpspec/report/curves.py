@@ -60,9 +60,11 @@ _BITS = 16
 """Brackets of power have a width of about 2^-16, a fortieth of a pixel."""
 _MOST_PAIRS = 24
 _FINEST = 1 / 400
-_LARGEST = Fraction(1 << 40)
+_LARGEST, _FINE = Fraction(1 << 40), 1 << 11
+"""How far noise is followed, and to which part of its distance."""
 _MOST_LETTERS = 48
 ALLOWED = "what is allowed"
+WITHIN = "for two datasets of one universe, which agree in all that is published exactly"
 BEFORE = "the noisy answers alone"
 
 Monotone = Callable[[Fraction], Bracket]
@@ -459,7 +461,7 @@ def off_by(law: Location, share: Fraction) -> Fraction:
     low, high = Fraction(0), Fraction(1)
     while not holds(high) and high < _LARGEST:
         low, high = high, 2 * high
-    for _ in range(0 if whole else 12):
+    while not whole and high - low > high / _FINE and high > 1 / _LARGEST:
         low, high = ((low + high) / 2, high) if not holds((low + high) / 2) else (low, (low + high) / 2)
     while whole and high - low > 1:
         middle = Fraction(int(low + high) // 2)
@@ -568,6 +570,7 @@ def risk_pictures(documents: Sequence[tuple[SpecDocument, Verdict | None]], pane
     }  # fmt: skip
     svgs: dict[str, str] = {}
     notes = [f"{one.name}: {one.reason}" for one in subjects if one.bound is None]
+    notes += [f"{one.name}: {WITHIN}" for one in subjects if one.spec.multiverse.induced_by() != ()]
     if len(subjects) == 1:  # the page has its name above
         notes += [f"The two datasets are at distance {one.distance}" for one in subjects if one.distance != 1 and one.bound is not None]
         subjects = [attrs.evolve(one, name="", distance=number(1)) for one in subjects]
@@ -622,6 +625,8 @@ def _lines_of(
         "renyi": lambda: _renyi(subject, place, registry),
     }
     notes = [f"{subject.name}: {subject.reason}"] if subject.bound is None else []
+    if subject.spec.multiverse.induced_by() != ():
+        notes.append(f"{subject.name}: {WITHIN}")
     if document.mechanism is not None and not subject.pairs:
         notes.append(f"{subject.name}: without a curve of its mechanism: {subject.scope.partition(':')[0]}")
     try:

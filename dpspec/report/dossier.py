@@ -293,8 +293,9 @@ def _joined(lines: Sequence[str]) -> str:
 def _checked(found: FileReport) -> Iterator[Piece]:
     yield Heading(words="What was checked", level=3)
     rows = tuple((one.name, one.word.label, "" if one.verdict is not None else one.detail) for one in found.obligations)
+    heads = ("what is stated", "found", "detail") if any(row[-1] for row in rows) else ("what is stated", "found")
     yield Grid(
-        caption="Each claim and printed number, and what was found", heads=("what is stated", "found", "detail"), rows=rows,
+        caption="Each claim and printed number, and what was found", heads=heads, rows=tuple(row[: len(heads)] for row in rows),
         moods=tuple("bad" if mood_of(one.word) == "bad" else "" for one in found.obligations),
     )  # fmt: skip
     for one in found.obligations:

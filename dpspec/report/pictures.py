@@ -278,7 +278,8 @@ def _axes(
         at = round(place(spot, low)[0], 2)
         (shown,) = wrapped(label, width / len(panel.labels), 10, 1)
         yield written(at, height + 14, shown, 10, palette.ink, 'text-anchor="middle"')
-    yield written(width / 2, height + 30, panel.axis or panel.below, 11, palette.ink, 'text-anchor="middle"')
+    for words in filter(None, (panel.axis or panel.below,)):
+        yield written(width / 2, height + 30, words, 11, palette.ink, 'text-anchor="middle"')
 
 
 @attrs.frozen(kw_only=True)

@@ -180,7 +180,9 @@ def formatted(command: Command) -> Command:
 
 def reviewed(command: Command) -> Command:
     """The same for a command whose result can be shown at the lines of a file."""
-    told = "Print the result so; `dpspec schema output` prints the schema of the JSON. SARIF is what code review and editors read."
+    told = (
+        "Print the result so; `dpspec schema output` prints the schema of the JSON. SARIF is what code review and editors read."
+    )
     return _with_formats(command, ("text", "json", "sarif"), told)
 
 

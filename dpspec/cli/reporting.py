@@ -27,8 +27,16 @@ def _picture(_: click.Context, __: click.Parameter, value: str) -> Picture:
 @click.command(short_help="Draw what promises allow and what mechanisms do.")
 @_FILES
 @click.option("--panel", type=click.Choice(_PANELS), default="trade-off", show_default=True, help="Draw this.")
-@click.option("--out", metavar="FILE", required=True, callback=_picture, help="Write it into FILE, as SVG, PNG or PDF by its ending.")
-@click.option("--size", type=click.Choice(["slide", "column", "poster", "page"]), default="slide", show_default=True, help="Draw it for this.")
+@click.option(
+    "--out", metavar="FILE", required=True, callback=_picture, help="Write it into FILE, as SVG, PNG or PDF by its ending."
+)
+@click.option(
+    "--size",
+    type=click.Choice(["slide", "column", "poster", "page"]),
+    default="slide",
+    show_default=True,
+    help="Draw it for this.",
+)
 @click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Use these colours.")
 @click.option("--distance", metavar="K", help="Tell datasets apart that differ by so many units; without it the smallest step.")
 @click.option("--level", metavar="P", default="1/20", show_default=True, help="With posterior, the level of the test, in (0, 1).")
@@ -65,7 +73,9 @@ _TITLE = click.option("--title", metavar="TEXT", default="", help="Call it so.")
 
 @click.command(short_help="One page on specifications, to hand on.")
 @_FILES
-@click.option("--out", metavar="FILE", required=True, type=click.Path(), help="Write it into FILE, as HTML or Markdown by its ending.")
+@click.option(
+    "--out", metavar="FILE", required=True, type=click.Path(), help="Write it into FILE, as HTML or Markdown by its ending."
+)
 @_TITLE
 @formatted
 def report(paths: tuple[str, ...], out: str, title: str, as_json: bool) -> int:

@@ -19,8 +19,8 @@ from dpspec.blocks.parts import Collections, nesting_of
 from dpspec.comparison.compare import Answer, Comparison, Direction, Implication, Order, Separation
 from dpspec.comparison.yardstick import Attack, Yardstick, YardstickSide, attacks
 from dpspec.report import terminal
-from dpspec.report.json import bracket
 from dpspec.report.diagrams import BlockRow, DiagramBox, diagram_svg, side_by_side
+from dpspec.report.json import bracket
 from dpspec.report.terminal import (
     BAD,
     FAINT,
@@ -107,7 +107,10 @@ def _side_by_side(found: Comparison) -> Table:
 def blocks_picture(found: Comparison, names: SpecNames, theme: str = "light") -> str:
     """The five blocks side by side as SVG, with the steps that separate the two, and the answers."""
     left, right = blocks_in_words(found.left), blocks_in_words(found.right)
-    ways = (("A does not imply B here", "open from A to B", found.forward), ("B does not imply A here", "open from B to A", found.backward))
+    ways = (
+        ("A does not imply B here", "open from A to B", found.forward),
+        ("B does not imply A here", "open from B to A", found.backward),
+    )
     rows = [
         BlockRow(
             block=block, left=tuple(lines), right=tuple(right[block]),

@@ -17,6 +17,7 @@ every mechanism that keeps it; the curve of the mechanism is that of the pairs o
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -96,7 +97,7 @@ def sampled(function: Monotone, start: Fraction, end: Fraction, most: int, *, he
             heapq.heappush(open_, (-size, left, right))
 
     places = sorted(known)
-    for left, right in zip(places, places[1:], strict=False):
+    for left, right in itertools.pairwise(places):
         push(left, right)
     while open_ and len(known) < most:
         _, left, right = heapq.heappop(open_)
@@ -194,7 +195,9 @@ def subject_of(document: SpecDocument, distance: NumberLike | None = None, verdi
     if bound is None and not reason:
         reason = f"no universe holds two different datasets within distance {step}, so that nothing is promised about such"
     pairs, scope, complete = _own(document, step, verdict)
-    return CurveSubject(name=name, spec=spec, distance=step, bound=bound, reason=reason, pairs=pairs, scope=scope, complete=complete)
+    return CurveSubject(
+        name=name, spec=spec, distance=step, bound=bound, reason=reason, pairs=pairs, scope=scope, complete=complete
+    )
 
 
 def _own(document: SpecDocument, distance: Number, verdict: Verdict | None) -> tuple[tuple[Dichotomy, ...], str, bool]:
@@ -238,7 +241,9 @@ def _proved(
         far = min(spec.distance(left, right), spec.distance(right, left))
         if not 0 < far <= distance or not spec.multiverse.share_universe(left, right, spec.space):
             continue
-        cases = [view.between(*(cells_of(view, side, spec.space) for side in (left, right)), spec.space) for view in structure.views]
+        cases = [
+            view.between(*(cells_of(view, side, spec.space) for side in (left, right)), spec.space) for view in structure.views
+        ]
         if all(case is not None for case in cases):
             apart = product_of(p.against(q) for case in cases for p, q in case or ())
             scope = "the datasets that a proof finds farthest apart" if structure.publishes_views else BEFORE
@@ -304,7 +309,9 @@ def _trade_off(subject: CurveSubject, colour: int) -> Iterator[CurveLine]:
     if subject.bound is not None:
         most = _FEW if _is_slow(subject) else _MANY
         low, _ = _edges(sampled(lambda level: _allowed(subject, level), zero, one, most), turned=True)
-        yield CurveLine(name=name, role=ALLOWED, points=low, top=((0.0, 1.0), (1.0, 0.0)), edge="points", exact_top=True, colour=colour)
+        yield CurveLine(
+            name=name, role=ALLOWED, points=low, top=((0.0, 1.0), (1.0, 0.0)), edge="points", exact_top=True, colour=colour
+        )
     if subject.pairs:
         known = sampled(lambda level: _own_power(subject, level), zero, one, _MANY if _is_finite(subject) else _FEW)
         corners = {level: _own_power(subject, level) for level in _corners(subject)}
@@ -336,7 +343,9 @@ def _power(subject: CurveSubject, colour: int) -> Iterator[CurveLine]:
         side = "above" if subject.complete else "below"
         points = tuple((float(place), top) for place, top in enumerate(tops))
         marks = tuple(value_mark(top, side) for top in tops)
-        yield CurveLine(name=name, role=own, points=points, side=side, marks=marks, colour=colour, inside=subject.bound is not None)
+        yield CurveLine(
+            name=name, role=own, points=points, side=side, marks=marks, colour=colour, inside=subject.bound is not None
+        )
 
 
 def _posterior(subject: CurveSubject, colour: int, level: Fraction) -> Iterator[CurveLine]:
@@ -353,7 +362,9 @@ def _posterior(subject: CurveSubject, colour: int, level: Fraction) -> Iterator[
 
     if subject.bound is not None:
         _, high = _edges(after(_allowed(subject, level)))
-        yield CurveLine(name=name, role=ALLOWED, points=((0.0, 0.0), (1.0, 1.0)), top=high, exact_points=True, edge="top", colour=colour)
+        yield CurveLine(
+            name=name, role=ALLOWED, points=((0.0, 0.0), (1.0, 1.0)), top=high, exact_points=True, edge="top", colour=colour
+        )
     if subject.pairs:
         low, high = _edges(after(_own_power(subject, level)))
         yield CurveLine(name=name, role=own, points=low, top=high, edge="between", dashed=True, colour=colour)
@@ -482,7 +493,10 @@ def _error(document: SpecDocument, colour: int) -> Iterator[CurveLine]:
 
 
 _TITLES = {
-    "trade-off": ("error of the second kind: a change is missed (probability)", "error of the first kind, the level (probability)"),
+    "trade-off": (
+        "error of the second kind: a change is missed (probability)",
+        "error of the first kind, the level (probability)",
+    ),
     "profile": ("delta (probability)", "epsilon"),
     "renyi": ("Renyi divergence (nats)", "order alpha"),
     "power": ("largest power of a test (probability)", ""),
@@ -572,7 +586,9 @@ def risk_pictures(documents: Sequence[tuple[SpecDocument, Verdict | None]], pane
     notes = [f"{one.name}: {one.reason}" for one in subjects if one.bound is None]
     notes += [f"{one.name}: {WITHIN}" for one in subjects if one.spec.multiverse.induced_by() != ()]
     if len(subjects) == 1:  # the page has its name above
-        notes += [f"The two datasets are at distance {one.distance}" for one in subjects if one.distance != 1 and one.bound is not None]
+        notes += [
+            f"The two datasets are at distance {one.distance}" for one in subjects if one.distance != 1 and one.bound is not None
+        ]
         subjects = [attrs.evolve(one, name="", distance=number(1)) for one in subjects]
     rows: list[tuple[str, ...]] = []
     for panel in panels:

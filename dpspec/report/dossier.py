@@ -314,7 +314,7 @@ def _verdict(one: Obligation, document: SpecDocument) -> Iterator[Piece]:
     yield Heading(words=f"The verdict on the {one.name}", level=4)
     told = [(label, text) for label, text in verdict_lines(attrs.evolve(one.verdict, witness=None), spec)]
     first = [("verdict", f"{one.verdict.outcome.value}{_as_recorded(one)}")]
-    yield Grid(caption="How it was reached", heads=("part", "finding"), rows=tuple([*first, *told]))
+    yield Grid(caption="How it was reached", heads=("part", "finding"), rows=(*first, *told))
     if one.verdict.witness is not None:
         yield from _witness(one.verdict.witness, spec.space)
     elif one.word.exit_code == 1 and one.verdict.outcome.value == "refuted":
@@ -368,7 +368,10 @@ def _record_tables(left: Dataset, right: Dataset, space: DatasetSpace) -> Iterat
 
 
 def _by_position(unit: str, ours: Sequence[Record], theirs: Sequence[Record]) -> Grid:
-    rows = [(str(place), _value(x), _value(y), "changed" if x != y else "") for place, (x, y) in enumerate(zip(ours, theirs, strict=True), 1)]
+    rows = [
+        (str(place), _value(x), _value(y), "changed" if x != y else "")
+        for place, (x, y) in enumerate(zip(ours, theirs, strict=True), 1)
+    ]
     return _marked(f"Each {unit}, by place", (unit, "in x", "in x'", "change"), rows)
 
 
@@ -437,7 +440,7 @@ def _beside(document: SpecDocument) -> Iterator[Piece]:
     inferred = [str(one) for one in document.provenance if one.how in ("inferred", "assumed")]
     if steps or inferred:
         yield Heading(words="What the promise does not cover, and what is not stated", level=3)
-        yield Listed(items=tuple([*(f"outside of the promise: {step}" for step in steps), *inferred]))
+        yield Listed(items=(*(f"outside of the promise: {step}" for step in steps), *inferred))
 
 
 # --- several --------------------------------------------------------------------------------------
@@ -446,7 +449,9 @@ def _beside(document: SpecDocument) -> Iterator[Piece]:
 def summary(dossier: Dossier, links: Sequence[str] = ()) -> Iterator[Piece]:
     """What was looked at, and how each file ended."""
     words = Counter(one.word for one in dossier.files)
-    told = ", ".join(f"{times:,} {word.label}" for word, times in sorted(words.items(), key=lambda found: list(Word).index(found[0])))
+    told = ", ".join(
+        f"{times:,} {word.label}" for word, times in sorted(words.items(), key=lambda found: list(Word).index(found[0]))
+    )
     worst = worst_word(one.word for one in dossier.files)
     yield Sentence(mark=f"{count(len(dossier.files), 'file')}:", mood=mood_of(worst), words=f"{told}.")
     rows = []
@@ -473,7 +478,10 @@ def compared(dossier: Dossier) -> Iterator[Piece]:
     if len(found) > 2:
         caption = "Which specification implies which; an arrow leads to what is implied."
         yield Figure(svg=order_picture(found, documents, theme="page"), caption=caption, wide=True)
-    rows = [(_shortened(name, 60), *("" if i == j else order_mark(found, i, j)[1] for j in size)) for i, name in enumerate(found.names)]
+    rows = [
+        (_shortened(name, 60), *("" if i == j else order_mark(found, i, j)[1] for j in size))
+        for i, name in enumerate(found.names)
+    ]
     yield Grid(
         caption="How the specification of the row stands to that of the column",
         heads=("specification", *(_shortened(name, 60) for name in found.names)), rows=tuple(rows),
@@ -494,7 +502,10 @@ def compared(dossier: Dossier) -> Iterator[Piece]:
 def _pair(found: Comparison, names: tuple[str, str]) -> Iterator[Piece]:
     short = _shortened(names[0], 60), _shortened(names[1], 60)
     yield Heading(words=f"A: {short[0]}, B: {short[1]}", level=3)
-    yield Sentence(mark=f"{found.relation.value}.", words=" ".join(_answer(*way) for way in (("A", "B", found.forward), ("B", "A", found.backward))))
+    yield Sentence(
+        mark=f"{found.relation.value}.",
+        words=" ".join(_answer(*way) for way in (("A", "B", found.forward), ("B", "A", found.backward))),
+    )
     picture = blocks_picture(found, short, theme="page")
     yield Figure(svg=picture, caption="The five blocks side by side, with the steps that separate them.", wide=True)
     for premise, conclusion, way in (("A", "B", found.forward), ("B", "A", found.backward)):
@@ -576,7 +587,9 @@ def site_pages(dossier: Dossier, title: str = "", progress: Progress | None = No
     pages = {}
     for done, (one, slug) in enumerate(zip(dossier.files, slugs, strict=True), 1):
         back = Listed(items=("All specifications",), links=("index.html",))
-        pages[f"{slug}.html"] = Page(title=_shortened(one.name), pieces=(back, Heading(words="Summary"), *file_pieces(one, level=0)), foot=FOOT)
+        pages[f"{slug}.html"] = Page(
+            title=_shortened(one.name), pieces=(back, Heading(words="Summary"), *file_pieces(one, level=0)), foot=FOOT
+        )
         if progress is not None:
             progress(done, len(slugs))
     index = [Heading(words="Summary"), *summary(dossier, [f"{slug}.html" for slug in slugs])]

@@ -139,7 +139,10 @@ def svg(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme: 
     said += [f"No finite number: {', '.join(empty)}."] if empty else []
     width = form.width / form.zoom
     room = width - _RIGHT
-    heads, notes = wrapped(title, width - MARGIN, _HEAD * BOLD), [one for part in said for one in wrapped(part, width - MARGIN, _SMALL)]
+    heads, notes = (
+        wrapped(title, width - MARGIN, _HEAD * BOLD),
+        [one for part in said for one in wrapped(part, width - MARGIN, _SMALL)],
+    )
     above = LEGEND * len(heads) + 14 * len(notes) + MARGIN // 2 - 8
     rest = [2 * MARGIN - 20 + LEGEND * len(_legend(panel, room)) + _EXTRA * (len(_title(panel, room)) - 1) for panel in shown]
     plot = float(HEIGHT if not form.height else max(120.0, (form.height / form.zoom - above - sum(rest) - 16) / len(shown)))

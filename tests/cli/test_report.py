@@ -12,7 +12,7 @@ import pytest
 from dpspec.report.page import Figure, Grid, Heading, Listed, Page, Sentence, html as drawn, markdown
 
 ROOT = Path(__file__).parents[2]
-NASTY = '<script>alert(1)</script> "\'&` \u202e\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627 \u4f60\u597d \x07'
+NASTY = "<script>alert(1)</script> \"'&` \u202e\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627 \u4f60\u597d \x07"
 VOID = {"meta", "path", "rect", "circle", "polyline", "polygon"}
 
 
@@ -56,15 +56,18 @@ def check(text):
         if tag == "th":
             assert given["scope"] in ("row", "col")
         if tag == "svg":
-            assert given["role"] == "img" and given["aria-label"]
+            assert given["role"] == "img"
+            assert given["aria-label"]
     ids = [given["id"] for _, given in page.attributes if "id" in given]
     assert len(ids) == len(set(ids))
     levels = [int(tag[1]) for tag in page.tags if re.fullmatch(r"h[1-6]", tag)]
-    assert levels[0] == 1 and levels.count(1) == 1
+    assert levels[0] == 1
+    assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
     assert ("html", {"lang": "en"}) in page.attributes
     assert page.tags.count("table") == page.tags.count("caption")
-    assert "url(" not in text and "@import" not in text
+    assert "url(" not in text
+    assert "@import" not in text
     return page
 
 
@@ -124,7 +127,8 @@ def test_broken_files_keep_their_place_with_their_error(run, response, tmp_path)
     ran = run("report", good, broken, "--out", tmp_path / "r.md")
     assert ran.code == 2
     text = (tmp_path / "r.md").read_text(encoding="utf-8")
-    assert "could not be judged" in text and "<script>" not in text
+    assert "could not be judged" in text
+    assert "<script>" not in text
 
 
 def test_a_title_of_10000_letters_and_of_all_scripts_is_no_wider_than_the_page(run, response, tmp_path):
@@ -179,7 +183,8 @@ def test_a_site_has_a_page_for_each_and_an_index(run, response, tmp_path):
     assert {link for link in linked if not link.startswith("#")} == set(pages) - {"index.html"}
     assert "equivalent" in " ".join(pages["index.html"].words)
     ran = run("site", one, "--out", tmp_path / "site")
-    assert ran.code != 0 and "exists already" in ran.err
+    assert ran.code != 0
+    assert "exists already" in ran.err
 
 
 def test_curve_writes_a_picture_and_says_so(run, response, tmp_path):
@@ -198,5 +203,6 @@ def test_compare_draws_two_files_side_by_side(run, response, tmp_path):
     ran = run("compare", one, weaker, "--picture", tmp_path / "ab.svg")
     assert ran.code == 0, ran.err
     text = (tmp_path / "ab.svg").read_text(encoding="utf-8")
-    assert "Does A imply B? yes" in text and "Does B imply A? no" in text
+    assert "Does A imply B? yes" in text
+    assert "Does B imply A? no" in text
     assert run("compare", one, weaker, "--yardstick", "--picture", tmp_path / "y.svg").code == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import xml.etree.ElementTree as ET
 from fractions import Fraction
@@ -38,7 +39,7 @@ def lines(path, panel):
 def range_at(corners, x):
     """The lowest and the highest value of a drawn line at a place."""
     levels = []
-    for (left, before), (right, after) in zip(corners, corners[1:], strict=False):
+    for (left, before), (right, after) in itertools.pairwise(corners):
         if left <= x <= right:
             share = 0.0 if left == right else (x - left) / (right - left)
             levels += [before, after] if left == right else [before + share * (after - before)]
@@ -163,8 +164,10 @@ def test_the_error_of_gaussian_noise_is_its_quantile():
 def test_samples_are_sorted_dense_where_it_is_steep_and_bounded(most):
     steep = sampled(lambda x: Bracket.exactly(1 if x > Fraction(1, 3) else 0), Fraction(0), Fraction(1), most)
     places = [x for x, _ in steep]
-    assert places == sorted(set(places)) and len(places) <= most
-    assert places[0] == 0 and places[-1] == 1
+    assert places == sorted(set(places))
+    assert len(places) <= most
+    assert places[0] == 0
+    assert places[-1] == 1
     if most > 20:
         assert min(abs(x - Fraction(1, 3)) for x in places) < Fraction(1, 200)
 
@@ -172,7 +175,9 @@ def test_samples_are_sorted_dense_where_it_is_steep_and_bounded(most):
 # --- pictures -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("panel", [pytest.param(panel, marks=[] if panel in ("power", "error") else [pytest.mark.long]) for panel in PANELS])
+@pytest.mark.parametrize(
+    "panel", [pytest.param(panel, marks=[] if panel in ("power", "error") else [pytest.mark.long]) for panel in PANELS]
+)
 def test_every_panel_names_its_axes_and_each_specification_once(panel):
     tree = ET.fromstring(api.curve(LAPLACE, CONCENTRATED, panel=panel, size="column"))
     told = [text.text for text in tree.iter(f"{SVG}text")]
@@ -200,7 +205,9 @@ def test_nothing_is_drawn_off_the_picture(size, theme):
             assert start >= -1 and start + wide <= width + 12, text.text
             assert 0 <= y + float(text.get("y")) <= height
     if SIZES[size].height:
-        assert (float(tree.get("width")), float(tree.get("height"))) == pytest.approx((SIZES[size].width, SIZES[size].height), abs=2)
+        assert (float(tree.get("width")), float(tree.get("height"))) == pytest.approx(
+            (SIZES[size].width, SIZES[size].height), abs=2
+        )
 
 
 def test_an_empty_panel_is_left_out_and_said():
@@ -247,7 +254,9 @@ def test_a_delta_of_0_stays_on_the_picture(tmp_path):
 def test_a_vacuous_promise_is_told_so():
     """No universe of this multiverse holds two datasets at distance 1; at the smallest step that one does, 2, there is a bound."""
     document = api.read(SPECS / "swapping-2020-county-tract.dpspec.toml")
-    with pytest.raises(PictureError, match="nothing to show: swapping-2020-county-tract: one household record cannot change alone"):
+    with pytest.raises(
+        PictureError, match="nothing to show: swapping-2020-county-tract: one household record cannot change alone"
+    ):
         api.curve(document, distance=1)
     told = " ".join(text.text for text in ET.fromstring(api.curve(document, panel="posterior")).iter(f"{SVG}text"))
     assert "at distance 2" in told

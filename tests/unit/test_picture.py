@@ -31,7 +31,9 @@ def test_png_has_twice_the_size_and_letters(tmp_path):
     Picture(tmp_path / "a.png").save(CHART)
     found = (tmp_path / "a.png").read_bytes()
     assert found[:8] == b"\x89PNG\r\n\x1a\n"
-    assert struct.unpack(">II", found[16:24]) == tuple(2 * int(ElementTree.fromstring(CHART).get(side)) for side in ("width", "height"))
+    assert struct.unpack(">II", found[16:24]) == tuple(
+        2 * int(ElementTree.fromstring(CHART).get(side)) for side in ("width", "height")
+    )
     assert list(tmp_path.iterdir()) == [tmp_path / "a.png"]
     image = pytest.importorskip("PIL.Image").open(tmp_path / "a.png").convert("L")
     rows, columns = TITLE

@@ -3,6 +3,8 @@
     python benchmarks/zoo.py PATH_TO_ZOO.py [--laws] [--write docs/zoo.md] [--only P01,P02] [--processes 2] [--seed 0]
     python benchmarks/zoo.py PATH_TO_ZOO.py --otherwise       with values listed the other way round and coordinates permuted
     python benchmarks/zoo.py PATH_TO_ZOO.py --plainly         two-sample tests with Bonferroni in place of the engine
+    python benchmarks/zoo.py PATH_TO_ZOO.py --seed 3 --add benchmarks/zoo.json        what is not in the file yet; parts add up
+    python benchmarks/zoo.py PATH_TO_ZOO.py --show benchmarks/zoo.json                seeds, and what was missed
 
 The zoo is a Python file with a table ZOO: id -> entry with the fields fn, data, metric, claim, universe, verdict, witness. The
 engine gets the function, and the space, metric, universe and claim as its text fields say them: never a pair, an event or the
@@ -13,7 +15,9 @@ parts of the page.
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import importlib.util
+import json
 import math
 import multiprocessing
 import re
@@ -421,6 +425,47 @@ def write(path: Path, text: str, *, laws: bool) -> None:
     path.write_text("\n\n".join(part.strip("\n") for part in (boxes, by_law) if part) + "\n", encoding="utf-8")
 
 
+# --- in parts ---------------------------------------------------------------------------------------
+
+
+def versions() -> dict[str, str]:
+    return {name: importlib.metadata.version(name) for name in ("dpspec", "numpy", "scipy", "python-flint")}
+
+
+def add(path: Path, names: list[str], given: argparse.Namespace) -> None:
+    """Judge, one after the other, what the file does not hold of these versions and this seed; each is written at once."""
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    ours = {"versions": versions(), "seed": given.seed, "seconds": given.seconds}
+    part = next((one for one in kept if {key: one[key] for key in ours} == ours), None)
+    if part is None:
+        part = {**ours, "found": {}}
+        kept.append(part)
+    for name in names:
+        if name not in part["found"]:
+            _, verdict, seconds = judged(name, _ZOO, given.seed, None, given.seconds)
+            part["found"][name] = [verdict.outcome.value, verdict.method, round(seconds, 1)]
+            path.write_text(_written(kept), encoding="utf-8")
+
+
+def _written(kept: list[dict[str, Any]]) -> str:
+    """JSON with one line for each function."""
+    return re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda m: f"[{' '.join(m[1].split())}]", json.dumps(kept, indent=1)) + "\n"
+
+
+def show(path: Path) -> None:
+    for part in json.loads(path.read_text(encoding="utf-8")):
+        found = part["found"]
+        wrong = {name for name in found if _ZOO[name].verdict != "ok"}
+        refuted = {name for name in found if found[name][0] == "refuted"}
+        verified = {name for name in found if found[name][0] == "verified"}
+        print(
+            f"dpspec {part['versions']['dpspec']}, seed {part['seed']}, {part['seconds']:g} s each: {len(refuted & wrong)} of "
+            f"{len(wrong)} wrong ones refuted (missed: {', '.join(sorted(wrong - refuted)) or 'none'}); of {len(found) - len(wrong)} right "
+            f"ones {len(refuted - wrong)} refuted, {len(verified - wrong)} verified; wrong ones verified: {len(verified & wrong)}; "
+            f"{sum(one[2] for one in found.values()):.0f} s"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("zoo")
@@ -432,9 +477,16 @@ def main() -> None:
     parser.add_argument("--otherwise", action="store_true", help="values reversed, coordinates permuted")
     parser.add_argument("--plainly", action="store_true", help="the baseline")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--add", type=Path, help="a file of results that parts add to")
+    parser.add_argument("--show", type=Path, help="what such a file holds")
     given = parser.parse_args()
     _start(given.zoo)
     names = [name for name in _ZOO if not given.only or name in given.only.split(",")]
+    if given.add or given.show:
+        if given.add:
+            add(given.add, names, given)
+        show(given.add or given.show)
+        return
     start = time.perf_counter()
     work: Any = _work_by_law if given.laws else _work_otherwise if given.otherwise else _work_plainly if given.plainly else _work
     results: list[Any] = []

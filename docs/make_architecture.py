@@ -34,6 +34,7 @@ SAYS = {
     "report": "text, JSON, pictures, pages",
     "constructors": "what a file can name, made in Python",
     "api": "one function for each question",
+    "commands": "the commands as functions",
     "dpspec": "the face for users",
     "deployments": "catalogue, evidence, labels",
     "testing": "kit, strategies, assertions",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.cli.face import formatted, picture_option, say, tell
+from dpspec.cli.face import formatted, named, picture_option, say, tell
 
 if TYPE_CHECKING:
     from dpspec.report.drawing import Picture
@@ -90,7 +90,6 @@ def _pair(paths: Sequence[str], derivation: str | None, picture: Picture | None,
     from dpspec import api
     from dpspec.extension import installed
     from dpspec.report import json
-    from dpspec.report.comparison import blocks_picture
     from dpspec.report.terminal import Work
 
     registry = installed().registry
@@ -103,7 +102,7 @@ def _pair(paths: Sequence[str], derivation: str | None, picture: Picture | None,
     if derivation is not None:
         say(api.write_derivation(found, derivation, registry), err=True)
     if picture is not None:
-        picture.save(blocks_picture(found, (first.id, second.id)))
+        found.plot().save(picture.path)
         say(f"wrote {picture.path}", err=True)
     tell(found, as_json)
     return code
@@ -117,28 +116,15 @@ def _read(paths: Sequence[str]) -> Sequence[SpecDocument]:
 
 
 def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
-    from dpspec.api import find_yardsticks, quick_standing
-    from dpspec.extension import installed
-    from dpspec.report import comparison, json
+    from dpspec import commands
     from dpspec.report.terminal import Work
 
-    registry = installed().registry
     first, second = _read(paths)
     _warn_of_parts((first, second), "the yardsticks are")
-    at = {"delta": given["delta"]} if "delta" in given else {}
+    asked = {name: given[name] for name in _OF_YARDSTICK if name in given}
     with Work("looking for yardsticks"):
-        found = find_yardsticks(
-            first.spec, second.spec, registry, at=at,
-            largest_household=given.get("largest_household"), within=given.get("within"),
-        )  # fmt: skip
-        standings = [quick_standing(document, registry) for document in (first, second)]
-    code, names = 0 if any(one.is_common for one in found) else 3, (first.id, second.id)
-    say(
-        json.document("compare", code, comparison.yardstick_data(found, names, registry, standings))
-        if as_json
-        else comparison.yardstick_text(found, names, standings)
-    )
-    return code
+        found = commands.yardsticks(first, second, **asked)
+    return tell(found, as_json)
 
 
 def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
@@ -151,7 +137,8 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
     registry = installed().registry
     documents = documents_of(paths, registry)
     if "explain" in given:
-        return _pair([comparison.chosen(documents, name).path or name for name in given["explain"]], None, as_json)
+        two = [comparison.chosen(documents, name).path or name for name in given["explain"]]
+        return _pair(two, None, given.get("picture"), as_json)
     with Work("comparing") as work:
         found = order_specs(documents, registry, progress=work)
     if "picture" in given:
@@ -176,17 +163,9 @@ def check_derivation(path: str, trust: tuple[str, ...], as_json: bool) -> int:
                      specs/topdown-2020-dhc.dpspec.toml --derivation d.json
       dpspec check-derivation d.json
     """
-    from dpspec.checker.check import check_file
-    from dpspec.report import comparison, json
+    from dpspec import commands
 
-    found = check_file(path, trust)
-    code = 0 if found.accepted else 1
-    say(
-        json.document("check-derivation", code, comparison.derivation_data(path, found))
-        if as_json
-        else comparison.derivation_text(path, found)
-    )
-    return code
+    return tell(commands.check_derivation(path, trust), as_json)
 
 
 @click.command("check-proof", short_help="Is every step of a proof true?")
@@ -203,17 +182,9 @@ def check_proof(path: str, as_json: bool) -> int:
       dpspec verify specs/census-2020 --format json > v.json
       dpspec check-proof v.json
     """
-    from dpspec.checker.proofs import check_proofs
-    from dpspec.report import comparison, json
+    from dpspec import commands
 
-    found = check_proofs(path)
-    code = 0 if all(proof.accepted for proof in found) else 1
-    say(
-        json.document("check-proof", code, comparison.proofs_data(path, found))
-        if as_json
-        else comparison.proofs_text(path, found)
-    )
-    return code
+    return tell(commands.check_proof(path), as_json)
 
 
 @click.command(short_help="What is a budget in another standard?")
@@ -259,6 +230,7 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
 @click.option(
     "--attacker",
     metavar="NAME",
+    shell_complete=named("attackers"),
     help="Ask this attacker; `dpspec plugins` lists them, `dpspec explain NAME` explains one. Without it some are asked.",
 )
 @click.option(
@@ -336,12 +308,7 @@ def recommend(tolerance: str, settings: tuple[str, ...], as_json: bool) -> int:
       dpspec recommend membership-difference difference=1/5 releases=12 \\
                        delta_each=1e-8 delta=1e-6 failure=1/100
     """
-    from dpspec.extension import installed
-    from dpspec.report import json, risk as words
-    from dpspec.risks.engine import tolerance_of
+    from dpspec import commands
+    from dpspec.reason.conversions import equations
 
-    asked = tolerance_of(installed().registry, tolerance, settings)
-    found = asked.recommend()
-    data = words.recommendation_data(asked, found) if as_json else {}
-    say(json.document("recommend", 0, data) if as_json else words.recommendation_text(asked, found))
-    return 0
+    return tell(commands.recommend(tolerance, **equations(settings)), as_json)

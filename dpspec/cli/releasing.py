@@ -6,7 +6,7 @@ from __future__ import annotations
 import click
 
 from dpspec.base.errors import harmless
-from dpspec.cli.face import formatted, say, tell
+from dpspec.cli.face import formatted, named, say, tell
 
 
 @click.command(short_help="What do several releases of one data collection spend together?")
@@ -31,7 +31,7 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
     """
     from pathlib import Path
 
-    from dpspec import composition as engine
+    from dpspec import api, composition as engine
     from dpspec.base.files import write_whole
     from dpspec.extension import installed
     from dpspec.report import json, pages, text
@@ -39,7 +39,7 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
 
     registry = installed().registry
     with Work("adding up"):
-        found = engine.compose_files(paths, registry, like, as_promised=as_promised)
+        found = api.ledger(*paths, like=like, as_promised=as_promised)
     if out is not None:
         write_whole(Path(out), engine.composed_text(found, Path(out), registry))
     say(json.document("ledger", 0, text.ledger_data(found, out)) if as_json else pages.printed(found))
@@ -169,7 +169,7 @@ def release(  # noqa: PLR0917 - one argument for each option
 
 
 @click.command(short_help="Make a public test table of any size.")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=named("tables"))
 @click.option("--rows", type=click.IntRange(min=1), help="Make so many records; without it as many as the table's own size.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed the random part; without it the table is the same each time.")
 @click.option("--out", metavar="FILE", type=click.Path(), help="Write this file: .csv, .parquet or .arrow.")
@@ -183,21 +183,11 @@ def synth(name: str | None, rows: int | None, seed: int | None, out: str | None,
       dpspec synth
       dpspec synth massachusetts-1940 --rows 50000000 --out dwellings.parquet
     """
-    from pathlib import Path
-
-    from dpspec.extension import installed
-    from dpspec.releases import synthesis
-    from dpspec.report import json, text
+    from dpspec import commands
     from dpspec.report.terminal import Work
 
-    registry = installed().registry
-    if name is None:
-        listed = [synthesis.described(builder) for builder in synthesis.builders(registry)]
-        say(json.document("synth", 0, {"tables": listed}) if as_json else text.listing(listed))
-        return 0
-    if out is None:
+    if name is not None and out is None:
         raise click.UsageError("Missing option '--out': the file to write.")
     with Work("making the table") as work:
-        made = synthesis.synthesise(registry, name, Path(out), rows=rows, seed=seed, progress=work).data()
-    say(json.document("synth", 0, made) if as_json else text.synthesis_text(made))
-    return 0
+        found = commands.synth(name, rows=rows, out=out, seed=seed, progress=work)
+    return tell(found, as_json)

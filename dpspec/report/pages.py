@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from rich.text import Text
 
 from dpspec.base.errors import PictureError, harmless, in_markup
 from dpspec.base.late import place_of
+from dpspec.base.shown import Showable
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.report import terminal
@@ -28,7 +29,6 @@ from dpspec.report.json import answer
 from dpspec.report.terminal import FAINT, blocks_in_words, drawn, thing_in_words
 
 if TYPE_CHECKING:
-    from dpspec.base.shown import Showable
     from dpspec.comparison.compare import Comparison, Order
     from dpspec.composition import Composition, PrivacyAccount
     from dpspec.grammar.mechanism import Mechanism
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from dpspec.verifier.document import FileReport, Standing
     from dpspec.verifier.verdict import Verdict
 
+_DRAWN = 'compare, order, risk of one attacker and explain("flavours") have pictures; curve draws specifications'
 PageParts = Sequence[RenderableType]
 
 
@@ -105,7 +106,7 @@ class Page:
             PictureError: there is none.
         """
         if self.picture is None:
-            raise PictureError("plot", "is not drawn of this", "ask risk of one attacker, or order_specs: these have pictures")
+            raise PictureError("plot", "is not drawn of this", _DRAWN)
         return DrawnPicture(self.picture())
 
 
@@ -252,6 +253,91 @@ def _markdown_table(table: Table) -> str:
     if table.show_footer:
         rows.append([_in_cell(column.footer, "bold") for column in table.columns])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+# --- answers of commands --------------------------------------------------------------------------
+
+
+_COLOURED = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@attrs.frozen(eq=False)
+class CommandAnswer(Showable, Mapping[str, Any]):
+    """What a command answers: its data, as a mapping; as a page; and the values behind it.
+
+    Args:
+        command: the command.
+        exit_code: how it ends.
+        content: what ``--format json`` prints beside these two.
+        words: makes the text.
+        picture: draws it; None where it has no picture.
+        as_html: makes its page, where it has one of its own.
+        value: the values behind it.
+    """
+
+    command: str
+    exit_code: int
+    content: Mapping[str, Any]
+    words: Callable[[], str]
+    picture: Callable[[], str] | None = None
+    as_html: Callable[[], str] | None = attrs.field(default=None, kw_only=True)
+    value: Any = attrs.field(default=None, kw_only=True)
+
+    def shown(self, *, verbose: bool = False) -> TextPage:
+        return TextPage(self)
+
+    def __getitem__(self, key: str) -> Any:
+        return self.content[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.content)
+
+    def __len__(self) -> int:
+        return len(self.content)
+
+
+@attrs.frozen
+class TextPage:
+    """The page of an answer that is a text.
+
+    Args:
+        given: the answer.
+    """
+
+    given: CommandAnswer
+
+    def text(self, *, coloured: bool = False) -> str:
+        """As the command line prints it."""
+        found = self.given.words()
+        return found if coloured else _COLOURED.sub("", found)
+
+    def html(self) -> str:
+        """As part of an HTML page."""
+        given = self.given
+        if given.as_html is not None:
+            return given.as_html()
+        picture = "" if given.picture is None else _image(given.picture())
+        return f'<pre class="dpspec" style="white-space:pre-wrap">{in_markup(self.text())}</pre>{picture}'
+
+    def markdown(self) -> str:
+        """As Markdown: a block of text as it is."""
+        text = harmless(self.text())
+        fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
+        return f"{fence}text\n{text}\n{fence}\n"
+
+    def data(self) -> JsonData:
+        """What ``--format json`` prints."""
+        return answer(self.given.command, self.given.exit_code, self.given.content)
+
+    def plot(self) -> DrawnPicture:
+        """The picture.
+
+        Raises:
+            PictureError: there is none.
+        """
+        if self.given.picture is None:
+            raise PictureError("plot", "is not drawn of this", _DRAWN)
+        return DrawnPicture(self.given.picture())
 
 
 # --- whose page ------------------------------------------------------------------------------------

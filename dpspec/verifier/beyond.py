@@ -32,8 +32,8 @@ from dpspec.verifier.expression import Expression
 from dpspec.verifier.sampled.calls import ChosenPair, Tried
 from dpspec.verifier.verdict import Event, Outcome, UniverseResult, Verdict, Witness
 
-_DATASETS = 96
-"""How many datasets are looked at."""
+_DATASETS, _PAIRS = 48, 32
+"""How many datasets are looked at, and how many pairs of different laws."""
 _ALMOST = 0.98
 """Estimates that come so near to the claim are looked at with certainty."""
 _PATIENCE = 8
@@ -57,7 +57,7 @@ def exceeding_pair(
     clock, found, misses = Clock(seconds), _Laws(law_on), 0
     seen: set[Hashable] = set()
     for pair in _pairs(spec, seed):
-        if clock.left() <= 0 or misses > _PATIENCE:
+        if clock.left() <= 0 or misses > _PATIENCE or len(seen) > _PAIRS:
             break
         if pair.distance == 0 or pair.distance.is_infinite:
             continue

@@ -320,7 +320,7 @@ PATHS = 3_000
 GLANCE, FIRST_LOOK = Fraction(1, 2), Fraction(1)
 """Seconds of a glance at the choices of a function, and of draws before its choices are looked at to the end."""
 PARTS = {
-    "first calls": 0.2, "choices": 0.45, "pairs": 0.35, "event": 0.3, "second opinion": 0.5, "sampling": 0.95, "covered": 0.4, "bits": 0.3,
+    "first calls": 0.2, "choices": 0.45, "pairs": 0.4, "event": 0.3, "second opinion": 0.5, "sampling": 0.95, "covered": 0.4, "bits": 0.3,
 }  # fmt: skip
 """The part of the time left that a stage may take; sampling has some to spare for its report."""
 LISTED = 130
@@ -443,19 +443,19 @@ class _Case:
         findings = self._first_calls()
         if any(finding.code in (ENDS, LATE) for finding in findings):
             return self._undecided(findings[-1].text, findings)
-        exact = self._enumerated(findings, min(float(GLANCE), self.clock.seconds / 10))
+        exact: Verdict | str | None = self._enumerated(findings, min(float(GLANCE), self.clock.seconds / 10))
         if exact is None:
             found = self._drawn(findings, min(float(FIRST_LOOK), self.clock.seconds / 5))
             if found is not None and found.outcome is Outcome.REFUTED:
                 return attrs.evolve(found, findings=_each_once((*findings, *found.findings)))
-            seconds = PARTS["choices"] * self.clock.left()
-            exact = self._enumerated(findings, seconds)
+            exact = self._exceeding_pair(PARTS["pairs"] / 2 * self.clock.left())
+            exact = self._enumerated(findings, PARTS["choices"] * self.clock.left()) if exact is None else exact
             exact = "to enumerate its choices takes longer than its part of the time" if exact is None else exact
+        elif isinstance(exact, str):
+            beyond = self._exceeding_pair(PARTS["pairs"] * self.clock.left())
+            exact = exact if beyond is None else beyond
         if isinstance(exact, Verdict):
             return attrs.evolve(exact, findings=_each_once((*findings, *exact.findings)))
-        beyond = self._exceeding_pair(findings, PARTS["pairs"] * self.clock.left())
-        if beyond is not None:
-            return attrs.evolve(beyond, findings=_each_once((*findings, *beyond.findings)))
         covering = self.sampling.loss is not None
         found = self._drawn(findings, PARTS["covered" if covering else "sampling"] * self.clock.left())
         if found is None:
@@ -626,7 +626,7 @@ class _Case:
         except (NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}
 
-    def _exceeding_pair(self, findings: list[Notice], seconds: float) -> Verdict | None:
+    def _exceeding_pair(self, seconds: float) -> Verdict | None:
         """Refuted by the laws of the code on one pair of datasets, where nothing was decided of the whole space."""
         if readable(self.function) is None or self.datasets is not None:
             return None

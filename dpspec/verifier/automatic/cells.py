@@ -58,7 +58,7 @@ PRECISION = 64
 RARE = Fraction(1, 1 << 48)
 MOST_CELLS = 1_000
 _MOST_SLOTS = 4
-_MOST_CUTS = 160
+_MOST_CUTS = 96
 _CERTIFIED = 8
 """So many cells of hidden noise are integrated with certainty; the others are taken together."""
 _LARGEST = Fraction(1 << 40)

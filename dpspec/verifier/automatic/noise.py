@@ -21,6 +21,7 @@ import math
 import operator
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NoReturn
 
 import attrs
@@ -214,6 +215,11 @@ class TreeEnd:
 
     seen: Hashable
     conditions: tuple[Condition, ...]
+
+    @cached_property
+    def last_draw(self) -> int:
+        """The number of the last draw that it speaks of."""
+        return max((noise.number for one in _expressions(self) for part in affine_of(one) for noise, _ in part.terms), default=0)
 
 
 def affine_of(expression: Affine | Applied | Plain) -> Iterator[Affine]:
@@ -582,7 +588,7 @@ def value_at(expression: Affine | Applied | Plain, draws: Draws) -> float:
 
 def fits(leaf: TreeEnd, seen: Hashable, draws: Draws) -> bool:
     """Whether a run with these draws ends in a leaf, and shows what it says."""
-    if any(noise.number > len(draws) for one in _expressions(leaf) for part in affine_of(one) for noise, _ in part.terms):
+    if leaf.last_draw > len(draws):
         return False
     try:
         for one in leaf.conditions:

@@ -31,7 +31,7 @@ SAYS = {
     "exchange": "records of the deployments registry",
     "linter": "findings",
     "releases": "a release of a real table",
-    "report": "text, JSON, pictures",
+    "report": "text, JSON, pictures, pages",
     "constructors": "what a file can name, made in Python",
     "api": "one function for each question",
     "commands": "the commands as functions",

@@ -541,3 +541,15 @@ def test_a_label_that_is_another_value_is_told(run, tmp_path):
     table = written(tmp_path, "sex\n1\n2\n1\n")
     _, done = begin(run, tmp_path, table, "--codebook", written(tmp_path, "column,value,label\nsex,1,2\n", "codes.csv"))
     assert "the codebook of sex may not name every value" in done.out
+
+
+def test_what_is_written_is_what_the_schema_of_editors_takes(tmp_path):
+    jsonschema = pytest.importorskip("jsonschema")
+    import tomllib
+
+    from dpspec.specfile.schema import language_schema
+
+    document = read(mapped(tmp_path), installed().registry)
+    data = tomllib.loads(to_toml(document, installed().registry))
+    assert data["space"]["attributes"][0]["recode"] == {"": "female", "1": "male", "2": "female"}
+    jsonschema.Draft202012Validator(language_schema(installed().registry)).validate(data)

@@ -584,16 +584,16 @@ def new_deployment(name: str, answer: Callable[[DeploymentQuestion], str], direc
     """
     from dpspec.deployments.begin import deployment_text
     from dpspec.extension.loader import installed
-    from dpspec.scaffold import write_spec
-    from dpspec.specfile.reader import read_text
+    from dpspec.scaffold import write_schema, write_spec
+    from dpspec.specfile.reader import SCHEMA_LINE, read_text
 
     path = Path(directory) / f"{name}.dpspec.toml"
     if path.exists():
         write_spec("", path)  # says that it exists
-    text = deployment_text(name, answer, installed().registry)
+    text = f"{SCHEMA_LINE}\n{deployment_text(name, answer, installed().registry)}"
     read_text(text, installed().registry, str(path))
     write_spec(text, path)
-    return _begun([path], f"dpspec lint {path}")
+    return _begun([path], f"dpspec lint {path}", said=[f"for editors: {file}" for file in write_schema(path.parent)])
 
 
 def synth(

@@ -364,7 +364,7 @@ _DIR = click.option("--dir", "directory", default=".", show_default=True, type=c
     "--codebook", metavar="FILE", type=click.Path(), help="With --from, take categories from this CSV: column,value,label."
 )
 @click.option("--within", multiple=True, metavar="FINER=COARSER", help="With --from, nest one attribute in another.")
-@click.option("--ask/--no-ask", default=True, help="With --from, ask whether what looks nested is.  [default: ask]")
+@click.option("--no-ask", is_flag=True, help="With --from, ask nothing: what looks nested is left as a comment.")
 @click.option("--unit", metavar="WORD", help="With --from, say what one record is.  [default: person]")
 @_DIR
 @formatted
@@ -374,7 +374,7 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
     columns: tuple[str, ...],
     codebook: str | None,
     within: tuple[str, ...],
-    ask: bool,
+    no_ask: bool,
     unit: str | None,
     directory: str,
     as_json: bool,
@@ -407,7 +407,7 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
 
         found = commands.new_spec(
             name, directory, table=table, columns=columns, codebook=codebook, within=within, unit=unit or "person",
-            ask=asked if ask else None,
+            ask=None if no_ask else asked,
         )  # fmt: skip
     return tell_begun(found, as_json)
 

@@ -61,7 +61,7 @@ def curve(paths: tuple[str, ...], panel: str, out: Picture, as_json: bool, **opt
     with Work("drawing", unit="specifications") as work:
         api.curve(*paths, panel=panel, out=out.path, progress=work, **options)  # type: ignore[arg-type]
     if as_json:
-        say(json.document("curve", 0, {"written": str(out.path), "panel": panel}))
+        say(json.document("curve", 0, {"written": [str(out.path)], "panel": panel}))
     else:
         say(f"wrote {out.path}")
     return 0

@@ -1,5 +1,6 @@
 """How Sphinx builds the site of docs/; `python docs/make_site.py` calls it. What is generated comes from site_parts.py."""
 
+import logging
 import os
 import sys
 from importlib.metadata import version as installed_version
@@ -26,6 +27,8 @@ nb_execution_timeout = 60
 nb_execution_show_tb = True
 nb_merge_streams = True
 
+logging.getLogger("traitlets").setLevel(logging.WARNING)
+
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 python_maximum_signature_line_length = 90
@@ -49,4 +52,5 @@ def setup(app):
     app.connect("source-read", site_parts.fill)
     app.connect("autodoc-process-docstring", site_parts.docstring_as_rst, priority=1)
     app.connect("html-page-context", site_parts.same_sidebar, priority=100)
+    app.connect("build-finished", site_parts.write_notebooks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -22,6 +22,7 @@ MADE = Path(os.environ.get("DPSPEC_SITE_MADE", ROOT / "out" / "site-made"))
 """Where pictures lie until the site takes them."""
 BROUGHT = {ROOT / "CONTRIBUTING.md": "contributing.md", ROOT / "CHANGELOG.md": "changes.md"}
 ORPHANS = re.compile(r"deployments/(?!README$)")
+NOTEBOOKS = re.compile(r"notebooks/(?!index$)")
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
 ASKS = re.compile(r"^<!-- site: ([\w .]+) -->$", re.MULTILINE)
 
@@ -34,8 +35,26 @@ def fill(_app: object, docname: str, content: list[str]) -> None:
     """Put the parts where a page asks for them, and turn links that lead out of docs/ to the page of the site that has it."""
     text = ASKS.sub(lambda found: _part(found[1], docname), content[0])
     content[0] = LINK.sub(lambda found: f"]({_inside(docname, found[1])}{found[2] or ''})", text)
+    if NOTEBOOKS.match(docname):
+        name = docname.partition("/")[2]
+        content[0] += f'\n<a href="{name}.ipynb" download>This page as a notebook, without outputs</a>\n'
     if ORPHANS.match(docname):
         content[0] = f"---\norphan: true\n---\n\n{content[0]}"
+
+
+def write_notebooks(app: Any, exception: Exception | None) -> None:
+    """The notebooks as Jupyter opens them, beside their pages."""
+    from myst_nb.core.read import read_myst_markdown_notebook
+    from nbformat import write
+
+    if exception is not None:
+        return
+    for docname in filter(NOTEBOOKS.match, app.env.found_docs):
+        text = (DOCS / f"{docname}.md").read_text(encoding="utf-8")
+        made = read_myst_markdown_notebook(text)
+        for place, cell in enumerate(made.cells):
+            cell["id"] = f"cell-{place}"
+        write(made, Path(app.outdir) / f"{docname}.ipynb")
 
 
 def _inside(docname: str, target: str) -> str:

@@ -105,12 +105,12 @@ def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | V
     from dpspec.verifier.entry import verify_claim
 
     if against is None:
-        document = _document(subject)
+        document = as_document(subject)
         if document is not subject and not isinstance(subject, (str, Path)):
             advice = "give what is claimed to satisfy them first: verify(mechanism, specification)"
             raise ParameterError("verify", "has five blocks, and nothing that is claimed to satisfy them", advice)
         return verify_document(document)
-    spec = _document(against).spec
+    spec = as_document(against).spec
     if isinstance(subject, Mechanism):
         subject.check(spec.space)
         plain = not sampling and spec.budget.unpublished() is None
@@ -132,14 +132,14 @@ def compare(left: Specification, right: Specification, registry: Registry | None
     """
     import attrs
 
-    first, second = _document(left), _document(right)
+    first, second = as_document(left), as_document(right)
     about = tuple((one, quick_standing(one, registry)) for one in (first, second))
-    return attrs.evolve(_compared(first, second, registry), about=about)
+    return attrs.evolve(compared(first, second, registry), about=about)
 
 
-def _compared(left: SpecDocument, right: SpecDocument, registry: Registry | None = None) -> Comparison:
+def compared(left: SpecDocument, right: SpecDocument, registry: Registry | None = None) -> Comparison:
     """The comparison alone, without how the claims stand."""
-    from dpspec.comparison.compare import compare as compared, compare_products
+    from dpspec.comparison.compare import compare as held, compare_products
     from dpspec.extension.loader import installed
     from dpspec.reason.search import rules_of
     from dpspec.verifier.exhaustive import verify as judged
@@ -156,7 +156,7 @@ def _compared(left: SpecDocument, right: SpecDocument, registry: Registry | None
         return verdict.outcome.value, found
 
     rules = rules_of(registry or installed().registry)
-    return compare_products(left.promises, right.promises, lambda one, other: compared(one, other, rules=rules, judge=judge))
+    return compare_products(left.promises, right.promises, lambda one, other: held(one, other, rules=rules, judge=judge))
 
 
 def order(*specifications: Specification, registry: Registry | None = None, progress: Progress | None = None) -> Order:
@@ -168,12 +168,8 @@ def order(*specifications: Specification, registry: Registry | None = None, prog
         progress: called with (done, in all).
     """
     from dpspec.extension.loader import installed
-    from dpspec.specfile.reader import spec_files
 
-    listed: list[Specification] = []
-    for one in specifications:
-        listed += spec_files(one) if isinstance(one, (str, Path)) else [one]
-    return order_specs(_documents(listed), registry or installed().registry, progress)
+    return order_specs(_documents(specifications), registry or installed().registry, progress)
 
 
 def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, **at: Any) -> Conversions:
@@ -243,7 +239,7 @@ def risk(
     from dpspec.risks import engine
 
     known = registry or installed().registry
-    document = _document(specification, mechanism=mechanism)
+    document = as_document(specification, mechanism=mechanism)
     spec, run = document.spec, document.mechanism
     if universe_of is not None:
         spec = engine.at_universe_of(spec, engine.dataset_of(universe_of, spec.space, known, document.layout))
@@ -259,12 +255,13 @@ def risk(
     return attrs.evolve(found, reports=tuple(attrs.evolve(report, about=about) for report in found.reports))
 
 
-def ledger(*specifications: Specification, like: Specification | None = None) -> Composition:
+def ledger(*specifications: Specification, like: Specification | None = None, as_promised: bool = False) -> Composition:
     """What several releases of one data collection spend together: their promises as one specification.
 
     Args:
         specifications: the parts: five blocks, specifications or files.
         like: a specification whose space and input divergence the total is stated in.
+        as_promised: add refuted promises too; the total is then one of promises.
 
     Raises:
         NoCompositionError: there are no common blocks. RefutedPartError: a part whose claim is refuted.
@@ -273,7 +270,8 @@ def ledger(*specifications: Specification, like: Specification | None = None) ->
     from dpspec.extension.loader import installed
 
     documents = _documents(specifications)
-    return add_up(documents, installed().registry, None if like is None else _document(like).spec)
+    frame = None if like is None else as_document(like).spec
+    return add_up(documents, installed().registry, frame, as_promised=as_promised)
 
 
 def compose(
@@ -301,7 +299,9 @@ def compose(
 
     documents = _documents(specifications)
     often = [1] * len(documents) if times is None else times
-    frame = None if like is None else _document(like).spec
+    if len(often) != len(documents):
+        raise ParameterError("times", f"must be {len(documents)} numbers, one for each release", value=tuple(often))
+    frame = None if like is None else as_document(like).spec
     return account_of(documents, often, installed().registry, frame, delta=delta, epsilon=epsilon)
 
 
@@ -324,7 +324,7 @@ def release(specification: SpecDocument | str | Path, table: str | Path, out: st
     from dpspec.extension.loader import installed
 
     registry, place = installed().registry, Path(out)
-    drawn = releases.draw(_document(specification), str(table), registry, place, releases.Options(**options))
+    drawn = releases.draw(as_document(specification), str(table), registry, place, releases.Options(**options))
     return releases.write(drawn, registry, place)
 
 
@@ -361,25 +361,13 @@ def curve(
     from dpspec.report.drawing import Picture
 
     file = None if out is None else Picture(Path(out))
-    documents = [_document(single) for single in specifications]
+    documents = _documents(specifications)
     picture = drawn(
         documents, panel, installed().registry, distance=distance, level=level, size=size, theme=theme, progress=progress
     )
     if file is not None:
         file.save(picture)
     return picture
-
-
-def explain(name: str) -> str:
-    """What goes by a name, whatever its kind, as text: a block, a mechanism, a rule, an error code, a source.
-
-    Raises:
-        UnknownNameError: nothing does; with what is spelt alike.
-    """
-    from dpspec.extension.loader import installed
-    from dpspec.report.explain import meaning, meaning_text
-
-    return meaning_text(meaning(name, installed().registry))
 
 
 def lint(*paths: str | Path) -> tuple[Finding, ...]:
@@ -394,7 +382,7 @@ def lint(*paths: str | Path) -> tuple[Finding, ...]:
     return look(paths, installed().registry)
 
 
-def _document(given: Specification, name: str = "specification", *, mechanism: Mechanism | None = None) -> SpecDocument:
+def as_document(given: Specification, name: str = "specification", *, mechanism: Mechanism | None = None) -> SpecDocument:
     """A specification that is given as a file, as what was read of it, or as five blocks, as one that was read.
 
     Raises:
@@ -415,8 +403,15 @@ def _document(given: Specification, name: str = "specification", *, mechanism: M
 
 
 def _documents(given: Sequence[Specification]) -> list[SpecDocument]:
-    """Several specifications; five blocks are told apart by their places."""
-    return [_document(one, f"part-{place}") for place, one in enumerate(given, 1)]
+    """Several specifications: directories stand for their files, and five blocks are told apart by their places."""
+    from dpspec.specfile.reader import check_ids, spec_files
+
+    listed: list[Specification] = []
+    for one in given:
+        listed += spec_files(one) if isinstance(one, (str, Path)) else [one]
+    found = [as_document(one, f"part-{place}") for place, one in enumerate(listed, 1)]
+    check_ids(tuple(found))
+    return found
 
 
 # --- the same, part by part -----------------------------------------------------------------------
@@ -478,7 +473,7 @@ def order_specs(documents: Sequence[SpecDocument], registry: Registry | None = N
 
     registry = registry or installed().registry
     named = [(document.id, document) for document in documents]
-    found = order(named, lambda left, right: _compared(left, right, registry), progress)
+    found = order(named, lambda left, right: compared(left, right, registry), progress)
     return attrs.evolve(found, about=tuple(documents))
 
 

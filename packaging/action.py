@@ -63,8 +63,8 @@ def _run(command: str, paths: Sequence[str], *options: str) -> dict[str, Any]:
     try:
         document: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
-        document = {"errors": [{"code": "own-fault", "message": done.stderr.strip() or "printed nothing", "file": None, "line": None}]}
-        document["exit_code"] = done.returncode or 4
+        message = done.stderr.strip() or "printed nothing"
+        document = {"errors": [{"code": "own-fault", "message": message}], "exit_code": done.returncode or 4}
     return {**document, "command": command}
 
 
@@ -117,7 +117,8 @@ def summary(done: dict[str, dict[str, Any]], log: dict[str, Any]) -> str:
     files = [file for file in judged.get("files", ()) if isinstance(file, dict)]
     if files:
         lines += ["| file | outcome | what was looked at |", "|---|---|---|"]
-        lines += [f"| {_cell(file['path'])} | {file['outcome']} | {_cell(file.get('scope') or file.get('title') or '')} |" for file in files]
+        rows = ((_cell(file["path"]), file["outcome"], _cell(file.get("scope") or file.get("title") or "")) for file in files)
+        lines += [f"| {' | '.join(row)} |" for row in rows]
         lines.append("")
     told = list(_annotations(log))
     lines += [f"- {WORST[kind]} {_cell(_unescaped(place))} {_cell(_unescaped(message))}" for kind, place, message in told[:100]]

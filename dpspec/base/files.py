@@ -1,7 +1,11 @@
-"""Files that are read whole and once, and files that are written whole or not at all: an interruption leaves what was there."""
+"""Files that are read whole and once, and files that are written whole or not at all: an interruption leaves what was there.
+
+What a system does not have is left out: Windows knows no owner of a folder, no pipes among files, and no folder that is flushed.
+"""
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import secrets
@@ -13,6 +17,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dpspec.base.errors import NotAFileError, ReleaseError, UnreadableFileError
+
+IS_WINDOWS = os.name == "nt"
+
+
+def flags(*names: str) -> int:
+    """Flags of `os.open` together; those that this system does not know are left out.
+
+    >>> flags("O_RDONLY", "O_NO_SUCH") == os.O_RDONLY
+    True
+    """
+    found = 0
+    for name in names:
+        found |= getattr(os, name, 0)
+    return found
+
 
 _PART = re.compile(r"\.[0-9a-f]{16}\.(?P<process>[0-9]+)\.part")
 
@@ -46,7 +65,7 @@ def read_bytes(path: Path, most: int | None = None) -> bytes:
         NotAFileError, UnreadableFileError.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe without a writer would be waited for
+        handle = os.open(path, flags("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC"))  # a pipe without a writer would be waited for
     except (OSError, ValueError) as problem:
         check_regular(path)
         raise _unreadable(path, problem) from None
@@ -134,7 +153,7 @@ def whole(path: Path, mode: int | None = None) -> Iterator[Path]:
         raise IsADirectoryError(21, "is no file", str(path))
     _sweep(path.parent)
     part = path.with_name(f".{secrets.token_hex(8)}.{os.getpid()}.part")
-    os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    os.close(os.open(part, flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_CLOEXEC"), 0o600))
     try:
         yield part
         part.chmod(_new_mode() if mode is None else mode)
@@ -154,15 +173,18 @@ def private_folder(path: Path) -> None:
     with suppress(FileExistsError):
         path.mkdir(mode=0o700, parents=True)
     found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+    mine = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+    if not stat.S_ISDIR(found.st_mode) or not mine:
         rule = "is a link, or not yours: what is confidential must not go there"
         raise ReleaseError("folder", rule, "remove it", value=str(path))
     path.chmod(0o700)
 
 
 def to_disk(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on disk."""
-    handle = os.open(path, os.O_RDONLY)
+    """Wait until a file, or the names in a folder, are on disk; Windows flushes no folders, and files only to who may write."""
+    if IS_WINDOWS and path.is_dir():
+        return
+    handle = os.open(path, os.O_RDWR if IS_WINDOWS else os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
@@ -178,7 +200,34 @@ def _sweep(folder: Path) -> None:
                 path.unlink(missing_ok=True)
 
 
+def lock(handle: int) -> None:
+    """Take an open file for this process alone, until it is closed; where a system has no locks, nothing is taken.
+
+    Raises:
+        BlockingIOError: another process has it.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        _lock_on_windows(handle)
+    else:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _lock_on_windows(handle: int) -> None:
+    try:
+        msvcrt = importlib.import_module("msvcrt")
+    except ImportError:
+        return
+    try:
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    except PermissionError as problem:
+        raise BlockingIOError(*problem.args) from None
+
+
 def _runs(process: int) -> bool:
+    if IS_WINDOWS:  # where signal 0 is one that a process gets
+        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:

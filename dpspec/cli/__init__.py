@@ -11,7 +11,7 @@ import click
 from dpspec.cli.comparing import check_derivation, check_proof, compare, convert, recommend, risk
 from dpspec.cli.deployments import catalogue, evidence, label, new_deployment
 from dpspec.cli.face import Face
-from dpspec.cli.files import check, check_plugin, examples, explain, lint, new, plugins as list_plugins, schema, verify
+from dpspec.cli.files import check, check_plugin, examples, explain, lint, lsp, new, plugins as list_plugins, schema, verify
 from dpspec.cli.registry import registry, rules
 from dpspec.cli.releasing import compose, ledger, release, synth
 from dpspec.cli.reporting import curve, report, site
@@ -35,7 +35,7 @@ def main() -> None:
 _IN_THE_ORDER_OF_THE_HELP = (
     check, verify, compare, check_derivation, check_proof, ledger, compose, convert, risk, recommend, curve, lint, catalogue,
     label, evidence, report, site, list_plugins, check_plugin, release, synth, explain, examples, new, registry,
-    rules, schema,
+    rules, schema, lsp,
 )  # fmt: skip
 new.add_command(new_deployment)
 for _command in _IN_THE_ORDER_OF_THE_HELP:

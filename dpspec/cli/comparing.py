@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.cli.face import formatted, picture_option, say, tell
+from dpspec.cli.face import formatted, named, picture_option, reasoned, say, tell
 
 if TYPE_CHECKING:
     from dpspec.report.drawing import Picture
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 )
 @picture_option("Also draw the five blocks of two files side by side, and of many files the Hasse diagram,")
 @click.option("--explain", nargs=2, metavar="A B", help="Of many files, print the comparison of these two, given by id or file.")
+@reasoned
 @formatted
 def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Compare specifications: does one imply the other, and what separates them?
@@ -49,14 +50,15 @@ def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
                      specs/swapping-2020-county-tract.dpspec.toml \\
                      --yardstick --largest-household 10 --delta 1e-10
     """
+    verbose = options.pop("verbose")
     given = {name: value for name, value in options.items() if value not in (None, False, ())}
     many = len(paths) != 2 or any(Path(path).is_dir() for path in paths)
     _fits(paths, many, given)
     if many:
-        return _order(paths, given, as_json)
+        return _order(paths, given, as_json, verbose)
     if "yardstick" in given:
         return _yardsticks(paths, given, as_json)
-    return _pair(paths, given.get("derivation"), given.get("picture"), as_json)
+    return _pair(paths, given.get("derivation"), given.get("picture"), as_json, verbose)
 
 
 def _warn_of_parts(documents: Sequence[SpecDocument], what: str) -> None:
@@ -86,11 +88,10 @@ def _fits(paths: tuple[str, ...], many: bool, given: dict[str, Any]) -> None:
         raise click.UsageError("--derivation is of A => B; the derivations of a yardstick are in its --format json")
 
 
-def _pair(paths: Sequence[str], derivation: str | None, picture: Picture | None, as_json: bool) -> int:
+def _pair(paths: Sequence[str], derivation: str | None, picture: Picture | None, as_json: bool, verbose: bool) -> int:
     from dpspec import api
     from dpspec.extension import installed
     from dpspec.report import json
-    from dpspec.report.comparison import blocks_picture
     from dpspec.report.terminal import Work
 
     registry = installed().registry
@@ -103,9 +104,9 @@ def _pair(paths: Sequence[str], derivation: str | None, picture: Picture | None,
     if derivation is not None:
         say(api.write_derivation(found, derivation, registry), err=True)
     if picture is not None:
-        picture.save(blocks_picture(found, (first.id, second.id)))
+        found.plot().save(picture.path)
         say(f"wrote {picture.path}", err=True)
-    tell(found, as_json)
+    tell(found, as_json, verbose)
     return code
 
 
@@ -117,31 +118,18 @@ def _read(paths: Sequence[str]) -> Sequence[SpecDocument]:
 
 
 def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
-    from dpspec.api import find_yardsticks, quick_standing
-    from dpspec.extension import installed
-    from dpspec.report import comparison, json
+    from dpspec import commands
     from dpspec.report.terminal import Work
 
-    registry = installed().registry
     first, second = _read(paths)
     _warn_of_parts((first, second), "the yardsticks are")
-    at = {"delta": given["delta"]} if "delta" in given else {}
+    asked = {name: given[name] for name in _OF_YARDSTICK if name in given}
     with Work("looking for yardsticks"):
-        found = find_yardsticks(
-            first.spec, second.spec, registry, at=at,
-            largest_household=given.get("largest_household"), within=given.get("within"),
-        )  # fmt: skip
-        standings = [quick_standing(document, registry) for document in (first, second)]
-    code, names = 0 if any(one.is_common for one in found) else 3, (first.id, second.id)
-    say(
-        json.document("compare", code, comparison.yardstick_data(found, names, registry, standings))
-        if as_json
-        else comparison.yardstick_text(found, names, standings)
-    )
-    return code
+        found = commands.yardsticks(first, second, **asked)
+    return tell(found, as_json)
 
 
-def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
+def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool, verbose: bool) -> int:
     from dpspec.api import order_specs
     from dpspec.composition import documents_of
     from dpspec.extension import installed
@@ -151,7 +139,8 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
     registry = installed().registry
     documents = documents_of(paths, registry)
     if "explain" in given:
-        return _pair([comparison.chosen(documents, name).path or name for name in given["explain"]], None, as_json)
+        two = [comparison.chosen(documents, name).path or name for name in given["explain"]]
+        return _pair(two, None, given.get("picture"), as_json, verbose)
     with Work("comparing") as work:
         found = order_specs(documents, registry, progress=work)
     if "picture" in given:
@@ -176,17 +165,12 @@ def check_derivation(path: str, trust: tuple[str, ...], as_json: bool) -> int:
                      specs/topdown-2020-dhc.dpspec.toml --derivation d.json
       dpspec check-derivation d.json
     """
-    from dpspec.checker.check import check_file
-    from dpspec.report import comparison, json
+    from dpspec import commands
+    from dpspec.report.terminal import Work
 
-    found = check_file(path, trust)
-    code = 0 if found.accepted else 1
-    say(
-        json.document("check-derivation", code, comparison.derivation_data(path, found))
-        if as_json
-        else comparison.derivation_text(path, found)
-    )
-    return code
+    with Work("checking"):
+        found = commands.check_derivation(path, trust)
+    return tell(found, as_json)
 
 
 @click.command("check-proof", short_help="Is every step of a proof true?")
@@ -203,17 +187,12 @@ def check_proof(path: str, as_json: bool) -> int:
       dpspec verify specs/census-2020 --format json > v.json
       dpspec check-proof v.json
     """
-    from dpspec.checker.proofs import check_proofs
-    from dpspec.report import comparison, json
+    from dpspec import commands
+    from dpspec.report.terminal import Work
 
-    found = check_proofs(path)
-    code = 0 if all(proof.accepted for proof in found) else 1
-    say(
-        json.document("check-proof", code, comparison.proofs_data(path, found))
-        if as_json
-        else comparison.proofs_text(path, found)
-    )
-    return code
+    with Work("checking"):
+        found = commands.check_proof(path)
+    return tell(found, as_json)
 
 
 @click.command(short_help="What is a budget in another standard?")
@@ -226,8 +205,9 @@ def check_proof(path: str, as_json: bool) -> int:
     "--from", "divergence", metavar="NAME", help="Name the output divergence of the given budget, where it is not clear."
 )
 @click.option("--mechanism", metavar="KIND", help="Say that the noise of one count is known, gaussian or discrete-gaussian.")
+@reasoned
 @formatted
-def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: bool, **named: str | None) -> int:
+def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: bool, verbose: bool, **named: str | None) -> int:
     """Convert a budget to another standard, by every formula that is known, the best first.
 
     The first NAME=VALUE is the budget, the others are parameters of its divergence. Each number names its formula and
@@ -247,7 +227,7 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
         installed().registry, equations(given), to, at | equations(further),
         divergence=named["divergence"], mechanism=named["mechanism"],
     )  # fmt: skip
-    tell(found, as_json)
+    tell(found, as_json, verbose)
     return 0
 
 
@@ -259,6 +239,7 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
 @click.option(
     "--attacker",
     metavar="NAME",
+    shell_complete=named("attackers"),
     help="Ask this attacker; `dpspec plugins` lists them, `dpspec explain NAME` explains one. Without it some are asked.",
 )
 @click.option(
@@ -274,9 +255,16 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
     help="Where budgets differ by universe, ask about that of this table, or of a report.json.",
 )
 @picture_option("Also draw the numbers")
+@reasoned
 @formatted
 def risk(  # noqa: PLR0917 - one option, one argument
-    path: str, attacker: str | None, settings: tuple[str, ...], universe_of: str | None, picture: Picture | None, as_json: bool
+    path: str,
+    attacker: str | None,
+    settings: tuple[str, ...],
+    universe_of: str | None,
+    picture: Picture | None,
+    verbose: bool,
+    as_json: bool,
 ) -> int:
     """Say what an attacker can do with a release: under the worst mechanism that the specification FILE allows, and under
     the mechanism that the file names. Every number comes with its theorem and its assumption. What is published exactly is
@@ -305,13 +293,13 @@ def risk(  # noqa: PLR0917 - one option, one argument
             raise click.UsageError("--set and --picture belong to one attacker; name it: --attacker NAME")
         with Work("asking"):
             panel = api.risk(found, registry=registry, universe_of=universe_of)
-        tell(panel, as_json)
+        tell(panel, as_json, verbose)
         return 1 if panel.exceeded else 0
     with Work("asking"):
         report = api.risk(found, attacker, registry=registry, universe_of=universe_of, **parsed(settings))
     if picture is not None:
         report.plot().save(picture.path)
-    tell(report, as_json)
+    tell(report, as_json, verbose)
     return 1 if report.exceeded else 0
 
 
@@ -336,12 +324,10 @@ def recommend(tolerance: str, settings: tuple[str, ...], as_json: bool) -> int:
       dpspec recommend membership-difference difference=1/5 releases=12 \\
                        delta_each=1e-8 delta=1e-6 failure=1/100
     """
-    from dpspec.extension import installed
-    from dpspec.report import json, risk as words
-    from dpspec.risks.engine import tolerance_of
+    from dpspec import commands
+    from dpspec.reason.conversions import equations
+    from dpspec.report.terminal import Work
 
-    asked = tolerance_of(installed().registry, tolerance, settings)
-    found = asked.recommend()
-    data = words.recommendation_data(asked, found) if as_json else {}
-    say(json.document("recommend", 0, data) if as_json else words.recommendation_text(asked, found))
-    return 0
+    with Work("looking for the budget"):
+        found = commands.recommend(tolerance, **equations(settings))
+    return tell(found, as_json)

@@ -6,16 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.cli.face import formatted, say
+from dpspec.cli.face import formatted, say, tell
+from dpspec.cli.files import tell_begun
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from dpspec.deployments.begin import DeploymentQuestion
-    from dpspec.deployments.catalogue import CatalogueEntry
-    from dpspec.extension import Registry
 
-_WHERE = "specs/deployments"
 _VERDICTS = ("verified", "stand-in", "miniature", "recorded", "refuted", "undecided", "unchecked", "not-stated", "plugin")
 
 
@@ -69,10 +65,8 @@ def catalogue(  # noqa: PLR0917 - one argument for each option
       dpspec catalogue specs/deployments --unit user-day --yardstick --delta 1e-6
       dpspec catalogue specs/ledger-2020 --order
     """
-    from dpspec.composition import documents_of
-    from dpspec.deployments import catalogue as engine
-    from dpspec.extension import installed
-    from dpspec.report import json
+    from dpspec import commands
+    from dpspec.deployments.catalogue import list_csv
     from dpspec.report.terminal import Work
 
     questions = {"--at-least": target, "--order": order, "--yardstick": yardstick, "--ledger": ledger}
@@ -83,92 +77,15 @@ def catalogue(  # noqa: PLR0917 - one argument for each option
         raise click.UsageError("--delta belongs to --yardstick: add it, or leave this out")
     if form == "csv" and asked:
         raise click.UsageError(f"--format csv is of lists; {asked[0]} has text and json")
-    engine.check_delta(delta)
-    registry = installed().registry
-    chosen = _wanted(wanted, registry)
     with Work("judging") as work:
-        documents = documents_of(paths or (_WHERE,), registry)
-        every = engine.catalogue_of(documents, registry)
-        aim = None if target is None else engine.entry_of(every, target)
-        entries = engine.chosen(every, chosen, progress=work)
-    if aim is not None:
-        return _at_least(entries, aim, form)
-    if order:
-        return _order(entries, form)
-    if ledger:
-        return _ledger(entries, registry, form)
-    if yardstick:
-        groups = engine.by_unit(entries)
-        data: dict[str, Any] = {"delta": delta, "units": engine.yardstick_data(groups, delta)}
-        say(json.document("catalogue", 0, data) if form == "json" else engine.yardstick_text(groups, delta))
-        return 0
-    left_out = len(documents) - len(every)
+        found = commands.catalogue(
+            *paths, at_least=target, order=order, yardstick=yardstick, delta=delta, ledger=ledger,
+            verdict=wanted.pop("verdicts"), progress=work, **wanted,
+        )  # fmt: skip
     if form == "csv":
-        say(engine.list_csv(entries))
-    elif form == "json":
-        rows = {"left_out": left_out, "tally": engine.tally(entries), "deployments": [entry.data for entry in entries]}
-        say(json.document("catalogue", 0, rows))
-    else:
-        say(engine.list_text(entries, left_out))
-    return 0
-
-
-def _wanted(given: dict[str, Any], registry: Registry) -> Any:
-    from dpspec.constructors import standards
-    from dpspec.deployments.catalogue import CatalogueFilter, years
-
-    return CatalogueFilter(
-        publisher=given["publisher"],
-        years=None if given["year"] is None else years(given["year"]),
-        unit=given["unit"],
-        standard=None if given["standard"] is None else standards(given["standard"], registry),
-        invariants=given["invariants"],
-        trust=given["trust"],
-        verdict=given["verdicts"],
-    )
-
-
-def _at_least(entries: Sequence[CatalogueEntry], target: CatalogueEntry, form: str) -> int:
-    from dpspec.api import compare
-    from dpspec.deployments import catalogue as engine
-    from dpspec.report import json
-    from dpspec.report.terminal import Work
-
-    with Work("comparing") as work:
-        found = engine.at_least(entries, target, compare, progress=work)
-    code = 3 if any(one.word == "not decided" for one in found) else 0
-    data = {"target": target.id, "answers": [one.data for one in found]}
-    say(json.document("catalogue", code, data) if form == "json" else engine.at_least_text(found, target))
-    return code
-
-
-def _order(entries: Sequence[CatalogueEntry], form: str) -> int:
-    from dpspec.api import order_specs
-    from dpspec.deployments import catalogue as engine
-    from dpspec.report import json
-    from dpspec.report.terminal import Work
-
-    groups = engine.by_space(entries)
-    with Work("comparing") as work:
-        orders = [order_specs([entry.document for entry in group], progress=work) for group in groups if len(group) > 1]
-    code = 3 if any(order.unknown for order in orders) else 0
-    data = engine.orders_data(orders, groups)
-    say(json.document("catalogue", code, data) if form == "json" else engine.orders_text(orders, groups))
-    return code
-
-
-def _ledger(entries: Sequence[CatalogueEntry], registry: Registry, form: str) -> int:
-    from dpspec.composition import add_up
-    from dpspec.deployments import catalogue as engine
-    from dpspec.report import json, pages, text
-
-    found = add_up([entry.document for entry in entries], registry)
-    notes = engine.ledger_notes(entries)
-    if form == "json":
-        say(json.document("catalogue", 0, {"ledger": text.ledger_data(found), "notes": notes}))
-    else:
-        say("\n".join([pages.printed(found), "", *notes]))
-    return 0
+        say(list_csv(found.value))
+        return found.exit_code
+    return tell(found, form == "json")
 
 
 @click.command(short_help="One page for people: what is promised, and what is not said?")
@@ -187,22 +104,15 @@ def label(path: str, form: str) -> int:
       dpspec label specs/randomised-response.dpspec.toml
       dpspec label specs/randomised-response.dpspec.toml --format html > label.html
     """
-    from dpspec.api import read
-    from dpspec.deployments import label as pages
-    from dpspec.extension import installed
-    from dpspec.report import json
+    from dpspec import commands
     from dpspec.report.terminal import Work
-    from dpspec.verifier.document import standing
 
-    document = read(path)
     with Work("judging") as work:
-        found = standing(document, installed().registry, progress=work)
-    data = pages.label_data(document, found)
+        found = commands.label(path, progress=work)
     if form == "html":
-        say(pages.label_html(data))
-    else:
-        say(json.document("label", 0, data) if form == "json" else pages.label_text(data))
-    return 0
+        say(found._repr_html_())
+        return 0
+    return tell(found, form == "json")
 
 
 @click.command(short_help="What a reviewer asks for, with its proofs and witnesses.")
@@ -219,25 +129,12 @@ def evidence(path: str, out: str, as_json: bool) -> int:
 
     Example: dpspec evidence specs/randomised-response.dpspec.toml --out evidence
     """
-    from pathlib import Path
-
-    from dpspec.api import read
-    from dpspec.deployments import evidence as engine
-    from dpspec.extension import installed
-    from dpspec.report import json
+    from dpspec import commands
     from dpspec.report.terminal import Work
 
-    document = read(path)
     with Work("judging") as work:
-        found = engine.gather(document, installed().registry, progress=work)
-    data = engine.write_evidence(found, Path(out))
-    code = found.standing.exit_code
-    if as_json:
-        say(json.document("evidence", code, {"evidence": data}))
-    else:
-        told = ", ".join(f"{n} {mark}" for mark, n in data["marks"].items())
-        say(f"wrote {out}: {len(data['lines'])} lines: {told}\n{found.standing.sentence}")
-    return code
+        found = commands.evidence(path, out, progress=work)
+    return tell(found, as_json)
 
 
 @click.command("deployment", short_help="Ask for a real release, and write its file.")
@@ -252,27 +149,9 @@ def new_deployment(name: str, directory: str, as_json: bool) -> int:
 
     Example: dpspec new deployment my-agency-2024
     """
-    from pathlib import Path
+    from dpspec import commands
 
-    from dpspec.deployments.begin import deployment_text
-    from dpspec.extension import installed
-    from dpspec.report import json
-    from dpspec.scaffold import write_spec
-    from dpspec.specfile.reader import read_text
-
-    path = Path(directory) / f"{name}.dpspec.toml"
-    if path.exists():
-        write_spec("", path)  # says that it exists
-    text = deployment_text(name, _asked, installed().registry)
-    read_text(text, installed().registry, str(path))
-    write_spec(text, path)
-    then = f"dpspec lint {path}"
-    if as_json:
-        say(json.document("new", 0, {"written": [str(path)], "next": then}))
-    else:
-        say(f"wrote {path}")
-        say(f"next: {then}", err=True)
-    return 0
+    return tell_begun(commands.new_deployment(name, _asked, directory), as_json)
 
 
 def _asked(question: DeploymentQuestion) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from dpspec.base.errors import DpspecError, Faults, LibraryError, OwnFaultError, UnreadableFileError, harmless_page
 from dpspec.base.words import Word, worst_code
@@ -46,6 +47,7 @@ class Face(click.Group):
         """
         if not standalone_mode:
             return self._run(*args, **extra)
+        _take_every_letter()
         try:
             code = self._run(*args, **extra)
         except click.ClickException as fault:
@@ -83,16 +85,24 @@ class Face(click.Group):
         ctx.exit(code if isinstance(code, int) else 0)
 
 
+def _take_every_letter() -> None:
+    """Let what an output has no letter for be written as an escape: a code page, as of a pipe on Windows, has no sign for <=."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
 def say(text: str, *, err: bool = False) -> None:
     """Print a text, the only way in which a command does: whatever is in it, nothing of it is a command to the terminal."""
     click.echo(harmless_page(text), err=err)
 
 
-def tell(found: Showable, as_json: bool) -> None:
-    """Print an answer, as text or as JSON."""
-    from dpspec.report import json, pages
+def tell(found: Showable, as_json: bool, verbose: bool = False) -> int:
+    """Print an answer, as text or as JSON; the exit code of its command, where it has one."""
+    from dpspec.report import json, shown
 
-    say(json.written(found.to_dict()) if as_json else pages.printed(found))
+    say(json.written(found.to_dict()) if as_json else shown.printed(found, verbose=verbose))
+    return getattr(found, "exit_code", 0)
 
 
 def _show(fault: click.ClickException) -> None:
@@ -178,9 +188,14 @@ def formatted(command: Command) -> Command:
     return _with_formats(command, ("text", "json"), "Print the result so; `dpspec schema output` prints the schema of the JSON.")
 
 
+def reasoned(command: Command) -> Command:
+    """Add ``--verbose``: the answer comes first anyway, and then all reasons."""
+    return click.option("-v", "--verbose", is_flag=True, help="Tell all reasons: steps, theorems, what was checked.")(command)
+
+
 def reviewed(command: Command) -> Command:
     """The same for a command whose result can be shown at the lines of a file."""
-    told = "Print the result so; `dpspec schema output` prints the schema of the JSON. SARIF is what code review and editors read."
+    told = "Print the result so; `dpspec schema output` prints the schema of the JSON, SARIF is for code review and editors."
     return _with_formats(command, ("text", "json", "sarif"), told)
 
 
@@ -217,7 +232,42 @@ def say_data(command: str, code: int, content: Mapping[str, Any]) -> None:
 # --- commands on many files -----------------------------------------------------------------------
 
 
-PATHS = click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path(path_type=str))
+class SpecPath(click.Path):
+    """A path of specifications; shells complete files *.dpspec.toml and folders."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from dpspec.specfile.reader import SUFFIX
+
+        folder, _, begun = incomplete.rpartition("/")
+        found: list[str] = []
+        for path in sorted(Path(folder or ("/" if incomplete.startswith("/") else ".")).glob("*")):
+            if path.name.startswith(begun) and (begun or not path.name.startswith(".")):
+                name = incomplete[: len(incomplete) - len(begun)] + path.name
+                found += [f"{name}/"] if path.is_dir() else [name] if path.name.endswith(SUFFIX) else []
+        if len(found) == 1 and found[0].endswith("/"):  # go on inside, where there is nothing to choose
+            found += [item.value for item in self.shell_complete(ctx, param, found[0])]
+        return [CompletionItem(name) for name in found]
+
+
+def named(*kinds: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Completes registered names of these kinds; without any, whatever `dpspec explain` knows."""
+
+    def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from dpspec.extension import installed
+
+        registry = installed().registry
+        known = {name for kind in kinds for name in registry.names(kind)}
+        if not kinds:
+            from dpspec.report.explain import error_classes, glossary
+
+            known = {entry.name for entry in registry} | {cls.code for cls in error_classes()}
+            known |= {str(word["name"]) for word in glossary()}
+        return [CompletionItem(name) for name in sorted(known) if name.lower().startswith(incomplete.lower())]
+
+    return complete
+
+
+PATHS = click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=SpecPath(path_type=str))
 
 JudgedFile = tuple[Word, dict[str, Any], str]
 """How one file ended, and its two reports."""
@@ -235,6 +285,7 @@ def each_file(
     Returns:
         the exit code of the worst word, where those that are accepted count as success.
     """
+    from dpspec.commands import word_of
     from dpspec.extension import installed
     from dpspec.report import json, text
     from dpspec.specfile.reader import spec_files
@@ -255,8 +306,7 @@ def each_file(
         try:
             report(call())
         except DpspecError as fault:
-            code = worst_code(single["exit_code"] for single in json.errors(fault))
-            word = {4: Word.PLUGIN, 3: Word.UNDECIDED}.get(code, Word.INVALID)
+            word = word_of(worst_code(single["exit_code"] for single in json.errors(fault)))
             report((word, json.failed(str(path), word, fault), text.failed(str(path), word, fault)))
             say(text.error_lines(fault, str(path)), err=True)
 

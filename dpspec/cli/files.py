@@ -8,13 +8,28 @@ import click
 
 from dpspec.base.errors import harmless
 from dpspec.base.words import ACCEPTABLE, Word
-from dpspec.cli.face import PATHS, JudgedFile, each_file, formatted, is_sarif, picture_option, reviewed, say, say_data
+from dpspec.cli.face import (
+    PATHS,
+    JudgedFile,
+    SpecPath,
+    each_file,
+    formatted,
+    is_sarif,
+    named,
+    picture_option,
+    reasoned,
+    reviewed,
+    say,
+    say_data,
+    tell,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from dpspec.extension import Registry
     from dpspec.report.drawing import Picture
+    from dpspec.report.shown import CommandAnswer
     from dpspec.specfile.document import SpecDocument
 
 
@@ -28,18 +43,10 @@ def check(paths: tuple[str, ...], as_json: bool) -> int:
 
     Example: dpspec check specs/randomised-response.dpspec.toml
     """
-    from dpspec.api import read
-    from dpspec.report import json, text
-    from dpspec.specfile.reader import check_ids
+    from dpspec.commands import checked
 
     seen: dict[str, SpecDocument] = {}
-
-    def one(path: Path, registry: Registry) -> JudgedFile:
-        found = read(path, registry)
-        check_ids((seen.setdefault(found.id, found), found))
-        return Word.VALID, json.checked(str(path), found), text.checked(str(path), found)
-
-    return each_file("check", paths, as_json, one)
+    return each_file("check", paths, as_json, lambda path, registry: checked(path, registry, seen))
 
 
 def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple[Word, ...]:
@@ -53,7 +60,7 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
 
 
 @click.command(short_help="Judge what specification files state.")
-@click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, type=click.Path(path_type=str))
+@click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, type=SpecPath(path_type=str))
 @click.option("--witnesses", metavar="DIR", type=click.Path(), help="Write a witness file for every refuted claim.")
 @click.option("--replay", metavar="FILE", type=click.Path(), help="Judge the two datasets of a witness file again.")
 @click.option("--function", metavar="MODULE:NAME", help="Judge this plain function against the five blocks of one file.")
@@ -76,6 +83,7 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
 @click.option("--dataset", metavar="ADAPTER", help="With --function, hand it each dataset so: pandas, numpy, dicts, ...")
 @click.option("--generator", metavar="ADAPTER", help="With --function, let its chances come from here: random, system, ...")
 @click.option("--bits", is_flag=True, default=None, help="With --function, also look at which doubles can be reached.")
+@reasoned
 @reviewed
 def verify(  # noqa: PLR0917 - one argument for each option
     paths: tuple[str, ...],
@@ -84,6 +92,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
     function: str | None,
     release: bool,
     accept: tuple[Word, ...],
+    verbose: bool,
     as_json: bool,
     **sampling: Any,
 ) -> int:
@@ -109,7 +118,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
       dpspec verify --replay found/survey-claim-0a1b2c3d.json
     """
     from dpspec.api import verify_file
-    from dpspec.report import json, pages
+    from dpspec.report import json, shown
     from dpspec.report.terminal import Work
     from dpspec.verifier.entry import Sampling, load_function
 
@@ -130,7 +139,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
                 found = verify_file(path, registry, progress=work, function=named, release=release, witnesses=witnesses)
             finally:
                 work.rest()
-            return found.word, json.file_report(str(path), found), pages.printed(found)
+            return found.word, json.file_report(str(path), found), shown.printed(found, verbose=verbose)
 
         return each_file("verify", paths, as_json, one, accept)
 
@@ -203,7 +212,7 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
 
 
 @click.command(short_help="Say what a name, a word, an error code or a file means.")
-@click.argument("name", metavar="NAME_OR_FILE")
+@click.argument("name", metavar="NAME_OR_FILE", shell_complete=named())
 @picture_option("With flavours, also draw the family")
 @click.option("--audience", type=click.Choice(["public", "technical"]), help="With a FILE, tell its promise to these people.")
 @click.option("--language", metavar="LANGUAGE", help="With --audience public, say it in en, de or fr; the last two are drafts.")
@@ -225,40 +234,20 @@ def explain(name: str, picture: Picture | None, audience: str | None, language: 
       dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public
       dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public --language de
     """
-    from pathlib import Path
+    from dpspec import commands
+    from dpspec.report.terminal import Work
 
-    from dpspec.api import quick_standing, read
-    from dpspec.extension import installed
-    from dpspec.report import audience as audiences, diagrams, explain as words, json
-
-    is_file = Path(name).is_file() or name.endswith(".toml")
-    if language is not None and (audience != "public" or language not in audiences.catalogue()):
-        known = ", ".join(audiences.catalogue())
-        raise click.UsageError(f"--language {language}: goes with --audience public, and is one of {known}")
-    if audience is not None:
-        if not is_file:
-            raise click.UsageError(f"--audience tells a specification, and {name} is no file; give the FILE")
-        found_file = read(name)
-        data = audiences.audience_data(found_file, audience, quick_standing(found_file), language or audiences.ENGLISH)
-        say(json.document("explain", 0, {"audience": data}) if as_json else audiences.audience_text(data, found_file))
-        return 0
-    if name == "flavours":
-        data = diagrams.family(installed().registry)
-        if picture is not None:
-            picture.save(diagrams.family_picture(data))
-        say(json.document("explain", 0, {"family": data}) if as_json else diagrams.family_text(data))
-        return 0
-    if picture is not None:
+    if language is not None and audience != "public":
+        raise click.UsageError(f"--language {language}: goes with --audience public")
+    if picture is not None and name != "flavours":
         raise click.UsageError(
             f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture.path}"
         )
-    if is_file:
-        found_file = read(name)
-        data = words.file_data(found_file, installed().registry, quick_standing(found_file))
-        say(json.document("explain", 0, {"file": data}) if as_json else words.file_text(data))
-        return 0
-    found = words.meaning(name, installed().registry)
-    say(json.document("explain", 0, found) if as_json else words.meaning_text(found))
+    with Work("looking it up"):
+        found = commands.explain(name, audience, language)
+    if picture is not None:
+        found.plot().save(picture.path)
+    tell(found, as_json)
     return 0
 
 
@@ -274,12 +263,22 @@ def schema(of: str, as_json: bool) -> int:  # noqa: ARG001 - a schema is JSON in
     """
     import json as stdlib
 
-    from dpspec.extension import installed
-    from dpspec.report import json
-    from dpspec.specfile.schema import language_schema
+    from dpspec import commands
 
-    found = language_schema(installed().registry) if of == "spec" else json.output_schema()
-    say(stdlib.dumps(found, indent=2))
+    say(stdlib.dumps(commands.schema(of), indent=2))
+    return 0
+
+
+@click.command(short_help="Serve editors: faults, explanations, completion.")
+def lsp() -> int:
+    """Speak the language server protocol over the standard streams, for an editor to start: faults at their lines, what names
+    mean under the cursor, completion of tables, names and parameters. It needs pip install "dpspec[lsp]".
+
+    Example: dpspec lsp
+    """
+    from dpspec.cli.language_server import server
+
+    server().start_io()
     return 0
 
 
@@ -296,17 +295,26 @@ def plugins(as_json: bool) -> int:
 
     Example: dpspec plugins
     """
-    from dpspec.extension import installed
-    from dpspec.report import json, text
+    from dpspec import commands
 
-    found = installed()
-    code = 4 if found.faults() else 0
-    say(json.document("plugins", code, json.plugins(found)) if as_json else text.plugins(found))
-    return code
+    return tell(commands.plugins(), as_json)
+
+
+def _plugin_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from dpspec.extension import installed
+
+    known = {entry.provenance.plugin for entry in installed().registry} | {entry.name for entry in installed().registry}
+    return sorted(name for name in known if name.startswith(incomplete))
+
+
+def _example_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from dpspec.scaffold import examples as shipped
+
+    return [name for name in shipped() if name.startswith(incomplete)]
 
 
 @click.command("check-plugin", short_help="Run the conformance checks on a plugin.")
-@click.argument("name")
+@click.argument("name", shell_complete=_plugin_names)
 @click.option(
     "--level",
     type=click.Choice(["fast", "full"]),
@@ -325,17 +333,13 @@ def check_plugin(name: str, level: str, expected: tuple[str, ...], as_json: bool
 
     Example: dpspec check-plugin noise
     """
-    from dpspec.report import json
+    from dpspec import commands
     from dpspec.report.terminal import Work
-    from dpspec.testing import kit as conformance
-    from dpspec.testing.kit import reasons, run_checks
+    from dpspec.testing.kit import reasons
 
     with Work("checking") as work:
-        found = run_checks(name, level=level, expected_failures=reasons(expected), progress=work)
-    data = conformance.data(name, found)
-    code = 0 if data["conforms"] else 1
-    say(json.document("check-plugin", code, data) if as_json else conformance.text(name, found))
-    return code
+        found = commands.check_plugin(name, level, reasons(expected), progress=work)
+    return tell(found, as_json)
 
 
 # --- `dpspec new spec` and `new plugin` -----------------------------------------------------------
@@ -360,7 +364,7 @@ _DIR = click.option("--dir", "directory", default=".", show_default=True, type=c
     "--codebook", metavar="FILE", type=click.Path(), help="With --from, take categories from this CSV: column,value,label."
 )
 @click.option("--within", multiple=True, metavar="FINER=COARSER", help="With --from, nest one attribute in another.")
-@click.option("--ask/--no-ask", default=True, help="With --from, ask whether what looks nested is.  [default: ask]")
+@click.option("--no-ask", is_flag=True, help="With --from, ask nothing: what looks nested is left as a comment.")
 @click.option("--unit", metavar="WORD", help="With --from, say what one record is.  [default: person]")
 @_DIR
 @formatted
@@ -370,7 +374,7 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
     columns: tuple[str, ...],
     codebook: str | None,
     within: tuple[str, ...],
-    ask: bool,
+    no_ask: bool,
     unit: str | None,
     directory: str,
     as_json: bool,
@@ -388,58 +392,24 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
       dpspec new spec --from survey.csv
       dpspec new spec households --from survey.parquet --codebook codes.csv --within tract=county --no-ask
     """
-    from pathlib import Path
-
-    from dpspec.scaffold import write_schema, write_spec
-    from dpspec.specfile.reader import new_spec as template
-
-    if table is None:
-        if name is None:
-            raise click.UsageError("Missing argument 'NAME', or option '--from TABLE'.")
-        if columns or codebook or within or unit:
-            raise click.UsageError("--column, --codebook, --within and --unit belong to --from TABLE")
-        made, warnings = template(name), tuple[str, ...]()
-    else:
-        name, made, warnings = _from_table(name, Path(table), columns, codebook, within, ask=ask, unit=unit or "person")
-    path = Path(directory) / f"{name}.dpspec.toml"
-    write_spec(made, path)
-    for schema_file in write_schema(path.parent):
-        say(f"for editors: {schema_file}", err=True)
-    return _begun([path], f"dpspec check {path}", as_json, warnings)
-
-
-def _from_table(
-    name: str | None,
-    table: Path,
-    columns: tuple[str, ...],
-    codebook: str | None,
-    within: tuple[str, ...],
-    *,
-    ask: bool,
-    unit: str,
-) -> tuple[str, str, tuple[str, ...]]:
-    """The name, the text and the warnings of a specification from a table."""
-    from pathlib import Path
-
-    from dpspec.extension import installed
-    from dpspec.releases.draw import formats_of
+    from dpspec import commands
     from dpspec.report.terminal import Work
-    from dpspec.scaffold import from_table
 
-    formats = formats_of(installed().registry)
-    chosen = from_table.read_within(within)
-    meanings = None if codebook is None else from_table.read_codebook(Path(codebook))
-    with Work("reading"):
-        found = from_table.draft(table, formats, columns=columns, codebook=meanings)
-        found = from_table.with_nesting(found, formats, chosen)
-    unasked = 0
-    if ask and found.nested:
-        confirmed, unasked = from_table.asked(found, _answer)
-        found = from_table.with_nesting(found, formats, [*chosen, *confirmed])
-    if unasked:
-        say(f"no answer: {unasked} nestings that were found are left as comments (--within FINER=COARSER takes one)", err=True)
-    name = name or from_table.id_of(table)
-    return name, from_table.text(found, name, unit), found.warnings
+    if table is None and name is None:
+        raise click.UsageError("Missing argument 'NAME', or option '--from TABLE'.")
+    if table is None and (columns or codebook or within or unit):
+        raise click.UsageError("--column, --codebook, --within and --unit belong to --from TABLE")
+    with Work("reading") as work:
+
+        def asked(question: str) -> bool | None:
+            work.rest()
+            return _answer(question)
+
+        found = commands.new_spec(
+            name, directory, table=table, columns=columns, codebook=codebook, within=within, unit=unit or "person",
+            ask=None if no_ask else asked,
+        )  # fmt: skip
+    return tell_begun(found, as_json)
 
 
 def _answer(question: str) -> bool | None:
@@ -469,17 +439,13 @@ def new_plugin(name: str, directory: str, as_json: bool) -> int:
 
     Example: dpspec new plugin hello
     """
-    from pathlib import Path
+    from dpspec import commands
 
-    from dpspec.scaffold import write_plugin
-
-    folder = write_plugin(name, Path(directory))
-    written = sorted(path for path in folder.rglob("*") if path.is_file())
-    return _begun(written, f"pip install -e {folder} && dpspec verify {folder}", as_json)
+    return tell_begun(commands.new_plugin(name, directory), as_json)
 
 
 @click.command(short_help="Specifications to begin with.")
-@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_example_names)
 @click.option("--dir", "directory", metavar="DIR", type=click.Path(), help="Write all, or those named, into this folder.")
 @formatted
 def examples(names: tuple[str, ...], directory: str | None, as_json: bool) -> int:
@@ -491,40 +457,16 @@ def examples(names: tuple[str, ...], directory: str | None, as_json: bool) -> in
       dpspec examples
       dpspec examples --dir specs && dpspec verify specs
     """
-    import tomllib
-    from pathlib import Path
+    from dpspec import commands
 
-    from dpspec.base.errors import UnknownNameError
-    from dpspec.base.params import did_you_mean
-    from dpspec.report import json
-    from dpspec.scaffold import examples as shipped, write_spec
-
-    texts = shipped()
-    for name in names:
-        if name not in texts:
-            advice = did_you_mean(name, texts) or f"write one of {', '.join(texts)}"
-            raise UnknownNameError("example", "does not ship", advice, value=name)
-    chosen = {name: texts[name] for name in names or texts}
-    written = [] if directory is None else [Path(directory) / f"{name}.dpspec.toml" for name in chosen]
-    for path, text in zip(written, chosen.values(), strict=False):
-        write_spec(text, path)
-    rows = [{"name": name, "title": tomllib.loads(text)["title"]} for name, text in chosen.items()]
-    if as_json:
-        say(json.document("examples", 0, {"examples": rows, "written": list(map(str, written))}))
-    else:
-        width = max(len(row["name"]) for row in rows)
-        listed = [f"{row['name']:<{width}}  {row['title']}" for row in rows]
-        say("\n".join([f"wrote {path}" for path in written] or listed))
-    return 0
+    return tell(commands.examples(*names, directory=directory), as_json)
 
 
-def _begun(written: list[Path], then: str, as_json: bool, warnings: tuple[str, ...] = ()) -> int:
-    from dpspec.report import json
-
-    if as_json:
-        told = {"warnings": list(warnings)} if warnings else {}
-        say(json.document("new", 0, {"written": list(map(str, written)), "next": then, **told}))
-    else:
-        say("\n".join([*(f"wrote {path}" for path in written), *(f"warning: {warning}" for warning in warnings)]))
-        say(f"next: {then}", err=True)
+def tell_begun(found: CommandAnswer, as_json: bool) -> int:
+    """Print what was written, and what comes next."""
+    for line in found.value.get("said", ()):
+        say(line, err=True)
+    tell(found, as_json)
+    if not as_json:
+        say(f"next: {found['next']}", err=True)
     return 0

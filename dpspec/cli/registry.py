@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import click
 
-from dpspec.cli.face import formatted, say
+from dpspec.cli.face import formatted, tell
 
 
 @click.group(short_help="Read and write records of the deployments registry.")
@@ -42,31 +42,12 @@ def import_command(paths: tuple[str, ...], folder: str, as_json: bool) -> int:
       dpspec registry import deployments/google_mobility.yaml --out specs
       dpspec registry import deployments --out specs --format json
     """
-    from pathlib import Path
-
-    from dpspec.exchange.importing import (
-        import_data,
-        import_records,
-        import_text,
-        missing_by_field,
-        missing_text,
-        record_files,
-        write_records,
-    )
-    from dpspec.extension import installed
-    from dpspec.report import json
+    from dpspec import commands
     from dpspec.report.terminal import Work
 
     with Work("reading records"):
-        found = import_records(record_files(paths), installed().registry)
-        written = write_records(found, Path(folder))
-    pairs = list(zip(found, written, strict=True))
-    if as_json:
-        data = {"records": [import_data(*pair) for pair in pairs], "missing": missing_by_field(found)}
-        say(json.document("registry-import", 0, data))
-    else:
-        say("\n".join([*(import_text(*pair) for pair in pairs), missing_text(found)]))
-    return 0
+        found = commands.registry_import(*paths, out=folder)
+    return tell(found, as_json)
 
 
 @registry.command("export", short_help="Write a specification file as a record.")
@@ -91,17 +72,9 @@ def export_command(path: str, out: str, authors: tuple[str, ...], as_json: bool)
       dpspec registry export specs/google-mobility.dpspec.toml --out google_mobility.yaml
       dpspec registry export births.dpspec.toml --out births.yaml --author "A. Person"
     """
-    from pathlib import Path
+    from dpspec import commands
 
-    from dpspec.api import read
-    from dpspec.exchange.exporting import export_data, export_record, export_text, write_record
-    from dpspec.report import json
-
-    target = Path(out)
-    found = export_record(read(path), target.name, authors)
-    write_record(found, target)
-    say(json.document("registry-export", 0, export_data(found, path, target)) if as_json else export_text(found, target))
-    return 0
+    return tell(commands.registry_export(path, out, authors), as_json)
 
 
 # --- rules of disclosure control ------------------------------------------------------------------
@@ -135,19 +108,12 @@ def check_rules(folder: str, path: str, as_json: bool) -> int:
 
     Example: dpspec rules check outputs --rules specs/rules/redact-7-round-5.rules.toml
     """
-    from pathlib import Path
-
-    from dpspec.comparison.disclosure import read_rules
-    from dpspec.exchange.outputs import check_outputs, checked_data, checked_text
-    from dpspec.report import json
+    from dpspec import commands
     from dpspec.report.terminal import Work
 
-    chain = read_rules(path)
     with Work("checking tables"):
-        found = check_outputs(Path(folder), chain)
-    code = found.word.exit_code
-    say(json.document("rules-check", code, checked_data(found)) if as_json else checked_text(found))
-    return code
+        found = commands.rules_check(folder, path)
+    return tell(found, as_json)
 
 
 @rules.command("compare", short_help="Which of two rule files lets more be inferred?")
@@ -167,18 +133,12 @@ def compare_rule_files(first: str, second: str, total: int | None, as_json: bool
     Example: dpspec rules compare specs/rules/redact-5-round-5.rules.toml \\
                                   specs/rules/redact-7-round-5.rules.toml
     """
-    from dpspec.comparison.disclosure import compare_rules, read_rules
-    from dpspec.exchange.outputs import compared_data, compared_text
-    from dpspec.report import json
+    from dpspec import commands
     from dpspec.report.terminal import Work
 
-    one, two = read_rules(first), read_rules(second)
-    if one.kind == two.kind == "counts" and total is not None:
-        raise click.UsageError("--total is of magnitudes: all counts are looked at")
     with Work("comparing rules"):
-        found = compare_rules(one, two, total or 12)
-    say(json.document("rules-compare", 0, compared_data(found)) if as_json else compared_text(found))
-    return 0
+        found = commands.rules_compare(first, second, total)
+    return tell(found, as_json)
 
 
 @rules.command("show", short_help="Say what a rule file means.")
@@ -189,10 +149,6 @@ def show_rules(path: str, as_json: bool) -> int:
 
     Example: dpspec rules show specs/rules/redact-7-round-5.rules.toml
     """
-    from dpspec.comparison.disclosure import read_rules
-    from dpspec.exchange.outputs import rules_data, rules_text
-    from dpspec.report import json
+    from dpspec import commands
 
-    chain = read_rules(path)
-    say(json.document("rules-show", 0, rules_data(chain)) if as_json else rules_text(chain))
-    return 0
+    return tell(commands.rules_show(path), as_json)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import click
 
 from dpspec.base.errors import harmless
-from dpspec.cli.face import formatted, say, tell
+from dpspec.cli.face import formatted, named, reasoned, say, tell
 
 
 @click.command(short_help="What do several releases of one data collection spend together?")
@@ -31,18 +31,18 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
     """
     from pathlib import Path
 
-    from dpspec import composition as engine
+    from dpspec import api, composition as engine
     from dpspec.base.files import write_whole
     from dpspec.extension import installed
-    from dpspec.report import json, pages, text
+    from dpspec.report import json, shown, text
     from dpspec.report.terminal import Work
 
     registry = installed().registry
     with Work("adding up"):
-        found = engine.compose_files(paths, registry, like, as_promised=as_promised)
+        found = api.ledger(*paths, like=like, as_promised=as_promised)
     if out is not None:
         write_whole(Path(out), engine.composed_text(found, Path(out), registry))
-    say(json.document("ledger", 0, text.ledger_data(found, out)) if as_json else pages.printed(found))
+    say(json.document("ledger", 0, text.ledger_data(found, out)) if as_json else shown.printed(found))
     return 0
 
 
@@ -108,6 +108,7 @@ def compose(  # noqa: PLR0917 - one argument for each option
     type=click.IntRange(min=0),
     help="Draw from this seed, for tests and audits; the release is then NOT fit for publication.",
 )
+@reasoned
 @formatted
 def release(  # noqa: PLR0917 - one argument for each option
     spec: str,
@@ -118,6 +119,7 @@ def release(  # noqa: PLR0917 - one argument for each option
     resume: bool,
     utility: bool,
     seed: int | None,
+    verbose: bool,
     as_json: bool,
 ) -> int:
     """Draw one release of TABLE by the mechanism of SPEC and write it to DIR.
@@ -156,7 +158,7 @@ def release(  # noqa: PLR0917 - one argument for each option
         data = face.write(drawn, registry, Path(out))
         if utility:
             data["utility"] = face.write_utility(drawn)
-    say(json.document("release", 0, data) if as_json else text.released(data, out))
+    say(json.document("release", 0, data) if as_json else text.released(data, out, verbose=verbose))
     if data["warning"] is not None:
         say(data["warning"], err=True)
     if others:
@@ -169,7 +171,7 @@ def release(  # noqa: PLR0917 - one argument for each option
 
 
 @click.command(short_help="Make a public test table of any size.")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=named("tables"))
 @click.option("--rows", type=click.IntRange(min=1), help="Make so many records; without it as many as the table's own size.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed the random part; without it the table is the same each time.")
 @click.option("--out", metavar="FILE", type=click.Path(), help="Write this file: .csv, .parquet or .arrow.")
@@ -183,21 +185,11 @@ def synth(name: str | None, rows: int | None, seed: int | None, out: str | None,
       dpspec synth
       dpspec synth massachusetts-1940 --rows 50000000 --out dwellings.parquet
     """
-    from pathlib import Path
-
-    from dpspec.extension import installed
-    from dpspec.releases import synthesis
-    from dpspec.report import json, text
+    from dpspec import commands
     from dpspec.report.terminal import Work
 
-    registry = installed().registry
-    if name is None:
-        listed = [synthesis.described(builder) for builder in synthesis.builders(registry)]
-        say(json.document("synth", 0, {"tables": listed}) if as_json else text.listing(listed))
-        return 0
-    if out is None:
+    if name is not None and out is None:
         raise click.UsageError("Missing option '--out': the file to write.")
     with Work("making the table") as work:
-        made = synthesis.synthesise(registry, name, Path(out), rows=rows, seed=seed, progress=work).data()
-    say(json.document("synth", 0, made) if as_json else text.synthesis_text(made))
-    return 0
+        found = commands.synth(name, rows=rows, out=out, seed=seed, progress=work)
+    return tell(found, as_json)

@@ -16,7 +16,6 @@ The invariants of a release are asked of the tables before and after by code tha
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -35,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpspec.base.errors import DpspecError, LibraryError, PluginContractError, RefutedReleaseError, ReleaseError, TableError
-from dpspec.base.files import private_folder, to_disk, whole
+from dpspec.base.files import flags, lock, private_folder, to_disk, whole
 from dpspec.base.params import did_you_mean
 from dpspec.base.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
 from dpspec.base.types import Progress
@@ -99,9 +98,9 @@ class ReleasePlace:
         """
         try:
             private_folder(self.private)
-            handle = os.open(self.private / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            handle = os.open(self.private / _LOCK, flags("O_RDWR", "O_CREAT", "O_CLOEXEC", "O_NOFOLLOW"), 0o600)
             self.close = weakref.finalize(self, os.close, handle)
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(handle)
             if (self.private / _READY_LIST).exists():
                 self._settle()
             shutil.rmtree(self.ready, ignore_errors=True)

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpspec.base.errors import PluginContractError, ReleaseError
-from dpspec.base.files import private_folder, whole
+from dpspec.base.files import flags, private_folder, whole
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Kept
 from dpspec.grammar.tables import Formats, Table, files_of, format_of, read_households, read_table
@@ -303,7 +303,7 @@ def _written(path: Path, text: str) -> str:
 
 
 def _private(path: Path) -> None:
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    os.close(os.open(path, flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_CLOEXEC"), 0o600))
 
 
 def _table(table: Table, path: Path, formats: Formats, notes: Mapping[str, str]) -> str:

@@ -17,6 +17,7 @@ every mechanism that keeps it; the curve of the mechanism is that of the pairs o
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -37,7 +38,7 @@ from dpspec.reason.conversions import budget_at
 from dpspec.report.audience import nearest
 from dpspec.report.pictures import CurveLine, CurvePanel, CurvePoints, svg, value_mark
 from dpspec.risks.allowed import allowed_power
-from dpspec.risks.candidates import candidates_within, pairs_within
+from dpspec.risks.candidates import candidates_within, is_small, pairs_within
 from dpspec.verifier.attaining import cells_of
 from dpspec.verifier.derived import derive
 from dpspec.verifier.verdict import Verdict
@@ -60,9 +61,11 @@ _BITS = 16
 """Brackets of power have a width of about 2^-16, a fortieth of a pixel."""
 _MOST_PAIRS = 24
 _FINEST = 1 / 400
-_LARGEST = Fraction(1 << 40)
+_LARGEST, _FINE = Fraction(1 << 40), 1 << 11
+"""How far noise is followed, and to which part of its distance."""
 _MOST_LETTERS = 48
 ALLOWED = "what is allowed"
+WITHIN = "for two datasets of one universe, which agree in all that is published exactly"
 BEFORE = "the noisy answers alone"
 
 Monotone = Callable[[Fraction], Bracket]
@@ -94,7 +97,7 @@ def sampled(function: Monotone, start: Fraction, end: Fraction, most: int, *, he
             heapq.heappush(open_, (-size, left, right))
 
     places = sorted(known)
-    for left, right in zip(places, places[1:], strict=False):
+    for left, right in itertools.pairwise(places):
         push(left, right)
     while open_ and len(known) < most:
         _, left, right = heapq.heappop(open_)
@@ -192,7 +195,9 @@ def subject_of(document: SpecDocument, distance: NumberLike | None = None, verdi
     if bound is None and not reason:
         reason = f"no universe holds two different datasets within distance {step}, so that nothing is promised about such"
     pairs, scope, complete = _own(document, step, verdict)
-    return CurveSubject(name=name, spec=spec, distance=step, bound=bound, reason=reason, pairs=pairs, scope=scope, complete=complete)
+    return CurveSubject(
+        name=name, spec=spec, distance=step, bound=bound, reason=reason, pairs=pairs, scope=scope, complete=complete
+    )
 
 
 def _own(document: SpecDocument, distance: Number, verdict: Verdict | None) -> tuple[tuple[Dichotomy, ...], str, bool]:
@@ -200,6 +205,11 @@ def _own(document: SpecDocument, distance: Number, verdict: Verdict | None) -> t
     mechanism, spec = document.mechanism, document.spec
     if mechanism is None:
         return (), "the file names no mechanism", False
+    if verdict is not None and not is_small(spec):  # its pair is the farthest that is known, and already there
+        with suppress(DpspecError):
+            near, scope = _proved(spec, mechanism, distance, verdict)
+            if near:
+                return near, scope, False
     try:
         found = pairs_within(spec, distance)
         laws = tuple(_distinct(found.dichotomies(mechanism, spec)))
@@ -231,7 +241,9 @@ def _proved(
         far = min(spec.distance(left, right), spec.distance(right, left))
         if not 0 < far <= distance or not spec.multiverse.share_universe(left, right, spec.space):
             continue
-        cases = [view.between(*(cells_of(view, side, spec.space) for side in (left, right)), spec.space) for view in structure.views]
+        cases = [
+            view.between(*(cells_of(view, side, spec.space) for side in (left, right)), spec.space) for view in structure.views
+        ]
         if all(case is not None for case in cases):
             apart = product_of(p.against(q) for case in cases for p, q in case or ())
             scope = "the datasets that a proof finds farthest apart" if structure.publishes_views else BEFORE
@@ -297,7 +309,9 @@ def _trade_off(subject: CurveSubject, colour: int) -> Iterator[CurveLine]:
     if subject.bound is not None:
         most = _FEW if _is_slow(subject) else _MANY
         low, _ = _edges(sampled(lambda level: _allowed(subject, level), zero, one, most), turned=True)
-        yield CurveLine(name=name, role=ALLOWED, points=low, top=((0.0, 1.0), (1.0, 0.0)), edge="points", exact_top=True, colour=colour)
+        yield CurveLine(
+            name=name, role=ALLOWED, points=low, top=((0.0, 1.0), (1.0, 0.0)), edge="points", exact_top=True, colour=colour
+        )
     if subject.pairs:
         known = sampled(lambda level: _own_power(subject, level), zero, one, _MANY if _is_finite(subject) else _FEW)
         corners = {level: _own_power(subject, level) for level in _corners(subject)}
@@ -329,7 +343,9 @@ def _power(subject: CurveSubject, colour: int) -> Iterator[CurveLine]:
         side = "above" if subject.complete else "below"
         points = tuple((float(place), top) for place, top in enumerate(tops))
         marks = tuple(value_mark(top, side) for top in tops)
-        yield CurveLine(name=name, role=own, points=points, side=side, marks=marks, colour=colour, inside=subject.bound is not None)
+        yield CurveLine(
+            name=name, role=own, points=points, side=side, marks=marks, colour=colour, inside=subject.bound is not None
+        )
 
 
 def _posterior(subject: CurveSubject, colour: int, level: Fraction) -> Iterator[CurveLine]:
@@ -346,7 +362,9 @@ def _posterior(subject: CurveSubject, colour: int, level: Fraction) -> Iterator[
 
     if subject.bound is not None:
         _, high = _edges(after(_allowed(subject, level)))
-        yield CurveLine(name=name, role=ALLOWED, points=((0.0, 0.0), (1.0, 1.0)), top=high, exact_points=True, edge="top", colour=colour)
+        yield CurveLine(
+            name=name, role=ALLOWED, points=((0.0, 0.0), (1.0, 1.0)), top=high, exact_points=True, edge="top", colour=colour
+        )
     if subject.pairs:
         low, high = _edges(after(_own_power(subject, level)))
         yield CurveLine(name=name, role=own, points=low, top=high, edge="between", dashed=True, colour=colour)
@@ -454,7 +472,7 @@ def off_by(law: Location, share: Fraction) -> Fraction:
     low, high = Fraction(0), Fraction(1)
     while not holds(high) and high < _LARGEST:
         low, high = high, 2 * high
-    for _ in range(0 if whole else 12):
+    while not whole and high - low > high / _FINE and high > 1 / _LARGEST:
         low, high = ((low + high) / 2, high) if not holds((low + high) / 2) else (low, (low + high) / 2)
     while whole and high - low > 1:
         middle = Fraction(int(low + high) // 2)
@@ -475,7 +493,10 @@ def _error(document: SpecDocument, colour: int) -> Iterator[CurveLine]:
 
 
 _TITLES = {
-    "trade-off": ("error of the second kind: a change is missed (probability)", "error of the first kind, the level (probability)"),
+    "trade-off": (
+        "error of the second kind: a change is missed (probability)",
+        "error of the first kind, the level (probability)",
+    ),
     "profile": ("delta (probability)", "epsilon"),
     "renyi": ("Renyi divergence (nats)", "order alpha"),
     "power": ("largest power of a test (probability)", ""),
@@ -563,8 +584,11 @@ def risk_pictures(documents: Sequence[tuple[SpecDocument, Verdict | None]], pane
     }  # fmt: skip
     svgs: dict[str, str] = {}
     notes = [f"{one.name}: {one.reason}" for one in subjects if one.bound is None]
+    notes += [f"{one.name}: {WITHIN}" for one in subjects if one.spec.multiverse.induced_by() != ()]
     if len(subjects) == 1:  # the page has its name above
-        notes += [f"The two datasets are at distance {one.distance}" for one in subjects if one.distance != 1 and one.bound is not None]
+        notes += [
+            f"The two datasets are at distance {one.distance}" for one in subjects if one.distance != 1 and one.bound is not None
+        ]
         subjects = [attrs.evolve(one, name="", distance=number(1)) for one in subjects]
     rows: list[tuple[str, ...]] = []
     for panel in panels:
@@ -617,6 +641,8 @@ def _lines_of(
         "renyi": lambda: _renyi(subject, place, registry),
     }
     notes = [f"{subject.name}: {subject.reason}"] if subject.bound is None else []
+    if subject.spec.multiverse.induced_by() != ():
+        notes.append(f"{subject.name}: {WITHIN}")
     if document.mechanism is not None and not subject.pairs:
         notes.append(f"{subject.name}: without a curve of its mechanism: {subject.scope.partition(':')[0]}")
     try:

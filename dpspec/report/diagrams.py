@@ -9,6 +9,7 @@ place of what they are joined to, to and fro, which leaves few crossings.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -164,7 +165,7 @@ def _chain(start: _Slot, end: _Slot, stacks: dict[int, list[_Slot]]) -> list[_Sl
         stacks.setdefault(column, []).append(lane)
         chain.append(lane)
     chain.append(end)
-    for here, there in zip(chain, chain[1:], strict=False):
+    for here, there in itertools.pairwise(chain):
         if here.column != there.column:
             left, right = (here, there) if here.column < there.column else (there, here)
             left.after.append(right)
@@ -301,7 +302,7 @@ def _arrow(route: Sequence[Spot], palette: Palette) -> Iterator[str]:
     (x, y), *_, (last_x, last_y) = route
     back = -1 if route[-1][0] <= route[-2][0] else 1  # arrives from the right, or from the left
     path = f"M{x:g} {y:g}"
-    for (x, y), (to_x, to_y) in zip(route, route[1:], strict=False):
+    for (x, y), (to_x, to_y) in itertools.pairwise(route):
         end = to_x - back * _HEAD if (to_x, to_y) == (last_x, last_y) else to_x
         if to_x == x:
             reach = x + 24 + (LINE - 30) * (1 - math.exp(-abs(to_y - y) / 400))

@@ -293,15 +293,16 @@ def _joined(lines: Sequence[str]) -> str:
 def _checked(found: FileReport) -> Iterator[Piece]:
     yield Heading(words="What was checked", level=3)
     rows = tuple((one.name, one.word.label, "" if one.verdict is not None else one.detail) for one in found.obligations)
+    heads = ("what is stated", "found", "detail") if any(row[-1] for row in rows) else ("what is stated", "found")
     yield Grid(
-        caption="Each claim and printed number, and what was found", heads=("what is stated", "found", "detail"), rows=rows,
+        caption="Each claim and printed number, and what was found", heads=heads, rows=tuple(row[: len(heads)] for row in rows),
         moods=tuple("bad" if mood_of(one.word) == "bad" else "" for one in found.obligations),
     )  # fmt: skip
     for one in found.obligations:
         if one.verdict is not None:
             yield from _verdict(one, found.document)
     assumed = dict.fromkeys(text for one in found.obligations if one.verdict is not None for text in one.verdict.assumptions)
-    assumed |= dict.fromkeys(found.document.assumed)
+    assumed |= dict.fromkeys(str(one) for one in found.document.assumed)
     if assumed:
         yield Heading(words="What that rests on", level=4)
         yield Listed(items=tuple(assumed))
@@ -313,7 +314,7 @@ def _verdict(one: Obligation, document: SpecDocument) -> Iterator[Piece]:
     yield Heading(words=f"The verdict on the {one.name}", level=4)
     told = [(label, text) for label, text in verdict_lines(attrs.evolve(one.verdict, witness=None), spec)]
     first = [("verdict", f"{one.verdict.outcome.value}{_as_recorded(one)}")]
-    yield Grid(caption="How it was reached", heads=("part", "finding"), rows=tuple([*first, *told]))
+    yield Grid(caption="How it was reached", heads=("part", "finding"), rows=(*first, *told))
     if one.verdict.witness is not None:
         yield from _witness(one.verdict.witness, spec.space)
     elif one.word.exit_code == 1 and one.verdict.outcome.value == "refuted":
@@ -367,7 +368,10 @@ def _record_tables(left: Dataset, right: Dataset, space: DatasetSpace) -> Iterat
 
 
 def _by_position(unit: str, ours: Sequence[Record], theirs: Sequence[Record]) -> Grid:
-    rows = [(str(place), _value(x), _value(y), "changed" if x != y else "") for place, (x, y) in enumerate(zip(ours, theirs, strict=True), 1)]
+    rows = [
+        (str(place), _value(x), _value(y), "changed" if x != y else "")
+        for place, (x, y) in enumerate(zip(ours, theirs, strict=True), 1)
+    ]
     return _marked(f"Each {unit}, by place", (unit, "in x", "in x'", "change"), rows)
 
 
@@ -436,7 +440,7 @@ def _beside(document: SpecDocument) -> Iterator[Piece]:
     inferred = [str(one) for one in document.provenance if one.how in ("inferred", "assumed")]
     if steps or inferred:
         yield Heading(words="What the promise does not cover, and what is not stated", level=3)
-        yield Listed(items=tuple([*(f"outside of the promise: {step}" for step in steps), *inferred]))
+        yield Listed(items=(*(f"outside of the promise: {step}" for step in steps), *inferred))
 
 
 # --- several --------------------------------------------------------------------------------------
@@ -445,7 +449,9 @@ def _beside(document: SpecDocument) -> Iterator[Piece]:
 def summary(dossier: Dossier, links: Sequence[str] = ()) -> Iterator[Piece]:
     """What was looked at, and how each file ended."""
     words = Counter(one.word for one in dossier.files)
-    told = ", ".join(f"{times:,} {word.label}" for word, times in sorted(words.items(), key=lambda found: list(Word).index(found[0])))
+    told = ", ".join(
+        f"{times:,} {word.label}" for word, times in sorted(words.items(), key=lambda found: list(Word).index(found[0]))
+    )
     worst = worst_word(one.word for one in dossier.files)
     yield Sentence(mark=f"{count(len(dossier.files), 'file')}:", mood=mood_of(worst), words=f"{told}.")
     rows = []
@@ -472,7 +478,10 @@ def compared(dossier: Dossier) -> Iterator[Piece]:
     if len(found) > 2:
         caption = "Which specification implies which; an arrow leads to what is implied."
         yield Figure(svg=order_picture(found, documents, theme="page"), caption=caption, wide=True)
-    rows = [(_shortened(name, 60), *("" if i == j else order_mark(found, i, j)[1] for j in size)) for i, name in enumerate(found.names)]
+    rows = [
+        (_shortened(name, 60), *("" if i == j else order_mark(found, i, j)[1] for j in size))
+        for i, name in enumerate(found.names)
+    ]
     yield Grid(
         caption="How the specification of the row stands to that of the column",
         heads=("specification", *(_shortened(name, 60) for name in found.names)), rows=tuple(rows),
@@ -493,7 +502,10 @@ def compared(dossier: Dossier) -> Iterator[Piece]:
 def _pair(found: Comparison, names: tuple[str, str]) -> Iterator[Piece]:
     short = _shortened(names[0], 60), _shortened(names[1], 60)
     yield Heading(words=f"A: {short[0]}, B: {short[1]}", level=3)
-    yield Sentence(mark=f"{found.relation.value}.", words=" ".join(_answer(*way) for way in (("A", "B", found.forward), ("B", "A", found.backward))))
+    yield Sentence(
+        mark=f"{found.relation.value}.",
+        words=" ".join(_answer(*way) for way in (("A", "B", found.forward), ("B", "A", found.backward))),
+    )
     picture = blocks_picture(found, short, theme="page")
     yield Figure(svg=picture, caption="The five blocks side by side, with the steps that separate them.", wide=True)
     for premise, conclusion, way in (("A", "B", found.forward), ("B", "A", found.backward)):
@@ -575,7 +587,9 @@ def site_pages(dossier: Dossier, title: str = "", progress: Progress | None = No
     pages = {}
     for done, (one, slug) in enumerate(zip(dossier.files, slugs, strict=True), 1):
         back = Listed(items=("All specifications",), links=("index.html",))
-        pages[f"{slug}.html"] = Page(title=_shortened(one.name), pieces=(back, Heading(words="Summary"), *file_pieces(one, level=0)), foot=FOOT)
+        pages[f"{slug}.html"] = Page(
+            title=_shortened(one.name), pieces=(back, Heading(words="Summary"), *file_pieces(one, level=0)), foot=FOOT
+        )
         if progress is not None:
             progress(done, len(slugs))
     index = [Heading(words="Summary"), *summary(dossier, [f"{slug}.html" for slug in slugs])]

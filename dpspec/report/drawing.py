@@ -345,7 +345,7 @@ def wrapped(text: str, room: float, size: float, most: int = 0) -> list[str]:
                 line = ""
             else:
                 head = rest[:fits] if text_width(rest[:fits], size) <= room else rest[: max(1, fits // 2)]
-                head = head[: cut] if (cut := head.rfind("-") + 1) > len(head) // 3 else head
+                head = head[:cut] if (cut := head.rfind("-") + 1) > len(head) // 3 else head
                 lines.append(head)
                 rest = rest[len(head) :]
     lines += [line] if line or not lines else []

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import attrs
@@ -144,11 +145,12 @@ tr.bad>*{background:var(--fill-2);color:var(--ink)}
 figure{margin:1rem 0;break-inside:avoid}figure svg{max-width:100%;height:auto;display:block}
 .wide svg{max-width:none}figcaption{color:var(--faint);font-size:.9rem;max-width:40rem}
 .pair{display:flex;flex-wrap:wrap;gap:0 2rem}.pair figure{flex:0 1 21.25rem;min-width:0}
+section{content-visibility:auto;contain-intrinsic-size:auto 100vh}
 footer{color:var(--faint);font-size:.85rem;margin-top:3rem;padding-bottom:2rem}
 @media print{:root{"""
     f"color-scheme:light;{page_colours(LIGHT)}--open:{_OPEN['light']};--link:#1b1b1b"
     """}body{font-size:10pt}header,main,footer{max-width:none;padding:0}.skip,nav{display:none}.frame{overflow:visible}
-.wide svg{max-width:100%}h2,h3,h4{break-after:avoid}tr,li{break-inside:avoid}a{text-decoration:none}}
+section{content-visibility:visible}.wide svg{max-width:100%}h2,h3,h4{break-after:avoid}tr,li{break-inside:avoid}a{text-decoration:none}}
 """
 )
 _MANY_COLUMNS = 4
@@ -177,7 +179,7 @@ def html(page: Page) -> str:
         '<a class="skip" href="#content">To the content</a>',
         f'<header><h1 dir="auto">{title}</h1></header>',
         '<main id="content">',
-        *_pieces(page.pieces),
+        *_sections(page.pieces),
         "</main>",
         f"<footer><p>{_text(page.foot)}</p></footer>",
         "</body>",
@@ -189,6 +191,16 @@ def html(page: Page) -> str:
 def _text(words: str) -> str:
     """Words as text of the page: nothing in them is markup, or turns the direction of what follows."""
     return in_markup(words)
+
+
+def _sections(pieces: Sequence[Piece]) -> Iterator[str]:
+    """What stands under each heading of the second level as one section, which a browser lays out when it is looked at."""
+    starts = [place for place, piece in enumerate(pieces) if isinstance(piece, Heading) and piece.level == 2]
+    yield from _pieces(pieces[: starts[0] if starts else len(pieces)])
+    for start, end in pairwise([*starts, len(pieces)]):
+        yield "<section>"
+        yield from _pieces(pieces[start:end])
+        yield "</section>"
 
 
 def _pieces(pieces: Sequence[Piece]) -> Iterator[str]:

@@ -139,7 +139,10 @@ def svg(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme: 
     said += [f"No finite number: {', '.join(empty)}."] if empty else []
     width = form.width / form.zoom
     room = width - _RIGHT
-    heads, notes = wrapped(title, width - MARGIN, _HEAD * BOLD), [one for part in said for one in wrapped(part, width - MARGIN, _SMALL)]
+    heads, notes = (
+        wrapped(title, width - MARGIN, _HEAD * BOLD),
+        [one for part in said for one in wrapped(part, width - MARGIN, _SMALL)],
+    )
     above = LEGEND * len(heads) + 14 * len(notes) + MARGIN // 2 - 8
     rest = [2 * MARGIN - 20 + LEGEND * len(_legend(panel, room)) + _EXTRA * (len(_title(panel, room)) - 1) for panel in shown]
     plot = float(HEIGHT if not form.height else max(120.0, (form.height / form.zoom - above - sum(rest) - 16) / len(shown)))
@@ -278,7 +281,8 @@ def _axes(
         at = round(place(spot, low)[0], 2)
         (shown,) = wrapped(label, width / len(panel.labels), 10, 1)
         yield written(at, height + 14, shown, 10, palette.ink, 'text-anchor="middle"')
-    yield written(width / 2, height + 30, panel.axis or panel.below, 11, palette.ink, 'text-anchor="middle"')
+    for words in filter(None, (panel.axis or panel.below,)):
+        yield written(width / 2, height + 30, words, 11, palette.ink, 'text-anchor="middle"')
 
 
 @attrs.frozen(kw_only=True)

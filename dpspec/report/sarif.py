@@ -9,6 +9,8 @@ It is made from the JSON of a command, so that nothing is judged a second time.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -95,21 +97,22 @@ def _lines(path: str, names: Sequence[str]) -> list[int]:
     except DpspecError:
         return [1] * len(names)
     positions = FilePositions.of(text, data)
-    return [positions.nearest(_path(name, data)) for name in names]
+    met: Counter[str] = Counter()
+    found = []
+    for name in names:
+        plain = re.sub(r" \([0-9]+\)$", "", name)  # of two with one title the second has a number, or the same name
+        found.append(positions.nearest(_path(name, data, met[plain]) or _path(plain, data, met[plain])))
+        met[plain] += 1
+    return found
 
 
-def _path(name: str, data: Mapping[str, Any]) -> str:
+def _path(name: str, data: Mapping[str, Any], nth: int) -> str:
+    """Where an obligation stands: the n-th of its name; "" where none has it."""
     kind, _, called = name.partition(": ")
     if kind in _ROWS:
         array, key = _ROWS[kind]
-        rows = data.get(array, [])
-        again = {f"{rows[place].get(key)}": place for place in reversed(range(len(rows)))}
-        if called in again:
-            return f"{array}[{again[called]}]"
-        twice, _, number = called.rpartition(" (")
-        same = [place for place, row in enumerate(rows) if row.get(key) == twice]
-        which = int(number.rstrip(")")) - 1 if number.rstrip(")").isdecimal() else 0
-        return f"{array}[{same[which]}]" if which < len(same) else array
+        same = [place for place, row in enumerate(data.get(array, ())) if row.get(key) == called]
+        return f"{array}[{same[min(nth, len(same) - 1)]}]" if same else ""
     return next((table for table in ("claim", "mechanism", "budget") if table in data), "")
 
 

@@ -24,6 +24,7 @@ from rich.text import Text
 
 from dpspec.base.errors import ParameterError, PluginContractError, UnknownNameError, count
 from dpspec.base.params import did_you_mean
+from dpspec.base.types import Progress
 from dpspec.extension.hooks import GROUP, Entry
 from dpspec.extension.loader import PluginInfo, Plugins, installed, load_plugins
 from dpspec.report.terminal import BAD, FAINT, GOOD, OPEN, drawn, grid
@@ -195,7 +196,7 @@ def _plugin(info: PluginInfo, module: Any) -> PluginSubject:
 
 def run_checks(
     plugin: str, *, level: str = "fast", expected_failures: Mapping[str, str] | None = None, module: Any = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[CheckResult, ...]:  # fmt: skip
     """Run every check on a plugin and collect what became of them.
 

@@ -16,6 +16,7 @@ message that is sent, is refused (`Act`) and told: nothing of it is left behind.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import faulthandler
 import io
 import math
@@ -493,11 +494,46 @@ class Cut(BaseException):
         self.waited = waited
 
 
+class _LateCut(Cut):
+    """One that another thread raises, which hands over a class and nothing else."""
+
+    def __init__(self) -> None:
+        super().__init__(waited=False)
+
+
+@contextlib.contextmanager
+def _cutting_by_thread(current: Callable[[], int], seconds: float) -> Iterator[None]:
+    """The same without signals. Processor time counts here too, so that a busy machine cuts nothing that is right."""
+    target, guard, over = ctypes.c_ulong(threading.get_ident()), threading.Lock(), threading.Event()
+
+    def watch() -> None:
+        seen, begun, cut = -1, 0.0, -1
+        while not over.wait(seconds / 2):
+            with guard:
+                running, now = current(), time.process_time()
+                if over.is_set() or running < 0 or running != seen:
+                    seen, begun = running, now
+                elif running != cut and now - begun >= seconds:
+                    cut = running
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(target, ctypes.py_object(_LateCut))
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        with guard:
+            over.set()
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(target, None)
+        watcher.join()
+
+
 @contextlib.contextmanager
 def cutting(current: Callable[[], int], seconds: float) -> Iterator[None]:
     """Cut calls that do not end, while this context is open.
 
-    This needs the main thread of a system with interval timers; elsewhere calls are not cut.
+    In the main thread of a system with interval timers a signal cuts. Elsewhere, as on Windows, another thread does: it reaches
+    a call between two steps of Python, so that one that sleeps, or is inside foreign code, is cut when it comes back.
 
     Args:
         current: the number of the call that is running, negative for none.
@@ -508,7 +544,8 @@ def cutting(current: Callable[[], int], seconds: float) -> Iterator[None]:
     ...         pass
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
+        with _cutting_by_thread(current, seconds):
+            yield
         return
     timers: tuple[tuple[signal.Signals, int, float], ...] = (
         (signal.SIGVTALRM, signal.ITIMER_VIRTUAL, seconds),

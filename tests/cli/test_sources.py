@@ -52,4 +52,4 @@ def test_a_key_that_is_nearly_right(run):
 
 
 def test_the_same_from_python():
-    assert dpspec.explain("Warner 1965").startswith("Warner 1965  source, warner-1965")
+    assert str(dpspec.explain("Warner 1965")).startswith("Warner 1965  source, warner-1965")

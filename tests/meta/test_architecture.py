@@ -23,8 +23,8 @@ FLOORS = [
     ("dpspec.plugin", "dpspec.reason", "dpspec.scaffold", "dpspec.verifier"),
     ("dpspec.comparison", "dpspec.composition", "dpspec.linter", "dpspec.releases"),
     ("dpspec.report",),
-    ("dpspec.constructors", "dpspec.deployments", "dpspec.exchange", "dpspec.testing"),
-    ("dpspec.api",),
+    ("dpspec.api", "dpspec.constructors", "dpspec.deployments", "dpspec.exchange", "dpspec.testing"),
+    ("dpspec.commands",),
     ("dpspec", "dpspec.cli", "dpspec.pytest_plugin"),
     ("dpspec.__main__",),
 ]

@@ -112,7 +112,7 @@ def test_values_are_copied_and_sent(values) -> None:
 
 
 def test_pictures_where_there_are_some(values, tmp_path: Path) -> None:
-    for name in ("risk", "order"):
+    for name in ("risk", "order", "comparison"):
         plot = values[name].plot()
         assert plot._repr_svg_().startswith("<svg")
         plot.save(tmp_path / f"{name}.svg")

@@ -42,7 +42,6 @@ from dpspec.laws.numeric import hull
 from dpspec.verifier.automatic.aligned import NoisyLaw, one_to_join
 from dpspec.verifier.automatic.noise import (
     Affine,
-    Applied,
     Condition,
     Hole,
     NoiseDraw,
@@ -168,7 +167,7 @@ def _is_whole(formula: Affine, end: Fraction) -> bool:
 _STEPS = frozenset({"round", "around", "rint", "floor", "ceil", "trunc", "int", "floordiv"})
 
 
-def _of_step(  # noqa: PLR0917
+def _of_step(
     name: str, inner: Any, others: Sequence[Fraction], end: Fraction, *, above: bool, closed: bool, hidden: NoiseDraw | None
 ) -> HalfLine | bool:
     """step(y) > end, through the largest y whose step is below: steps take whole numbers after a scaling."""
@@ -199,7 +198,7 @@ def _edge(name: str, m: int) -> tuple[Fraction, bool]:
     return Fraction(m + 1), False
 
 
-def _of_arithmetic(  # noqa: PLR0917
+def _of_arithmetic(
     name: str, inner: Any, other: Any, end: Fraction, *, above: bool, closed: bool, hidden: NoiseDraw | None
 ) -> HalfLine | bool:
     """A step that is moved or scaled by a number."""
@@ -763,7 +762,10 @@ def _cuts(sides: Sequence[Sequence[NoiseFormula]], most: int) -> list[Fraction]:
         ordered = [ordered[round(k * (len(ordered) - 1) / (most - 1))] for k in range(most)]
     steps = [one for one in formulas if not (isinstance(one, Affine) and one.terms and _is_smooth(one))]
     gaps = [*(high - low for low, high in itertools.pairwise(ordered)), Fraction(1)]
-    moved = (next((at + part * gap for part in _OFF if _is_off(steps, at + part * gap)), None) for at, gap in zip(ordered, gaps, strict=True))
+    moved = (
+        next((at + part * gap for part in _OFF if _is_off(steps, at + part * gap)), None)
+        for at, gap in zip(ordered, gaps, strict=True)
+    )
     return sorted({one for one in moved if one is not None})
 
 
@@ -782,7 +784,9 @@ def _is_off(formulas: Sequence[NoiseFormula], end: Fraction) -> bool:
                 return False
             continue
         hidden = max(_draws(formula)) if len(_draws(formula)) > 1 else None
-        low, high = (half_line(formula, at, above=True, closed=True, hidden=hidden) for at in (end - _near(end), end + _near(end)))
+        low, high = (
+            half_line(formula, at, above=True, closed=True, hidden=hidden) for at in (end - _near(end), end + _near(end))
+        )
         if not isinstance(low, HalfLine) or not isinstance(high, HalfLine):
             return low == high
         jump = abs(high.start - low.start)
@@ -822,7 +826,10 @@ def _masses(names: Sequence[Hashable], tree: Gathered) -> dict[Hashable, tuple[F
         for name in names:
             total = sum((box.mass(PRECISION) for box in tree.get(name, ())), arb(0))
             low, high = floor_of(total), ceiling_of(total)
-            found[name] = (max(Fraction(0), low or Fraction(0)), Fraction(1) if high is None else max(Fraction(0), min(high, Fraction(1))))
+            found[name] = (
+                max(Fraction(0), low or Fraction(0)),
+                Fraction(1) if high is None else max(Fraction(0), min(high, Fraction(1))),
+            )
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from rich.text import Text
 
 from dpspec.base.errors import PictureError, harmless, in_markup
 from dpspec.base.late import place_of
+from dpspec.base.shown import Showable
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.report import terminal
@@ -28,7 +29,6 @@ from dpspec.report.json import answer
 from dpspec.report.terminal import FAINT, blocks_in_words, drawn, thing_in_words
 
 if TYPE_CHECKING:
-    from dpspec.base.shown import Showable
     from dpspec.comparison.compare import Comparison, Order
     from dpspec.composition import Composition, PrivacyAccount
     from dpspec.grammar.mechanism import Mechanism
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from dpspec.verifier.document import FileReport, Standing
     from dpspec.verifier.verdict import Verdict
 
+_DRAWN = 'compare, order, risk of one attacker and explain("flavours") have pictures; curve draws specifications'
 PageParts = Sequence[RenderableType]
 
 
@@ -68,7 +69,7 @@ class DrawnPicture:
 
 
 @attrs.frozen(kw_only=True)
-class Page:
+class RenderedPage:
     """What a value looks like.
 
     Args:
@@ -105,7 +106,7 @@ class Page:
             PictureError: there is none.
         """
         if self.picture is None:
-            raise PictureError("plot", "is not drawn of this", "ask risk of one attacker, or order_specs: these have pictures")
+            raise PictureError("plot", "is not drawn of this", _DRAWN)
         return DrawnPicture(self.picture())
 
 
@@ -254,10 +255,95 @@ def _markdown_table(table: Table) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
+# --- answers of commands --------------------------------------------------------------------------
+
+
+_COLOURED = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@attrs.frozen(eq=False)
+class CommandAnswer(Showable, Mapping[str, Any]):
+    """What a command answers: its data, as a mapping; as a page; and the values behind it.
+
+    Args:
+        command: the command.
+        exit_code: how it ends.
+        content: what ``--format json`` prints beside these two.
+        words: makes the text.
+        picture: draws it; None where it has no picture.
+        as_html: makes its page, where it has one of its own.
+        value: the values behind it.
+    """
+
+    command: str
+    exit_code: int
+    content: Mapping[str, Any]
+    words: Callable[[], str]
+    picture: Callable[[], str] | None = None
+    as_html: Callable[[], str] | None = attrs.field(default=None, kw_only=True)
+    value: Any = attrs.field(default=None, kw_only=True)
+
+    def shown(self, *, verbose: bool = False) -> TextPage:
+        return TextPage(self)
+
+    def __getitem__(self, key: str) -> Any:
+        return self.content[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.content)
+
+    def __len__(self) -> int:
+        return len(self.content)
+
+
+@attrs.frozen
+class TextPage:
+    """The page of an answer that is a text.
+
+    Args:
+        given: the answer.
+    """
+
+    given: CommandAnswer
+
+    def text(self, *, coloured: bool = False) -> str:
+        """As the command line prints it."""
+        found = self.given.words()
+        return found if coloured else _COLOURED.sub("", found)
+
+    def html(self) -> str:
+        """As part of an HTML page."""
+        given = self.given
+        if given.as_html is not None:
+            return given.as_html()
+        picture = "" if given.picture is None else _image(given.picture())
+        return f'<pre class="dpspec" style="white-space:pre-wrap">{in_markup(self.text())}</pre>{picture}'
+
+    def markdown(self) -> str:
+        """As Markdown: a block of text as it is."""
+        text = harmless(self.text())
+        fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
+        return f"{fence}text\n{text}\n{fence}\n"
+
+    def data(self) -> JsonData:
+        """What ``--format json`` prints."""
+        return answer(self.given.command, self.given.exit_code, self.given.content)
+
+    def plot(self) -> DrawnPicture:
+        """The picture.
+
+        Raises:
+            PictureError: there is none.
+        """
+        if self.given.picture is None:
+            raise PictureError("plot", "is not drawn of this", _DRAWN)
+        return DrawnPicture(self.given.picture())
+
+
 # --- whose page ------------------------------------------------------------------------------------
 
 
-def page_of(found: Showable, *, verbose: bool = False) -> Page:
+def page_of(found: Showable, *, verbose: bool = False) -> RenderedPage:
     """The page of a value, by its class or the nearest of its bases that has one."""
     for cls in type(found).__mro__:
         if place_of(cls) in _PAGES:
@@ -270,13 +356,13 @@ def printed(found: Showable, *, verbose: bool = False) -> str:
     return found.shown(verbose=verbose).text(coloured=True)
 
 
-def _spec(found: PrivacySpec, _: bool) -> Page:
+def _spec(found: PrivacySpec, _: bool) -> RenderedPage:
     from dpspec.report.explain import promise_of
 
     rows = terminal.grid()
     for block, lines in blocks_in_words(found).items():
         rows.add_row(Text(block, FAINT), "\n".join(lines))
-    return Page(parts=[rows, "", promise_of(found)], content=lambda: _tables(found))
+    return RenderedPage(parts=[rows, "", promise_of(found)], content=lambda: _tables(found))
 
 
 def _tables(found: PrivacySpec) -> JsonData:
@@ -289,7 +375,7 @@ def _tables(found: PrivacySpec) -> JsonData:
     return tomllib.loads(to_toml(found, installed().registry))
 
 
-def _document(found: SpecDocument, _: bool) -> Page:
+def _document(found: SpecDocument, _: bool) -> RenderedPage:
     rows = terminal.grid()
     run = found.mechanism or found.secret
     for label, said in (
@@ -302,16 +388,16 @@ def _document(found: SpecDocument, _: bool) -> Page:
     inner = _spec(found.spec, False)
     parts: list[RenderableType] = [head, "", *inner.parts]
     parts += ["", rows] if rows.row_count else []
-    return Page(parts=parts, content=lambda: {"id": found.id, "title": found.title, **_tables(found.spec)})
+    return RenderedPage(parts=parts, content=lambda: {"id": found.id, "title": found.title, **_tables(found.spec)})
 
 
-def _verdict(found: Verdict, _: bool) -> Page:
+def _verdict(found: Verdict, verbose: bool) -> RenderedPage:
     from dpspec.report import json as data, text
 
-    return Page(parts=text.verdict_parts(found), content=lambda: data.verdict(found))
+    return RenderedPage(parts=text.verdict_parts(found, verbose=verbose), content=lambda: data.verdict(found))
 
 
-def _file_report(found: FileReport, _: bool) -> Page:
+def _file_report(found: FileReport, verbose: bool) -> RenderedPage:
     from dpspec.report import json as data, text
 
     path = found.document.path or found.document.id
@@ -319,7 +405,7 @@ def _file_report(found: FileReport, _: bool) -> Page:
     def content() -> JsonData:
         return answer("verify", found.word.exit_code, {"files": [data.file_report(path, found)]})
 
-    return Page(parts=text.file_report_parts(path, found), content=content)
+    return RenderedPage(parts=text.file_report_parts(path, found, verbose=verbose), content=content)
 
 
 def _unnamed(spec: PrivacySpec, mechanism: Mechanism | None = None) -> tuple[SpecDocument, Standing]:
@@ -344,7 +430,7 @@ def _named(found: Order) -> tuple[SpecDocument, ...]:
     return tuple(SpecDocument(id=name, title=name, spec=specs[place]) for place, name in enumerate(found.names))
 
 
-def _comparison(found: Comparison, _: bool) -> Page:
+def _comparison(found: Comparison, verbose: bool) -> RenderedPage:
     from dpspec.report import comparison, json as data
 
     (first, one), (second, two) = found.about or (_unnamed(found.left), _unnamed(found.right))
@@ -352,72 +438,72 @@ def _comparison(found: Comparison, _: bool) -> Page:
     def content() -> JsonData:
         return answer("compare", data.comparison_exit_code(found), data.comparison(found, first, second, (one, two)))
 
-    parts = comparison.comparison_parts(found, first, second, (one, two))
-    return Page(parts=parts, content=content)
+    parts = comparison.comparison_parts(found, first, second, (one, two), verbose=verbose)
+    return RenderedPage(parts=parts, content=content, picture=lambda: comparison.blocks_picture(found, (first.id, second.id)))
 
 
-def _order(found: Order, _: bool) -> Page:
+def _order(found: Order, _: bool) -> RenderedPage:
     from dpspec.report import comparison
 
     documents = found.about or _named(found)
-    return Page(
+    return RenderedPage(
         parts=comparison.order_parts(found, documents),
         content=lambda: answer("compare", comparison.exit_code(found), comparison.order_data(found, documents)),
         picture=lambda: comparison.order_picture(found, documents),
     )
 
 
-def _derivation(found: Derivation, _: bool) -> Page:
+def _derivation(found: Derivation, _: bool) -> RenderedPage:
     from dpspec.extension import installed
     from dpspec.report import comparison
 
-    return Page(parts=comparison.chain_parts(found), content=lambda: found.data(installed().registry))
+    return RenderedPage(parts=comparison.chain_parts(found), content=lambda: found.data(installed().registry))
 
 
-def _conversions(found: Conversions, _: bool) -> Page:
+def _conversions(found: Conversions, verbose: bool) -> RenderedPage:
     from dpspec.report import comparison
 
-    return Page(
-        parts=comparison.conversion_parts(found),
+    return RenderedPage(
+        parts=comparison.conversion_parts(found, verbose=verbose),
         content=lambda: answer("convert", 0, comparison.conversion_data(found)),
     )
 
 
-def _ledger(found: Composition, _: bool) -> Page:
+def _ledger(found: Composition, _: bool) -> RenderedPage:
     from dpspec.report import text
 
-    return Page(parts=text.ledger_parts(found), content=lambda: answer("ledger", 0, text.ledger_data(found)))
+    return RenderedPage(parts=text.ledger_parts(found), content=lambda: answer("ledger", 0, text.ledger_data(found)))
 
 
-def _account(found: PrivacyAccount, _: bool) -> Page:
+def _account(found: PrivacyAccount, _: bool) -> RenderedPage:
     from dpspec.report import text
 
-    return Page(parts=text.account_parts(found), content=lambda: answer("compose", 0, text.account_data(found)))
+    return RenderedPage(parts=text.account_parts(found), content=lambda: answer("compose", 0, text.account_data(found)))
 
 
-def _risk(found: RiskReport, _: bool) -> Page:
+def _risk(found: RiskReport, verbose: bool) -> RenderedPage:
     from dpspec.report import risk
 
     document, standing = found.about or _unnamed(found.spec, found.mechanism)
-    return Page(
-        parts=risk.risk_parts(found, document, standing),
+    return RenderedPage(
+        parts=risk.risk_parts(found, document, standing, verbose=verbose),
         content=lambda: answer("risk", 1 if found.exceeded else 0, risk.risk_data(found, document, standing)),
         picture=lambda: risk.picture(found, document),
     )
 
 
-def _panel(found: Panel, _: bool) -> Page:
+def _panel(found: Panel, verbose: bool) -> RenderedPage:
     from dpspec.report import risk
 
     first = found.reports[0]
     document, standing = first.about or _unnamed(first.spec, first.mechanism)
-    return Page(
-        parts=risk.panel_parts(found, document, standing),
+    return RenderedPage(
+        parts=risk.panel_parts(found, document, standing, verbose=verbose),
         content=lambda: answer("risk", 1 if found.exceeded else 0, risk.panel_data(found, document, standing)),
     )
 
 
-_PAGES: dict[str, Callable[[Any, bool], Page]] = {
+_PAGES: dict[str, Callable[[Any, bool], RenderedPage]] = {
     "dpspec.grammar.spec:PrivacySpec": _spec,
     "dpspec.specfile.document:SpecDocument": _document,
     "dpspec.verifier.verdict:Verdict": _verdict,

@@ -1,0 +1,712 @@
+"""The commands as functions, where the answer is a page: what each one prints, as data, and the values behind it.
+
+`dpspec.api` has the functions whose answer is an object of its own (a verdict, a comparison, a ledger, ...).
+"""
+
+from __future__ import annotations
+
+import json as stdlib
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpspec.api import as_document, compared, find_yardsticks, order_specs, quick_standing
+from dpspec.base.errors import DpspecError, ParameterError, PictureError, ReleaseError, UnknownNameError
+from dpspec.base.files import write_folder, write_whole
+from dpspec.base.params import did_you_mean
+from dpspec.base.words import Word, worst_code
+from dpspec.report.shown import CommandAnswer
+
+if TYPE_CHECKING:
+    from dpspec.api import Specification
+    from dpspec.base.types import JsonData, Progress
+    from dpspec.deployments.begin import DeploymentQuestion
+    from dpspec.deployments.catalogue import CatalogueEntry
+    from dpspec.grammar.attacker import Tolerance
+    from dpspec.report.dossier import Dossier
+    from dpspec.specfile.document import SpecDocument
+
+AnyPath = str | Path
+
+
+# --- files and plugins ----------------------------------------------------------------------------
+
+
+def check(*paths: AnyPath) -> CommandAnswer:
+    """Read specification files: syntax, schema, names, fit of the blocks, and no id twice. Nothing is computed.
+
+    Args:
+        paths: files, or directories that stand for their specification files.
+
+    Returns:
+        for each file whether it can be read, and every fault with its line; `value` has the read files.
+    """
+    from dpspec.extension.loader import installed
+    from dpspec.report import json, text
+    from dpspec.specfile.reader import spec_files
+
+    registry, seen = installed().registry, dict[str, "SpecDocument"]()
+    words, results, pages = list[Word](), list["JsonData"](), list[str]()
+    for given in paths:
+        files: Iterable[AnyPath] = [given]
+        with suppress(DpspecError):  # the reader tells the same fault
+            files = spec_files(given)
+        for file in files:
+            try:
+                found = checked(Path(file), registry, seen)
+            except DpspecError as fault:
+                code = worst_code(single["exit_code"] for single in json.errors(fault))
+                word = word_of(code)
+                page = f"{text.failed(str(file), word, fault)}\n{text.error_lines(fault, str(file))}"
+                found = word, json.failed(str(file), word, fault), page
+            words.append(found[0])
+            results.append(found[1])
+            pages.append(found[2])
+    code = worst_code(word.exit_code for word in words)
+    return CommandAnswer("check", code, {"files": results}, partial("\n".join, pages), value=tuple(seen.values()))
+
+
+def word_of(code: int) -> Word:
+    """How a file ended that could not be judged."""
+    return {4: Word.PLUGIN, 3: Word.UNDECIDED}.get(code, Word.INVALID)
+
+
+def checked(path: Path, registry: Any, seen: dict[str, SpecDocument]) -> tuple[Word, JsonData, str]:
+    """One file of `check`; `seen` has those before it by their ids."""
+    from dpspec.report import json, text
+    from dpspec.specfile.reader import check_ids, read
+
+    found = read(path, registry)
+    check_ids((seen.setdefault(found.id, found), found))
+    return Word.VALID, json.checked(str(path), found), text.checked(str(path), found)
+
+
+def explain(name: str, audience: str | None = None, language: str | None = None) -> CommandAnswer:
+    """What goes by a name, whatever its kind: a block, a mechanism, a rule, an error code, a word, a source, a file, flavours.
+
+    Args:
+        name: the name, or a specification file.
+        audience: of a file, tell its promise to the "public" or to "technical" readers.
+        language: of the public text, such as de; English, where it is left out.
+
+    Raises:
+        UnknownNameError: nothing goes by it; with what is spelt alike.
+    """
+    from dpspec.extension.loader import installed
+    from dpspec.report import audience as audiences, diagrams, explain as words
+
+    registry = installed().registry
+    if language is not None and (audience != "public" or language not in audiences.catalogue()):
+        rule = f"goes with the public, and is one of {', '.join(audiences.catalogue())}"
+        raise ParameterError("language", rule, value=language)
+    if name == "flavours":
+        family = diagrams.family(registry)
+        return CommandAnswer(
+            "explain", 0, {"family": family}, partial(diagrams.family_text, family), partial(diagrams.family_picture, family)
+        )
+    if not (Path(name).is_file() or name.endswith(".toml")):
+        if audience is not None:
+            raise ParameterError("audience", "tells a specification, and this is no file", "give the FILE", value=name)
+        found = words.meaning(name, registry)
+        return CommandAnswer("explain", 0, found, partial(words.meaning_text, found))
+    document = as_document(name)
+    stands = quick_standing(document, registry)
+    if audience is not None:
+        data = audiences.audience_data(document, audience, stands, language or audiences.ENGLISH)
+        return CommandAnswer("explain", 0, {"audience": data}, partial(audiences.audience_text, data, document), value=document)
+    data = words.file_data(document, registry, stands)
+    return CommandAnswer("explain", 0, {"file": data}, partial(words.file_text, data), value=document)
+
+
+def schema(of: str = "spec") -> dict[str, Any]:
+    """A JSON schema.
+
+    Args:
+        of: "spec", of specification files with the installed plugins; or "output", of what ``--format json`` prints.
+    """
+    from dpspec.extension.loader import installed
+    from dpspec.report import json
+    from dpspec.specfile.schema import language_schema
+
+    if of not in {"spec", "output"}:
+        raise UnknownNameError("schema", "is neither spec nor output", "write one of these", value=of)
+    return language_schema(installed().registry) if of == "spec" else json.output_schema()
+
+
+def plugins() -> CommandAnswer:
+    """What is installed: every plugin, its distribution, its state, and what it registers. `value` is `dpspec.installed()`."""
+    from dpspec.extension.loader import installed
+    from dpspec.report import json, text
+
+    found = installed()
+    return CommandAnswer("plugins", 4 if found.faults() else 0, json.plugins(found), partial(text.plugins, found), value=found)
+
+
+def check_plugin(
+    name: str, level: str = "fast", expected: Mapping[str, str] | None = None, progress: Progress | None = None
+) -> CommandAnswer:
+    """Run the conformance checks on a plugin, or on what is registered under a name.
+
+    Args:
+        name: the plugin, or a registered name.
+        level: "fast", or "full" with the checks that draw samples.
+        expected: checks that are expected to fail, each with the reason.
+        progress: called with (done, in all).
+    """
+    from dpspec.testing import kit
+
+    found = kit.run_checks(name, level=level, expected_failures=dict(expected or {}), progress=progress)
+    data = kit.data(name, found)
+    return CommandAnswer("check-plugin", 0 if data["conforms"] else 1, data, partial(kit.text, name, found), value=found)
+
+
+# --- yardsticks, derivations, proofs, tolerated risk ----------------------------------------------------------
+
+
+def yardsticks(
+    left: Specification,
+    right: Specification,
+    *,
+    largest_household: int | None = None,
+    delta: Any = None,
+    within: int | None = None,
+) -> CommandAnswer:
+    """What two specifications both imply, with both budgets: ``dpspec compare A B --yardstick``. `value` has the yardsticks.
+
+    Args:
+        left, right: five blocks, specifications, or files.
+        largest_household: assume that no household has more persons.
+        delta: a probability, at which approximate privacy is tried, too.
+        within: the largest distance of the neighbours that conversions need.
+    """
+    from dpspec.extension.loader import installed
+    from dpspec.report import comparison
+
+    registry, documents = installed().registry, [as_document(one) for one in (left, right)]
+    at = {} if delta is None else {"delta": str(delta)}
+    found = find_yardsticks(
+        documents[0].spec, documents[1].spec, registry, at=at, largest_household=largest_household, within=within
+    )
+    stands = [quick_standing(document, registry) for document in documents]
+    code, names = 0 if any(one.is_common for one in found) else 3, (documents[0].id, documents[1].id)
+    data = comparison.yardstick_data(found, names, registry, stands)
+    return CommandAnswer("compare", code, data, partial(comparison.yardstick_text, found, names, stands), value=found)
+
+
+def check_derivation(path: AnyPath, trust: Iterable[str] = ()) -> CommandAnswer:
+    """Check a derivation file step by step, with a checker that shares no code with what found it.
+
+    Args:
+        path: the file.
+        trust: rules whose steps are accepted, though the checker does not know them.
+    """
+    from dpspec.checker.check import check_file
+    from dpspec.report import comparison
+
+    found = check_file(str(path), tuple(trust))
+    data = comparison.derivation_data(str(path), found)
+    words = partial(comparison.derivation_text, str(path), found)
+    return CommandAnswer("check-derivation", 0 if found.accepted else 1, data, words, value=found)
+
+
+def check_proof(path: AnyPath) -> CommandAnswer:
+    """Check the proofs of derived verdicts step by step, with a checker that shares no code with what found them.
+
+    Args:
+        path: what ``dpspec verify --format json`` wrote.
+    """
+    from dpspec.checker.proofs import check_proofs
+    from dpspec.report import comparison
+
+    found = check_proofs(str(path))
+    code = 0 if all(proof.accepted for proof in found) else 1
+    data, words = comparison.proofs_data(str(path), found), partial(comparison.proofs_text, str(path), found)
+    return CommandAnswer("check-proof", code, data, words, value=found)
+
+
+def recommend(tolerance: Tolerance | str, **settings: Any) -> CommandAnswer:
+    """Which budget keeps a tolerated risk; no data are looked at. `value` is the recommendation.
+
+    Args:
+        tolerance: a tolerated risk or its name, such as fixed-q.
+        settings: its parameters, where it is given by its name.
+    """
+    from dpspec.extension.loader import installed
+    from dpspec.report import risk as words
+    from dpspec.risks.engine import tolerance_of
+
+    asked = tolerance
+    if isinstance(tolerance, str):
+        asked = tolerance_of(installed().registry, tolerance, [f"{name}={_written(value)}" for name, value in settings.items()])
+    assert not isinstance(asked, str)  # noqa: S101 - made one line above
+    found = asked.recommend()
+    data = words.recommendation_data(asked, found)
+    return CommandAnswer("recommend", 0, data, partial(words.recommendation_text, asked, found), value=found)
+
+
+def _written(value: Any) -> str:
+    return stdlib.dumps(value) if isinstance(value, (list, tuple)) else str(value)
+
+
+# --- deployments ----------------------------------------------------------------------------------
+
+
+CATALOGUE = "specs/deployments"
+"""Where the files of the catalogue are looked for, when none is named."""
+
+
+def catalogue(
+    *paths: AnyPath,
+    publisher: str | None = None,
+    year: str | None = None,
+    unit: str | None = None,
+    standard: str | None = None,
+    invariants: str | None = None,
+    trust: str | None = None,
+    verdict: Iterable[str] = (),
+    at_least: str | None = None,
+    order: bool = False,
+    yardstick: bool = False,
+    delta: str | None = None,
+    ledger: bool = False,
+    progress: Progress | None = None,
+) -> CommandAnswer:
+    """What real deployments promise: listed, or asked one question. `value` has the chosen entries.
+
+    Args:
+        paths: files or directories; without any, specs/deployments.
+        publisher, year, unit, standard, invariants, trust, verdict: list those of which this is true.
+        at_least: which of them promise at least what the one with this id does.
+        order: the order of all that are about one dataset space.
+        yardstick: what each leaves to one test, unit by unit; with `delta` the epsilon at it, too.
+        ledger: what those listed promise together, where they are about the same data.
+        progress: called with (done, in all).
+
+    Raises:
+        ParameterError: several questions at once.
+    """
+    from dpspec.composition import documents_of
+    from dpspec.constructors import standards
+    from dpspec.deployments import catalogue as engine
+    from dpspec.extension.loader import installed
+
+    asked = [name for name, on in (("at_least", at_least), ("order", order), ("yardstick", yardstick), ("ledger", ledger)) if on]
+    if len(asked) > 1:
+        raise ParameterError(" and ".join(asked), "are questions of their own", "ask one")
+    if delta is not None and not yardstick:
+        raise ParameterError("delta", "belongs to yardstick", "ask for it, or leave this out")
+    engine.check_delta(delta)
+    registry = installed().registry
+    wanted = engine.CatalogueFilter(
+        publisher=publisher, years=None if year is None else engine.years(year), unit=unit,
+        standard=None if standard is None else standards(standard, registry), invariants=invariants, trust=trust,
+        verdict=tuple(verdict),
+    )  # fmt: skip
+    documents = documents_of(list(map(str, paths or (CATALOGUE,))), registry)
+    every = engine.catalogue_of(documents, registry)
+    aim = None if at_least is None else engine.entry_of(every, at_least)
+    entries = engine.chosen(every, wanted, progress=progress)
+    answered = partial(CommandAnswer, "catalogue", value=entries)
+    if aim is not None:
+        found = engine.at_least(entries, aim, compared, progress=progress)
+        data: JsonData = {"target": aim.id, "answers": [one.data for one in found]}
+        code = 3 if any(one.word == "not decided" for one in found) else 0
+        return answered(code, data, partial(engine.at_least_text, found, aim))
+    if order:
+        groups = engine.by_space(entries)
+        orders = [order_specs([entry.document for entry in group], progress=progress) for group in groups if len(group) > 1]
+        code = 3 if any(one.unknown for one in orders) else 0
+        return answered(code, engine.orders_data(orders, groups), partial(engine.orders_text, orders, groups))
+    if ledger:
+        return answered(0, *_added_up(entries))
+    if yardstick:
+        units = engine.by_unit(entries)
+        data = {"delta": delta, "units": engine.yardstick_data(units, delta)}
+        return answered(0, data, partial(engine.yardstick_text, units, delta))
+    left_out = len(documents) - len(every)
+    data = {"left_out": left_out, "tally": engine.tally(entries), "deployments": [entry.data for entry in entries]}
+    return answered(0, data, partial(engine.list_text, entries, left_out))
+
+
+def _added_up(entries: Iterable[CatalogueEntry]) -> tuple[JsonData, Callable[[], str]]:
+    from dpspec.composition import add_up
+    from dpspec.deployments.catalogue import ledger_notes
+    from dpspec.extension.loader import installed
+    from dpspec.report import text
+    from dpspec.report.shown import printed
+
+    listed = list(entries)
+    found, notes = add_up([entry.document for entry in listed], installed().registry), ledger_notes(listed)
+    return {"ledger": text.ledger_data(found), "notes": notes}, lambda: "\n".join([printed(found), "", *notes])
+
+
+def label(specification: AnyPath | SpecDocument, progress: Progress | None = None) -> CommandAnswer:
+    """One page for the people in the data: what is promised, whether it was checked, and what is not said.
+
+    Args:
+        specification: a specification or its file.
+        progress: called with (done, in all).
+    """
+    from dpspec.deployments import label as pages
+    from dpspec.extension.loader import installed
+    from dpspec.verifier.document import standing
+
+    document = as_document(specification)
+    data = pages.label_data(document, standing(document, installed().registry, progress=progress))
+    return CommandAnswer(
+        "label", 0, data, partial(pages.label_text, data), as_html=partial(pages.label_html, data), value=document
+    )
+
+
+def evidence(specification: AnyPath | SpecDocument, out: AnyPath, progress: Progress | None = None) -> CommandAnswer:
+    """Write what a reviewer asks for of a file, with its proofs and witnesses, into a new folder.
+
+    Args:
+        specification: a specification or its file.
+        out: the folder.
+        progress: called with (done, in all).
+    """
+    from dpspec.deployments import evidence as engine
+    from dpspec.extension.loader import installed
+
+    found = engine.gather(as_document(specification), installed().registry, progress=progress)
+    data = engine.write_evidence(found, Path(out))
+    told = ", ".join(f"{n} {mark}" for mark, n in data["marks"].items())
+    said = f"wrote {out}: {len(data['lines'])} lines: {told}\n{found.standing.sentence}"
+    return CommandAnswer("evidence", found.standing.exit_code, {"evidence": data}, partial(str, said), value=found)
+
+
+def write_report(
+    *specifications: AnyPath,
+    out: AnyPath,
+    title: str = "",
+    progress: Progress | None = None,
+    drawing: Progress | None = None,
+) -> CommandAnswer:
+    """Write one page on specifications, to hand on: promises, verdicts, witnesses, risks, comparisons, sources. `value` has them.
+
+    Args:
+        specifications: files, or directories that stand for their specification files.
+        out: the page, as HTML or Markdown by its ending.
+        title: what it is called.
+        progress: called with (files judged, files in all).
+        drawing: called with (files drawn, files in all).
+
+    Raises:
+        PictureError: another ending.
+    """
+    from dpspec.report import dossier, page
+
+    target = Path(out)
+    written = {".html": page.html, ".htm": page.html, ".md": page.markdown}.get(target.suffix.lower())
+    if written is None:
+        raise PictureError("out", "is neither .html nor .md", "choose one of these endings", value=str(out))
+    found = _gathered(specifications, progress)
+    write_whole(target, written(dossier.report_page(found, title, drawing)))
+    data = {"written": [str(out)], "files": _ended(found)}
+    return CommandAnswer("report", found.exit_code, data, partial(_handed_on, f"wrote {out}", found), value=found)
+
+
+def site(
+    *specifications: AnyPath,
+    out: AnyPath,
+    title: str = "",
+    progress: Progress | None = None,
+    drawing: Progress | None = None,
+) -> CommandAnswer:
+    """Write what `write_report` says as a page for each specification with an index, into a new folder. `value` has all of it.
+
+    Args:
+        specifications, title, progress, drawing: as in `write_report`.
+        out: the folder.
+
+    Raises:
+        ReleaseError: the folder exists.
+    """
+    from dpspec.report import dossier, page
+
+    if Path(out).exists() or Path(out).is_symlink():  # before an hour of work is lost to it
+        raise ReleaseError("folder", "exists already", "choose another name or place", value=str(out))
+    found = _gathered(specifications, progress)
+    pages = {name: page.html(one) for name, one in dossier.site_pages(found, title, drawing).items()}
+    write_folder(Path(out), pages)
+    data = {"written": [f"{out}/{name}" for name in pages], "files": _ended(found)}
+    head = f"wrote {out}: {len(pages)} pages, from {out}/index.html on"
+    return CommandAnswer("site", found.exit_code, data, partial(_handed_on, head, found), value=found)
+
+
+def _gathered(paths: Sequence[AnyPath], progress: Progress | None) -> Dossier:
+    from dpspec.api import compare
+    from dpspec.extension.loader import installed
+    from dpspec.report.dossier import gather
+
+    registry = installed().registry
+    return gather(paths, registry, lambda left, right: compare(left, right, registry), progress=progress)
+
+
+def _ended(found: Dossier) -> list[dict[str, str]]:
+    return [{"path": one.path, "outcome": one.word.word} for one in found.files]
+
+
+def _handed_on(head: str, found: Dossier) -> str:
+    from dpspec.report.text import summary
+
+    return f"{head}\n{summary([one.word for one in found.files])}"
+
+
+# --- beginnings -----------------------------------------------------------------------------------
+
+
+def examples(*names: str, directory: AnyPath | None = None) -> CommandAnswer:
+    """The specifications that ship with dpspec, listed, or written into a folder. `value` has their texts by name.
+
+    Args:
+        names: some of them; without any, all.
+        directory: the folder.
+    """
+    from dpspec.scaffold import examples as shipped, write_spec
+
+    texts = shipped()
+    for name in names:
+        if name not in texts:
+            advice = did_you_mean(name, texts) or f"write one of {', '.join(texts)}"
+            raise UnknownNameError("example", "does not ship", advice, value=name)
+    chosen = {name: texts[name] for name in names or texts}
+    written = [] if directory is None else [Path(directory) / f"{name}.dpspec.toml" for name in chosen]
+    for path, text in zip(written, chosen.values(), strict=False):
+        write_spec(text, path)
+    rows = [{"name": name, "title": tomllib.loads(text)["title"]} for name, text in chosen.items()]
+    width = max(len(row["name"]) for row in rows)
+    listed = [f"{row['name']:<{width}}  {row['title']}" for row in rows]
+    words = "\n".join([f"wrote {path}" for path in written] or listed)
+    return CommandAnswer("examples", 0, {"examples": rows, "written": list(map(str, written))}, partial(str, words), value=chosen)
+
+
+def _begun(written: list[Path], then: str, warnings: Iterable[str] = (), said: Iterable[str] = ()) -> CommandAnswer:
+    warned = list(warnings)
+    words = "\n".join([*(f"wrote {path}" for path in written), *(f"warning: {warning}" for warning in warned)])
+    data = {"written": list(map(str, written)), "next": then, **({"warnings": warned} if warned else {})}
+    return CommandAnswer("new", 0, data, partial(str, words), value={"written": tuple(written), "said": tuple(said)})
+
+
+def new_spec(
+    name: str | None = None,
+    directory: AnyPath = ".",
+    *,
+    table: AnyPath | None = None,
+    columns: Iterable[str] = (),
+    codebook: AnyPath | None = None,
+    within: Iterable[str] = (),
+    unit: str = "person",
+    ask: Callable[[str], bool | None] | None = None,
+) -> CommandAnswer:
+    """Write NAME.dpspec.toml: a commented specification that can be read, from nothing or from the columns of a table.
+
+    Args:
+        name: its id, lower-kebab; without it, after the table.
+        directory: where it is written.
+        table: the table whose columns the space is drafted from.
+        columns: of the table, these alone.
+        codebook: a CSV with column, value, label, where categories are taken from.
+        within: nestings of one attribute in another, as texts FINER=COARSER.
+        unit: what one record of the table is.
+        ask: is asked whether what looks nested is; without it, nothing is nested but what `within` says.
+    """
+    from dpspec.scaffold import write_schema, write_spec
+    from dpspec.specfile.reader import new_spec as template
+
+    if table is not None:
+        name, made, warnings, said = _from_table(name, Path(table), columns, codebook, within, unit=unit, ask=ask)
+    elif name is None:
+        raise ParameterError("name", "is missing", "give the id of the specification, or a table")
+    else:
+        made, warnings, said = template(name), tuple[str, ...](), tuple[str, ...]()
+    path = Path(directory) / f"{name}.dpspec.toml"
+    write_spec(made, path)
+    said = (*said, *(f"for editors: {file}" for file in write_schema(path.parent)))
+    return _begun([path], f"dpspec check {path}", warnings, said)
+
+
+def _from_table(
+    name: str | None,
+    table: Path,
+    columns: Iterable[str],
+    codebook: AnyPath | None,
+    within: Iterable[str],
+    *,
+    unit: str,
+    ask: Callable[[str], bool | None] | None,
+) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:
+    """The name and the text of a specification from a table, with warnings, and what was not asked."""
+    from dpspec.extension.loader import installed
+    from dpspec.releases.draw import formats_of
+    from dpspec.scaffold import from_table
+
+    formats = formats_of(installed().registry)
+    chosen = from_table.read_within(tuple(within))
+    meanings = None if codebook is None else from_table.read_codebook(Path(codebook))
+    found = from_table.draft(table, formats, columns=tuple(columns), codebook=meanings)
+    found = from_table.with_nesting(found, formats, chosen)
+    said: tuple[str, ...] = ()
+    if ask is not None and found.nested:
+        confirmed, unasked = from_table.asked(found, ask)
+        found = from_table.with_nesting(found, formats, [*chosen, *confirmed])
+        if unasked:
+            said = (f"no answer: {unasked} nestings that were found are left as comments (--within FINER=COARSER takes one)",)
+    name = name or from_table.id_of(table)
+    return name, from_table.text(found, name, unit), found.warnings, said
+
+
+def new_plugin(name: str, directory: AnyPath = ".") -> CommandAnswer:
+    """Write dpspec-NAME: a distribution with a mechanism, an output divergence, a specification and a test.
+
+    Args:
+        name: the name of the plugin.
+        directory: where the distribution is written.
+    """
+    from dpspec.scaffold import write_plugin
+
+    folder = write_plugin(name, Path(directory))
+    written = sorted(path for path in folder.rglob("*") if path.is_file())
+    return _begun(written, f"pip install -e {folder} && dpspec verify {folder}")
+
+
+def new_deployment(name: str, answer: Callable[[DeploymentQuestion], str], directory: AnyPath = ".") -> CommandAnswer:
+    """Ask for a release that was really made, and write its file.
+
+    Args:
+        name: its id, lower-kebab.
+        answer: is called with each question; an empty text says that it is not known.
+        directory: where it is written.
+    """
+    from dpspec.deployments.begin import deployment_text
+    from dpspec.extension.loader import installed
+    from dpspec.scaffold import write_spec
+    from dpspec.specfile.reader import read_text
+
+    path = Path(directory) / f"{name}.dpspec.toml"
+    if path.exists():
+        write_spec("", path)  # says that it exists
+    text = deployment_text(name, answer, installed().registry)
+    read_text(text, installed().registry, str(path))
+    write_spec(text, path)
+    return _begun([path], f"dpspec lint {path}")
+
+
+def synth(
+    name: str | None = None,
+    *,
+    rows: int | None = None,
+    out: AnyPath | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> CommandAnswer:
+    """Make a public test table of any size from published margins; without a name, list the tables that there are.
+
+    Args:
+        name: the table.
+        rows: how many records; without it as many as the table's own size.
+        out: the file: .csv, .parquet or .arrow.
+        seed: of the random part; without it the table is the same each time.
+        progress: called with (done, in all).
+    """
+    from dpspec.extension.loader import installed
+    from dpspec.releases import synthesis
+    from dpspec.report import text
+
+    registry = installed().registry
+    if name is None:
+        listed = [synthesis.described(builder) for builder in synthesis.builders(registry)]
+        return CommandAnswer("synth", 0, {"tables": listed}, partial(text.listing, listed))
+    if out is None:
+        raise ParameterError("out", "is missing", "name the file to write")
+    made = synthesis.synthesise(registry, name, Path(out), rows=rows, seed=seed, progress=progress or _unseen).data()
+    return CommandAnswer("synth", 0, made, partial(text.synthesis_text, made))
+
+
+def _unseen(done: int, total: int) -> None:
+    """Work that nobody watches."""
+
+
+# --- what others wrote ----------------------------------------------------------------------------
+
+
+def registry_import(*paths: AnyPath, out: AnyPath) -> CommandAnswer:
+    """Make a specification file of each record of the deployments registry. `value` has the records.
+
+    Args:
+        paths: records, or directories that stand for every \\*.yaml directly in them.
+        out: the folder for the files.
+    """
+    from dpspec.exchange import importing
+    from dpspec.extension.loader import installed
+
+    found = importing.import_records(importing.record_files(map(str, paths)), installed().registry)
+    pairs = list(zip(found, importing.write_records(found, Path(out)), strict=True))
+    data = {"records": [importing.import_data(*pair) for pair in pairs], "missing": importing.missing_by_field(found)}
+    words = "\n".join([*(importing.import_text(*pair) for pair in pairs), importing.missing_text(found)])
+    return CommandAnswer("registry-import", 0, data, partial(str, words), value=found)
+
+
+def registry_export(specification: AnyPath | SpecDocument, out: AnyPath, authors: Iterable[str] = ()) -> CommandAnswer:
+    """Write a specification as a record of the deployments registry. `value` is the record.
+
+    Args:
+        specification: a specification or its file.
+        out: the record: lower-case letters, digits, _ and .yaml.
+        authors: who writes the record, where the file does not say it.
+    """
+    from dpspec.exchange.exporting import export_data, export_record, export_text, write_record
+
+    document, target = as_document(specification), Path(out)
+    found = export_record(document, target.name, tuple(authors))
+    write_record(found, target)
+    data = export_data(found, str(specification) if isinstance(specification, (str, Path)) else document.id, target)
+    return CommandAnswer("registry-export", 0, data, partial(export_text, found, target), value=found)
+
+
+def rules_check(folder: AnyPath, rules: AnyPath) -> CommandAnswer:
+    """Hold every \\*.csv in a folder to a file of rules of disclosure control. `value` has what was found.
+
+    Args:
+        folder: the folder, with those in it.
+        rules: the rule file.
+    """
+    from dpspec.comparison.disclosure import read_rules
+    from dpspec.exchange.outputs import check_outputs, checked_data, checked_text
+
+    found = check_outputs(Path(folder), read_rules(str(rules)))
+    return CommandAnswer("rules-check", found.word.exit_code, checked_data(found), partial(checked_text, found), value=found)
+
+
+def rules_compare(first: AnyPath, second: AnyPath, total: int | None = None) -> CommandAnswer:
+    """Which of two rule files lets more be inferred. `value` is the comparison.
+
+    Args:
+        first, second: the rule files.
+        total: of magnitudes, look at cells up to this total; 12, where it is left out.
+    """
+    from dpspec.comparison.disclosure import compare_rules, read_rules
+    from dpspec.exchange.outputs import compared_data, compared_text
+
+    one, two = read_rules(str(first)), read_rules(str(second))
+    if one.kind == two.kind == "counts" and total is not None:
+        raise ParameterError("total", "is of magnitudes: all counts are looked at", "leave it out")
+    found = compare_rules(one, two, total or 12)
+    return CommandAnswer("rules-compare", 0, compared_data(found), partial(compared_text, found), value=found)
+
+
+def rules_show(path: AnyPath) -> CommandAnswer:
+    """What a rule file means: each step with its definition, formula and source. `value` has the rules.
+
+    Args:
+        path: the rule file.
+    """
+    from dpspec.comparison.disclosure import read_rules
+    from dpspec.exchange.outputs import rules_data, rules_text
+
+    chain = read_rules(str(path))
+    return CommandAnswer("rules-show", 0, rules_data(chain), partial(rules_text, chain), value=chain)

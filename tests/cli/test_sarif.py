@@ -1,0 +1,284 @@
+"""SARIF 2.1.0 of `check`, `lint` and `verify`, held to what the standard requires; and the script that the GitHub Action runs."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from click.testing import CliRunner
+
+from dpspec.cli import main
+
+ROOT = Path(__file__).parents[2]
+LEVELS = ("none", "note", "warning", "error")
+
+
+def conforms(log):
+    """What OASIS SARIF 2.1.0 demands of the objects that occur (sections 3.13 to 3.20, 3.27 to 3.30, 3.49, 3.52, 3.58)."""
+    assert log["version"] == "2.1.0"
+    assert set(log) <= {"$schema", "version", "runs"}
+    for run in log["runs"]:
+        assert set(run) <= {"tool", "automationDetails", "columnKind", "invocations", "results"}
+        driver = run["tool"]["driver"]
+        assert driver["name"]
+        assert re.fullmatch(r"\d+\.\d+\.\d+.*", driver["semanticVersion"])
+        ids = [rule["id"] for rule in driver["rules"]]
+        assert len(set(ids)) == len(ids)
+        assert all(rule["shortDescription"]["text"] and rule["help"]["text"] for rule in driver["rules"])
+        assert run["columnKind"] in ("utf16CodeUnits", "unicodeCodePoints")
+        for invocation in run["invocations"]:
+            assert isinstance(invocation["executionSuccessful"], bool)
+            assert isinstance(invocation["exitCode"], int)
+            for told in invocation.get("toolExecutionNotifications", ()):
+                assert told["message"]["text"]
+                assert told["level"] in LEVELS
+        for result in run["results"]:
+            assert set(result) == {"ruleId", "ruleIndex", "level", "message", "locations"}
+            assert ids[result["ruleIndex"]] == result["ruleId"]
+            assert result["level"] in LEVELS
+            assert result["message"]["text"]
+            (location,) = result["locations"]
+            physical = location["physicalLocation"]
+            assert physical["region"]["startLine"] >= 1
+            uri = physical["artifactLocation"]["uri"]
+            assert re.fullmatch(r"(?:file:///)?(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F]{2})+", uri), uri
+            assert uri.startswith("file:///") != (physical["artifactLocation"].get("uriBaseId") == "%SRCROOT%")
+    json.dumps(log, allow_nan=False)
+
+
+def sarif(*arguments):
+    done = CliRunner().invoke(main, [*map(str, arguments), "--format", "sarif"])
+    log = json.loads(done.stdout)
+    conforms(log)
+    return done.exit_code, log["runs"][0]
+
+
+def places(run):
+    found = []
+    for result in run["results"]:
+        physical = result["locations"][0]["physicalLocation"]
+        path = unquote(physical["artifactLocation"]["uri"]).removeprefix("file://")
+        found.append((Path(path).name, physical["region"]["startLine"], result["ruleId"], result["level"]))
+    return found
+
+
+def test_every_bad_file_is_a_result_at_its_line():
+    code, run = sarif("check", ROOT / "specs" / "bad")
+    assert code == 2
+    data = json.loads(CliRunner().invoke(main, ["check", str(ROOT / "specs" / "bad"), "--format", "json"]).stdout)
+    wanted = [
+        (Path(file["path"]).name, error["line"] or 1, f"file/{error['code']}", "error")
+        for file in data["files"]
+        for error in file.get("errors", ())
+    ]
+    assert places(run) == wanted
+    assert len(wanted) > 30
+
+
+def test_findings_stand_at_their_lines_and_explained_ones_do_not():
+    path = ROOT / "specs" / "lint" / "no-number--none-published.dpspec.toml"
+    marked = next(line for line, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) if "# <- finding" in text)
+    code, run = sarif("lint", path)
+    assert (code, places(run)) == (1, [(path.name, marked, "lint/no-number", "warning")])
+    assert sarif("lint", ROOT / "specs" / "gaussian-lecture.dpspec.toml")[1]["results"] == []
+
+
+WRONG = """\
+schema = 1
+id = "wrong"
+title = "A claim, a number and a counterexample that do not hold"
+[space]
+type = "bit-vectors"
+length = 3
+[input_divergence]
+type = "hamming-ordered"
+unit = "person"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = 1
+[mechanism]
+type = "randomised-response"
+keep_probability = "3/4"
+[[miniature]]
+title = "one person"
+space = { type = "bit-vectors", length = 1 }
+[[miniature]]
+title = "one person"
+space = { type = "bit-vectors", length = 2 }
+[[expect]]
+what = "a number, with: a colon"
+rho = "0.6"
+tolerance = "0.001"
+because = "printed"
+route = { type = "pure-to-zcdp" }
+[[expect]]
+what = "one that holds"
+rho = "0.5"
+tolerance = "0.0001"
+because = "printed"
+route = { type = "pure-to-zcdp" }
+"""
+
+
+@pytest.mark.spread(1)
+@pytest.mark.parametrize("name", ["wrong.dpspec.toml", "with a blank, ünd #%.dpspec.toml"])
+def test_what_does_not_hold_stands_at_its_table(tmp_path, name):
+    (tmp_path / name).write_text(WRONG, encoding="utf-8")
+    code, run = sarif("verify", tmp_path / name)
+    lines = WRONG.splitlines()
+    first = lines.index("[[miniature]]") + 1
+    second = lines.index("[[miniature]]", first) + 1
+    number = lines.index("[[expect]]") + 1
+    refuted = [line for _, line, rule, level in places(run) if (rule, level) == ("verify/refuted", "error")]
+    assert code == 1
+    assert {first, second} <= set(refuted)
+    assert [(line, level) for _, line, rule, level in places(run) if rule == "verify/missed"] == [(number, "error")]
+
+
+def test_what_is_known_for_what_it_is_is_a_note():
+    code, run = sarif("verify", ROOT / "specs" / "gaussian-lecture.dpspec.toml", "--accept", "recorded")
+    assert code == 0
+    assert {level for *_, level in places(run)} == {"note"}
+
+
+def test_an_error_is_a_notification(tmp_path):
+    code, run = sarif("lint", tmp_path / "nothing here")
+    (invocation,) = run["invocations"]
+    assert (code, invocation["executionSuccessful"], invocation["exitCode"], run["results"]) == (2, False, 2, [])
+
+
+def test_a_replay_has_no_sarif(tmp_path):
+    assert CliRunner().invoke(main, ["verify", "--replay", "x.json", "--format", "sarif"]).exit_code == 2
+
+
+# --- the Action -----------------------------------------------------------------------------------
+
+
+def act(folder, *arguments, **environment):
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("GITHUB_")}
+    return subprocess.run(
+        [sys.executable, str(ROOT / "packaging" / "action.py"), *map(str, arguments)],
+        cwd=folder,
+        env={**inherited, **environment},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.mark.slow
+def test_the_action_tells_annotations_a_summary_and_sarif(tmp_path):
+    specs = tmp_path / "specs"
+    specs.mkdir()
+    (specs / "a|b.dpspec.toml").write_text(WRONG, encoding="utf-8")
+    (specs / "broken.dpspec.toml").write_text("schema = 1\n[", encoding="utf-8")
+    shutil.copy(ROOT / "specs" / "randomised-response.dpspec.toml", specs)
+    told = {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"), "GITHUB_OUTPUT": str(tmp_path / "output")}
+    done = act(tmp_path, "specs", "--sarif", "dpspec.sarif", **told)
+    assert done.returncode == 2, done.stderr
+    lines = done.stdout.splitlines()
+    assert all(re.match(r"::(error|warning|notice) file=[^,:]+,line=\d+,title=[^,:]+::\S", line) for line in lines), done.stdout
+    assert sum("broken.dpspec.toml" in line for line in lines) == 1  # though three commands say so
+    line = WRONG.splitlines().index("[[expect]]") + 1
+    assert f"::error file=specs/a|b.dpspec.toml,line={line},title=verify/missed::number" in done.stdout
+    log = json.loads((tmp_path / "dpspec.sarif").read_text(encoding="utf-8"))
+    conforms(log)
+    assert [run["automationDetails"]["id"] for run in log["runs"]] == ["dpspec/check/", "dpspec/lint/", "dpspec/verify/"]
+    summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert "| specs/a&#124;b.dpspec.toml | refuted |" in summary
+    assert "| specs/randomised-response.dpspec.toml | holds |" in summary
+    assert (tmp_path / "output").read_text(encoding="utf-8") == "sarif=dpspec.sarif\n"
+
+
+@pytest.mark.slow
+def test_the_action_passes_what_holds(tmp_path):
+    shutil.copy(ROOT / "specs" / "randomised-response.dpspec.toml", tmp_path)
+    done = act(tmp_path, ".", "--summary", "summary.md")
+    assert (done.returncode, done.stdout.strip()) == (0, "")
+    assert "Nothing was found that is not well." in (tmp_path / "summary.md").read_text(encoding="utf-8")
+
+
+def test_no_text_of_a_file_becomes_a_command_of_the_workflow(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "packaging"))
+    import action
+
+    assert action._data("a\n::set-output name=x::y%") == "a%0A::set-output name=x::y%25"
+    assert "\n" not in action._property("a\r\nb,c:d")
+    assert action._cell("<img src=x> | [a](b)\n# c") == "&#60;img src=x&#62; &#124; &#91;a&#93;(b) &#35; c"
+
+
+def test_the_action_and_the_hooks_name_what_there_is():
+    yaml = pytest.importorskip("yaml")
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    assert action["runs"]["using"] == "composite"
+    script = action["runs"]["steps"][-1]["run"]
+    assert "packaging/action.py" in script
+    assert "${{" not in script  # an input inside a script would be run
+    options = (ROOT / "packaging" / "action.py").read_text(encoding="utf-8")
+    assert all(option in options for option in re.findall(r"--[a-z-]+", script))
+    assert set(re.findall(r"inputs\.([a-z-]+)", json.dumps(action))) == set(action["inputs"])
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert [hook["entry"] for hook in hooks] == ["dpspec check", "dpspec verify", "dpspec lint"]
+    assert all(re.search(hook["files"], "specs/a.dpspec.toml") and hook["entry"].split()[1] in main.commands for hook in hooks)
+
+
+# --- completion in shells and editors -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize(
+    ("typed", "offered"), [("ver", "verify"), ("verify --acc", "--accept"), ("lint --format ", "sarif"), ("new ", "spec")]
+)
+def test_completion_in_shells(shell, typed, offered):
+    """What click answers to the script that it gives a shell."""
+    words = ["dpspec", *typed.split(" ")]
+    asked = {"_DPSPEC_COMPLETE": f"{shell}_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+    if shell == "fish":
+        asked["COMP_WORDS"], asked["COMP_CWORD"] = " ".join(words[:-1]), words[-1]
+    done = CliRunner().invoke(main, [], prog_name="dpspec", env=asked)
+    assert offered in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("explain hamm", "hamming"),
+        ("check-plugin nois", "noise"),
+        ("examples rand", "randomised-response"),
+        ("risk x.toml --attacker test", "tester"),
+        ("explain zcd", "zCDP"),
+    ],
+)
+def test_registered_names_are_completed(typed, offered):
+    words = ["dpspec", *typed.split(" ")]
+    asked = {"_DPSPEC_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+    assert offered in CliRunner().invoke(main, [], prog_name="dpspec", env=asked).stdout
+
+
+def test_specification_files_are_completed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one.dpspec.toml", "other.toml", "table.csv"):
+        (tmp_path / name).touch()
+    (tmp_path / "specs").mkdir()
+    asked = {"_DPSPEC_COMPLETE": "bash_complete", "COMP_WORDS": "dpspec check ", "COMP_CWORD": "2"}
+    offered = CliRunner().invoke(main, [], prog_name="dpspec", env=asked).stdout
+    assert "one.dpspec.toml" in offered
+    assert "specs/" in offered
+    assert "table.csv" not in offered
+
+
+def test_new_files_name_a_schema_that_is_beside_them(run, tmp_path):
+    jsonschema = pytest.importorskip("jsonschema")
+    run("new", "spec", "mine", "--dir", tmp_path)
+    text = (tmp_path / "mine.dpspec.toml").read_text(encoding="utf-8")
+    directive = text.splitlines()[0]
+    assert directive.startswith("#:schema ./")
+    schema = json.loads((tmp_path / directive.removeprefix("#:schema ./")).read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(tomllib.loads(text))

@@ -1,0 +1,74 @@
+"""The conda recipe and the container file say what pyproject.toml says; they are built elsewhere. The example is built here."""
+
+import re
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGING = ROOT / "packaging"
+PROJECTS = [
+    tomllib.loads(path.read_text(encoding="utf-8"))["project"]
+    for path in (ROOT / "pyproject.toml", *(ROOT / "plugins").glob("*/pyproject.toml"))
+]
+OWN = {project["name"] for project in PROJECTS}
+SURVEY = ROOT / "docs" / "examples" / "survey-project"
+
+
+def test_the_recipe_has_the_version_and_the_dependencies_of_the_projects():
+    yaml = pytest.importorskip("yaml")
+    recipe = yaml.safe_load((PACKAGING / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
+    assert {recipe["context"]["version"]} == {project["version"] for project in PROJECTS}
+    wanted = {re.sub(r"(?<=[a-z0-9])(?=[><=])", " ", one.lower()) for project in PROJECTS for one in project["dependencies"]}
+    wanted = {one for one in wanted if one.partition(" ")[0] not in OWN}
+    assert set(recipe["requirements"]["run"]) == wanted | {f"python {PROJECTS[0]['requires-python']}"}
+    (script,) = recipe["build"]["script"]
+    assert set(re.findall(r"plugins/([\w-]+)", script)) == OWN - {"dpspec"}
+    assert recipe["build"]["python"]["entry_points"] == [f"dpspec = {PROJECTS[0]['scripts']['dpspec']}"]
+    assert set(recipe["tests"][0]["python"]["imports"]) == {name.replace("-", "_") for name in OWN}
+    assert (recipe["about"]["license"], recipe["about"]["license_file"]) == (PROJECTS[0]["license"], "LICENSE")
+
+
+def test_the_container_installs_every_distribution_at_its_pins():
+    text = (PACKAGING / "Containerfile").read_text(encoding="utf-8")
+    assert set(re.findall(r"plugins/([\w-]+)", text)) == OWN - {"dpspec"}
+    assert "-c constraints.txt" in text
+    (version,) = re.findall(r"python:(3\.\d+)-slim", text)
+    assert f"Programming Language :: Python :: {version}" in PROJECTS[0]["classifiers"]
+
+
+def test_what_is_optional_is_pinned_and_tested():
+    pinned = {line.partition("==")[0].lower() for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()}
+    extras = {one for project in PROJECTS for extra in project.get("optional-dependencies", {}).values() for one in extra}
+    assert {re.split(r"[><=\[]", one)[0].lower() for one in extras} - OWN - {"opendp", "dp-accounting", "pandas"} <= pinned
+
+
+@pytest.mark.slow
+def test_the_example_project_is_built_and_tested_as_a_strangers(clean, tmp_path):
+    """Installed from its sources beside the wheels of dpspec; then all that its README and its CI run."""
+    folder = shutil.copytree(SURVEY, tmp_path / SURVEY.name, ignore=shutil.ignore_patterns("__pycache__"))
+    clean.install(folder)
+    try:
+        assert clean.run("dpspec", "check", str(folder / "specs")).code == 0
+        assert clean.run("dpspec", "lint", str(folder / "specs")).code == 0
+        pytest_ = ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider")
+        done = clean.run(*pytest_, str(folder / "specs"), str(folder / "tests"))
+        assert (done.code, "3 passed" in done.out) == (0, True), done.out
+        code = folder / "src" / "survey_project" / "__init__.py"
+        code.write_text(code.read_text(encoding="utf-8").replace("0.75", "0.8"), encoding="utf-8")
+        clean.install(folder)
+        done = clean.run(*pytest_, str(folder / "tests"))
+        assert (done.code, "does not satisfy the specification" in done.out) == (1, True), done.out
+    finally:
+        clean.uninstall("survey-project")
+
+
+def test_the_ci_of_the_example_uses_what_the_action_has():
+    yaml = pytest.importorskip("yaml")
+    job = yaml.safe_load((SURVEY / ".github" / "workflows" / "privacy.yml").read_text(encoding="utf-8"))["jobs"]["promises"]
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    (step,) = [step for step in job["steps"] if step.get("uses") == "./dpspec-source"]
+    assert set(step["with"]) <= set(action["inputs"])
+    assert all(f"outputs.{name}" in str(job) for name in action["outputs"])

@@ -1,0 +1,128 @@
+"""Every command has its function, and every function its command; the answers are what the command prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+import dpspec as dp
+from dpspec.cli import main
+from dpspec.constructors import names
+
+SPECS = Path(__file__).parents[2] / "specs"
+RESPONSE = SPECS / "randomised-response.dpspec.toml"
+RULES = SPECS / "rules" / "redact-5-round-5.rules.toml"
+
+WITHOUT_A_COMMAND = {
+    "build": "a specification from the tables of a file, given in Python",
+    "read": "what `check` reads, as an object",
+    "spec": "five blocks put together in Python",
+    "order": "`compare` of more than two files",
+    "yardsticks": "`compare --yardstick`",
+    "installed": "what `plugins` lists, as an object",
+    "load_plugins": "plugins for tests",
+    "ln": "a number", "number": "a number", "sqrt": "a number",
+}  # fmt: skip
+
+
+RENAMED = {"report": "write_report"}
+"""Commands whose own name is that of a package."""
+WITHOUT_A_FUNCTION = {"lsp": "a server that an editor starts"}
+
+
+def commands(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[str]:
+    for name, command in group.commands.items():
+        path = (*before, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, path)
+        else:
+            yield "_".join(path).replace("-", "_")
+
+
+def functions() -> set[str]:
+    return {name for name in dp.__all__ if callable(getattr(dp, name)) and not isinstance(getattr(dp, name), type)}
+
+
+def test_every_command_has_its_function_and_back() -> None:
+    called = {RENAMED.get(name, name) for name in commands(main)}
+    assert functions() - called == set(WITHOUT_A_COMMAND)
+    assert called - functions() == set(WITHOUT_A_FUNCTION)
+
+
+def test_no_function_has_the_name_of_a_constructor() -> None:
+    assert not functions() & set(names())
+
+
+CALLS = [
+    (["check", RESPONSE], lambda _: dp.check(RESPONSE)),
+    (["explain", "hamming"], lambda _: dp.explain("hamming")),
+    (["explain", "unknown-key"], lambda _: dp.explain("unknown-key")),
+    (["explain", RESPONSE], lambda _: dp.explain(str(RESPONSE))),
+    (["explain", RESPONSE, "--audience", "public"], lambda _: dp.explain(str(RESPONSE), audience="public")),
+    (["plugins"], lambda _: dp.plugins()),
+    (["examples"], lambda _: dp.examples()),
+    (["synth"], lambda _: dp.synth()),
+    (["label", RESPONSE], lambda _: dp.label(RESPONSE)),
+    (["recommend", "fixed-q", "posterior=1/4", "ratio=3"], lambda _: dp.recommend("fixed-q", posterior="1/4", ratio=3)),
+    (["rules", "show", RULES], lambda _: dp.rules_show(RULES)),
+    (["catalogue", RESPONSE], lambda _: dp.catalogue(RESPONSE)),
+]
+
+
+@pytest.mark.parametrize(("arguments", "call"), CALLS)
+def test_the_answer_is_what_the_command_prints(arguments, call, run, tmp_path) -> None:
+    answer = call(tmp_path)
+    ran = run(*arguments)
+    assert ran.out.rstrip("\n") == str(answer).rstrip("\n")
+    assert ran.code == answer.exit_code
+    assert json.loads(run(*arguments, "--format", "json").out) == answer.to_dict()
+    assert answer.to_markdown().startswith("```text\n")
+    assert "<" in answer._repr_html_()
+
+
+def test_answers_are_mappings_of_their_data() -> None:
+    found = dp.explain("hamming")
+    assert found["meanings"][0]["name"] == "hamming"
+    assert set(found) == {"meanings"}
+    assert found.to_dict()["command"] == "explain"
+
+
+def test_what_is_written_is_told(tmp_path, run) -> None:
+    assert [path.name for path in dp.new_spec("mine", tmp_path).value["written"]] == ["mine.dpspec.toml"]
+    assert dp.check(tmp_path / "mine.dpspec.toml").exit_code == 0
+    assert dp.evidence(RESPONSE, tmp_path / "evidence", progress=None).exit_code in (0, 7)
+    assert (tmp_path / "evidence" / "SHA256SUMS").is_file()
+    assert dp.examples(directory=tmp_path / "specs")["written"]
+    with pytest.raises(dp.DpspecError, match="exists"):
+        dp.new_spec("mine", tmp_path)
+    assert run("new", "spec", "mine", "--dir", tmp_path).code == 2
+
+
+def test_files_with_faults_are_told_all_together(tmp_path) -> None:
+    bad = tmp_path / "bad.dpspec.toml"
+    bad.write_text("schema = 1\n", encoding="utf-8")
+    found = dp.check(RESPONSE, bad, tmp_path / "absent.dpspec.toml")
+    assert [file["outcome"] for file in found["files"]] == ["valid", "invalid", "invalid"]
+    assert found.exit_code == 2
+    assert "is missing" in str(found)
+
+
+def test_questions_that_do_not_go_together() -> None:
+    for call, says in (
+        (lambda: dp.catalogue(order=True, ledger=True), "ask one"),
+        (lambda: dp.catalogue(delta="1e-6"), "belongs to yardstick"),
+        (lambda: dp.explain("hamming", audience="public"), "is no file"),
+        (lambda: dp.synth("massachusetts-1940"), "name the file"),
+        (lambda: dp.schema("specs"), "neither spec nor output"),
+        (lambda: dp.rules_compare(RULES, RULES, total=3), "all counts"),
+        (lambda: dp.compose(RESPONSE, times=[1, 2], delta="1e-6"), "one for each release"),
+        (dp.ledger, "part"),
+        (lambda: dp.explain("zzzzzz"), "nothing registered"),
+    ):
+        with pytest.raises(dp.DpspecError) as caught:
+            call()
+        assert says in str(caught.value)

@@ -89,6 +89,8 @@ if TYPE_CHECKING:
         rules_show as rules_show,
         schema as schema,
         synth as synth,
+        write_report as write_report,
+        write_site as write_site,
         yardsticks as yardsticks,
     )
     from dpspec.comparison.compare import Comparison as Comparison
@@ -191,6 +193,8 @@ _HOMES = {
         "rules_show",
         "schema",
         "synth",
+        "write_report",
+        "write_site",
         "yardsticks",
     ),
     "dpspec.comparison.compare": ("Comparison",),

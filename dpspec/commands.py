@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpspec.api import as_document, compared, find_yardsticks, order_specs, quick_standing
-from dpspec.base.errors import DpspecError, ParameterError, UnknownNameError
+from dpspec.base.errors import DpspecError, ParameterError, PictureError, ReleaseError, UnknownNameError
 from dpspec.base.params import did_you_mean
 from dpspec.base.words import Word, worst_code
 from dpspec.report.pages import CommandAnswer
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dpspec.deployments.begin import DeploymentQuestion
     from dpspec.deployments.catalogue import CatalogueEntry
     from dpspec.grammar.attacker import Tolerance
+    from dpspec.report.dossier import Dossier
     from dpspec.specfile.document import SpecDocument
 
 AnyPath = str | Path
@@ -375,6 +376,68 @@ def evidence(specification: AnyPath | SpecDocument, out: AnyPath, progress: Prog
     told = ", ".join(f"{n} {mark}" for mark, n in data["marks"].items())
     said = f"wrote {out}: {len(data['lines'])} lines: {told}\n{found.standing.sentence}"
     return CommandAnswer("evidence", found.standing.exit_code, {"evidence": data}, partial(str, said), value=found)
+
+
+# --- reports --------------------------------------------------------------------------------------
+
+
+def write_report(*paths: AnyPath, out: AnyPath, title: str = "", progress: Progress | None = None) -> CommandAnswer:
+    """Write one page on specification files, or on all of a folder, to hand on. `value` is the `Dossier` of what was found.
+
+    Args:
+        paths: files and folders; what is broken in them is told as such.
+        out: the page; ends in .html or .md.
+        title: its title.
+        progress: called with (done, in all), first while files are judged, then while their pages are drawn.
+    """
+    from dpspec.base.files import write_whole
+    from dpspec.report import dossier, markup
+
+    written = {".html": markup.html, ".htm": markup.html, ".md": markup.markdown}.get(Path(out).suffix.lower())
+    if written is None:
+        raise PictureError("out", "is neither .html nor .md", "choose one of these endings", value=str(out))
+    found = _gathered(paths, progress)
+    write_whole(Path(out), written(dossier.report_page(found, title, progress)))
+    return _handed_on("report", found, [str(out)], f"wrote {out}")
+
+
+def write_site(*paths: AnyPath, out: AnyPath, title: str = "", progress: Progress | None = None) -> CommandAnswer:
+    """Write the same as a page for each specification and an index of all. `value` is the `Dossier` of what was found.
+
+    Args:
+        paths: files and folders; what is broken in them is told as such.
+        out: the new folder.
+        title: the title of the index.
+        progress: as for `write_report`.
+    """
+    from dpspec.base.files import write_folder
+    from dpspec.report import dossier, markup
+
+    folder = Path(out)
+    if folder.exists() or folder.is_symlink():  # before the work of an hour is lost to it
+        raise ReleaseError("folder", "exists already", "choose another name or place", value=str(out))
+    found = _gathered(paths, progress)
+    pages = {name: markup.html(page) for name, page in dossier.site_pages(found, title, progress).items()}
+    write_folder(folder, pages)
+    said = f"wrote {out}: {len(pages)} pages, from {out}/index.html on"
+    return _handed_on("site", found, [f"{out}/{name}" for name in pages], said)
+
+
+def _gathered(paths: tuple[AnyPath, ...], progress: Progress | None) -> Dossier:
+    from dpspec.api import compare
+    from dpspec.extension.loader import installed
+    from dpspec.report.dossier import gather
+
+    registry = installed().registry
+    return gather(paths, registry, lambda left, right: compare(left, right, registry), progress=progress)
+
+
+def _handed_on(command: str, found: Dossier, written: list[str], said: str) -> CommandAnswer:
+    from dpspec.report.text import summary
+
+    ended = [{"path": one.path, "outcome": one.word.word} for one in found.files]
+    told = f"{said}\n{summary([one.word for one in found.files])}"
+    return CommandAnswer(command, found.exit_code, {"written": written, "files": ended}, partial(str, told), value=found)
 
 
 # --- beginnings -----------------------------------------------------------------------------------

@@ -439,7 +439,7 @@ def _comparison(found: Comparison, _: bool) -> Page:
         return answer("compare", data.comparison_exit_code(found), data.comparison(found, first, second, (one, two)))
 
     parts = comparison.comparison_parts(found, first, second, (one, two))
-    return Page(parts=parts, content=content)
+    return Page(parts=parts, content=content, picture=lambda: comparison.blocks_picture(found, (first.id, second.id)))
 
 
 def _order(found: Order, _: bool) -> Page:

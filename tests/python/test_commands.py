@@ -29,13 +29,18 @@ WITHOUT_A_COMMAND = {
 }  # fmt: skip
 
 
+OTHERWISE = {"report": "write_report", "site": "write_site"}
+"""Commands whose functions have another name: `dpspec.report` is a package."""
+
+
 def commands(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[str]:
     for name, command in group.commands.items():
         path = (*before, name)
         if isinstance(command, click.Group):
             yield from commands(command, path)
         else:
-            yield "_".join(path).replace("-", "_")
+            word = "_".join(path).replace("-", "_")
+            yield OTHERWISE.get(word, word)
 
 
 def functions() -> set[str]:

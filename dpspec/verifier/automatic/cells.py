@@ -42,6 +42,7 @@ from dpspec.laws.numeric import hull
 from dpspec.verifier.automatic.aligned import NoisyLaw, one_to_join
 from dpspec.verifier.automatic.noise import (
     Affine,
+    Applied,
     Condition,
     Hole,
     NoiseDraw,
@@ -167,7 +168,7 @@ def _is_whole(formula: Affine, end: Fraction) -> bool:
 _STEPS = frozenset({"round", "around", "rint", "floor", "ceil", "trunc", "int", "floordiv"})
 
 
-def _of_step(
+def _of_step(  # noqa: PLR0917
     name: str, inner: Any, others: Sequence[Fraction], end: Fraction, *, above: bool, closed: bool, hidden: NoiseDraw | None
 ) -> HalfLine | bool:
     """step(y) > end, through the largest y whose step is below: steps take whole numbers after a scaling."""
@@ -198,7 +199,7 @@ def _edge(name: str, m: int) -> tuple[Fraction, bool]:
     return Fraction(m + 1), False
 
 
-def _of_arithmetic(
+def _of_arithmetic(  # noqa: PLR0917
     name: str, inner: Any, other: Any, end: Fraction, *, above: bool, closed: bool, hidden: NoiseDraw | None
 ) -> HalfLine | bool:
     """A step that is moved or scaled by a number."""
@@ -552,9 +553,8 @@ class Shaped:
             sides: dict[NoiseDraw, list[HalfLine]] = {}
             for side in itertools.chain(base, *(one[1] for one in chosen)):
                 sides.setdefault(side.noise, []).append(side)
-            yield (
-                (self.shape, tuple(one[0] for one in chosen)),
-                Box(self.chance, {noise: tuple(found) for noise, found in sides.items()}, hidden),
+            yield (self.shape, tuple(one[0] for one in chosen)), Box(
+                self.chance, {noise: tuple(found) for noise, found in sides.items()}, hidden
             )
 
 
@@ -763,10 +763,7 @@ def _cuts(sides: Sequence[Sequence[NoiseFormula]], most: int) -> list[Fraction]:
         ordered = [ordered[round(k * (len(ordered) - 1) / (most - 1))] for k in range(most)]
     steps = [one for one in formulas if not (isinstance(one, Affine) and one.terms and _is_smooth(one))]
     gaps = [*(high - low for low, high in itertools.pairwise(ordered)), Fraction(1)]
-    moved = (
-        next((at + part * gap for part in _OFF if _is_off(steps, at + part * gap)), None)
-        for at, gap in zip(ordered, gaps, strict=True)
-    )
+    moved = (next((at + part * gap for part in _OFF if _is_off(steps, at + part * gap)), None) for at, gap in zip(ordered, gaps, strict=True))
     return sorted({one for one in moved if one is not None})
 
 
@@ -785,9 +782,7 @@ def _is_off(formulas: Sequence[NoiseFormula], end: Fraction) -> bool:
                 return False
             continue
         hidden = max(_draws(formula)) if len(_draws(formula)) > 1 else None
-        low, high = (
-            half_line(formula, at, above=True, closed=True, hidden=hidden) for at in (end - _near(end), end + _near(end))
-        )
+        low, high = (half_line(formula, at, above=True, closed=True, hidden=hidden) for at in (end - _near(end), end + _near(end)))
         if not isinstance(low, HalfLine) or not isinstance(high, HalfLine):
             return low == high
         jump = abs(high.start - low.start)
@@ -827,10 +822,7 @@ def _masses(names: Sequence[Hashable], tree: Gathered) -> dict[Hashable, tuple[F
         for name in names:
             total = sum((box.mass(PRECISION) for box in tree.get(name, ())), arb(0))
             low, high = floor_of(total), ceiling_of(total)
-            found[name] = (
-                max(Fraction(0), low or Fraction(0)),
-                Fraction(1) if high is None else max(Fraction(0), min(high, Fraction(1))),
-            )
+            found[name] = (max(Fraction(0), low or Fraction(0)), Fraction(1) if high is None else max(Fraction(0), min(high, Fraction(1))))
     return found
 
 

@@ -17,7 +17,7 @@ SAYS = {
     "checker": "reads derivations with its own arithmetic",
     "extension": "hooks, loader, registry of late names",
     "laws": "P_x, likelihood ratios, trade-off curves",
-    "scaffold": "a new plugin",
+    "scaffold": "new plugins and specifications",
     "blocks": "the five blocks",
     "grammar": "specification, mechanism, attacker, rule, table",
     "risks": "candidates, limits, attackers' questions",

@@ -41,7 +41,6 @@ def main() -> int:
     from sphinx.cmd.build import main as sphinx
 
     os.environ["DPSPEC_SITE_MADE"] = str(made.resolve())
-    os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))  # notebooks call dpspec, too
     code = sphinx(["-q", "-W", "--keep-going", "-E", "-j", "auto", "-b", "html", "-d", str(doctrees), str(DOCS), str(given.out)])
     return code or _fail(list(faults(given.out)))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json as stdlib
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from dpspec.api import as_document, compared, find_yardsticks, order_specs, quick_standing
 from dpspec.base.errors import DpspecError, ParameterError, PictureError, ReleaseError, UnknownNameError
+from dpspec.base.files import write_folder, write_whole
 from dpspec.base.params import did_you_mean
 from dpspec.base.words import Word, worst_code
-from dpspec.report.pages import CommandAnswer
+from dpspec.report.shown import CommandAnswer
 
 if TYPE_CHECKING:
     from dpspec.api import Specification
@@ -335,7 +336,7 @@ def _added_up(entries: Iterable[CatalogueEntry]) -> tuple[JsonData, Callable[[],
     from dpspec.deployments.catalogue import ledger_notes
     from dpspec.extension.loader import installed
     from dpspec.report import text
-    from dpspec.report.pages import printed
+    from dpspec.report.shown import printed
 
     listed = list(entries)
     found, notes = add_up([entry.document for entry in listed], installed().registry), ledger_notes(listed)
@@ -378,52 +379,66 @@ def evidence(specification: AnyPath | SpecDocument, out: AnyPath, progress: Prog
     return CommandAnswer("evidence", found.standing.exit_code, {"evidence": data}, partial(str, said), value=found)
 
 
-# --- reports --------------------------------------------------------------------------------------
-
-
-def write_report(*paths: AnyPath, out: AnyPath, title: str = "", progress: Progress | None = None) -> CommandAnswer:
-    """Write one page on specification files, or on all of a folder, to hand on. `value` is the `Dossier` of what was found.
+def write_report(
+    *specifications: AnyPath,
+    out: AnyPath,
+    title: str = "",
+    progress: Progress | None = None,
+    drawing: Progress | None = None,
+) -> CommandAnswer:
+    """Write one page on specifications, to hand on: promises, verdicts, witnesses, risks, comparisons, sources. `value` has them.
 
     Args:
-        paths: files and folders; what is broken in them is told as such.
-        out: the page; ends in .html or .md.
-        title: its title.
-        progress: called with (done, in all), first while files are judged, then while their pages are drawn.
-    """
-    from dpspec.base.files import write_whole
-    from dpspec.report import dossier, markup
+        specifications: files, or directories that stand for their specification files.
+        out: the page, as HTML or Markdown by its ending.
+        title: what it is called.
+        progress: called with (files judged, files in all).
+        drawing: called with (files drawn, files in all).
 
-    written = {".html": markup.html, ".htm": markup.html, ".md": markup.markdown}.get(Path(out).suffix.lower())
+    Raises:
+        PictureError: another ending.
+    """
+    from dpspec.report import dossier, page
+
+    target = Path(out)
+    written = {".html": page.html, ".htm": page.html, ".md": page.markdown}.get(target.suffix.lower())
     if written is None:
         raise PictureError("out", "is neither .html nor .md", "choose one of these endings", value=str(out))
-    found = _gathered(paths, progress)
-    write_whole(Path(out), written(dossier.report_page(found, title, progress)))
-    return _handed_on("report", found, [str(out)], f"wrote {out}")
+    found = _gathered(specifications, progress)
+    write_whole(target, written(dossier.report_page(found, title, drawing)))
+    data = {"written": [str(out)], "files": _ended(found)}
+    return CommandAnswer("report", found.exit_code, data, partial(_handed_on, f"wrote {out}", found), value=found)
 
 
-def write_site(*paths: AnyPath, out: AnyPath, title: str = "", progress: Progress | None = None) -> CommandAnswer:
-    """Write the same as a page for each specification and an index of all. `value` is the `Dossier` of what was found.
+def site(
+    *specifications: AnyPath,
+    out: AnyPath,
+    title: str = "",
+    progress: Progress | None = None,
+    drawing: Progress | None = None,
+) -> CommandAnswer:
+    """Write what `write_report` says as a page for each specification with an index, into a new folder. `value` has all of it.
 
     Args:
-        paths: files and folders; what is broken in them is told as such.
-        out: the new folder.
-        title: the title of the index.
-        progress: as for `write_report`.
+        specifications, title, progress, drawing: as in `write_report`.
+        out: the folder.
+
+    Raises:
+        ReleaseError: the folder exists.
     """
-    from dpspec.base.files import write_folder
-    from dpspec.report import dossier, markup
+    from dpspec.report import dossier, page
 
-    folder = Path(out)
-    if folder.exists() or folder.is_symlink():  # before the work of an hour is lost to it
+    if Path(out).exists() or Path(out).is_symlink():  # before an hour of work is lost to it
         raise ReleaseError("folder", "exists already", "choose another name or place", value=str(out))
-    found = _gathered(paths, progress)
-    pages = {name: markup.html(page) for name, page in dossier.site_pages(found, title, progress).items()}
-    write_folder(folder, pages)
-    said = f"wrote {out}: {len(pages)} pages, from {out}/index.html on"
-    return _handed_on("site", found, [f"{out}/{name}" for name in pages], said)
+    found = _gathered(specifications, progress)
+    pages = {name: page.html(one) for name, one in dossier.site_pages(found, title, drawing).items()}
+    write_folder(Path(out), pages)
+    data = {"written": [f"{out}/{name}" for name in pages], "files": _ended(found)}
+    head = f"wrote {out}: {len(pages)} pages, from {out}/index.html on"
+    return CommandAnswer("site", found.exit_code, data, partial(_handed_on, head, found), value=found)
 
 
-def _gathered(paths: tuple[AnyPath, ...], progress: Progress | None) -> Dossier:
+def _gathered(paths: Sequence[AnyPath], progress: Progress | None) -> Dossier:
     from dpspec.api import compare
     from dpspec.extension.loader import installed
     from dpspec.report.dossier import gather
@@ -432,12 +447,14 @@ def _gathered(paths: tuple[AnyPath, ...], progress: Progress | None) -> Dossier:
     return gather(paths, registry, lambda left, right: compare(left, right, registry), progress=progress)
 
 
-def _handed_on(command: str, found: Dossier, written: list[str], said: str) -> CommandAnswer:
+def _ended(found: Dossier) -> list[dict[str, str]]:
+    return [{"path": one.path, "outcome": one.word.word} for one in found.files]
+
+
+def _handed_on(head: str, found: Dossier) -> str:
     from dpspec.report.text import summary
 
-    ended = [{"path": one.path, "outcome": one.word.word} for one in found.files]
-    told = f"{said}\n{summary([one.word for one in found.files])}"
-    return CommandAnswer(command, found.exit_code, {"written": written, "files": ended}, partial(str, told), value=found)
+    return f"{head}\n{summary([one.word for one in found.files])}"
 
 
 # --- beginnings -----------------------------------------------------------------------------------

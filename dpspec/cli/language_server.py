@@ -212,7 +212,8 @@ def _class(registry: Registry, kind: str | None, name: str | None) -> type | Non
     if kind is None or name is None:
         return None
     try:
-        return registry.get(kind, name)
+        found: type = registry.get(kind, name)
+        return found
     except DpspecError:
         return None
 

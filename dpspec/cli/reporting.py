@@ -9,18 +9,18 @@ import click
 from dpspec.cli.face import formatted, say, tell
 
 if TYPE_CHECKING:
+    from dpspec.base.types import Progress
     from dpspec.report.drawing import Picture
+    from dpspec.report.terminal import Work
 
 _PANELS = ("trade-off", "profile", "renyi", "power", "posterior", "error")
 _FILES = click.argument("paths", metavar="FILES...", nargs=-1, required=True, type=click.Path())
 
 
 def _picture(_: click.Context, __: click.Parameter, value: str) -> Picture:
-    from pathlib import Path
-
     from dpspec.report.drawing import Picture
 
-    return Picture(Path(value))
+    return Picture(value)  # type: ignore[arg-type]  # it converts texts
 
 
 @click.command(short_help="Draw what promises allow and what mechanisms do.")
@@ -59,7 +59,7 @@ def curve(paths: tuple[str, ...], panel: str, out: Picture, as_json: bool, **opt
     from dpspec.report.terminal import Work
 
     with Work("drawing", unit="specifications") as work:
-        api.curve(*paths, panel=panel, out=out.path, progress=work, **options)
+        api.curve(*paths, panel=panel, out=out.path, progress=work, **options)  # type: ignore[arg-type]
     if as_json:
         say(json.document("curve", 0, {"written": [str(out.path)], "panel": panel}))
     else:
@@ -93,8 +93,8 @@ def report(paths: tuple[str, ...], out: str, title: str, as_json: bool) -> int:
     from dpspec import commands
     from dpspec.report.terminal import Work
 
-    with Work("judging and drawing", unit="files") as work:
-        found = commands.write_report(*paths, out=out, title=title, progress=work)
+    with Work("judging", unit="files") as work:
+        found = commands.write_report(*paths, out=out, title=title, progress=work, drawing=_then(work))
     return tell(found, as_json)
 
 
@@ -113,6 +113,17 @@ def site(paths: tuple[str, ...], out: str, title: str, as_json: bool) -> int:
     from dpspec import commands
     from dpspec.report.terminal import Work
 
-    with Work("judging and drawing", unit="files") as work:
-        found = commands.write_site(*paths, out=out, title=title, progress=work)
+    with Work("judging", unit="files") as work:
+        found = commands.site(*paths, out=out, title=title, progress=work, drawing=_then(work))
     return tell(found, as_json)
+
+
+def _then(work: Work) -> Progress:
+    """The progress of drawing, which comes after judging."""
+
+    def drawing(done: int, total: int) -> None:
+        if done == 1:
+            work.entitle("drawing")
+        work(done, total)
+
+    return drawing

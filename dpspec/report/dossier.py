@@ -28,7 +28,7 @@ from dpspec.report.audience import audience_data
 from dpspec.report.comparison import blocks_picture, order_mark, order_picture
 from dpspec.report.curves import risk_pictures
 from dpspec.report.explain import promise
-from dpspec.report.markup import Bullets, Figure, Grid, Handout, Heading, Mood, Piece, Sentence
+from dpspec.report.page import Bullets, Figure, Grid, Handout, Heading, Mood, Piece, Sentence
 from dpspec.report.terminal import (
     blocks_in_words,
     bracket_in_words,

@@ -18,6 +18,7 @@ import pytest
 from dpspec_divergences import AddRemove, Neighbour
 
 from dpspec.base.errors import NoFormulaError, NotEnumerableError
+from dpspec.base.exact import ln
 from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.vectors import IntegerCounts
 from dpspec.verifier.automatic.aligned import NoisyLaw
@@ -230,6 +231,54 @@ def test_half_lines_of_steps_are_those_of_exact_arithmetic() -> None:
                         continue
                     inside = (w > line.start if line.above else w < line.start) or (line.closed and w == line.start)
                     assert inside == wanted, (formula, end, above, closed, w)
+
+
+# --- mixtures -------------------------------------------------------------------------------------
+
+
+def mixed_geometric(x, rng):
+    shown = x[0] if rng.random() < 0.1 else 0
+    return shown + int(rng.geometric(0.5)) - int(rng.geometric(0.5))
+
+
+def mixed_far(x, rng):
+    return (3 * x[0] if rng.random() < 0.25 else x[1]) - rng.geometric(0.25) + rng.geometric(0.25)
+
+
+def two_types(x, rng):
+    noise = rng.geometric(0.5) - rng.geometric(0.5)
+    return int(x[0] + noise) if rng.random() < 0.5 else float(x[1] + noise)
+
+
+def by_hand(one: Any, two: Any, r: Fraction) -> Fraction:
+    """The largest ratio of two mixtures of two-sided geometric laws, over whole numbers far beyond all centers."""
+
+    def mass(mixed: Any, k: int) -> Fraction:
+        return sum((chance * r ** abs(k - center) for chance, center in mixed), Fraction(0))
+
+    return max(mass(one, k) / mass(two, k) for k in range(-30, 30))
+
+
+def test_a_mixture_of_geometric_noise_has_its_exact_constant() -> None:
+    """Against ratios of the masses at each whole number."""
+    tenth, quarter = Fraction(1, 10), Fraction(1, 4)
+    cases = [
+        (mixed_geometric, (1, 0), (0, 0), [(tenth, 1), (1 - tenth, 0)], [(Fraction(1), 0)], Fraction(1, 2)),
+        (mixed_geometric, (0, 0), (1, 0), [(Fraction(1), 0)], [(tenth, 1), (1 - tenth, 0)], Fraction(1, 2)),
+        (mixed_far, (1, 0), (0, 1), [(quarter, 3), (3 * quarter, 0)], [(quarter, 0), (3 * quarter, 1)], Fraction(3, 4)),
+    ]
+    for function, one, two, ours, theirs, ratio in cases:
+        laws = [enumerate_law(function, list(x), symbolic=True) for x in (one, two)]
+        assert laws[0].against(laws[1]).max_log_ratio().lower == ln(by_hand(ours, theirs, ratio))
+        assert laws[0].against(laws[1]).max_log_ratio().is_exact
+    bits = ValueLists(values=(0, 1), least=2, most=2)
+    assert verify_claim(mixed_geometric, spec_of(bits, "ln(11/10)"), draws=200).outcome is Outcome.VERIFIED
+    assert verify_claim(mixed_geometric, spec_of(bits, "0.0953"), draws=200).outcome is Outcome.REFUTED
+
+
+def test_a_mixture_whose_types_tell_the_coin_is_not_merged() -> None:
+    laws = [enumerate_law(two_types, list(x), symbolic=True) for x in ((0, 0), (1, 1))]
+    assert laws[0].against(laws[1]).max_log_ratio().upper >= ln(2)
 
 
 # --- claims ---------------------------------------------------------------------------------------

@@ -74,6 +74,11 @@ def test_the_file_says_what_was_read_off_the_data(run, tmp_path):
     assert lines[found[0]["line"] - 1].startswith("observed = ")
 
 
+def test_an_empty_line_is_told(run, tmp_path):
+    _, done = begin(run, tmp_path, written(tmp_path, "a,b\n1,2\n2,2\n\n", "survey.data"), "--no-ask")
+    assert "in up to 1 record nothing stands at all" in done.out
+
+
 def test_a_codebook_gives_nothing_away(run, tmp_path):
     table = written(tmp_path, "sex,age\n1,3\n2,44\n1,71\n")
     rows = "column,value,label\nsex,1,male\nsex,2,female\nage,..17,minor\nage,18..64,adult\nage,65..,old\n"
@@ -179,6 +184,7 @@ BAD = {
     "nameless": ("a,,\n1,2,3\n", "several columns without a name"),
     "wide": (",".join(map(str, range(10_000))) + "\n" + ",".join("1" * 10_000) + "\n", "has 10,000 columns"),
     "texts": ("a,b\n" + "".join(f"x{i},y{i}\n" for i in range(200)), "no column that can be an attribute"),
+    "record": ("17,F,3.5\n18,M,4\n19,F,5\n", "its first line looks like a record"),
     "binary": ("\x00\x01,\x02\n\x03", ""),
 }
 
@@ -229,6 +235,13 @@ def test_names_in_all_scripts(run, tmp_path):
     assert released(run, spec, tmp_path / "table.parquet", tmp_path / "out")
 
 
+def test_numbers_that_no_double_holds_are_left_out(run, tmp_path):
+    rows = [f"{9 * 10**18 + i // 2},{i % 3}" for i in range(400)]
+    spec, done = begin(run, tmp_path, written(tmp_path, "\n".join(["big,k", *rows])), "--no-ask")
+    assert "'big' is left out: it holds numbers of more than 15 digits" in done.out
+    assert run("check", spec).code == 0
+
+
 def test_types_of_every_kind(run, tmp_path):
     n = 300
     frame = pl.DataFrame({
@@ -252,7 +265,8 @@ def test_types_of_every_kind(run, tmp_path):
         assert released(run, spec, tmp_path / f"t{suffix}", tmp_path / f"out{suffix}")
 
 
-def test_half_a_million_values_are_counted_and_not_listed(run, tmp_path):
+@pytest.mark.slow
+def test_many_values_are_counted_and_not_listed(run, tmp_path):
     """A column with as many values as there are records is looked at by the library; nothing of it is in the file."""
     draw = random.Random(1)
     n = 50_000

@@ -9,7 +9,7 @@ import pytest
 from dpspec import api
 from dpspec.extension import installed
 from dpspec.report import dossier
-from dpspec.report.markup import Bullets, Grid, Handout, Heading, Sentence, html
+from dpspec.report.page import Bullets, Grid, Handout, Heading, Sentence, html
 from tests.report.browser import CHROMIUM, Browser
 
 pytest.importorskip("tornado")

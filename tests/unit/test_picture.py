@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from dpspec.base.errors import PictureError
 from dpspec.report import drawing as picture
 from dpspec.report.drawing import THEMES, ZOOM, Picture, pdf, png, text_width, wrapped
-from dpspec.report.markup import Handout, html
+from dpspec.report.page import Handout, html
 from dpspec.report.pictures import CurveLine, CurvePanel, svg
 
 CHART = svg("Risk", [CurvePanel(title="power", axis="level", lines=(CurveLine(name="α ≤ ε", points=((0.1, 0.2), (0.5, 0.6))),))])

@@ -44,7 +44,8 @@ import attrs
 
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import ln
-from dpspec.laws.atoms import IDENTICAL, Between
+from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy
+from dpspec.laws.combine import mixture
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.enclosed import Chance
@@ -177,6 +178,9 @@ class NoisyLaw(Law):
         found = by_choices(ours, theirs) or aligned(ours, theirs)
         if found is None or isinstance(found, Between):
             bounds = [pair.above() for pair in (found, end_by_end(ours, theirs)) if pair is not None]
+            known = single_numbers(ours, theirs)
+            if known is not None and (not bounds or isinstance(known, FiniteDichotomy)):  # others take long
+                return known
             found = Between((IDENTICAL,), tuple(bounds)) if bounds else None
         if found is None:
             raise NoFormulaError("law of drawn noise", "is not a shift of the noise of the other dataset", "have it sampled")
@@ -226,6 +230,64 @@ def by_choices(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | 
     union = UnionDichotomy(tuple(Fraction(one.chance) for one in ours), tuple(known))  # type: ignore[arg-type]
     told = not any(_may_look_alike(one.frame, other.frame) for one, other in itertools.combinations(ours, 2))
     return union if told else Between((IDENTICAL,), (union,))
+
+
+# --- mixtures of single numbers -------------------------------------------------------------------
+
+
+_MOST_WHOLE = 500
+"""So many whole numbers between the centers of noise are told apart."""
+
+
+def single_numbers(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | None:
+    """The pair of two trees that end in one number with noise each, by coins alone: of mixtures of laws that are known.
+
+    Two-sided geometric noise of one ratio has likelihood ratios that are constant beyond all centers, so the pair is finite.
+    """
+    trees = [[_number(one) for one in tree] for tree in (ours, theirs)]
+    found = [one for tree in trees for one in tree]
+    if None in found or len({kind for one in found if one is not None for kind in one[:1]}) > 1:
+        return None
+    mixed = [[(chance, law) for _, chance, law in filter(None, tree)] for tree in trees]
+    parts = [law for tree in mixed for _, law in tree]
+    if all(isinstance(law, TwoSidedGeometricLaw) for law in parts):
+        return _of_geometric(mixed)
+    if any(isinstance(law, TwoSidedGeometricLaw) for law in parts):
+        return None
+    laws = [mixture([chance for chance, _ in tree], [law for _, law in tree]) for tree in mixed]
+    try:
+        return laws[0].against(laws[1])
+    except NoFormulaError:
+        return None
+
+
+def _number(one: Branch) -> tuple[str, Fraction, Law] | None:
+    """The type, chance and law of a number with one draw of noise that a branch shows; None where it shows anything else."""
+    shown = one.frame[1] if isinstance(one.frame, tuple) else None
+    if one.is_conditioned or not isinstance(one.chance, Fraction) or one.outputs is None or len(one.outputs) != 1:
+        return None
+    if not isinstance(shown, tuple) or shown[:1] != ("hole",) or len(one.outputs[0].terms) != 1:
+        return None
+    center, ((noise, factor),) = one.outputs[0].constant, one.outputs[0].terms
+    if noise.kind == "laplace" and noise.size:
+        return shown[1], one.chance, LaplaceLaw(center, abs(factor) * noise.size)
+    if noise.kind == "normal" and noise.size:
+        return shown[1], one.chance, GaussianLaw(center, factor**2 * noise.size)
+    if noise.kind == "two-sided geometric" and abs(factor) == 1 and center.denominator == 1 and 0 < noise.size < 1:
+        return shown[1], one.chance, TwoSidedGeometricLaw(int(center), ln(1 / (1 - noise.size)))
+    return None
+
+
+def _of_geometric(mixed: Sequence[Sequence[tuple[Fraction, Any]]]) -> Dichotomy | None:
+    """The pair of two mixtures of two-sided geometric laws, where their ratio is one number: tails, and what lies between."""
+    laws = [law for tree in mixed for _, law in tree]
+    centers = [law.center for law in laws]
+    low, high = min(centers), max(centers)
+    if len({law.decay for law in laws}) > 1 or laws[0].ratio is None or high - low > _MOST_WHOLE:
+        return None
+    cells = [lambda law: 1 - law.at_least(low + 1), lambda law: law.at_least(high)] if low < high else [lambda law: Fraction(1)]
+    cells += [lambda law, k=k: law.probability(k) for k in range(low + 1, high)]
+    return FiniteDichotomy.of(tuple(sum((chance * cell(law) for chance, law in tree), Fraction(0)) for tree in mixed) for cell in cells)
 
 
 _WHOLE = ("int", "np.int64")

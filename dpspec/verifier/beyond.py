@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 from flint import ctx
 
-from dpspec.base.errors import DpspecError, NotEnumerableError
+from dpspec.base.errors import DpspecError
 from dpspec.base.exact import INFINITY, Bracket, number
 from dpspec.blocks.space import Dataset, presented
 from dpspec.grammar.spec import PrivacySpec
@@ -43,7 +43,9 @@ _PRECISION = 64
 LawOn = Callable[[Dataset], Law]
 
 
-def exceeding_pair(law_on: LawOn, spec: PrivacySpec, *, seed: int, seconds: float) -> tuple[Verdict, tuple[Dataset, Dataset]] | str:
+def exceeding_pair(
+    law_on: LawOn, spec: PrivacySpec, *, seed: int, seconds: float
+) -> tuple[Verdict, tuple[Dataset, Dataset]] | str:
     """A refutation by the laws on one pair, with the pair; or why there is none.
 
     Args:
@@ -106,7 +108,10 @@ def _pairs(spec: PrivacySpec, seed: int) -> list[ChosenPair]:
 
 def _differences(pair: ChosenPair) -> tuple[Hashable, ...]:
     """The entries that are in one dataset and not in the other."""
-    sides = [Counter(map(repr, one)) if isinstance(one, list | tuple) else Counter([repr(one)]) for one in map(presented, (pair.left, pair.right))]
+    sides = [
+        Counter(map(repr, one)) if isinstance(one, list | tuple) else Counter([repr(one)])
+        for one in map(presented, (pair.left, pair.right))
+    ]
     return tuple(sorted((sides[0] - sides[1]).items())), tuple(sorted((sides[1] - sides[0]).items()))
 
 

@@ -191,7 +191,9 @@ def stepped(generator: random.Random, formula: Any, exactly: Any, depth: int) ->
     """A random monotone function of a formula, and the same in exact arithmetic."""
     if not depth:
         return formula, exactly
-    step = generator.choice(["round", "digits", "floor", "ceil", "int", "floordiv", "add", "sub", "rsub", "mul", "truediv", "rint"])
+    step = generator.choice(
+        ["round", "digits", "floor", "ceil", "int", "floordiv", "add", "sub", "rsub", "mul", "truediv", "rint"]
+    )
     other = Fraction(generator.choice([-6, -3, -2, -1, 1, 2, 3, 5]), generator.choice([1, 2, 4]))
     known = Affine(other)
     made: dict[str, tuple[Any, Any]] = {
@@ -215,7 +217,10 @@ def test_half_lines_of_steps_are_those_of_exact_arithmetic() -> None:
     """Every draw in eighths, so that all ties occur, against steps taken of fractions."""
     generator, noise = random.Random(11), NoiseDraw(1, "laplace", Fraction(1))
     for _ in range(400):
-        factor, shift = Fraction(generator.choice([-2, -1, 1, 2]), generator.choice([1, 2])), Fraction(generator.randint(-6, 6), 4)
+        factor, shift = (
+            Fraction(generator.choice([-2, -1, 1, 2]), generator.choice([1, 2])),
+            Fraction(generator.randint(-6, 6), 4),
+        )
         start = Affine(shift, ((noise, factor),)), lambda w, a=factor, c=shift: a * w + c
         formula, exactly = stepped(generator, *start, generator.randint(1, 3))
         draws = [Fraction(k, 8) for k in range(-24, 25)]

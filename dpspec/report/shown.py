@@ -162,7 +162,12 @@ def _html(part: RenderableType) -> str:
 
 
 def _cell(tag: str, part: RenderableType, style: object) -> str:
-    inner = _html(part) if isinstance(part, (Group, Padding, Table)) else _inline(part, style)
+    if isinstance(part, Group):
+        inner = "".join(
+            _html(one) if isinstance(one, (Group, Padding, Table)) else f"<div>{_inline(one)}</div>" for one in part.renderables
+        )
+    else:
+        inner = _html(part) if isinstance(part, (Padding, Table)) else _inline(part, style)
     return f'<{tag} style="{_CELL}">{inner}</{tag}>'
 
 
@@ -247,6 +252,8 @@ def _in_cell(part: RenderableType, style: object = "") -> str:
 
 
 def _markdown_table(table: Table) -> str:
+    if not _has_header(table) and len(table.columns) == 2 and all(str(line[0]) == "-" for line in _lines(table)):
+        return "\n".join(f"- {_in_cell(line[1])}" for line in _lines(table))
     heads = [_in_cell(column.header) for column in table.columns] if _has_header(table) else [""] * len(table.columns)
     rows = [heads, ["---"] * len(heads)]
     rows += [[_in_cell(cell) for cell in line] for line in _lines(table)]

@@ -20,7 +20,7 @@ _FILES = click.argument("paths", metavar="FILES...", nargs=-1, required=True, ty
 def _picture(_: click.Context, __: click.Parameter, value: str) -> Picture:
     from dpspec.report.drawing import Picture
 
-    return Picture(value)  # type: ignore[arg-type]  # it converts texts
+    return Picture(value)  # it converts texts
 
 
 @click.command(short_help="Draw what promises allow and what mechanisms do.")
@@ -59,7 +59,7 @@ def curve(paths: tuple[str, ...], panel: str, out: Picture, as_json: bool, **opt
     from dpspec.report.terminal import Work
 
     with Work("drawing", unit="specifications") as work:
-        api.curve(*paths, panel=panel, out=out.path, progress=work, **options)  # type: ignore[arg-type]
+        api.curve(*paths, panel=panel, out=out.path, progress=work, **options)
     if as_json:
         say(json.document("curve", 0, {"written": [str(out.path)], "panel": panel}))
     else:

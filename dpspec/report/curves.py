@@ -28,7 +28,7 @@ import attrs
 
 from dpspec.base.errors import DpspecError, PictureError
 from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, largest, number, rational
-from dpspec.grammar.structure import Bounded, NoisyCount, View
+from dpspec.grammar.structure import Bounded, NoisyCount, Structure, View
 from dpspec.laws.dichotomy import Dichotomy, exact_atoms_of
 from dpspec.laws.law import Kind
 from dpspec.laws.location import Location
@@ -45,6 +45,7 @@ from dpspec.verifier.verdict import Verdict
 
 if TYPE_CHECKING:
     from dpspec.base.types import Progress
+    from dpspec.blocks.space import DatasetSpace
     from dpspec.extension.hooks import Registry
     from dpspec.grammar.mechanism import Mechanism
     from dpspec.grammar.spec import PrivacySpec
@@ -229,7 +230,7 @@ def _proved(
 ) -> tuple[tuple[Dichotomy, ...], str]:
     """The pair of datasets that a proof finds farthest apart; where it lies beyond the distance, one of them and no record."""
     proved = derive(mechanism, spec) if verdict is None else verdict
-    structure = mechanism.structure(spec.space)
+    structure = _structure(mechanism, spec.space)
     attained = None if not isinstance(proved, Verdict) or proved.tightest is None else proved.tightest.attained
     if attained is None or structure is None or structure.is_sampled:
         return (), "no two datasets are known that its laws are compared on"
@@ -250,6 +251,11 @@ def _proved(
             scope = "the datasets that a proof finds farthest apart" if structure.publishes_views else BEFORE
             return (apart, apart.reverse()), scope
     return (), f"no two datasets within distance {distance} are known that its laws are compared on"
+
+
+def _structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | None:
+    """How it is made, as its own class states it: a class that is derived from that one may have changed its law."""
+    return mechanism.structure(space) if "structure" in vars(type(mechanism)) else None
 
 
 def _distinct(pairs: Iterator[Dichotomy]) -> Iterator[Dichotomy]:
@@ -442,7 +448,7 @@ def _renyi(subject: CurveSubject, colour: int, registry: Registry) -> Iterator[C
 
 def noises(document: SpecDocument) -> tuple[Location, ...]:
     """The laws of the noise on the counts of a mechanism, the least first; none where it adds no noise of a known kind."""
-    structure = None if document.mechanism is None else document.mechanism.structure(document.spec.space)
+    structure = None if document.mechanism is None else _structure(document.mechanism, document.spec.space)
     laws = dict.fromkeys(_noise(view) for view in (() if structure is None else structure.views))
     known = [law for law in laws if isinstance(law, Location)]
     return tuple(sorted(known, key=lambda law: off_by(law, Fraction(SHARES[0]))))

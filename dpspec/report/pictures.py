@@ -147,7 +147,8 @@ def svg(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme: 
     rest = [2 * MARGIN - 20 + LEGEND * len(_legend(panel, room)) + _EXTRA * (len(_title(panel, room)) - 1) for panel in shown]
     plot = float(HEIGHT if not form.height else max(120.0, (form.height / form.zoom - above - sum(rest) - 16) / len(shown)))
     height = above + sum(rest) + plot * len(shown) + 16
-    lines = list(head_of(title, width, height, palette, form.zoom))
+    names = dict.fromkeys(line.name for panel in shown for line in panel.lines if line.name)
+    lines = list(head_of(f"{title}: {', '.join(names)}" if names else title, width, height, palette, form.zoom))
     for row, head in enumerate(heads):
         lines.append(written(MARGIN - 30, MARGIN // 2 + LEGEND * row, head, _HEAD, palette.ink, 'font-weight="bold"'))
     for row, one in enumerate(notes):

@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from statistics import NormalDist
 
+import attrs
 import pytest
 from hypothesis import given, strategies as st
 
@@ -19,7 +20,7 @@ from dpspec.base.exact import Bracket
 from dpspec.extension import installed
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.integers import DiscreteGaussianLaw
-from dpspec.report.curves import ALLOWED, PANELS, _lines_of, off_by, sampled
+from dpspec.report.curves import ALLOWED, PANELS, _lines_of, noises, off_by, sampled, subject_of
 from dpspec.report.drawing import SIZES
 from dpspec.report.pictures import CurveLine, CurvePanel, steps, svg, value_mark
 
@@ -272,3 +273,14 @@ def test_no_specification_at_all():
 def test_a_level_outside_0_and_1_is_refused(level):
     with pytest.raises(PictureError, match="must lie in"):
         api.curve(RESPONSE, panel="posterior", level=level)
+
+
+def test_a_class_that_changes_the_law_of_another_gets_no_curve_of_its_structure():
+    document = api.read(LAPLACE)
+    kind = type(document.mechanism)
+    changed = type("Changed", (kind,), {"law": kind.law})
+    other = changed(**{field.name: getattr(document.mechanism, field.name) for field in attrs.fields(kind) if field.init})
+    assert noises(document)
+    assert not noises(attrs.evolve(document, mechanism=other))
+    assert subject_of(document).pairs
+    assert not subject_of(attrs.evolve(document, mechanism=other)).pairs

@@ -22,6 +22,8 @@ root_doc = "index"
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 nb_execution_mode = os.environ.get("DPSPEC_SITE_NOTEBOOKS", "force")
+if nb_execution_mode == "off":
+    suppress_warnings = ["myst-nb.lexer"]  # a notebook that was not run does not say its language
 nb_execution_raise_on_error = True
 nb_execution_timeout = 60
 nb_execution_show_tb = True

@@ -42,7 +42,7 @@ def main() -> int:
 
     os.environ["DPSPEC_SITE_MADE"] = str(made.resolve())
     code = sphinx(["-q", "-W", "--keep-going", "-E", "-j", "auto", "-b", "html", "-d", str(doctrees), str(DOCS), str(given.out)])
-    return code or _fail(list(faults(given.out)))
+    return _fail(list(faults(given.out))) or code
 
 
 def _fail(lines: list[str]) -> int:

@@ -22,7 +22,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 
@@ -242,7 +242,8 @@ def _proved(
         if not 0 < far <= distance or not spec.multiverse.share_universe(left, right, spec.space):
             continue
         cases = [
-            view.between(*(cells_of(view, side, spec.space) for side in (left, right)), spec.space) for view in structure.views
+            view.between(cells_of(view, left, spec.space), cells_of(view, right, spec.space), spec.space)
+            for view in structure.views
         ]
         if all(case is not None for case in cases):
             apart = product_of(p.against(q) for case in cases for p, q in case or ())
@@ -340,7 +341,7 @@ def _power(subject: CurveSubject, colour: int) -> Iterator[CurveLine]:
     if subject.pairs:
         values = [_own_power(subject, level) for level in levels]
         tops = [_upper(value.upper) if subject.complete else _lower(value.lower) for value in values]
-        side = "above" if subject.complete else "below"
+        side: Literal["above", "below"] = "above" if subject.complete else "below"
         points = tuple((float(place), top) for place, top in enumerate(tops))
         marks = tuple(value_mark(top, side) for top in tops)
         yield CurveLine(
@@ -371,7 +372,7 @@ def _posterior(subject: CurveSubject, colour: int, level: Fraction) -> Iterator[
 
 
 def _profile(subject: CurveSubject, colour: int, registry: Registry) -> Iterator[CurveLine]:
-    name, own = _names(subject)
+    name, _ = _names(subject)
     last = 0.0
     source = subject.spec.output_divergence
     if subject.bound is not None and not subject.bound.is_infinite:
@@ -454,7 +455,7 @@ def _noise(view: View) -> object:
 
 
 def off_by(law: Location, share: Fraction) -> Fraction:
-    """The least distance from the center, to a whole number or to three digits upwards, that holds a share of the law for certain.
+    """The least distance from the center, to a whole number or to three digits upwards, that holds a share of a law for sure.
 
     >>> from dpspec.laws.continuous import LaplaceLaw
     >>> float(off_by(LaplaceLaw(0, 1), Fraction(1, 2)))
@@ -625,7 +626,7 @@ def _percent(share: str) -> str:
     return f"{float(Fraction(share)) * 100:g} %"
 
 
-def _lines_of(
+def _lines_of(  # noqa: PLR0917 - one file, and what is asked of it
     document: SpecDocument, panel: str, place: int, registry: Registry, distance: NumberLike | None, level: Fraction
 ) -> tuple[list[CurveLine], list[str]]:
     """The series of one specification, and what could not be drawn of it."""

@@ -1,4 +1,4 @@
-"""A report to hand on: some specifications, what was found about each, how they compare, what they add up to, and on what it rests.
+"""A report to hand on: some specifications, what was found about each, how they compare, what they add up to, on what it rests.
 
 `gather` judges and compares; `report_page` and `site_pages` put it into words. A file that cannot be read or judged keeps its
 place, with its error. Nothing in a page depends on the hour or the machine: the same files give the same bytes.
@@ -28,7 +28,7 @@ from dpspec.report.audience import audience_data
 from dpspec.report.comparison import blocks_picture, order_mark, order_picture
 from dpspec.report.curves import risk_pictures
 from dpspec.report.explain import promise
-from dpspec.report.page import Figure, Grid, Heading, Listed, Mood, Page, Piece, Sentence
+from dpspec.report.page import Bullets, Figure, Grid, Handout, Heading, Mood, Piece, Sentence
 from dpspec.report.terminal import (
     blocks_in_words,
     bracket_in_words,
@@ -143,8 +143,8 @@ def gather(paths: Sequence[str | Path], registry: Registry, compare: Compare, pr
     for path in paths:
         try:
             listed |= {str(file): None for file in spec_files(path) if str(file) not in listed}
-        except DpspecError as fault:
-            listed.setdefault(str(path), fault)
+        except DpspecError as problem:
+            listed.setdefault(str(path), problem)
     files = []
     for done, (file, fault) in enumerate(listed.items(), 1):
         files.append(_filed(file, fault, registry))
@@ -226,7 +226,7 @@ def file_pieces(one: FiledReport, anchor: str = "", level: int = 2) -> Iterator[
         yield Heading(words=_shortened(one.name), level=level, anchor=anchor)
     if one.fault is not None:
         yield Sentence(mark=one.word.label, mood=mood_of(one.word), words=f"{one.path} could not be judged:")
-        yield Listed(items=tuple(str(single) for single in each(one.fault)))
+        yield Bullets(items=tuple(str(single) for single in each(one.fault)))
     if one.document is None:
         return
     yield Sentence(words=one.document.title)
@@ -242,7 +242,7 @@ def file_pieces(one: FiledReport, anchor: str = "", level: int = 2) -> Iterator[
     yield Heading(words="File and sources", level=3)
     named = [f"{label}: {words}" for label, words in one.document.source]
     items = (f"file {one.path}", f"SHA-256 {one.hash}", *named, *(str(source) for source in one.document.sources))
-    yield Listed(items=items)
+    yield Bullets(items=items)
 
 
 def _standing(found: FileReport) -> Iterator[Piece]:
@@ -305,7 +305,7 @@ def _checked(found: FileReport) -> Iterator[Piece]:
     assumed |= dict.fromkeys(str(one) for one in found.document.assumed)
     if assumed:
         yield Heading(words="What that rests on", level=4)
-        yield Listed(items=tuple(assumed))
+        yield Bullets(items=tuple(assumed))
 
 
 def _verdict(one: Obligation, document: SpecDocument) -> Iterator[Piece]:
@@ -345,7 +345,8 @@ def _witness(witness: Witness, space: DatasetSpace) -> Iterator[Piece]:
     ]  # fmt: skip
     if witness.event is not None:
         event = witness.event
-        rows += [("event", f"{_shortened(event.text, 400)} ({event.role})"), ("its probability at x", probability_in_words(event.left)),
+        rows += [("event", f"{_shortened(event.text, 400)} ({event.role})"),
+                 ("its probability at x", probability_in_words(event.left)),
                  ("its probability at x'", probability_in_words(event.right))]  # fmt: skip
     rows += [("note", witness.note)] if witness.note else []
     yield Grid(caption="What the two show", heads=("number", "value"), rows=tuple(rows))
@@ -405,10 +406,10 @@ def _marked(caption: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]
 _CAPTIONS = {
     "power": "How often the best test of one dataset against a neighbour finds out, at four levels. The open bar is what the "
     "promise allows to any mechanism, the full bar what was found of the one in the file. The numbers stand in the table.",
-    "posterior": "What somebody believes after the best test at level 5 % has accused one of two datasets, for each belief before. "
-    "On the diagonal nothing is learned.",
-    "trade-off": "The two errors that a test of one dataset against a neighbour must make. The band is what a promise allows; the "
-    "nearer a curve is to the upper edge, the less can be found out.",
+    "posterior": "What somebody believes after the best test at level 5 % has accused one of two datasets, for each belief "
+    "before. On the diagonal nothing is learned.",
+    "trade-off": "The two errors that a test of one dataset against a neighbour must make. The band is what a promise allows; "
+    "the nearer a curve is to the upper edge, the less can be found out.",
 }
 
 
@@ -440,7 +441,7 @@ def _beside(document: SpecDocument) -> Iterator[Piece]:
     inferred = [str(one) for one in document.provenance if one.how in ("inferred", "assumed")]
     if steps or inferred:
         yield Heading(words="What the promise does not cover, and what is not stated", level=3)
-        yield Listed(items=(*(f"outside of the promise: {step}" for step in steps), *inferred))
+        yield Bullets(items=(*(f"outside of the promise: {step}" for step in steps), *inferred))
 
 
 # --- several --------------------------------------------------------------------------------------
@@ -509,13 +510,13 @@ def _pair(found: Comparison, names: tuple[str, str]) -> Iterator[Piece]:
     picture = blocks_picture(found, short, theme="page")
     yield Figure(svg=picture, caption="The five blocks side by side, with the steps that separate them.", wide=True)
     for premise, conclusion, way in (("A", "B", found.forward), ("B", "A", found.backward)):
-        moods = tuple("bad" if step.holds is False else "" for step in way.steps)
+        moods: tuple[Mood, ...] = tuple("bad" if step.holds is False else "" for step in way.steps)
         marks = {True: "holds", False: "fails", None: "open"}
         steps = tuple((step.block, marks[step.holds], step.reason) for step in way.steps)
         if steps:
             yield Grid(caption=f"From {premise} to {conclusion}", heads=("block", "step", "reason"), rows=steps, moods=moods)
     if found.notes:
-        yield Listed(items=found.notes)
+        yield Bullets(items=found.notes)
 
 
 def _answer(premise: str, conclusion: str, way: Direction) -> str:
@@ -532,8 +533,8 @@ def ledger_pieces(dossier: Dossier) -> Iterator[Piece]:
         return
     yield Heading(words="Ledger", level=2, anchor="ledger")
     yield Sentence(
-        words=f"If all of these are released from one data collection: {budget_in_words(total.spec.budget)} together, per unit of "
-        f"{thing_in_words(total.spec.input_divergence)}, measured by {thing_in_words(total.spec.output_divergence)} "
+        words=f"If all of these are released from one data collection: {budget_in_words(total.spec.budget)} together, per unit "
+        f"of {thing_in_words(total.spec.input_divergence)}, measured by {thing_in_words(total.spec.output_divergence)} "
         f"({total.rule}; {total.citation})."
     )
     rows = []
@@ -543,7 +544,7 @@ def ledger_pieces(dossier: Dossier) -> Iterator[Piece]:
     heads = ("part", "as stated", f"in {total.spec.budget.parameter} of the total", "how its claim stands")
     yield Grid(caption="The parts", heads=heads, rows=tuple(rows))
     if total.losses():
-        yield Listed(items=total.losses())
+        yield Bullets(items=total.losses())
 
 
 def versions(dossier: Dossier) -> Iterator[Piece]:
@@ -561,18 +562,18 @@ FOOT = (
 )
 
 
-def report_page(dossier: Dossier, title: str = "", progress: Progress | None = None) -> Page:
+def report_page(dossier: Dossier, title: str = "", progress: Progress | None = None) -> Handout:
     """Everything as one page."""
     anchors = _slugs(dossier.files)
     pieces: list[Piece] = [Heading(words="Summary", anchor="summary"), *summary(dossier, [f"#{anchor}" for anchor in anchors])]
     rest = [*compared(dossier), *ledger_pieces(dossier), *versions(dossier)]
     heads = [(piece.words, f"#{piece.anchor}") for piece in rest if isinstance(piece, Heading) and piece.anchor]
-    pieces.append(Listed(items=tuple(words for words, _ in heads), links=tuple(link for _, link in heads)))
+    pieces.append(Bullets(items=tuple(words for words, _ in heads), links=tuple(link for _, link in heads)))
     for done, (one, anchor) in enumerate(zip(dossier.files, anchors, strict=True), 1):
         pieces += file_pieces(one, anchor)
         if progress is not None:
             progress(done, len(anchors))
-    return Page(title=title or _title(dossier), pieces=(*pieces, *rest), foot=FOOT)
+    return Handout(title=title or _title(dossier), pieces=(*pieces, *rest), foot=FOOT)
 
 
 def _title(dossier: Dossier) -> str:
@@ -581,20 +582,20 @@ def _title(dossier: Dossier) -> str:
     return f"Report on {count(len(dossier.files), 'specification')}"
 
 
-def site_pages(dossier: Dossier, title: str = "", progress: Progress | None = None) -> dict[str, Page]:
+def site_pages(dossier: Dossier, title: str = "", progress: Progress | None = None) -> dict[str, Handout]:
     """A page for each specification, and an index of all: file name to page."""
     slugs = _slugs(dossier.files)
     pages = {}
     for done, (one, slug) in enumerate(zip(dossier.files, slugs, strict=True), 1):
-        back = Listed(items=("All specifications",), links=("index.html",))
-        pages[f"{slug}.html"] = Page(
+        back = Bullets(items=("All specifications",), links=("index.html",))
+        pages[f"{slug}.html"] = Handout(
             title=_shortened(one.name), pieces=(back, Heading(words="Summary"), *file_pieces(one, level=0)), foot=FOOT
         )
         if progress is not None:
             progress(done, len(slugs))
     index = [Heading(words="Summary"), *summary(dossier, [f"{slug}.html" for slug in slugs])]
     index += [*compared(dossier), *ledger_pieces(dossier), *versions(dossier)]
-    return {"index.html": Page(title=title or _title(dossier), pieces=tuple(index), foot=FOOT), **pages}
+    return {"index.html": Handout(title=title or _title(dossier), pieces=tuple(index), foot=FOOT), **pages}
 
 
 def _slugs(files: Sequence[FiledReport]) -> list[str]:

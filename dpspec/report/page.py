@@ -53,7 +53,7 @@ class Sentence:
 
 
 @attrs.frozen(kw_only=True)
-class Listed:
+class Bullets:
     """Sentences as a list; where they have links, to these.
 
     Args:
@@ -99,11 +99,11 @@ class Figure:
     wide: bool = False
 
 
-Piece: TypeAlias = "Heading | Sentence | Listed | Grid | Figure"
+Piece: TypeAlias = "Heading | Sentence | Bullets | Grid | Figure"
 
 
 @attrs.frozen(kw_only=True)
-class Page:
+class Handout:
     """A page.
 
     Args:
@@ -150,7 +150,8 @@ footer{color:var(--faint);font-size:.85rem;margin-top:3rem;padding-bottom:2rem}
 @media print{:root{"""
     f"color-scheme:light;{page_colours(LIGHT)}--open:{_OPEN['light']};--link:#1b1b1b"
     """}body{font-size:10pt}header,main,footer{max-width:none;padding:0}.skip,nav{display:none}.frame{overflow:visible}
-section{content-visibility:visible}.wide svg{max-width:100%}h2,h3,h4{break-after:avoid}tr,li{break-inside:avoid}a{text-decoration:none}}
+section{content-visibility:visible}.wide svg{max-width:100%}h2,h3,h4{break-after:avoid}
+tr,li{break-inside:avoid}a{text-decoration:none}}
 """
 )
 _MANY_COLUMNS = 4
@@ -158,10 +159,10 @@ _MANY_COLUMNS = 4
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-def html(page: Page) -> str:
+def html(page: Handout) -> str:
     """The page as one HTML file.
 
-    >>> html(Page(title="<b>", pieces=(Heading(words="One"),))).count("&lt;b&gt;")
+    >>> html(Handout(title="<b>", pieces=(Heading(words="One"),))).count("&lt;b&gt;")
     2
     """
     title = _text(page.title)
@@ -230,7 +231,7 @@ def _piece(piece: Piece) -> str:
     if isinstance(piece, Sentence):
         mark = f"<strong{_mood(piece.mood)}>{_text(piece.mark)}</strong> " if piece.mark else ""
         return f'<p dir="auto">{mark}{_text(piece.words)}</p>'
-    if isinstance(piece, Listed):
+    if isinstance(piece, Bullets):
         return _list(piece)
     if isinstance(piece, Figure):
         caption = f"<figcaption>{_text(piece.caption)}</figcaption>"
@@ -248,7 +249,7 @@ def _frame(name: str, inner: str) -> str:
     return f'<div class="frame" role="region" tabindex="0" aria-label="{_text(name)}">{inner}</div>'
 
 
-def _list(piece: Listed) -> str:
+def _list(piece: Bullets) -> str:
     links = piece.links or ("",) * len(piece.items)
     rows = [
         f'<li dir="auto">{_linked(item, link)}</li>' for item, link in zip(piece.items, links, strict=True)
@@ -263,7 +264,8 @@ def _linked(words: str, link: str) -> str:
 
 def _table(piece: Grid) -> str:
     heads = "".join(f'<th scope="col">{_text(head)}</th>' for head in piece.heads)
-    moods = piece.moods or ("",) * len(piece.rows)
+    none: Mood = ""
+    moods = piece.moods or (none,) * len(piece.rows)
     links = piece.links or ("",) * len(piece.rows)
     rows = []
     for (first, *rest), mood, link in zip(piece.rows, moods, links, strict=True):
@@ -281,10 +283,10 @@ def _table(piece: Grid) -> str:
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
-def markdown(page: Page) -> str:
+def markdown(page: Handout) -> str:
     """The page as Markdown; of a picture its caption, for what it shows stands in a table beside it.
 
-    >>> print(markdown(Page(title="A <b>", pieces=(Sentence(words="x", mark="holds"),))).strip())
+    >>> print(markdown(Handout(title="A <b>", pieces=(Sentence(words="x", mark="holds"),))).strip())
     # A \\<b\\>
     <BLANKLINE>
     **holds** x
@@ -304,7 +306,7 @@ def _in_markdown(piece: Piece) -> str:
         return f"{'#' * piece.level} {_plain(piece.words)}"
     if isinstance(piece, Sentence):
         return f"**{_plain(piece.mark)}** {_plain(piece.words)}" if piece.mark else _plain(piece.words)
-    if isinstance(piece, Listed):
+    if isinstance(piece, Bullets):
         return "" if piece.links else "\n".join(f"- {_plain(item)}" for item in piece.items)
     if isinstance(piece, Figure):
         return f"*Picture: {_plain(piece.caption)}*"

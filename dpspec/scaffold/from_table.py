@@ -211,7 +211,7 @@ def draft(path: Path, formats: Formats, *, columns: Sequence[str] = (), codebook
         made, remark = _proposed(name, column, declared)
         attributes.append(evolve(made, column=None if name == column.name else column.name))
         remarks[name] = remark
-        covered = _covers(column, made)
+        covered = _covers(column, made, declared)
         if (column.name not in codebook and not (declared and covered)) or (column.missing and "" not in declared):
             observed.append(name)
         if column.name in codebook and not covered:
@@ -257,14 +257,13 @@ def _name(column: str, taken: Sequence[str]) -> str:
     return next(name for name in (base, *(f"{base} {n}" for n in range(2, len(taken) + 3))) if name not in taken)
 
 
-def _covers(column: ColumnSeen, made: Attribute) -> bool:
-    """Whether an attribute is known to have a category for every value that occurs."""
-    known = {*made.categories, *made.exact_recodes()}
+def _covers(column: ColumnSeen, made: Attribute, declared: Mapping[str, str]) -> bool:
+    """Whether a codebook is known to name every value that occurs; a value that is the label of another one is not named."""
     values = column.values
     low, high = column.low, column.high
     if values is None and column.plain and low is not None and high is not None and high - low < _SPAN:
         values = tuple(map(str, range(int(low), int(high) + 1)))  # all that may occur
-    return values is not None and all(value.strip() in known or made.band(value.strip()) is not None for value in values)
+    return values is not None and all(value.strip() in declared or made.band(value.strip()) is not None for value in values)
 
 
 def _proposed(name: str, column: ColumnSeen, declared: Mapping[str, str]) -> tuple[Attribute, str]:

@@ -286,6 +286,68 @@ def test_a_mixture_whose_types_tell_the_coin_is_not_merged() -> None:
     assert laws[0].against(laws[1]).max_log_ratio().upper >= ln(2)
 
 
+# --- the largest with Gumbel noise ----------------------------------------------------------------
+
+
+def gumbel_largest(x, rng):
+    return int(np.argmax(np.array([x[0], 2 * x[1], 0.5]) + rng.gumbel(0, 2.0, 3)))
+
+
+def gumbel_larger(x, rng):
+    return "first" if x[0] + rng.gumbel(0, 0.5) > x[1] + rng.gumbel(0, 0.5) else "second"
+
+
+def gumbel_and_a_coin(x, rng):
+    place = int(np.argmax(np.array([x[0], x[1], 0]) + rng.gumbel(0, 1.0, 3)))
+    return place if rng.random() < 0.5 else 0
+
+
+def shown_too(x, rng):
+    noisy = np.array([x[0], x[1], 0]) + rng.gumbel(0, 1.0, 3)
+    return int(np.argmax(noisy)), float(noisy[0])
+
+
+def smallest(x, rng):
+    return int(np.argmin(np.array([x[0], x[1], 0]) + rng.gumbel(0, 1.0, 3)))
+
+
+def two_scales(x, rng):
+    return bool(x[0] + rng.gumbel(0, 1.0) > x[1] + rng.gumbel(0, 2.0))
+
+
+def used_twice(x, rng):
+    noisy = np.array([x[0], x[1], 0]) + rng.gumbel(0, 1.0, 3)
+    return int(np.argmax(noisy)), bool(noisy[0] > noisy[1])
+
+
+def shares(scores: list[float], scale: float) -> list[float]:
+    weights = [math.exp(score / scale) for score in scores]
+    return [weight / sum(weights) for weight in weights]
+
+
+def test_the_largest_with_gumbel_noise_has_the_chances_of_the_exponential_mechanism() -> None:
+    for x in ((0, 1), (1, 0), (1, 1)):
+        known = [
+            (gumbel_largest, dict(enumerate(shares([x[0], 2 * x[1], 0.5], 2.0)))),
+            (gumbel_larger, dict(zip(("first", "second"), shares([*x], 0.5), strict=True))),
+            (gumbel_and_a_coin, {k: p / 2 + (k == 0) / 2 for k, p in enumerate(shares([*x, 0], 1.0))}),
+        ]
+        for function, wanted in known:
+            law = enumerate_law(function, list(x), symbolic=True)
+            assert {o: float(law.probability(o)) for o in law.support} == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize("function", [shown_too, smallest, two_scales, used_twice], ids=lambda f: f.__name__)
+def test_gumbel_noise_that_does_more_than_to_race_stays_noise(function: Any) -> None:
+    assert isinstance(enumerate_law(function, [0, 1], symbolic=True), NoisyLaw)
+
+
+def test_the_exponential_mechanism_by_gumbel_noise_is_verified() -> None:
+    bits = ValueLists(values=(0, 1), least=2, most=2)
+    assert verify_claim(gumbel_largest, spec_of(bits, 1), draws=200).outcome is Outcome.VERIFIED
+    assert verify_claim(gumbel_larger, spec_of(bits, 1), draws=200).outcome is Outcome.REFUTED
+
+
 # --- claims ---------------------------------------------------------------------------------------
 
 
@@ -355,6 +417,25 @@ def test_right_code_and_what_no_double_shows_are_not_refuted(function: Any) -> N
     """The last one tells its count with probability e^-60, which no generator reaches."""
     found = verify_claim(function, spec_of(LISTS, 1, distance="symmetric-difference"), draws=2_000, seconds=8)
     assert found.outcome is not Outcome.REFUTED
+
+
+def rounded_before_a_threshold(x, rng):
+    found = []
+    for value in sorted(set(x)):
+        noisy = float(np.round((x.count(value) + rng.laplace(0, 1.0)) * 1024) / 1024)
+        if noisy > 1 + math.log(50):
+            found.append((value, noisy))
+    return found
+
+
+@pytest.mark.slow
+def test_what_a_fine_grid_adds_refutes_nothing() -> None:
+    """P(1 + W > threshold) is 0.01; of the numbers on the grid, 0.010004."""
+    spec = spec_of(LISTS, 1, distance="symmetric-difference", standard="mult-delta", delta="1/100")
+    spec = attrs.evolve(spec, input_divergence=Neighbour(relation=AddRemove()))
+    assert verify_claim(rounded_before_a_threshold, spec, draws=2_000, seconds=8).outcome is Outcome.UNDECIDED
+    half = attrs.evolve(spec, output_divergence=type(spec.output_divergence)(delta="1/110"))
+    assert verify_claim(rounded_before_a_threshold, half, draws=2_000).outcome is Outcome.REFUTED
 
 
 @pytest.mark.long

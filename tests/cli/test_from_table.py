@@ -501,3 +501,55 @@ def test_columns_stand_for_themselves_in_every_order(run, tmp_path):
         spec, _ = begin(run, tmp_path, table, "--no-ask", name="".join("ab"[i] for i in order))
         names = {a.name: a.categories for a in read(spec, installed().registry).spec.space.attributes_of("person")}
         assert names == {"one": ("a", "b"), "two": ("x", "y", "z")}
+
+
+HOSTILE = [
+    '"""',
+    "'''",
+    "a\nb",
+    "\x1b[31mred",
+    "\u202eright",
+    "[x]",
+    "# no comment",
+    "\\",
+    "..",
+    "1..5",
+    "..<",
+    "\x7f",
+    "a = 1",
+    " ",
+    "\ufeff",
+    "{{",
+    "%s",
+]
+
+
+def test_values_are_texts_and_nothing_else(run, tmp_path):
+    """What a file would take for its own language, a terminal for a command, or a recode for a range."""
+    values = HOSTILE * 3
+    pl.DataFrame({"v": values, "w": list(reversed(values))}).write_parquet(tmp_path / "t.parquet")
+    spec, done = begin(run, tmp_path, tmp_path / "t.parquet", "--no-ask")
+    assert "\x1b" not in done.out + done.err
+    document = read(spec, installed().registry)
+    categories = document.spec.space.attributes_of("person")[0].categories
+    assert {*categories} == {value.strip() for value in HOSTILE if value.strip()} | {"not stated"}
+    assert released(run, spec, tmp_path / "t.parquet", tmp_path / "out")
+
+
+def test_a_label_that_is_another_value_is_told(run, tmp_path):
+    """1 means 2 by the codebook, and 2 is not in it: whether 2 is meant to stand for itself is not for the draft to say."""
+    table = written(tmp_path, "sex\n1\n2\n1\n")
+    _, done = begin(run, tmp_path, table, "--codebook", written(tmp_path, "column,value,label\nsex,1,2\n", "codes.csv"))
+    assert "the codebook of sex may not name every value" in done.out
+
+
+def test_what_is_written_is_what_the_schema_of_editors_takes(tmp_path):
+    jsonschema = pytest.importorskip("jsonschema")
+    import tomllib
+
+    from dpspec.specfile.schema import language_schema
+
+    document = read(mapped(tmp_path), installed().registry)
+    data = tomllib.loads(to_toml(document, installed().registry))
+    assert data["space"]["attributes"][0]["recode"] == {"": "female", "1": "male", "2": "female"}
+    jsonschema.Draft202012Validator(language_schema(installed().registry)).validate(data)

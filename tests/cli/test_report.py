@@ -1,4 +1,4 @@
-"""`dpspec curve`, `report` and `site`: files as they are asked for, whole or not at all, and whatever is in the input stays text."""
+"""`dpspec curve`, `report` and `site`: files as they are asked for, whole or not at all; input stays text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dpspec.report.page import Figure, Grid, Heading, Listed, Page, Sentence, html as drawn, markdown
+from dpspec.report.page import Bullets, Figure, Grid, Handout, Heading, Sentence, html as drawn, markdown
 
 ROOT = Path(__file__).parents[2]
 NASTY = "<script>alert(1)</script> \"'&` \u202e\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627 \u4f60\u597d \x07"
@@ -43,7 +43,7 @@ class Reader(html.parser.HTMLParser):
 
 
 def check(text):
-    """A page without scripts and addresses that are loaded, with headings in order and heads of tables that say what they head."""
+    """A page without scripts or addresses that are loaded, with headings in order and heads of tables with a scope."""
     page = Reader(text)
     assert not {"script", "link", "img", "iframe", "object", "base", "form"} & set(page.tags)
     assert not any(name.startswith("on") for _, given in page.attributes for name in given)
@@ -74,16 +74,17 @@ def check(text):
 def test_names_with_markup_stay_text_wherever_they_stand():
     svg = '<svg role="img" aria-label="a"><title>a</title></svg>'
     pieces = (
-        Heading(words=NASTY, anchor='a"b'), Sentence(words=NASTY, mark=NASTY, mood="bad"), Listed(items=(NASTY,), links=('#a"b',)),
-        Heading(words=NASTY, level=3), Listed(items=(NASTY,)), Figure(svg=svg, caption=NASTY, wide=True),
+        Heading(words=NASTY, anchor='a"b'), Sentence(words=NASTY, mark=NASTY, mood="bad"),
+        Bullets(items=(NASTY,), links=('#a"b',)),
+        Heading(words=NASTY, level=3), Bullets(items=(NASTY,)), Figure(svg=svg, caption=NASTY, wide=True),
         Grid(caption=NASTY, heads=(NASTY, NASTY), rows=((NASTY, NASTY),), moods=("bad",)),
     )  # fmt: skip
-    text = drawn(Page(title=NASTY, pieces=pieces, foot=NASTY))
+    text = drawn(Handout(title=NASTY, pieces=pieces, foot=NASTY))
     page = check(text)
     seen = NASTY.replace("\u202e", "\\u202e").replace("\x07", "\\x07")
     assert page.words.count(seen) >= 10
     assert "\u202e" not in text, "nothing turns the direction of what follows"
-    told = markdown(Page(title=NASTY, pieces=pieces, foot=NASTY))
+    told = markdown(Handout(title=NASTY, pieces=pieces, foot=NASTY))
     assert "<script>" not in told.replace("\\<", "")
     assert "\n\n\n" not in told
 

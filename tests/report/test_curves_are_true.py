@@ -202,7 +202,7 @@ def test_nothing_is_drawn_off_the_picture(size, theme):
         for text in group.findall(f"{SVG}text"):
             wide = 0.62 * float(text.get("font-size")) * len(text.text) * (1.14 if text.get("font-weight") else 1)
             start = x + float(text.get("x")) - {"end": wide, "middle": wide / 2}.get(text.get("text-anchor"), 0)
-            assert start >= -1 and start + wide <= width + 12, text.text
+            assert -1 <= start <= width + 12 - wide, text.text
             assert 0 <= y + float(text.get("y")) <= height
     if SIZES[size].height:
         assert (float(tree.get("width")), float(tree.get("height"))) == pytest.approx(
@@ -221,7 +221,7 @@ def test_an_empty_panel_is_left_out_and_said():
 
 
 def written(tmp_path, **tables):
-    blocks = {"space": '[space]\ntype = "bit-vectors"\nlength = 3\n', "multiverse": "", "mechanism": "", "budget": "[budget]\nepsilon = 1\n",
+    blocks = {"space": '[space]\ntype = "bit-vectors"\nlength = 3\n', "budget": "[budget]\nepsilon = 1\n",
               "output": '[output_divergence]\ntype = "mult"\n'} | tables  # fmt: skip
     head = 'schema = 1\nid = "one"\ntitle = "t"\n'
     text = head + "".join(blocks.values()) + '[input_divergence]\ntype = "hamming-ordered"\nunit = "person"\n'
@@ -252,7 +252,7 @@ def test_a_delta_of_0_stays_on_the_picture(tmp_path):
 
 
 def test_a_vacuous_promise_is_told_so():
-    """No universe of this multiverse holds two datasets at distance 1; at the smallest step that one does, 2, there is a bound."""
+    """No universe of this multiverse holds two datasets at distance 1; at the smallest step, 2, one does."""
     document = api.read(SPECS / "swapping-2020-county-tract.dpspec.toml")
     with pytest.raises(
         PictureError, match="nothing to show: swapping-2020-county-tract: one household record cannot change alone"

@@ -9,7 +9,7 @@ import pytest
 from dpspec import api
 from dpspec.extension import installed
 from dpspec.report import dossier
-from dpspec.report.page import Grid, Heading, Listed, Page, Sentence, html
+from dpspec.report.page import Bullets, Grid, Handout, Heading, Sentence, html
 from tests.report.browser import CHROMIUM, Browser
 
 pytest.importorskip("tornado")
@@ -34,10 +34,10 @@ def pages(tmp_path_factory):
     )
     rows = tuple((LONG, *("word " * 30 for _ in range(6))) for _ in range(3))
     hostile = (
-        Heading(words=LONG, anchor="a"), Sentence(words=LONG, mark=LONG[:200]), Listed(items=(LONG,), links=("#a",)),
+        Heading(words=LONG, anchor="a"), Sentence(words=LONG, mark=LONG[:200]), Bullets(items=(LONG,), links=("#a",)),
         Grid(caption=LONG, heads=(LONG[:90],) * 7, rows=rows),
     )  # fmt: skip
-    made = {"report": dossier.report_page(found), "hostile": Page(title=LONG, pieces=hostile, foot=LONG)}
+    made = {"report": dossier.report_page(found), "hostile": Handout(title=LONG, pieces=hostile, foot=LONG)}
     for name, page in made.items():
         (folder / f"{name}.html").write_text(html(page), encoding="utf-8")
     return folder

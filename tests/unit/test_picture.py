@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from dpspec.base.errors import PictureError
 from dpspec.report import drawing as picture
 from dpspec.report.drawing import THEMES, ZOOM, Picture, pdf, png, text_width, wrapped
-from dpspec.report.page import Page, html
+from dpspec.report.page import Handout, html
 from dpspec.report.pictures import CurveLine, CurvePanel, svg
 
 CHART = svg("Risk", [CurvePanel(title="power", axis="level", lines=(CurveLine(name="α ≤ ε", points=((0.1, 0.2), (0.5, 0.6))),))])
@@ -105,7 +105,7 @@ def test_letters_stand_out_from_their_ground(theme):
         assert min(contrast(letters, ground) for ground in grounds) >= 4.5, letters
     for colour in palette.colours:  # small letters on the paper, or those of the paper on a bar
         assert contrast(colour, palette.paper) >= 4.5, colour
-    found = re.findall(r"--(open|link):(#[0-9a-f]{6})", html(Page(title="", pieces=())))
+    found = re.findall(r"--(open|link):(#[0-9a-f]{6})", html(Handout(title="", pieces=())))
     for place, (_, colour) in enumerate(found):
         paper = THEMES["dark"].paper if place in (2, 3) else THEMES["light"].paper
         assert contrast(colour, paper) >= 4.5, colour

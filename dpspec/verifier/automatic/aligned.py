@@ -35,6 +35,7 @@ Laplace; a sum of Gaussians is Gaussian. Two draws are joined when every express
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -48,12 +49,25 @@ from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy
 from dpspec.laws.combine import mixture
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.enclosed import Chance
+from dpspec.laws.enclosed import Chance, Enclosed
 from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import Law
 from dpspec.laws.products import UnionDichotomy, product_of
-from dpspec.verifier.automatic.noise import Affine, Applied, Draws, Hole, NoiseDraw, NoiseFormula, NoiseTerms, TreeEnd, fits
+from dpspec.verifier.automatic.noise import (
+    Affine,
+    Applied,
+    Condition,
+    Draws,
+    Hole,
+    NoiseDraw,
+    NoiseFormula,
+    NoiseTerms,
+    TreeEnd,
+    affine_of,
+    fits,
+    holes_of,
+)
 from dpspec.verifier.observed import Observed
 
 Shift = Mapping[NoiseDraw, Fraction]
@@ -188,16 +202,12 @@ class NoisyLaw(Law):
 
     def with_counts(self, counts: Mapping[NoiseDraw, int]) -> NoisyLaw:
         """The law on a dataset with these counts, of a tree for all datasets."""
-        leaves = tuple(
-            (
-                TreeEnd(
-                    _counted(leaf.seen, counts), tuple(attrs.evolve(c, left=_counted(c.left, counts)) for c in leaf.conditions)
-                ),
-                chance,
-            )
-            for leaf, chance in self.leaves
-        )
-        return NoisyLaw(leaves, self.symbolic)
+
+        def at(condition: Condition) -> Condition:
+            return attrs.evolve(condition, left=_counted(condition.left, counts))
+
+        leaves = ((TreeEnd(_counted(leaf.seen, counts), tuple(map(at, leaf.conditions))), chance) for leaf, chance in self.leaves)
+        return NoisyLaw(tuple(raced(*leaf) for leaf in leaves), self.symbolic)
 
     def branches(self) -> tuple[Branch, ...]:
         """The leaves taken apart."""
@@ -230,6 +240,42 @@ def by_choices(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | 
     union = UnionDichotomy(tuple(Fraction(one.chance) for one in ours), tuple(known))  # type: ignore[arg-type]
     told = not any(_may_look_alike(one.frame, other.frame) for one, other in itertools.combinations(ours, 2))
     return union if told else Between((IDENTICAL,), (union,))
+
+
+# --- the largest of numbers with Gumbel noise -----------------------------------------------------
+
+
+def raced(leaf: TreeEnd, chance: Chance) -> tuple[TreeEnd, Chance]:
+    """An end without the Gumbel noise that only decides which of several numbers is the largest, and its chance.
+
+    P(c_j + W_j < c_i + W_i for all j) = e^(c_i/s) / sum of all e^(c/s) for Gumbel noise of one scale s (Gumbel 1954; Yellott 1977).
+    """
+    inside = [part for one in (*(c.left for c in leaf.conditions), *holes_of(leaf.seen)) for part in affine_of(one)]
+    uses = Counter(noise for part in inside for noise, _ in part.terms)
+    for winner in sorted(noise for noise in uses if noise.kind == "gumbel"):
+        behind = [(one, gap) for one in leaf.conditions if (gap := _behind(one, winner)) is not None]
+        if len(behind) != uses[winner] or any(uses[loser] > 1 for _, (loser, _) in behind):
+            continue
+        others = [exact_exponential(gap) for _, (_, gap) in behind]
+        share = 1 / sum(others, exact_exponential(Fraction(0)))
+        kept = tuple(one for one in leaf.conditions if not any(one is raced for raced, _ in behind))
+        whole = chance * share if isinstance(chance, Enclosed) else share * chance
+        return raced(attrs.evolve(leaf, conditions=kept), whole)
+    return leaf, chance
+
+
+def _behind(condition: Condition, winner: NoiseDraw) -> tuple[NoiseDraw, Fraction] | None:
+    """The other draw V and d/s of a condition s (V - W) + d < 0 on two draws of Gumbel noise, W the winner; or None."""
+    left = condition.left
+    if not isinstance(left, Affine) or condition.relation != "lt" or len(left.terms) != 2:
+        return None
+    left = left if condition.holds else left.scaled(Fraction(-1))
+    terms = dict(left.terms)
+    factor = terms.pop(winner, Fraction(0))
+    ((loser, other),) = terms.items() if len(terms) == 1 else (((winner, Fraction(0)),))
+    if loser.kind != "gumbel" or loser.size != winner.size or factor >= 0 or other != -factor:
+        return None
+    return loser, left.constant / (other * winner.size)
 
 
 # --- mixtures of single numbers -------------------------------------------------------------------

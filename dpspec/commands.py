@@ -48,13 +48,18 @@ def check(*paths: AnyPath) -> CommandAnswer:
     from dpspec.report import json, text
     from dpspec.specfile.reader import spec_files
 
-    registry, seen = installed().registry, dict[str, "SpecDocument"]()
+    if not paths:
+        raise ParameterError("files", "are none", "give specification files, or a folder with some")
+    registry, seen, done = installed().registry, dict[str, "SpecDocument"](), set[Path]()
     words, results, pages = list[Word](), list["JsonData"](), list[str]()
     for given in paths:
         files: Iterable[AnyPath] = [given]
         with suppress(DpspecError):  # the reader tells the same fault
             files = spec_files(given)
         for file in files:
+            if Path(file) in done:
+                continue
+            done.add(Path(file))
             try:
                 found = checked(Path(file), registry, seen)
             except DpspecError as fault:
@@ -84,7 +89,7 @@ def checked(path: Path, registry: Any, seen: dict[str, SpecDocument]) -> tuple[W
     return Word.VALID, json.checked(str(path), found), text.checked(str(path), found)
 
 
-def explain(name: str, audience: str | None = None, language: str | None = None) -> CommandAnswer:
+def explain(name: AnyPath, audience: str | None = None, language: str | None = None) -> CommandAnswer:
     """What goes by a name, whatever its kind: a block, a mechanism, a rule, an error code, a word, a source, a file, flavours.
 
     Args:
@@ -98,6 +103,7 @@ def explain(name: str, audience: str | None = None, language: str | None = None)
     from dpspec.extension.loader import installed
     from dpspec.report import audience as audiences, diagrams, explain as words
 
+    name = str(name)
     registry = installed().registry
     if language is not None and (audience != "public" or language not in audiences.catalogue()):
         rule = f"goes with the public, and is one of {', '.join(audiences.catalogue())}"

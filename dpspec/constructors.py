@@ -41,7 +41,7 @@ from dpspec.base.params import (
     raise_all,
 )
 from dpspec.blocks.budget import Budget, UniformBudget
-from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.input_divergence import InputDivergence, Relation
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Attribute, DatasetSpace
@@ -331,9 +331,9 @@ def documentation(cls: type, registry: Registry) -> str:
 def spec(
     *,
     space: DatasetSpace | str | Mapping[str, Any],
-    distance: InputDivergence | str | Mapping[str, Any],
+    distance: InputDivergence | Relation | str | Mapping[str, Any],
     standard: OutputDivergence | str | Mapping[str, Any],
-    invariants: Invariant | Sequence[Invariant] = (),
+    invariants: Invariant | Sequence[Invariant | str | Mapping[str, Any]] | None = None,
     multiverse: Multiverse | str | Mapping[str, Any] | None = None,
     unit: str | None = None,
     budget: Budget | Mapping[str, Any] | None = None,
@@ -343,7 +343,7 @@ def spec(
 
     Args:
         space: the datasets, such as ``records(colour=10)``.
-        distance: how far two datasets are apart, in units: an input divergence or its name; or the name of a neighbour relation,
+        distance: how far two datasets are apart, in units: an input divergence or its name; or a neighbour relation or its name,
             such as add-remove, where neighbours are at distance 1 and others are not compared.
         standard: how two laws are compared: an output divergence, its name, or that of a definition that changes no other block,
             such as pure, approximate, zCDP, renyi, gaussian.
@@ -391,12 +391,15 @@ def _block(kind: str, given: Any, subject: str) -> Any:
         given = constructing.registered(kind, given, subject)
         raise_all(constructing.faults)
     if not isinstance(given, base):
-        raise IncompatibleBlocksError(subject, f"must be a {singular(kind)}, or the name of one", value=given)
+        advice = f"call it: {given.__name__}(...)" if callable(given) and hasattr(given, "__name__") else ""
+        raise IncompatibleBlocksError(subject, f"is none of the kind {singular(kind)}, nor the name of one", advice, value=given)
     return given
 
 
 def _distance(given: Any, unit: str | None) -> InputDivergence:
     registry = installed().registry
+    if isinstance(given, Relation) and unit is None:
+        return _neighbours(registry, given)
     if not isinstance(given, str):
         if unit is not None:
             raise ParameterError(
@@ -508,7 +511,9 @@ def _standard(given: Any, numbers: Mapping[str, Any]) -> tuple[OutputDivergence,
 
 def _multiverse(given: Any, invariants: Any) -> Multiverse:
     one = isinstance(invariants, (at(BASES["invariants"]), str, Mapping))
-    held = (invariants,) if one else tuple(invariants)
+    if not one and not isinstance(invariants, (Sequence, type(None))):
+        raise ParameterError("invariants", "must be an invariant, or a list of some", value=invariants)
+    held = (invariants,) if one else tuple(invariants or ())
     if given is not None:
         if held:
             raise ParameterError("multiverse", "and invariants are two ways to say one thing", "give one of them")

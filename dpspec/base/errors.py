@@ -154,7 +154,7 @@ class DpspecError(Exception):
         return f"{harmless(':'.join(places), keep='')}: {message}" if places else message
 
     def _render_traceback_(self, *_: object, **__: object) -> list[str]:
-        """What a notebook shows instead of a traceback: the message in one box, and where to read more.
+        r"""What a notebook shows instead of a traceback: the message in one box, and where to read more.
 
         >>> print("\n".join(DpspecError("swap_rate", "must lie in [0, 1]", value=7)._render_traceback_()))
         +-- dpspec-error ---------------------------

@@ -55,4 +55,4 @@ def test_facts_stand_on_the_arithmetic_and_on_facts_before_them():
 
 def test_nothing_that_finds_derivations_knows_the_checker():
     users = {path.relative_to(CORE).parts[0] for path in CORE.rglob("*.py") if any("checker" in m for m in imported(path))}
-    assert users <= {"checker", "cli", "deployments", "report", "api.py", "__init__.py"}
+    assert users <= {"checker", "commands.py", "cli", "deployments", "report", "api.py", "__init__.py"}

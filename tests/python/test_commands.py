@@ -102,6 +102,11 @@ def test_what_is_written_is_told(tmp_path, run) -> None:
     assert run("new", "spec", "mine", "--dir", tmp_path).code == 2
 
 
+def test_a_file_is_looked_at_once_and_may_be_a_path() -> None:
+    assert [file["outcome"] for file in dp.check(RESPONSE, str(RESPONSE))["files"]] == ["valid"]
+    assert str(dp.explain(RESPONSE)) == str(dp.explain(str(RESPONSE)))
+
+
 def test_files_with_faults_are_told_all_together(tmp_path) -> None:
     bad = tmp_path / "bad.dpspec.toml"
     bad.write_text("schema = 1\n", encoding="utf-8")
@@ -121,6 +126,7 @@ def test_questions_that_do_not_go_together() -> None:
         (lambda: dp.rules_compare(RULES, RULES, total=3), "all counts"),
         (lambda: dp.compose(RESPONSE, times=[1, 2], delta="1e-6"), "one for each release"),
         (dp.ledger, "part"),
+        (dp.check, "are none"),
         (lambda: dp.explain("zzzzzz"), "nothing registered"),
     ):
         with pytest.raises(dp.DpspecError) as caught:

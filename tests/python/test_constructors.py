@@ -122,7 +122,9 @@ def test_what_is_wrong_is_said(call, says) -> None:
 
 WRONG_SPECS = [
     ({"space": "recrods"}, "space=recrods: is not registered: did you mean records?"),
-    ({"space": 3}, "space=3: must be a space"),
+    ({"space": 3}, "space=3: is none of the kind space"),
+    ({"standard": dp.mult}, "call it: mult(...)"),
+    ({"invariants": 3}, "must be an invariant, or a list of some"),
     ({"distance": "add-remov"}, "did you mean add-remove?"),
     ({"distance": dp.hamming, "unit": "person"}, "belongs to a distance that is given by its name"),
     ({"distance": "hamming", "unit": "household"}, "household"),
@@ -159,6 +161,7 @@ def test_all_faults_of_a_specification_at_once() -> None:
 def test_approximate_privacy_is_about_neighbours() -> None:
     spec = dp.spec(space=people(), distance="add-remove", standard="approximate", epsilon=1, delta="1e-6")
     assert spec.input_divergence == dp.neighbour(relation="add-remove")
+    assert spec.input_divergence == dp.spec(space=people(), distance=dp.add_remove(), standard="pure", epsilon=1).input_divergence
     assert spec.output_divergence == dp.mult_delta(delta="1e-6")
 
 

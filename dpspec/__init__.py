@@ -88,7 +88,9 @@ if TYPE_CHECKING:
         rules_compare as rules_compare,
         rules_show as rules_show,
         schema as schema,
+        site as site,
         synth as synth,
+        write_report as write_report,
         yardsticks as yardsticks,
     )
     from dpspec.comparison.compare import Comparison as Comparison
@@ -190,7 +192,9 @@ _HOMES = {
         "rules_compare",
         "rules_show",
         "schema",
+        "site",
         "synth",
+        "write_report",
         "yardsticks",
     ),
     "dpspec.comparison.compare": ("Comparison",),

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import json as stdlib
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpspec.api import as_document, compared, find_yardsticks, order_specs, quick_standing
-from dpspec.base.errors import DpspecError, ParameterError, UnknownNameError
+from dpspec.base.errors import DpspecError, ParameterError, PictureError, ReleaseError, UnknownNameError
+from dpspec.base.files import write_folder, write_whole
 from dpspec.base.params import did_you_mean
 from dpspec.base.words import Word, worst_code
-from dpspec.report.pages import CommandAnswer
+from dpspec.report.shown import CommandAnswer
 
 if TYPE_CHECKING:
     from dpspec.api import Specification
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from dpspec.deployments.begin import DeploymentQuestion
     from dpspec.deployments.catalogue import CatalogueEntry
     from dpspec.grammar.attacker import Tolerance
+    from dpspec.report.dossier import Dossier
     from dpspec.specfile.document import SpecDocument
 
 AnyPath = str | Path
@@ -334,7 +336,7 @@ def _added_up(entries: Iterable[CatalogueEntry]) -> tuple[JsonData, Callable[[],
     from dpspec.deployments.catalogue import ledger_notes
     from dpspec.extension.loader import installed
     from dpspec.report import text
-    from dpspec.report.pages import printed
+    from dpspec.report.shown import printed
 
     listed = list(entries)
     found, notes = add_up([entry.document for entry in listed], installed().registry), ledger_notes(listed)
@@ -375,6 +377,84 @@ def evidence(specification: AnyPath | SpecDocument, out: AnyPath, progress: Prog
     told = ", ".join(f"{n} {mark}" for mark, n in data["marks"].items())
     said = f"wrote {out}: {len(data['lines'])} lines: {told}\n{found.standing.sentence}"
     return CommandAnswer("evidence", found.standing.exit_code, {"evidence": data}, partial(str, said), value=found)
+
+
+def write_report(
+    *specifications: AnyPath,
+    out: AnyPath,
+    title: str = "",
+    progress: Progress | None = None,
+    drawing: Progress | None = None,
+) -> CommandAnswer:
+    """Write one page on specifications, to hand on: promises, verdicts, witnesses, risks, comparisons, sources. `value` has them.
+
+    Args:
+        specifications: files, or directories that stand for their specification files.
+        out: the page, as HTML or Markdown by its ending.
+        title: what it is called.
+        progress: called with (files judged, files in all).
+        drawing: called with (files drawn, files in all).
+
+    Raises:
+        PictureError: another ending.
+    """
+    from dpspec.report import dossier, page
+
+    target = Path(out)
+    written = {".html": page.html, ".htm": page.html, ".md": page.markdown}.get(target.suffix.lower())
+    if written is None:
+        raise PictureError("out", "is neither .html nor .md", "choose one of these endings", value=str(out))
+    found = _gathered(specifications, progress)
+    write_whole(target, written(dossier.report_page(found, title, drawing)))
+    data = {"written": [str(out)], "files": _ended(found)}
+    return CommandAnswer("report", found.exit_code, data, partial(_handed_on, f"wrote {out}", found), value=found)
+
+
+def site(
+    *specifications: AnyPath,
+    out: AnyPath,
+    title: str = "",
+    progress: Progress | None = None,
+    drawing: Progress | None = None,
+) -> CommandAnswer:
+    """Write what `write_report` says as a page for each specification with an index, into a new folder. `value` has all of it.
+
+    Args:
+        specifications, title, progress, drawing: as in `write_report`.
+        out: the folder.
+
+    Raises:
+        ReleaseError: the folder exists.
+    """
+    from dpspec.report import dossier, page
+
+    if Path(out).exists() or Path(out).is_symlink():  # before an hour of work is lost to it
+        raise ReleaseError("folder", "exists already", "choose another name or place", value=str(out))
+    found = _gathered(specifications, progress)
+    pages = {name: page.html(one) for name, one in dossier.site_pages(found, title, drawing).items()}
+    write_folder(Path(out), pages)
+    data = {"written": [f"{out}/{name}" for name in pages], "files": _ended(found)}
+    head = f"wrote {out}: {len(pages)} pages, from {out}/index.html on"
+    return CommandAnswer("site", found.exit_code, data, partial(_handed_on, head, found), value=found)
+
+
+def _gathered(paths: Sequence[AnyPath], progress: Progress | None) -> Dossier:
+    from dpspec.api import compare
+    from dpspec.extension.loader import installed
+    from dpspec.report.dossier import gather
+
+    registry = installed().registry
+    return gather(paths, registry, lambda left, right: compare(left, right, registry), progress=progress)
+
+
+def _ended(found: Dossier) -> list[dict[str, str]]:
+    return [{"path": one.path, "outcome": one.word.word} for one in found.files]
+
+
+def _handed_on(head: str, found: Dossier) -> str:
+    from dpspec.report.text import summary
+
+    return f"{head}\n{summary([one.word for one in found.files])}"
 
 
 # --- beginnings -----------------------------------------------------------------------------------
@@ -504,16 +584,16 @@ def new_deployment(name: str, answer: Callable[[DeploymentQuestion], str], direc
     """
     from dpspec.deployments.begin import deployment_text
     from dpspec.extension.loader import installed
-    from dpspec.scaffold import write_spec
-    from dpspec.specfile.reader import read_text
+    from dpspec.scaffold import write_schema, write_spec
+    from dpspec.specfile.reader import SCHEMA_LINE, read_text
 
     path = Path(directory) / f"{name}.dpspec.toml"
     if path.exists():
         write_spec("", path)  # says that it exists
-    text = deployment_text(name, answer, installed().registry)
+    text = f"{SCHEMA_LINE}\n{deployment_text(name, answer, installed().registry)}"
     read_text(text, installed().registry, str(path))
     write_spec(text, path)
-    return _begun([path], f"dpspec lint {path}")
+    return _begun([path], f"dpspec lint {path}", said=[f"for editors: {file}" for file in write_schema(path.parent)])
 
 
 def synth(

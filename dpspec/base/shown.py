@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from dpspec.base.types import JsonData
 
-PAGES = "dpspec.report.pages:page_of"
+PAGES = "dpspec.report.shown:page_of"
 """Where pages are made: of a value, its `ShownPage`."""
 
 

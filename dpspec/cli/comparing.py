@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.cli.face import formatted, named, picture_option, say, tell
+from dpspec.cli.face import formatted, named, picture_option, reasoned, say, tell
 
 if TYPE_CHECKING:
     from dpspec.report.drawing import Picture
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 )
 @picture_option("Also draw the five blocks of two files side by side, and of many files the Hasse diagram,")
 @click.option("--explain", nargs=2, metavar="A B", help="Of many files, print the comparison of these two, given by id or file.")
+@reasoned
 @formatted
 def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Compare specifications: does one imply the other, and what separates them?
@@ -49,14 +50,15 @@ def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
                      specs/swapping-2020-county-tract.dpspec.toml \\
                      --yardstick --largest-household 10 --delta 1e-10
     """
+    verbose = options.pop("verbose")
     given = {name: value for name, value in options.items() if value not in (None, False, ())}
     many = len(paths) != 2 or any(Path(path).is_dir() for path in paths)
     _fits(paths, many, given)
     if many:
-        return _order(paths, given, as_json)
+        return _order(paths, given, as_json, verbose)
     if "yardstick" in given:
         return _yardsticks(paths, given, as_json)
-    return _pair(paths, given.get("derivation"), given.get("picture"), as_json)
+    return _pair(paths, given.get("derivation"), given.get("picture"), as_json, verbose)
 
 
 def _warn_of_parts(documents: Sequence[SpecDocument], what: str) -> None:
@@ -86,7 +88,7 @@ def _fits(paths: tuple[str, ...], many: bool, given: dict[str, Any]) -> None:
         raise click.UsageError("--derivation is of A => B; the derivations of a yardstick are in its --format json")
 
 
-def _pair(paths: Sequence[str], derivation: str | None, picture: Picture | None, as_json: bool) -> int:
+def _pair(paths: Sequence[str], derivation: str | None, picture: Picture | None, as_json: bool, verbose: bool) -> int:
     from dpspec import api
     from dpspec.extension import installed
     from dpspec.report import json
@@ -104,7 +106,7 @@ def _pair(paths: Sequence[str], derivation: str | None, picture: Picture | None,
     if picture is not None:
         found.plot().save(picture.path)
         say(f"wrote {picture.path}", err=True)
-    tell(found, as_json)
+    tell(found, as_json, verbose)
     return code
 
 
@@ -127,7 +129,7 @@ def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> i
     return tell(found, as_json)
 
 
-def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
+def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool, verbose: bool) -> int:
     from dpspec.api import order_specs
     from dpspec.composition import documents_of
     from dpspec.extension import installed
@@ -138,7 +140,7 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
     documents = documents_of(paths, registry)
     if "explain" in given:
         two = [comparison.chosen(documents, name).path or name for name in given["explain"]]
-        return _pair(two, None, given.get("picture"), as_json)
+        return _pair(two, None, given.get("picture"), as_json, verbose)
     with Work("comparing") as work:
         found = order_specs(documents, registry, progress=work)
     if "picture" in given:
@@ -164,8 +166,11 @@ def check_derivation(path: str, trust: tuple[str, ...], as_json: bool) -> int:
       dpspec check-derivation d.json
     """
     from dpspec import commands
+    from dpspec.report.terminal import Work
 
-    return tell(commands.check_derivation(path, trust), as_json)
+    with Work("checking"):
+        found = commands.check_derivation(path, trust)
+    return tell(found, as_json)
 
 
 @click.command("check-proof", short_help="Is every step of a proof true?")
@@ -183,8 +188,11 @@ def check_proof(path: str, as_json: bool) -> int:
       dpspec check-proof v.json
     """
     from dpspec import commands
+    from dpspec.report.terminal import Work
 
-    return tell(commands.check_proof(path), as_json)
+    with Work("checking"):
+        found = commands.check_proof(path)
+    return tell(found, as_json)
 
 
 @click.command(short_help="What is a budget in another standard?")
@@ -197,8 +205,9 @@ def check_proof(path: str, as_json: bool) -> int:
     "--from", "divergence", metavar="NAME", help="Name the output divergence of the given budget, where it is not clear."
 )
 @click.option("--mechanism", metavar="KIND", help="Say that the noise of one count is known, gaussian or discrete-gaussian.")
+@reasoned
 @formatted
-def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: bool, **named: str | None) -> int:
+def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: bool, verbose: bool, **named: str | None) -> int:
     """Convert a budget to another standard, by every formula that is known, the best first.
 
     The first NAME=VALUE is the budget, the others are parameters of its divergence. Each number names its formula and
@@ -218,7 +227,7 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
         installed().registry, equations(given), to, at | equations(further),
         divergence=named["divergence"], mechanism=named["mechanism"],
     )  # fmt: skip
-    tell(found, as_json)
+    tell(found, as_json, verbose)
     return 0
 
 
@@ -246,9 +255,16 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
     help="Where budgets differ by universe, ask about that of this table, or of a report.json.",
 )
 @picture_option("Also draw the numbers")
+@reasoned
 @formatted
 def risk(  # noqa: PLR0917 - one option, one argument
-    path: str, attacker: str | None, settings: tuple[str, ...], universe_of: str | None, picture: Picture | None, as_json: bool
+    path: str,
+    attacker: str | None,
+    settings: tuple[str, ...],
+    universe_of: str | None,
+    picture: Picture | None,
+    verbose: bool,
+    as_json: bool,
 ) -> int:
     """Say what an attacker can do with a release: under the worst mechanism that the specification FILE allows, and under
     the mechanism that the file names. Every number comes with its theorem and its assumption. What is published exactly is
@@ -277,13 +293,13 @@ def risk(  # noqa: PLR0917 - one option, one argument
             raise click.UsageError("--set and --picture belong to one attacker; name it: --attacker NAME")
         with Work("asking"):
             panel = api.risk(found, registry=registry, universe_of=universe_of)
-        tell(panel, as_json)
+        tell(panel, as_json, verbose)
         return 1 if panel.exceeded else 0
     with Work("asking"):
         report = api.risk(found, attacker, registry=registry, universe_of=universe_of, **parsed(settings))
     if picture is not None:
         report.plot().save(picture.path)
-    tell(report, as_json)
+    tell(report, as_json, verbose)
     return 1 if report.exceeded else 0
 
 
@@ -310,5 +326,8 @@ def recommend(tolerance: str, settings: tuple[str, ...], as_json: bool) -> int:
     """
     from dpspec import commands
     from dpspec.reason.conversions import equations
+    from dpspec.report.terminal import Work
 
-    return tell(commands.recommend(tolerance, **equations(settings)), as_json)
+    with Work("looking for the budget"):
+        found = commands.recommend(tolerance, **equations(settings))
+    return tell(found, as_json)

@@ -99,9 +99,9 @@ def say(text: str, *, err: bool = False) -> None:
 
 def tell(found: Showable, as_json: bool, verbose: bool = False) -> int:
     """Print an answer, as text or as JSON; the exit code of its command, where it has one."""
-    from dpspec.report import json, pages
+    from dpspec.report import json, shown
 
-    say(json.written(found.to_dict()) if as_json else pages.printed(found, verbose=verbose))
+    say(json.written(found.to_dict()) if as_json else shown.printed(found, verbose=verbose))
     return getattr(found, "exit_code", 0)
 
 
@@ -186,6 +186,11 @@ def picture_option(drawn: str) -> Callable[[Command], Command]:
 def formatted(command: Command) -> Command:
     """Add ``--format``; the choice also decides how an error is told."""
     return _with_formats(command, ("text", "json"), "Print the result so; `dpspec schema output` prints the schema of the JSON.")
+
+
+def reasoned(command: Command) -> Command:
+    """Add ``--verbose``: the answer comes first anyway, and then all reasons."""
+    return click.option("-v", "--verbose", is_flag=True, help="Tell all reasons: steps, theorems, what was checked.")(command)
 
 
 def reviewed(command: Command) -> Command:

@@ -17,6 +17,7 @@ from dpspec.cli.face import (
     is_sarif,
     named,
     picture_option,
+    reasoned,
     reviewed,
     say,
     say_data,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from dpspec.extension import Registry
     from dpspec.report.drawing import Picture
-    from dpspec.report.pages import CommandAnswer
+    from dpspec.report.shown import CommandAnswer
     from dpspec.specfile.document import SpecDocument
 
 
@@ -82,6 +83,7 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
 @click.option("--dataset", metavar="ADAPTER", help="With --function, hand it each dataset so: pandas, numpy, dicts, ...")
 @click.option("--generator", metavar="ADAPTER", help="With --function, let its chances come from here: random, system, ...")
 @click.option("--bits", is_flag=True, default=None, help="With --function, also look at which doubles can be reached.")
+@reasoned
 @reviewed
 def verify(  # noqa: PLR0917 - one argument for each option
     paths: tuple[str, ...],
@@ -90,6 +92,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
     function: str | None,
     release: bool,
     accept: tuple[Word, ...],
+    verbose: bool,
     as_json: bool,
     **sampling: Any,
 ) -> int:
@@ -115,7 +118,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
       dpspec verify --replay found/survey-claim-0a1b2c3d.json
     """
     from dpspec.api import verify_file
-    from dpspec.report import json, pages
+    from dpspec.report import json, shown
     from dpspec.report.terminal import Work
     from dpspec.verifier.entry import Sampling, load_function
 
@@ -136,7 +139,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
                 found = verify_file(path, registry, progress=work, function=named, release=release, witnesses=witnesses)
             finally:
                 work.rest()
-            return found.word, json.file_report(str(path), found), pages.printed(found)
+            return found.word, json.file_report(str(path), found), shown.printed(found, verbose=verbose)
 
         return each_file("verify", paths, as_json, one, accept)
 
@@ -232,6 +235,7 @@ def explain(name: str, picture: Picture | None, audience: str | None, language: 
       dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public --language de
     """
     from dpspec import commands
+    from dpspec.report.terminal import Work
 
     if language is not None and audience != "public":
         raise click.UsageError(f"--language {language}: goes with --audience public")
@@ -239,7 +243,8 @@ def explain(name: str, picture: Picture | None, audience: str | None, language: 
         raise click.UsageError(
             f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture.path}"
         )
-    found = commands.explain(name, audience, language)
+    with Work("looking it up"):
+        found = commands.explain(name, audience, language)
     if picture is not None:
         found.plot().save(picture.path)
     tell(found, as_json)
@@ -359,7 +364,7 @@ _DIR = click.option("--dir", "directory", default=".", show_default=True, type=c
     "--codebook", metavar="FILE", type=click.Path(), help="With --from, take categories from this CSV: column,value,label."
 )
 @click.option("--within", multiple=True, metavar="FINER=COARSER", help="With --from, nest one attribute in another.")
-@click.option("--ask/--no-ask", default=True, help="With --from, ask whether what looks nested is.  [default: ask]")
+@click.option("--no-ask", is_flag=True, help="With --from, ask nothing: what looks nested is left as a comment.")
 @click.option("--unit", metavar="WORD", help="With --from, say what one record is.  [default: person]")
 @_DIR
 @formatted
@@ -369,7 +374,7 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
     columns: tuple[str, ...],
     codebook: str | None,
     within: tuple[str, ...],
-    ask: bool,
+    no_ask: bool,
     unit: str | None,
     directory: str,
     as_json: bool,
@@ -402,7 +407,7 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
 
         found = commands.new_spec(
             name, directory, table=table, columns=columns, codebook=codebook, within=within, unit=unit or "person",
-            ask=asked if ask else None,
+            ask=None if no_ask else asked,
         )  # fmt: skip
     return tell_begun(found, as_json)
 

@@ -51,7 +51,7 @@ _FIXED = {
 
 
 @attrs.frozen(kw_only=True)
-class Place:
+class CursorPlace:
     """Where a cursor is.
 
     Args:
@@ -78,7 +78,7 @@ _TYPE = re.compile(r"""(?:^|[{,\n])[ \t]*type[ \t]*=[ \t]*["']([^"'\n]+)["']""")
 _WORD = re.compile(r"[\w.:+-]+")
 
 
-def place_of(text: str, offset: int) -> Place:
+def place_of(text: str, offset: int) -> CursorPlace:
     """The place of a cursor in a text that need not be TOML yet.
 
     >>> written = '[space]\\ntype = "records"\\nattributes = [{ name = "a", cou'
@@ -91,7 +91,7 @@ def place_of(text: str, offset: int) -> Place:
     start, names = (above[-1].end(), above[-1][1]) if above else (0, "")
     end = next((header.start() for header in headers if header.start() > offset), len(text))
     if above and offset <= above[-1].end():
-        return Place(path=(), types=(), key=None, keys=(), word=_word(text, offset))
+        return CursorPlace(path=(), types=(), key=None, keys=(), word=_word(text, offset))
     path = [part.strip().strip("\"'") for part in names.split(".") if part.strip()]
     types = [_type_of_header(headers, path[: length + 1], text) for length in range(len(path))]
     frames = _frames(text[start:offset])
@@ -104,7 +104,7 @@ def place_of(text: str, offset: int) -> Place:
             types.append(_type_inside(text[position:end]))
         keys, key = frame.keys, frame.key
     written = keys if frames[1:] else _keys(text[start:end])
-    return Place(path=tuple(inner), types=tuple(types), key=key, keys=tuple(written), word=_word(text, offset))
+    return CursorPlace(path=tuple(inner), types=tuple(types), key=key, keys=tuple(written), word=_word(text, offset))
 
 
 @attrs.define
@@ -185,7 +185,7 @@ def _word(text: str, offset: int) -> str:
 # --- what stands there ----------------------------------------------------------------------------
 
 
-def kind_at(place: Place, registry: Registry) -> tuple[str | None, type | None]:
+def kind_at(place: CursorPlace, registry: Registry) -> tuple[str | None, type | None]:
     """The kind of thing that the innermost table describes, and its class where it says which.
 
     Returns:
@@ -212,7 +212,8 @@ def _class(registry: Registry, kind: str | None, name: str | None) -> type | Non
     if kind is None or name is None:
         return None
     try:
-        return registry.get(kind, name)
+        found: type = registry.get(kind, name)
+        return found
     except DpspecError:
         return None
 
@@ -256,7 +257,7 @@ def _values(domain: Domain | None, registry: Registry) -> Iterator[tuple[str, st
         yield from ((name, domain.kind.replace("_", " ")) for name in registry.names(domain.kind))
 
 
-def _keys_of(place: Place, kind: str | None, cls: type | None, registry: Registry) -> Iterator[tuple[str, str]]:
+def _keys_of(place: CursorPlace, kind: str | None, cls: type | None, registry: Registry) -> Iterator[tuple[str, str]]:
     declared = () if cls is None else parameters(cls)
     found = [(p.name, _remark(p)) for p in declared]
     if kind is not None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import click
 
 from dpspec.base.errors import harmless
-from dpspec.cli.face import formatted, named, say, tell
+from dpspec.cli.face import formatted, named, reasoned, say, tell
 
 
 @click.command(short_help="What do several releases of one data collection spend together?")
@@ -34,7 +34,7 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
     from dpspec import api, composition as engine
     from dpspec.base.files import write_whole
     from dpspec.extension import installed
-    from dpspec.report import json, pages, text
+    from dpspec.report import json, shown, text
     from dpspec.report.terminal import Work
 
     registry = installed().registry
@@ -42,7 +42,7 @@ def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promise
         found = api.ledger(*paths, like=like, as_promised=as_promised)
     if out is not None:
         write_whole(Path(out), engine.composed_text(found, Path(out), registry))
-    say(json.document("ledger", 0, text.ledger_data(found, out)) if as_json else pages.printed(found))
+    say(json.document("ledger", 0, text.ledger_data(found, out)) if as_json else shown.printed(found))
     return 0
 
 
@@ -108,6 +108,7 @@ def compose(  # noqa: PLR0917 - one argument for each option
     type=click.IntRange(min=0),
     help="Draw from this seed, for tests and audits; the release is then NOT fit for publication.",
 )
+@reasoned
 @formatted
 def release(  # noqa: PLR0917 - one argument for each option
     spec: str,
@@ -118,6 +119,7 @@ def release(  # noqa: PLR0917 - one argument for each option
     resume: bool,
     utility: bool,
     seed: int | None,
+    verbose: bool,
     as_json: bool,
 ) -> int:
     """Draw one release of TABLE by the mechanism of SPEC and write it to DIR.
@@ -156,7 +158,7 @@ def release(  # noqa: PLR0917 - one argument for each option
         data = face.write(drawn, registry, Path(out))
         if utility:
             data["utility"] = face.write_utility(drawn)
-    say(json.document("release", 0, data) if as_json else text.released(data, out))
+    say(json.document("release", 0, data) if as_json else text.released(data, out, verbose=verbose))
     if data["warning"] is not None:
         say(data["warning"], err=True)
     if others:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpspec.cli.face import formatted, say
+from dpspec.cli.face import formatted, say, tell
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from dpspec.report.dossier import Dossier
+    from dpspec.base.types import Progress
     from dpspec.report.drawing import Picture
+    from dpspec.report.terminal import Work
 
 _PANELS = ("trade-off", "profile", "renyi", "power", "posterior", "error")
 _FILES = click.argument("paths", metavar="FILES...", nargs=-1, required=True, type=click.Path())
@@ -21,14 +20,22 @@ _FILES = click.argument("paths", metavar="FILES...", nargs=-1, required=True, ty
 def _picture(_: click.Context, __: click.Parameter, value: str) -> Picture:
     from dpspec.report.drawing import Picture
 
-    return Picture(value)  # type: ignore[arg-type]  # it converts texts
+    return Picture(value)  # it converts texts
 
 
 @click.command(short_help="Draw what promises allow and what mechanisms do.")
 @_FILES
 @click.option("--panel", type=click.Choice(_PANELS), default="trade-off", show_default=True, help="Draw this.")
-@click.option("--out", metavar="FILE", required=True, callback=_picture, help="Write it into FILE, as SVG, PNG or PDF by its ending.")
-@click.option("--size", type=click.Choice(["slide", "column", "poster", "page"]), default="slide", show_default=True, help="Draw it for this.")
+@click.option(
+    "--out", metavar="FILE", required=True, callback=_picture, help="Write it into FILE, as SVG, PNG or PDF by its ending."
+)
+@click.option(
+    "--size",
+    type=click.Choice(["slide", "column", "poster", "page"]),
+    default="slide",
+    show_default=True,
+    help="Draw it for this.",
+)
 @click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Use these colours.")
 @click.option("--distance", metavar="K", help="Tell datasets apart that differ by so many units; without it the smallest step.")
 @click.option("--level", metavar="P", default="1/20", show_default=True, help="With posterior, the level of the test, in (0, 1).")
@@ -52,9 +59,9 @@ def curve(paths: tuple[str, ...], panel: str, out: Picture, as_json: bool, **opt
     from dpspec.report.terminal import Work
 
     with Work("drawing", unit="specifications") as work:
-        api.curve(*paths, panel=panel, out=out.path, progress=work, **options)  # type: ignore[arg-type]
+        api.curve(*paths, panel=panel, out=out.path, progress=work, **options)
     if as_json:
-        say(json.document("curve", 0, {"written": str(out.path), "panel": panel}))
+        say(json.document("curve", 0, {"written": [str(out.path)], "panel": panel}))
     else:
         say(f"wrote {out.path}")
     return 0
@@ -65,7 +72,9 @@ _TITLE = click.option("--title", metavar="TEXT", default="", help="Call it so.")
 
 @click.command(short_help="One page on specifications, to hand on.")
 @_FILES
-@click.option("--out", metavar="FILE", required=True, type=click.Path(), help="Write it into FILE, as HTML or Markdown by its ending.")
+@click.option(
+    "--out", metavar="FILE", required=True, type=click.Path(), help="Write it into FILE, as HTML or Markdown by its ending."
+)
 @_TITLE
 @formatted
 def report(paths: tuple[str, ...], out: str, title: str, as_json: bool) -> int:
@@ -81,26 +90,12 @@ def report(paths: tuple[str, ...], out: str, title: str, as_json: bool) -> int:
       dpspec report specs/topdown-2020-pl-persons.dpspec.toml \\
                     specs/swapping-2020-county-tract.dpspec.toml --out report.md
     """
-    from pathlib import Path
-
-    from dpspec.base.errors import PictureError
-    from dpspec.base.files import write_whole
-    from dpspec.report import dossier, json, page
+    from dpspec import commands
     from dpspec.report.terminal import Work
 
-    target = Path(out)
-    written = {".html": page.html, ".htm": page.html, ".md": page.markdown}.get(target.suffix.lower())
-    if written is None:
-        raise PictureError("out", "is neither .html nor .md", "choose one of these endings", value=out)
-    found = _gathered(paths)
-    with Work("drawing", unit="files") as work:
-        made = dossier.report_page(found, title, work)
-    write_whole(target, written(made))
-    if as_json:
-        say(json.document("report", found.exit_code, {"written": [out], "files": _ended(found)}))
-    else:
-        say(f"wrote {out}\n{_tally(found)}")
-    return found.exit_code
+    with Work("judging", unit="files") as work:
+        found = commands.write_report(*paths, out=out, title=title, progress=work, drawing=_then(work))
+    return tell(found, as_json)
 
 
 @click.command(short_help="The same for a folder, as pages with an index.")
@@ -115,49 +110,20 @@ def site(paths: tuple[str, ...], out: str, title: str, as_json: bool) -> int:
 
     Example: dpspec site specs/samples --out public
     """
-    from pathlib import Path
-
-    from dpspec.base.files import write_folder
-    from dpspec.report import dossier, json, page
+    from dpspec import commands
     from dpspec.report.terminal import Work
 
-    _check_new(Path(out))
-    found = _gathered(paths)
-    with Work("drawing", unit="files") as work:
-        pages = {name: page.html(one) for name, one in dossier.site_pages(found, title, work).items()}
-    write_folder(Path(out), pages)
-    if as_json:
-        written = [f"{out}/{name}" for name in pages]
-        say(json.document("site", found.exit_code, {"written": written, "files": _ended(found)}))
-    else:
-        say(f"wrote {out}: {len(pages)} pages, from {out}/index.html on\n{_tally(found)}")
-    return found.exit_code
-
-
-def _check_new(folder: Path) -> None:
-    """Refuse a folder that is there before an hour of work is lost to it."""
-    from dpspec.base.errors import ReleaseError
-
-    if folder.exists() or folder.is_symlink():
-        raise ReleaseError("folder", "exists already", "choose another name or place", value=str(folder))
-
-
-def _gathered(paths: tuple[str, ...]) -> Dossier:
-    from dpspec.api import compare
-    from dpspec.extension import installed
-    from dpspec.report.dossier import gather
-    from dpspec.report.terminal import Work
-
-    registry = installed().registry
     with Work("judging", unit="files") as work:
-        return gather(paths, registry, lambda left, right: compare(left, right, registry), progress=work)
+        found = commands.site(*paths, out=out, title=title, progress=work, drawing=_then(work))
+    return tell(found, as_json)
 
 
-def _ended(found: Dossier) -> list[dict[str, str]]:
-    return [{"path": one.path, "outcome": one.word.word} for one in found.files]
+def _then(work: Work) -> Progress:
+    """The progress of drawing, which comes after judging."""
 
+    def drawing(done: int, total: int) -> None:
+        if done == 1:
+            work.entitle("drawing")
+        work(done, total)
 
-def _tally(found: Dossier) -> str:
-    from dpspec.report.text import summary
-
-    return summary([one.word for one in found.files])
+    return drawing

@@ -31,7 +31,7 @@ from dpspec.reason.conversions import budget_at
 from dpspec.report import json
 from dpspec.report.comparison import order_data, power_in_words
 from dpspec.report.explain import folded
-from dpspec.report.pages import printed
+from dpspec.report.shown import printed
 from dpspec.report.terminal import FAINT, bracket_in_words, budget_in_words, drawn, number_in_words, standing_data, thing_in_words
 from dpspec.risks.allowed import allowed_power
 from dpspec.verifier.document import Standing, standing

@@ -61,17 +61,27 @@ _SENTENCES = {
 
 
 def comparison_parts(
-    found: Comparison, left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing]
+    found: Comparison, left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing], *, verbose: bool = False
 ) -> list[RenderableType]:
-    """The whole comparison of two files, with how the claim of each stands."""
-    parts: list[RenderableType] = [_titles(left, right, standings), _side_by_side(found)]
-    parts += [_direction("A", "B", found.forward, found.right)]
-    parts += [_direction("B", "A", found.backward, found.left)]
+    """The answer, the two files and how the claim of each stands, their blocks, and the reasons.
+
+    Args:
+        found: the comparison.
+        left, right: the two files.
+        standings: how the claim of each stands.
+        verbose: tell every step of the arguments too, what the exact engine checked, and both budgets in words.
+    """
+    parts: list[RenderableType] = [_relation(found), _titles(left, right, standings), _side_by_side(found)]
+    parts += [_direction("A", "B", found.forward, found.right, verbose=verbose)]
+    parts += [_direction("B", "A", found.backward, found.left, verbose=verbose)]
     notes = [*found.notes, *rests_on("A", left), *rests_on("B", right)]
     if notes:
         parts.append(_section("Beware", [_bullet(note) for note in notes]))
-    parts += [_budgets(found), _relation(found)]
+    parts.append(_budgets(found) if verbose else Text(MORE, FAINT))
     return [part for pair in zip(parts, [""] * len(parts), strict=True) for part in pair]
+
+
+MORE = "All steps of the arguments, and what was checked: --verbose"
 
 
 def _titles(left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing]) -> Table:
@@ -107,7 +117,10 @@ def _side_by_side(found: Comparison) -> Table:
 def blocks_picture(found: Comparison, names: SpecNames, theme: str = "light") -> str:
     """The five blocks side by side as SVG, with the steps that separate the two, and the answers."""
     left, right = blocks_in_words(found.left), blocks_in_words(found.right)
-    ways = (("A does not imply B here", "open from A to B", found.forward), ("B does not imply A here", "open from B to A", found.backward))
+    ways = (
+        ("A does not imply B here", "open from A to B", found.forward),
+        ("B does not imply A here", "open from B to A", found.backward),
+    )
     rows = [
         BlockRow(
             block=block, left=tuple(lines), right=tuple(right[block]),
@@ -150,8 +163,9 @@ def _bullet(note: str) -> Table:
     return rows
 
 
-def _direction(premise: str, conclusion: str, direction: Direction, wanted: PrivacySpec) -> Group:
-    """Whether the premise implies the conclusion, with every step of the argument."""
+def _direction(premise: str, conclusion: str, direction: Direction, wanted: PrivacySpec, *, verbose: bool) -> Group:
+    """Whether the premise implies the conclusion, with the steps of the argument; where a mechanism shows the contrary, only
+    those that fail, unless all are asked for."""
     head = Text.assemble(
         (f"Does {premise} imply {conclusion}?  ", "bold"),
         ({Answer.IMPLIES: "yes", Answer.SEPARATED: "no", Answer.UNKNOWN: "unknown"}[direction.answer], _STYLES[direction.answer]),
@@ -161,16 +175,19 @@ def _direction(premise: str, conclusion: str, direction: Direction, wanted: Priv
     steps.add_column(no_wrap=True, style=FAINT)
     steps.add_column(overflow="fold")
     marks = {True: Text("holds", GOOD), False: Text("fails", BAD), None: Text("open", OPEN)}
-    for step in direction.steps:
+    everything = verbose or direction.separation is None
+    shown = [step for step in direction.steps if everything or step.holds is False]
+    for step in shown:
         factor = f" (factor {step.factor})" if step.factor != "1" else ""
         steps.add_row(marks[step.holds], step.block, _reason(step.reason + factor))
-    if direction.tried:
+    if direction.tried and verbose:
         steps.add_row(
             "", "tried", _lines(["in search of a mechanism that separates them:", *(f"- {line}" for line in direction.tried)])
         )
-    parts: list[RenderableType] = [steps]
+    parts: list[RenderableType] = [steps] if steps.row_count else []
     if direction.separation is not None:
-        parts += [Text(""), *_separation(direction.separation, premise, conclusion, wanted)]
+        parts += [Text("")] if parts else []
+        parts += _separation(direction.separation, premise, conclusion, wanted, verbose=verbose)
     return _section(head, parts)
 
 
@@ -185,7 +202,9 @@ def _reason(reason: str) -> RenderableType:
     return _lines([listed["head"] + ":", *(f"- {item}" for item in listed["items"].split("; "))])
 
 
-def _separation(found: Separation, premise: str, conclusion: str, spec: PrivacySpec) -> Iterator[RenderableType]:
+def _separation(
+    found: Separation, premise: str, conclusion: str, spec: PrivacySpec, *, verbose: bool
+) -> Iterator[RenderableType]:
     """The mechanism that satisfies the premise and breaks the conclusion."""
     where = f", at datasets that {premise} says nothing about" if found.kind == "space" else ""
     yield Text(f"A mechanism that satisfies {premise} and breaks {conclusion}{where}:")
@@ -200,7 +219,8 @@ def _separation(found: Separation, premise: str, conclusion: str, spec: PrivacyS
     rows.add_row("", f"x' = {right}")
     if Collections.found_in(spec.space) is not None:
         rows.add_row("", Text("(what is the same in all their records is left out)", FAINT))
-    rows.add_row(f"engine on {premise}", _shortened(found.checks[0]))
+    if verbose:
+        rows.add_row(f"engine on {premise}", _shortened(found.checks[0]))
     rows.add_row(f"engine on {conclusion}", _shortened(found.checks[1]))
     yield rows
 
@@ -296,19 +316,25 @@ def _parameter(divergence: Any) -> str:
     return str(divergence.budget_parameters[0])
 
 
-def conversion_parts(found: Conversions) -> list[RenderableType]:
-    """A headline, the paths that every mechanism with this budget may take, and those that need to know the mechanism."""
+def conversion_parts(found: Conversions, *, verbose: bool = False) -> list[RenderableType]:
+    """The number, then a table of the formulas that every mechanism with this budget may take, and of those that need to know the
+    mechanism; with `verbose` each formula, what lies between, in which sense it is tight, and where it is proved."""
     wanted = f"{_parameter(found.goal)} of {thing_in_words(found.goal)}"
     given = f"{_parameter(found.source)} = {number_in_words(found.value)} of {thing_in_words(found.source)}"
-    parts: list[RenderableType] = [Text.assemble(f"From {given} to ", (wanted, "bold")), ""]
     implied = [path for path in found.paths if not path.known]
+    parts: list[RenderableType] = []
     if implied:
-        parts += [Text("Implied for every mechanism, the best first", "bold"), _table(implied), ""]
+        value = bracket_in_words(implied[0].value)
+        best = f"{_parameter(found.goal)} {'= ' if implied[0].value.is_exact else ''}{value}"
+        parts += [Text.assemble((best, "bold"), f" of {thing_in_words(found.goal)}, for every mechanism with {given}"), ""]
     else:
-        parts += [Text("No formula gives a number for every mechanism.", "bold"), ""]
+        parts += [Text("No formula gives a number for every mechanism.", "bold"), Text(f"From {given} to {wanted}"), ""]
+    table = _table if verbose else _short_table
+    if implied:
+        parts += [Text("Implied for every mechanism, the best first", "bold"), table(implied), ""]
     for needs in dict.fromkeys(path.known[0].needs for path in found.paths if path.known):
         known = [path for path in found.paths if path.known and path.known[0].needs == needs]
-        parts += [Text(f"Only when {needs}", "bold"), _table(known), ""]
+        parts += [Text(f"Only when {needs}", "bold"), table(known), ""]
     parts.append(Text("Numbers are rounded for reading; the conversion is valid for neighbours, datasets at distance 1.", FAINT))
     if found.alike:
         others = ", ".join(found.alike)
@@ -332,6 +358,17 @@ def _table(paths: list[ConversionPath]) -> Table:
         for line in through:
             table.add_row("", Text(line, FAINT))
         table.add_row("", Text(f"{'tight' if path.tight else 'not tight'}: {path.sense} ({last.conversion.citation})", FAINT))
+    return table
+
+
+def _short_table(paths: list[ConversionPath]) -> Table:
+    """A line for each formula."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1), header_style="bold")
+    for title in (_parameter(paths[0].legs[-1].target), "by", "tight", "proved in"):
+        table.add_column(title, overflow="fold")
+    for path in paths:
+        tight = "yes" if path.tight else "no"
+        table.add_row(Text(bracket_in_words(path.value), "bold"), _path_steps(path), tight, path.legs[-1].conversion.citation)
     return table
 
 

@@ -17,17 +17,18 @@ every mechanism that keeps it; the curve of the mechanism is that of the pairs o
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 
 from dpspec.base.errors import DpspecError, PictureError
 from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, largest, number, rational
-from dpspec.grammar.structure import Bounded, NoisyCount, View
+from dpspec.grammar.structure import Bounded, NoisyCount, Structure, View
 from dpspec.laws.dichotomy import Dichotomy, exact_atoms_of
 from dpspec.laws.law import Kind
 from dpspec.laws.location import Location
@@ -37,13 +38,14 @@ from dpspec.reason.conversions import budget_at
 from dpspec.report.audience import nearest
 from dpspec.report.pictures import CurveLine, CurvePanel, CurvePoints, svg, value_mark
 from dpspec.risks.allowed import allowed_power
-from dpspec.risks.candidates import candidates_within, pairs_within
+from dpspec.risks.candidates import candidates_within, is_small, pairs_within
 from dpspec.verifier.attaining import cells_of
 from dpspec.verifier.derived import derive
 from dpspec.verifier.verdict import Verdict
 
 if TYPE_CHECKING:
     from dpspec.base.types import Progress
+    from dpspec.blocks.space import DatasetSpace
     from dpspec.extension.hooks import Registry
     from dpspec.grammar.mechanism import Mechanism
     from dpspec.grammar.spec import PrivacySpec
@@ -60,9 +62,11 @@ _BITS = 16
 """Brackets of power have a width of about 2^-16, a fortieth of a pixel."""
 _MOST_PAIRS = 24
 _FINEST = 1 / 400
-_LARGEST = Fraction(1 << 40)
+_LARGEST, _FINE = Fraction(1 << 40), 1 << 11
+"""How far noise is followed, and to which part of its distance."""
 _MOST_LETTERS = 48
 ALLOWED = "what is allowed"
+WITHIN = "for two datasets of one universe, which agree in all that is published exactly"
 BEFORE = "the noisy answers alone"
 
 Monotone = Callable[[Fraction], Bracket]
@@ -94,7 +98,7 @@ def sampled(function: Monotone, start: Fraction, end: Fraction, most: int, *, he
             heapq.heappush(open_, (-size, left, right))
 
     places = sorted(known)
-    for left, right in zip(places, places[1:], strict=False):
+    for left, right in itertools.pairwise(places):
         push(left, right)
     while open_ and len(known) < most:
         _, left, right = heapq.heappop(open_)
@@ -192,7 +196,9 @@ def subject_of(document: SpecDocument, distance: NumberLike | None = None, verdi
     if bound is None and not reason:
         reason = f"no universe holds two different datasets within distance {step}, so that nothing is promised about such"
     pairs, scope, complete = _own(document, step, verdict)
-    return CurveSubject(name=name, spec=spec, distance=step, bound=bound, reason=reason, pairs=pairs, scope=scope, complete=complete)
+    return CurveSubject(
+        name=name, spec=spec, distance=step, bound=bound, reason=reason, pairs=pairs, scope=scope, complete=complete
+    )
 
 
 def _own(document: SpecDocument, distance: Number, verdict: Verdict | None) -> tuple[tuple[Dichotomy, ...], str, bool]:
@@ -200,6 +206,11 @@ def _own(document: SpecDocument, distance: Number, verdict: Verdict | None) -> t
     mechanism, spec = document.mechanism, document.spec
     if mechanism is None:
         return (), "the file names no mechanism", False
+    if verdict is not None and not is_small(spec):  # its pair is the farthest that is known, and already there
+        with suppress(DpspecError):
+            near, scope = _proved(spec, mechanism, distance, verdict)
+            if near:
+                return near, scope, False
     try:
         found = pairs_within(spec, distance)
         laws = tuple(_distinct(found.dichotomies(mechanism, spec)))
@@ -219,7 +230,7 @@ def _proved(
 ) -> tuple[tuple[Dichotomy, ...], str]:
     """The pair of datasets that a proof finds farthest apart; where it lies beyond the distance, one of them and no record."""
     proved = derive(mechanism, spec) if verdict is None else verdict
-    structure = mechanism.structure(spec.space)
+    structure = _structure(mechanism, spec.space)
     attained = None if not isinstance(proved, Verdict) or proved.tightest is None else proved.tightest.attained
     if attained is None or structure is None or structure.is_sampled:
         return (), "no two datasets are known that its laws are compared on"
@@ -231,12 +242,20 @@ def _proved(
         far = min(spec.distance(left, right), spec.distance(right, left))
         if not 0 < far <= distance or not spec.multiverse.share_universe(left, right, spec.space):
             continue
-        cases = [view.between(*(cells_of(view, side, spec.space) for side in (left, right)), spec.space) for view in structure.views]
+        cases = [
+            view.between(cells_of(view, left, spec.space), cells_of(view, right, spec.space), spec.space)
+            for view in structure.views
+        ]
         if all(case is not None for case in cases):
             apart = product_of(p.against(q) for case in cases for p, q in case or ())
             scope = "the datasets that a proof finds farthest apart" if structure.publishes_views else BEFORE
             return (apart, apart.reverse()), scope
     return (), f"no two datasets within distance {distance} are known that its laws are compared on"
+
+
+def _structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | None:
+    """How it is made, as its own class states it: a class that is derived from that one may have changed its law."""
+    return mechanism.structure(space) if "structure" in vars(type(mechanism)) else None
 
 
 def _distinct(pairs: Iterator[Dichotomy]) -> Iterator[Dichotomy]:
@@ -297,7 +316,9 @@ def _trade_off(subject: CurveSubject, colour: int) -> Iterator[CurveLine]:
     if subject.bound is not None:
         most = _FEW if _is_slow(subject) else _MANY
         low, _ = _edges(sampled(lambda level: _allowed(subject, level), zero, one, most), turned=True)
-        yield CurveLine(name=name, role=ALLOWED, points=low, top=((0.0, 1.0), (1.0, 0.0)), edge="points", exact_top=True, colour=colour)
+        yield CurveLine(
+            name=name, role=ALLOWED, points=low, top=((0.0, 1.0), (1.0, 0.0)), edge="points", exact_top=True, colour=colour
+        )
     if subject.pairs:
         known = sampled(lambda level: _own_power(subject, level), zero, one, _MANY if _is_finite(subject) else _FEW)
         corners = {level: _own_power(subject, level) for level in _corners(subject)}
@@ -326,10 +347,12 @@ def _power(subject: CurveSubject, colour: int) -> Iterator[CurveLine]:
     if subject.pairs:
         values = [_own_power(subject, level) for level in levels]
         tops = [_upper(value.upper) if subject.complete else _lower(value.lower) for value in values]
-        side = "above" if subject.complete else "below"
+        side: Literal["above", "below"] = "above" if subject.complete else "below"
         points = tuple((float(place), top) for place, top in enumerate(tops))
         marks = tuple(value_mark(top, side) for top in tops)
-        yield CurveLine(name=name, role=own, points=points, side=side, marks=marks, colour=colour, inside=subject.bound is not None)
+        yield CurveLine(
+            name=name, role=own, points=points, side=side, marks=marks, colour=colour, inside=subject.bound is not None
+        )
 
 
 def _posterior(subject: CurveSubject, colour: int, level: Fraction) -> Iterator[CurveLine]:
@@ -346,14 +369,16 @@ def _posterior(subject: CurveSubject, colour: int, level: Fraction) -> Iterator[
 
     if subject.bound is not None:
         _, high = _edges(after(_allowed(subject, level)))
-        yield CurveLine(name=name, role=ALLOWED, points=((0.0, 0.0), (1.0, 1.0)), top=high, exact_points=True, edge="top", colour=colour)
+        yield CurveLine(
+            name=name, role=ALLOWED, points=((0.0, 0.0), (1.0, 1.0)), top=high, exact_points=True, edge="top", colour=colour
+        )
     if subject.pairs:
         low, high = _edges(after(_own_power(subject, level)))
         yield CurveLine(name=name, role=own, points=low, top=high, edge="between", dashed=True, colour=colour)
 
 
 def _profile(subject: CurveSubject, colour: int, registry: Registry) -> Iterator[CurveLine]:
-    name, own = _names(subject)
+    name, _ = _names(subject)
     last = 0.0
     source = subject.spec.output_divergence
     if subject.bound is not None and not subject.bound.is_infinite:
@@ -423,7 +448,7 @@ def _renyi(subject: CurveSubject, colour: int, registry: Registry) -> Iterator[C
 
 def noises(document: SpecDocument) -> tuple[Location, ...]:
     """The laws of the noise on the counts of a mechanism, the least first; none where it adds no noise of a known kind."""
-    structure = None if document.mechanism is None else document.mechanism.structure(document.spec.space)
+    structure = None if document.mechanism is None else _structure(document.mechanism, document.spec.space)
     laws = dict.fromkeys(_noise(view) for view in (() if structure is None else structure.views))
     known = [law for law in laws if isinstance(law, Location)]
     return tuple(sorted(known, key=lambda law: off_by(law, Fraction(SHARES[0]))))
@@ -436,7 +461,7 @@ def _noise(view: View) -> object:
 
 
 def off_by(law: Location, share: Fraction) -> Fraction:
-    """The least distance from the center, to a whole number or to three digits upwards, that holds a share of the law for certain.
+    """The least distance from the center, to a whole number or to three digits upwards, that holds a share of a law for sure.
 
     >>> from dpspec.laws.continuous import LaplaceLaw
     >>> float(off_by(LaplaceLaw(0, 1), Fraction(1, 2)))
@@ -454,7 +479,7 @@ def off_by(law: Location, share: Fraction) -> Fraction:
     low, high = Fraction(0), Fraction(1)
     while not holds(high) and high < _LARGEST:
         low, high = high, 2 * high
-    for _ in range(0 if whole else 12):
+    while not whole and high - low > high / _FINE and high > 1 / _LARGEST:
         low, high = ((low + high) / 2, high) if not holds((low + high) / 2) else (low, (low + high) / 2)
     while whole and high - low > 1:
         middle = Fraction(int(low + high) // 2)
@@ -475,7 +500,10 @@ def _error(document: SpecDocument, colour: int) -> Iterator[CurveLine]:
 
 
 _TITLES = {
-    "trade-off": ("error of the second kind: a change is missed (probability)", "error of the first kind, the level (probability)"),
+    "trade-off": (
+        "error of the second kind: a change is missed (probability)",
+        "error of the first kind, the level (probability)",
+    ),
     "profile": ("delta (probability)", "epsilon"),
     "renyi": ("Renyi divergence (nats)", "order alpha"),
     "power": ("largest power of a test (probability)", ""),
@@ -563,8 +591,11 @@ def risk_pictures(documents: Sequence[tuple[SpecDocument, Verdict | None]], pane
     }  # fmt: skip
     svgs: dict[str, str] = {}
     notes = [f"{one.name}: {one.reason}" for one in subjects if one.bound is None]
+    notes += [f"{one.name}: {WITHIN}" for one in subjects if one.spec.multiverse.induced_by() != ()]
     if len(subjects) == 1:  # the page has its name above
-        notes += [f"The two datasets are at distance {one.distance}" for one in subjects if one.distance != 1 and one.bound is not None]
+        notes += [
+            f"The two datasets are at distance {one.distance}" for one in subjects if one.distance != 1 and one.bound is not None
+        ]
         subjects = [attrs.evolve(one, name="", distance=number(1)) for one in subjects]
     rows: list[tuple[str, ...]] = []
     for panel in panels:
@@ -601,7 +632,7 @@ def _percent(share: str) -> str:
     return f"{float(Fraction(share)) * 100:g} %"
 
 
-def _lines_of(
+def _lines_of(  # noqa: PLR0917 - one file, and what is asked of it
     document: SpecDocument, panel: str, place: int, registry: Registry, distance: NumberLike | None, level: Fraction
 ) -> tuple[list[CurveLine], list[str]]:
     """The series of one specification, and what could not be drawn of it."""
@@ -617,6 +648,8 @@ def _lines_of(
         "renyi": lambda: _renyi(subject, place, registry),
     }
     notes = [f"{subject.name}: {subject.reason}"] if subject.bound is None else []
+    if subject.spec.multiverse.induced_by() != ():
+        notes.append(f"{subject.name}: {WITHIN}")
     if document.mechanism is not None and not subject.pairs:
         notes.append(f"{subject.name}: without a curve of its mechanism: {subject.scope.partition(':')[0]}")
     try:

@@ -9,6 +9,7 @@ place of what they are joined to, to and fro, which leaves few crossings.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from dpspec.base.errors import in_markup as escape
 from dpspec.base.types import JsonData
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.search import derive
-from dpspec.report.drawing import BOLD, THEMES, Palette, head_of, wrapped, written
+from dpspec.report.drawing import BOLD, THEMES, PictureTheme, head_of, wrapped, written
 from dpspec.report.terminal import FAINT, blocks_in_words, drawn
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def _chain(start: _Slot, end: _Slot, stacks: dict[int, list[_Slot]]) -> list[_Sl
         stacks.setdefault(column, []).append(lane)
         chain.append(lane)
     chain.append(end)
-    for here, there in zip(chain, chain[1:], strict=False):
+    for here, there in itertools.pairwise(chain):
         if here.column != there.column:
             left, right = (here, there) if here.column < there.column else (there, here)
             left.after.append(right)
@@ -248,7 +249,7 @@ def diagram_svg(
         arrows: from key to key.
         title, caption: above them.
         theme: one of `dpspec.report.drawing.THEMES`.
-        apart: what is said of boxes that no arrow touches; they then fill rows of their own. Without it they stay in their columns.
+        apart: what is said of boxes that no arrow touches; they then fill rows of their own, else stay in their columns.
 
     >>> rows = {"one": [DiagramBox(key="a", title="A")], "two": [DiagramBox(key="b", title="B")]}
     >>> picture = diagram_svg(rows, [("a", "b")], "A before B")
@@ -282,7 +283,7 @@ def diagram_svg(
     return "\n".join([*lines, "</g>", "</svg>"]) + "\n"
 
 
-def _box(box: DiagramBox, spot: Spot, fill: str, palette: Palette) -> Iterator[str]:
+def _box(box: DiagramBox, spot: Spot, fill: str, palette: PictureTheme) -> Iterator[str]:
     x, y = spot
     size = f'width="{NODE_WIDTH}" height="{NODE_HEIGHT}"'
     yield f"<g><title>{escape(f'{box.title}: {box.text}' if box.text else box.title)}</title>"
@@ -296,12 +297,12 @@ def _box(box: DiagramBox, spot: Spot, fill: str, palette: Palette) -> Iterator[s
     yield "</g>"
 
 
-def _arrow(route: Sequence[Spot], palette: Palette) -> Iterator[str]:
+def _arrow(route: Sequence[Spot], palette: PictureTheme) -> Iterator[str]:
     """From edge to edge; within one column round its right side."""
     (x, y), *_, (last_x, last_y) = route
     back = -1 if route[-1][0] <= route[-2][0] else 1  # arrives from the right, or from the left
     path = f"M{x:g} {y:g}"
-    for (x, y), (to_x, to_y) in zip(route, route[1:], strict=False):
+    for (x, y), (to_x, to_y) in itertools.pairwise(route):
         end = to_x - back * _HEAD if (to_x, to_y) == (last_x, last_y) else to_x
         if to_x == x:
             reach = x + 24 + (LINE - 30) * (1 - math.exp(-abs(to_y - y) / 400))
@@ -370,11 +371,15 @@ def side_by_side(
             y += 18
             parts.append(written(0, y, line, 13, colour, 'font-weight="bold"'))
     width, height = whole + 2 * NODE_MARGIN, y + NODE_MARGIN
-    head = head_of(title, width, height, palette)
-    return "\n".join([*head, f'<g transform="translate({NODE_MARGIN},0)">', *parts, "</g>", "</svg>"]) + "\n"
+    return (
+        "\n".join(
+            [*head_of(title, width, height, palette), f'<g transform="translate({NODE_MARGIN},0)">', *parts, "</g>", "</svg>"]
+        )
+        + "\n"
+    )
 
 
-def _block_row(row: BlockRow, y: float, palette: Palette) -> tuple[list[str], float]:
+def _block_row(row: BlockRow, y: float, palette: PictureTheme) -> tuple[list[str], float]:
     """The boxes of one block and what is below them, and where the next one begins."""
     same = row.left == row.right
     sides = [row.left] if same else [row.left, row.right]

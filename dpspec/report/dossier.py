@@ -1,4 +1,4 @@
-"""A report to hand on: some specifications, what was found about each, how they compare, what they add up to, and on what it rests.
+"""A report to hand on: some specifications, what was found about each, how they compare, what they add up to, on what it rests.
 
 `gather` judges and compares; `report_page` and `site_pages` put it into words. A file that cannot be read or judged keeps its
 place, with its error. Nothing in a page depends on the hour or the machine: the same files give the same bytes.
@@ -28,7 +28,7 @@ from dpspec.report.audience import audience_data
 from dpspec.report.comparison import blocks_picture, order_mark, order_picture
 from dpspec.report.curves import risk_pictures
 from dpspec.report.explain import promise
-from dpspec.report.page import Figure, Grid, Heading, Listed, Mood, Page, Piece, Sentence
+from dpspec.report.page import Bullets, Figure, Grid, Handout, Heading, Mood, Piece, Sentence
 from dpspec.report.terminal import (
     blocks_in_words,
     bracket_in_words,
@@ -143,8 +143,8 @@ def gather(paths: Sequence[str | Path], registry: Registry, compare: Compare, pr
     for path in paths:
         try:
             listed |= {str(file): None for file in spec_files(path) if str(file) not in listed}
-        except DpspecError as fault:
-            listed.setdefault(str(path), fault)
+        except DpspecError as problem:
+            listed.setdefault(str(path), problem)
     files = []
     for done, (file, fault) in enumerate(listed.items(), 1):
         files.append(_filed(file, fault, registry))
@@ -226,7 +226,7 @@ def file_pieces(one: FiledReport, anchor: str = "", level: int = 2) -> Iterator[
         yield Heading(words=_shortened(one.name), level=level, anchor=anchor)
     if one.fault is not None:
         yield Sentence(mark=one.word.label, mood=mood_of(one.word), words=f"{one.path} could not be judged:")
-        yield Listed(items=tuple(str(single) for single in each(one.fault)))
+        yield Bullets(items=tuple(str(single) for single in each(one.fault)))
     if one.document is None:
         return
     yield Sentence(words=one.document.title)
@@ -242,7 +242,7 @@ def file_pieces(one: FiledReport, anchor: str = "", level: int = 2) -> Iterator[
     yield Heading(words="File and sources", level=3)
     named = [f"{label}: {words}" for label, words in one.document.source]
     items = (f"file {one.path}", f"SHA-256 {one.hash}", *named, *(str(source) for source in one.document.sources))
-    yield Listed(items=items)
+    yield Bullets(items=items)
 
 
 def _standing(found: FileReport) -> Iterator[Piece]:
@@ -293,18 +293,19 @@ def _joined(lines: Sequence[str]) -> str:
 def _checked(found: FileReport) -> Iterator[Piece]:
     yield Heading(words="What was checked", level=3)
     rows = tuple((one.name, one.word.label, "" if one.verdict is not None else one.detail) for one in found.obligations)
+    heads = ("what is stated", "found", "detail") if any(row[-1] for row in rows) else ("what is stated", "found")
     yield Grid(
-        caption="Each claim and printed number, and what was found", heads=("what is stated", "found", "detail"), rows=rows,
+        caption="Each claim and printed number, and what was found", heads=heads, rows=tuple(row[: len(heads)] for row in rows),
         moods=tuple("bad" if mood_of(one.word) == "bad" else "" for one in found.obligations),
     )  # fmt: skip
     for one in found.obligations:
         if one.verdict is not None:
             yield from _verdict(one, found.document)
     assumed = dict.fromkeys(text for one in found.obligations if one.verdict is not None for text in one.verdict.assumptions)
-    assumed |= dict.fromkeys(found.document.assumed)
+    assumed |= dict.fromkeys(str(one) for one in found.document.assumed)
     if assumed:
         yield Heading(words="What that rests on", level=4)
-        yield Listed(items=tuple(assumed))
+        yield Bullets(items=tuple(assumed))
 
 
 def _verdict(one: Obligation, document: SpecDocument) -> Iterator[Piece]:
@@ -313,7 +314,7 @@ def _verdict(one: Obligation, document: SpecDocument) -> Iterator[Piece]:
     yield Heading(words=f"The verdict on the {one.name}", level=4)
     told = [(label, text) for label, text in verdict_lines(attrs.evolve(one.verdict, witness=None), spec)]
     first = [("verdict", f"{one.verdict.outcome.value}{_as_recorded(one)}")]
-    yield Grid(caption="How it was reached", heads=("part", "finding"), rows=tuple([*first, *told]))
+    yield Grid(caption="How it was reached", heads=("part", "finding"), rows=(*first, *told))
     if one.verdict.witness is not None:
         yield from _witness(one.verdict.witness, spec.space)
     elif one.word.exit_code == 1 and one.verdict.outcome.value == "refuted":
@@ -344,7 +345,8 @@ def _witness(witness: Witness, space: DatasetSpace) -> Iterator[Piece]:
     ]  # fmt: skip
     if witness.event is not None:
         event = witness.event
-        rows += [("event", f"{_shortened(event.text, 400)} ({event.role})"), ("its probability at x", probability_in_words(event.left)),
+        rows += [("event", f"{_shortened(event.text, 400)} ({event.role})"),
+                 ("its probability at x", probability_in_words(event.left)),
                  ("its probability at x'", probability_in_words(event.right))]  # fmt: skip
     rows += [("note", witness.note)] if witness.note else []
     yield Grid(caption="What the two show", heads=("number", "value"), rows=tuple(rows))
@@ -367,7 +369,10 @@ def _record_tables(left: Dataset, right: Dataset, space: DatasetSpace) -> Iterat
 
 
 def _by_position(unit: str, ours: Sequence[Record], theirs: Sequence[Record]) -> Grid:
-    rows = [(str(place), _value(x), _value(y), "changed" if x != y else "") for place, (x, y) in enumerate(zip(ours, theirs, strict=True), 1)]
+    rows = [
+        (str(place), _value(x), _value(y), "changed" if x != y else "")
+        for place, (x, y) in enumerate(zip(ours, theirs, strict=True), 1)
+    ]
     return _marked(f"Each {unit}, by place", (unit, "in x", "in x'", "change"), rows)
 
 
@@ -401,10 +406,10 @@ def _marked(caption: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]
 _CAPTIONS = {
     "power": "How often the best test of one dataset against a neighbour finds out, at four levels. The open bar is what the "
     "promise allows to any mechanism, the full bar what was found of the one in the file. The numbers stand in the table.",
-    "posterior": "What somebody believes after the best test at level 5 % has accused one of two datasets, for each belief before. "
-    "On the diagonal nothing is learned.",
-    "trade-off": "The two errors that a test of one dataset against a neighbour must make. The band is what a promise allows; the "
-    "nearer a curve is to the upper edge, the less can be found out.",
+    "posterior": "What somebody believes after the best test at level 5 % has accused one of two datasets, for each belief "
+    "before. On the diagonal nothing is learned.",
+    "trade-off": "The two errors that a test of one dataset against a neighbour must make. The band is what a promise allows; "
+    "the nearer a curve is to the upper edge, the less can be found out.",
 }
 
 
@@ -436,7 +441,7 @@ def _beside(document: SpecDocument) -> Iterator[Piece]:
     inferred = [str(one) for one in document.provenance if one.how in ("inferred", "assumed")]
     if steps or inferred:
         yield Heading(words="What the promise does not cover, and what is not stated", level=3)
-        yield Listed(items=tuple([*(f"outside of the promise: {step}" for step in steps), *inferred]))
+        yield Bullets(items=(*(f"outside of the promise: {step}" for step in steps), *inferred))
 
 
 # --- several --------------------------------------------------------------------------------------
@@ -445,7 +450,9 @@ def _beside(document: SpecDocument) -> Iterator[Piece]:
 def summary(dossier: Dossier, links: Sequence[str] = ()) -> Iterator[Piece]:
     """What was looked at, and how each file ended."""
     words = Counter(one.word for one in dossier.files)
-    told = ", ".join(f"{times:,} {word.label}" for word, times in sorted(words.items(), key=lambda found: list(Word).index(found[0])))
+    told = ", ".join(
+        f"{times:,} {word.label}" for word, times in sorted(words.items(), key=lambda found: list(Word).index(found[0]))
+    )
     worst = worst_word(one.word for one in dossier.files)
     yield Sentence(mark=f"{count(len(dossier.files), 'file')}:", mood=mood_of(worst), words=f"{told}.")
     rows = []
@@ -472,7 +479,10 @@ def compared(dossier: Dossier) -> Iterator[Piece]:
     if len(found) > 2:
         caption = "Which specification implies which; an arrow leads to what is implied."
         yield Figure(svg=order_picture(found, documents, theme="page"), caption=caption, wide=True)
-    rows = [(_shortened(name, 60), *("" if i == j else order_mark(found, i, j)[1] for j in size)) for i, name in enumerate(found.names)]
+    rows = [
+        (_shortened(name, 60), *("" if i == j else order_mark(found, i, j)[1] for j in size))
+        for i, name in enumerate(found.names)
+    ]
     yield Grid(
         caption="How the specification of the row stands to that of the column",
         heads=("specification", *(_shortened(name, 60) for name in found.names)), rows=tuple(rows),
@@ -493,17 +503,20 @@ def compared(dossier: Dossier) -> Iterator[Piece]:
 def _pair(found: Comparison, names: tuple[str, str]) -> Iterator[Piece]:
     short = _shortened(names[0], 60), _shortened(names[1], 60)
     yield Heading(words=f"A: {short[0]}, B: {short[1]}", level=3)
-    yield Sentence(mark=f"{found.relation.value}.", words=" ".join(_answer(*way) for way in (("A", "B", found.forward), ("B", "A", found.backward))))
+    yield Sentence(
+        mark=f"{found.relation.value}.",
+        words=" ".join(_answer(*way) for way in (("A", "B", found.forward), ("B", "A", found.backward))),
+    )
     picture = blocks_picture(found, short, theme="page")
     yield Figure(svg=picture, caption="The five blocks side by side, with the steps that separate them.", wide=True)
     for premise, conclusion, way in (("A", "B", found.forward), ("B", "A", found.backward)):
-        moods = tuple("bad" if step.holds is False else "" for step in way.steps)
+        moods: tuple[Mood, ...] = tuple("bad" if step.holds is False else "" for step in way.steps)
         marks = {True: "holds", False: "fails", None: "open"}
         steps = tuple((step.block, marks[step.holds], step.reason) for step in way.steps)
         if steps:
             yield Grid(caption=f"From {premise} to {conclusion}", heads=("block", "step", "reason"), rows=steps, moods=moods)
     if found.notes:
-        yield Listed(items=found.notes)
+        yield Bullets(items=found.notes)
 
 
 def _answer(premise: str, conclusion: str, way: Direction) -> str:
@@ -520,8 +533,8 @@ def ledger_pieces(dossier: Dossier) -> Iterator[Piece]:
         return
     yield Heading(words="Ledger", level=2, anchor="ledger")
     yield Sentence(
-        words=f"If all of these are released from one data collection: {budget_in_words(total.spec.budget)} together, per unit of "
-        f"{thing_in_words(total.spec.input_divergence)}, measured by {thing_in_words(total.spec.output_divergence)} "
+        words=f"If all of these are released from one data collection: {budget_in_words(total.spec.budget)} together, per unit "
+        f"of {thing_in_words(total.spec.input_divergence)}, measured by {thing_in_words(total.spec.output_divergence)} "
         f"({total.rule}; {total.citation})."
     )
     rows = []
@@ -531,7 +544,7 @@ def ledger_pieces(dossier: Dossier) -> Iterator[Piece]:
     heads = ("part", "as stated", f"in {total.spec.budget.parameter} of the total", "how its claim stands")
     yield Grid(caption="The parts", heads=heads, rows=tuple(rows))
     if total.losses():
-        yield Listed(items=total.losses())
+        yield Bullets(items=total.losses())
 
 
 def versions(dossier: Dossier) -> Iterator[Piece]:
@@ -549,18 +562,18 @@ FOOT = (
 )
 
 
-def report_page(dossier: Dossier, title: str = "", progress: Progress | None = None) -> Page:
+def report_page(dossier: Dossier, title: str = "", progress: Progress | None = None) -> Handout:
     """Everything as one page."""
     anchors = _slugs(dossier.files)
     pieces: list[Piece] = [Heading(words="Summary", anchor="summary"), *summary(dossier, [f"#{anchor}" for anchor in anchors])]
     rest = [*compared(dossier), *ledger_pieces(dossier), *versions(dossier)]
     heads = [(piece.words, f"#{piece.anchor}") for piece in rest if isinstance(piece, Heading) and piece.anchor]
-    pieces.append(Listed(items=tuple(words for words, _ in heads), links=tuple(link for _, link in heads)))
+    pieces.append(Bullets(items=tuple(words for words, _ in heads), links=tuple(link for _, link in heads)))
     for done, (one, anchor) in enumerate(zip(dossier.files, anchors, strict=True), 1):
         pieces += file_pieces(one, anchor)
         if progress is not None:
             progress(done, len(anchors))
-    return Page(title=title or _title(dossier), pieces=(*pieces, *rest), foot=FOOT)
+    return Handout(title=title or _title(dossier), pieces=(*pieces, *rest), foot=FOOT)
 
 
 def _title(dossier: Dossier) -> str:
@@ -569,18 +582,20 @@ def _title(dossier: Dossier) -> str:
     return f"Report on {count(len(dossier.files), 'specification')}"
 
 
-def site_pages(dossier: Dossier, title: str = "", progress: Progress | None = None) -> dict[str, Page]:
+def site_pages(dossier: Dossier, title: str = "", progress: Progress | None = None) -> dict[str, Handout]:
     """A page for each specification, and an index of all: file name to page."""
     slugs = _slugs(dossier.files)
     pages = {}
     for done, (one, slug) in enumerate(zip(dossier.files, slugs, strict=True), 1):
-        back = Listed(items=("All specifications",), links=("index.html",))
-        pages[f"{slug}.html"] = Page(title=_shortened(one.name), pieces=(back, Heading(words="Summary"), *file_pieces(one, level=0)), foot=FOOT)
+        back = Bullets(items=("All specifications",), links=("index.html",))
+        pages[f"{slug}.html"] = Handout(
+            title=_shortened(one.name), pieces=(back, Heading(words="Summary"), *file_pieces(one, level=0)), foot=FOOT
+        )
         if progress is not None:
             progress(done, len(slugs))
     index = [Heading(words="Summary"), *summary(dossier, [f"{slug}.html" for slug in slugs])]
     index += [*compared(dossier), *ledger_pieces(dossier), *versions(dossier)]
-    return {"index.html": Page(title=title or _title(dossier), pieces=tuple(index), foot=FOOT), **pages}
+    return {"index.html": Handout(title=title or _title(dossier), pieces=tuple(index), foot=FOOT), **pages}
 
 
 def _slugs(files: Sequence[FiledReport]) -> list[str]:

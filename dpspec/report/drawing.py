@@ -1,8 +1,8 @@
 """Pictures as SVG text, saved as SVG, PNG or PDF: the one drawing layer of dpspec.
 
 The text is the drawing: groups, rectangles, circles, paths and letters, in the colours of a theme. So a picture in a page has
-letters that can be searched and colours that follow the page, takes a few kilobytes, and is the same byte for byte every time. PNG
-needs resvg, the extra `dpspec[png]`; PDF needs matplotlib, the extra `dpspec[pdf]`, which draws the same shapes (`pdf`).
+letters that can be searched and colours that follow the page, takes a few kilobytes, and is the same byte for byte every time.
+PNG needs resvg, the extra `dpspec[png]`; PDF needs matplotlib, the extra `dpspec[pdf]`, which draws the same shapes (`pdf`).
 
 resvg draws letters only in a font that it is told to take and that the machine has, and
 leaves them out without a word otherwise; so a font is looked for, by drawing one letter, and its absence is an error.
@@ -112,7 +112,6 @@ _SPACE = "{http://www.w3.org/2000/svg}"
 _POINTS = 72 / 96
 """Points for one pixel."""
 _ANCHORS = {"start": "left", "middle": "center", "end": "right"}
-Attributes = Mapping[str, str]
 
 
 def pdf(svg: str) -> bytes:
@@ -134,13 +133,13 @@ def pdf(svg: str) -> bytes:
     axes.set_ylim(top + height, top)
     _draw(axes, root, {}, zoom)
     made = io.BytesIO()
-    fonts = {"font.family": ["DejaVu Sans", *FAMILIES[1:]], "pdf.fonttype": 42, "text.parse_math": False}
+    fonts: Any = {"font.family": ["DejaVu Sans", *FAMILIES[1:]], "pdf.fonttype": 42, "text.parse_math": False}
     with mpl.rc_context(fonts):
         page.savefig(made, format="pdf", metadata={"CreationDate": None})
     return made.getvalue()
 
 
-def _draw(axes: Axes, node: ElementTree.Element, inherited: Attributes, zoom: float) -> None:
+def _draw(axes: Axes, node: ElementTree.Element, inherited: Mapping[str, str], zoom: float) -> None:
     """One element and those in it, each with the attributes of those around it."""
     given = {**inherited, **{key: value for key, value in node.attrib.items() if key not in ("x", "y", "id")}}
     moved = re.fullmatch(r"translate\((-?[\d.]+),(-?[\d.]+)\)", node.get("transform", ""))
@@ -157,11 +156,11 @@ def _draw(axes: Axes, node: ElementTree.Element, inherited: Attributes, zoom: fl
         _shape(axes, kind, node, given, zoom)
 
 
-def _place(given: Attributes, x: float, y: float) -> tuple[float, float]:
+def _place(given: Mapping[str, str], x: float, y: float) -> tuple[float, float]:
     return x + float(given.get("dx", 0)), y + float(given.get("dy", 0))
 
 
-def _letters(axes: Axes, node: ElementTree.Element, given: Attributes, zoom: float) -> None:
+def _letters(axes: Axes, node: ElementTree.Element, given: Mapping[str, str], zoom: float) -> None:
     x, y = _place(given, float(node.get("x", 0)), float(node.get("y", 0)))
     turned = re.fullmatch(r"rotate\((-?[\d.]+) -?[\d.]+ -?[\d.]+\)", node.get("transform", ""))
     axes.text(
@@ -171,7 +170,7 @@ def _letters(axes: Axes, node: ElementTree.Element, given: Attributes, zoom: flo
     )  # fmt: skip
 
 
-def _shape(axes: Axes, kind: str, node: ElementTree.Element, given: Attributes, zoom: float) -> None:
+def _shape(axes: Axes, kind: str, node: ElementTree.Element, given: Mapping[str, str], zoom: float) -> None:
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path as Outline
 
@@ -235,7 +234,7 @@ def _followed(path: str) -> list[tuple[str, tuple[float, float]]]:
 
 
 @attrs.frozen(kw_only=True)
-class Palette:
+class PictureTheme:
     """The colours of a theme.
 
     Args:
@@ -256,19 +255,19 @@ class Palette:
     bad: str
 
 
-LIGHT = Palette(
+LIGHT = PictureTheme(
     paper="#ffffff", ink="#1b1b1b", faint="#444444", grid="#e6e6e6", edge="#8a8a8a",
     colours=("#1f4e9c", "#b3541e", "#2f7d4f", "#7b3f8c", "#7d6010", "#2b6d77", "#a02c4b", "#555555"),
     fills=("#eef3fb", "#f3f8ec", "#fdf3e3", "#f9eef4", "#eef7f7", "#f5f2ec"), good="#1e6b3c", bad="#a3262a",
 )  # fmt: skip
-DARK = Palette(
+DARK = PictureTheme(
     paper="#15181d", ink="#f2f2f2", faint="#c6cad1", grid="#343a42", edge="#7d8691",
     colours=("#8ab4f8", "#f4a675", "#7fd1a0", "#d3a6e6", "#e3c86f", "#7fd3de", "#f595ae", "#c0c0c0"),
     fills=("#1d2a40", "#223122", "#3a2f1c", "#3a2431", "#1f3436", "#33302a"), good="#7fd1a0", bad="#ff9a94",
 )  # fmt: skip
 
 
-def _of_page(palette: Palette) -> dict[str, str]:
+def _of_page(palette: PictureTheme) -> dict[str, str]:
     """The names under which a page gives the colours, each with the colour."""
     found = {f"--{name}": getattr(palette, name) for name in ("paper", "ink", "faint", "grid", "edge", "good", "bad")}
     for name, series in (("colour", palette.colours), ("fill", palette.fills)):
@@ -276,7 +275,7 @@ def _of_page(palette: Palette) -> dict[str, str]:
     return found
 
 
-def page_colours(palette: Palette) -> str:
+def page_colours(palette: PictureTheme) -> str:
     """The colours as properties of a style sheet, for pictures of the theme `page`.
 
     >>> page_colours(LIGHT)[:30]
@@ -285,7 +284,7 @@ def page_colours(palette: Palette) -> str:
     return "".join(f"{name}:{colour};" for name, colour in _of_page(palette).items())
 
 
-PAGE = Palette(
+PAGE = PictureTheme(
     paper="var(--paper)", ink="var(--ink)", faint="var(--faint)", grid="var(--grid)", edge="var(--edge)",
     colours=tuple(f"var(--colour-{place})" for place in range(len(LIGHT.colours))),
     fills=tuple(f"var(--fill-{place})" for place in range(len(LIGHT.fills))), good="var(--good)", bad="var(--bad)",
@@ -345,7 +344,7 @@ def wrapped(text: str, room: float, size: float, most: int = 0) -> list[str]:
                 line = ""
             else:
                 head = rest[:fits] if text_width(rest[:fits], size) <= room else rest[: max(1, fits // 2)]
-                head = head[: cut] if (cut := head.rfind("-") + 1) > len(head) // 3 else head
+                head = head[:cut] if (cut := head.rfind("-") + 1) > len(head) // 3 else head
                 lines.append(head)
                 rest = rest[len(head) :]
     lines += [line] if line or not lines else []
@@ -355,7 +354,7 @@ def wrapped(text: str, room: float, size: float, most: int = 0) -> list[str]:
     return lines
 
 
-def head_of(title: str, width: float, height: float, palette: Palette, zoom: float = 1) -> Iterator[str]:
+def head_of(title: str, width: float, height: float, palette: PictureTheme, zoom: float = 1) -> Iterator[str]:
     """The beginning of a picture: its size, its name for those who do not see it, its ground."""
     name = escape(title)
     yield (
@@ -366,7 +365,7 @@ def head_of(title: str, width: float, height: float, palette: Palette, zoom: flo
     yield f'<rect width="{width:g}" height="{height:g}" fill="{palette.paper}"/>'
 
 
-def written(x: float, y: float, text: str, size: float, colour: str, more: str = "") -> str:
+def written(x: float, y: float, text: str, size: float, colour: str, more: str = "") -> str:  # noqa: PLR0917 - as in SVG
     """Letters at a place, on their line."""
     given = f" {more}" if more else ""
     return f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" fill="{colour}"{given}>{escape(text)}</text>'

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 import attrs
@@ -52,7 +53,7 @@ class Sentence:
 
 
 @attrs.frozen(kw_only=True)
-class Listed:
+class Bullets:
     """Sentences as a list; where they have links, to these.
 
     Args:
@@ -98,11 +99,11 @@ class Figure:
     wide: bool = False
 
 
-Piece: TypeAlias = "Heading | Sentence | Listed | Grid | Figure"
+Piece: TypeAlias = "Heading | Sentence | Bullets | Grid | Figure"
 
 
 @attrs.frozen(kw_only=True)
-class Page:
+class Handout:
     """A page.
 
     Args:
@@ -144,11 +145,13 @@ tr.bad>*{background:var(--fill-2);color:var(--ink)}
 figure{margin:1rem 0;break-inside:avoid}figure svg{max-width:100%;height:auto;display:block}
 .wide svg{max-width:none}figcaption{color:var(--faint);font-size:.9rem;max-width:40rem}
 .pair{display:flex;flex-wrap:wrap;gap:0 2rem}.pair figure{flex:0 1 21.25rem;min-width:0}
+section{content-visibility:auto;contain-intrinsic-size:auto 100vh}
 footer{color:var(--faint);font-size:.85rem;margin-top:3rem;padding-bottom:2rem}
 @media print{:root{"""
     f"color-scheme:light;{page_colours(LIGHT)}--open:{_OPEN['light']};--link:#1b1b1b"
     """}body{font-size:10pt}header,main,footer{max-width:none;padding:0}.skip,nav{display:none}.frame{overflow:visible}
-.wide svg{max-width:100%}h2,h3,h4{break-after:avoid}tr,li{break-inside:avoid}a{text-decoration:none}}
+section{content-visibility:visible}.wide svg{max-width:100%}h2,h3,h4{break-after:avoid}
+tr,li{break-inside:avoid}a{text-decoration:none}}
 """
 )
 _MANY_COLUMNS = 4
@@ -156,10 +159,10 @@ _MANY_COLUMNS = 4
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-def html(page: Page) -> str:
+def html(page: Handout) -> str:
     """The page as one HTML file.
 
-    >>> html(Page(title="<b>", pieces=(Heading(words="One"),))).count("&lt;b&gt;")
+    >>> html(Handout(title="<b>", pieces=(Heading(words="One"),))).count("&lt;b&gt;")
     2
     """
     title = _text(page.title)
@@ -177,7 +180,7 @@ def html(page: Page) -> str:
         '<a class="skip" href="#content">To the content</a>',
         f'<header><h1 dir="auto">{title}</h1></header>',
         '<main id="content">',
-        *_pieces(page.pieces),
+        *_sections(page.pieces),
         "</main>",
         f"<footer><p>{_text(page.foot)}</p></footer>",
         "</body>",
@@ -189,6 +192,16 @@ def html(page: Page) -> str:
 def _text(words: str) -> str:
     """Words as text of the page: nothing in them is markup, or turns the direction of what follows."""
     return in_markup(words)
+
+
+def _sections(pieces: Sequence[Piece]) -> Iterator[str]:
+    """What stands under each heading of the second level as one section, which a browser lays out when it is looked at."""
+    starts = [place for place, piece in enumerate(pieces) if isinstance(piece, Heading) and piece.level == 2]
+    yield from _pieces(pieces[: starts[0] if starts else len(pieces)])
+    for start, end in pairwise([*starts, len(pieces)]):
+        yield "<section>"
+        yield from _pieces(pieces[start:end])
+        yield "</section>"
 
 
 def _pieces(pieces: Sequence[Piece]) -> Iterator[str]:
@@ -218,7 +231,7 @@ def _piece(piece: Piece) -> str:
     if isinstance(piece, Sentence):
         mark = f"<strong{_mood(piece.mood)}>{_text(piece.mark)}</strong> " if piece.mark else ""
         return f'<p dir="auto">{mark}{_text(piece.words)}</p>'
-    if isinstance(piece, Listed):
+    if isinstance(piece, Bullets):
         return _list(piece)
     if isinstance(piece, Figure):
         caption = f"<figcaption>{_text(piece.caption)}</figcaption>"
@@ -236,7 +249,7 @@ def _frame(name: str, inner: str) -> str:
     return f'<div class="frame" role="region" tabindex="0" aria-label="{_text(name)}">{inner}</div>'
 
 
-def _list(piece: Listed) -> str:
+def _list(piece: Bullets) -> str:
     links = piece.links or ("",) * len(piece.items)
     rows = [
         f'<li dir="auto">{_linked(item, link)}</li>' for item, link in zip(piece.items, links, strict=True)
@@ -251,7 +264,8 @@ def _linked(words: str, link: str) -> str:
 
 def _table(piece: Grid) -> str:
     heads = "".join(f'<th scope="col">{_text(head)}</th>' for head in piece.heads)
-    moods = piece.moods or ("",) * len(piece.rows)
+    none: Mood = ""
+    moods = piece.moods or (none,) * len(piece.rows)
     links = piece.links or ("",) * len(piece.rows)
     rows = []
     for (first, *rest), mood, link in zip(piece.rows, moods, links, strict=True):
@@ -269,10 +283,10 @@ def _table(piece: Grid) -> str:
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
-def markdown(page: Page) -> str:
+def markdown(page: Handout) -> str:
     """The page as Markdown; of a picture its caption, for what it shows stands in a table beside it.
 
-    >>> print(markdown(Page(title="A <b>", pieces=(Sentence(words="x", mark="holds"),))).strip())
+    >>> print(markdown(Handout(title="A <b>", pieces=(Sentence(words="x", mark="holds"),))).strip())
     # A \\<b\\>
     <BLANKLINE>
     **holds** x
@@ -292,7 +306,7 @@ def _in_markdown(piece: Piece) -> str:
         return f"{'#' * piece.level} {_plain(piece.words)}"
     if isinstance(piece, Sentence):
         return f"**{_plain(piece.mark)}** {_plain(piece.words)}" if piece.mark else _plain(piece.words)
-    if isinstance(piece, Listed):
+    if isinstance(piece, Bullets):
         return "" if piece.links else "\n".join(f"- {_plain(item)}" for item in piece.items)
     if isinstance(piece, Figure):
         return f"*Picture: {_plain(piece.caption)}*"

@@ -15,7 +15,7 @@ from typing import Literal
 import attrs
 
 from dpspec.base.errors import PictureError
-from dpspec.report.drawing import BOLD, SIZES, THEMES, Palette, head_of, text_width, wrapped, written
+from dpspec.report.drawing import BOLD, SIZES, THEMES, PictureTheme, head_of, text_width, wrapped, written
 
 HEIGHT, MARGIN, LEGEND = 300, 56, 18
 """Units: a panel's plot where a size leaves it open, the space around it, and one line of the legend."""
@@ -139,17 +139,21 @@ def svg(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme: 
     said += [f"No finite number: {', '.join(empty)}."] if empty else []
     width = form.width / form.zoom
     room = width - _RIGHT
-    heads, notes = wrapped(title, width - MARGIN, _HEAD * BOLD), [one for part in said for one in wrapped(part, width - MARGIN, _SMALL)]
+    heads, notes = (
+        wrapped(title, width - MARGIN, _HEAD * BOLD),
+        [one for part in said for one in wrapped(part, width - MARGIN, _SMALL)],
+    )
     above = LEGEND * len(heads) + 14 * len(notes) + MARGIN // 2 - 8
     rest = [2 * MARGIN - 20 + LEGEND * len(_legend(panel, room)) + _EXTRA * (len(_title(panel, room)) - 1) for panel in shown]
     plot = float(HEIGHT if not form.height else max(120.0, (form.height / form.zoom - above - sum(rest) - 16) / len(shown)))
     height = above + sum(rest) + plot * len(shown) + 16
-    lines = list(head_of(title, width, height, palette, form.zoom))
+    names = dict.fromkeys(line.name for panel in shown for line in panel.lines if line.name)
+    lines = list(head_of(f"{title}: {', '.join(names)}" if names else title, width, height, palette, form.zoom))
     for row, head in enumerate(heads):
         lines.append(written(MARGIN - 30, MARGIN // 2 + LEGEND * row, head, _HEAD, palette.ink, 'font-weight="bold"'))
     for row, one in enumerate(notes):
         lines.append(written(MARGIN - 30, MARGIN // 2 + LEGEND * len(heads) + 14 * row - 2, one, _SMALL, palette.faint))
-    top = above
+    top = float(above)
     for panel, under in zip(shown, rest, strict=True):
         start = top + 34 + _EXTRA * (len(_title(panel, room)) - 1)
         lines += [f'<g transform="translate({MARGIN},{start:g})">', *_panel(panel, room, plot, palette), "</g>"]
@@ -218,7 +222,7 @@ def _ends(panel: CurvePanel, points: Sequence[tuple[float, float]]) -> tuple[flo
     return low, top + (top - low) * (0.05 if panel.axis else 0.1)
 
 
-def _panel(given: CurvePanel, width: float, height: float, palette: Palette) -> Iterator[str]:
+def _panel(given: CurvePanel, width: float, height: float, palette: PictureTheme) -> Iterator[str]:
     panel = _scaled(given)
     points = _points(panel)
     heads = _title(panel, width)
@@ -252,13 +256,13 @@ def _panel(given: CurvePanel, width: float, height: float, palette: Palette) -> 
             yield from _key(panel, entry, x, height + 48 + LEGEND * row, palette)
 
 
-def _axes(
+def _axes(  # noqa: PLR0917 - the two ends of each axis
     panel: CurvePanel,
     place: ToPixels,
     across: tuple[float, float],
     up: tuple[float, float],
     size: tuple[float, float],
-    palette: Palette,
+    palette: PictureTheme,
 ) -> Iterator[str]:
     """Grid, ticks and what they are."""
     (left, right), (low, high), (width, height) = across, up, size
@@ -278,7 +282,8 @@ def _axes(
         at = round(place(spot, low)[0], 2)
         (shown,) = wrapped(label, width / len(panel.labels), 10, 1)
         yield written(at, height + 14, shown, 10, palette.ink, 'text-anchor="middle"')
-    yield written(width / 2, height + 30, panel.axis or panel.below, 11, palette.ink, 'text-anchor="middle"')
+    for words in filter(None, (panel.axis or panel.below,)):
+        yield written(width / 2, height + 30, words, 11, palette.ink, 'text-anchor="middle"')
 
 
 @attrs.frozen(kw_only=True)
@@ -316,14 +321,15 @@ def _legend(panel: CurvePanel, width: float) -> list[list[tuple[float, _Entry]]]
     return rows
 
 
-def _key(panel: CurvePanel, entry: _Entry, x: float, y: float, palette: Palette) -> Iterator[str]:
+def _key(panel: CurvePanel, entry: _Entry, x: float, y: float, palette: PictureTheme) -> Iterator[str]:
     line = entry.line
     colour = palette.faint if entry.is_role else palette.colours[entry.colour % len(palette.colours)]
     plain = bool(line.role) and not entry.is_role
     if line.dashed and panel.axis and not plain:
         yield f'<path d="M{x:g} {y - 4:g}h16" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="6 4"/>'
     elif (line.top or (not panel.axis and line.dashed)) and not plain:
-        yield f'<rect x="{x + 0.5:g}" y="{y - 8.5:g}" width="15" height="8" fill="{colour}" fill-opacity="0.22" stroke="{colour}"/>'
+        look = f'fill="{colour}" fill-opacity="0.22" stroke="{colour}"'
+        yield f'<rect x="{x + 0.5:g}" y="{y - 8.5:g}" width="15" height="8" {look}/>'
     else:
         yield f'<rect x="{x:g}" y="{y - 9:g}" width="16" height="9" fill="{colour}"/>'
     yield written(x + 22, y, entry.text, _SMALL, palette.ink)
@@ -358,8 +364,8 @@ def _series(panel: CurvePanel, line: CurveLine, colour: str, place: ToPixels) ->
         yield f'<circle cx="{x:g}" cy="{y:g}" r="{2.5 if line.joined else 4}" fill="{colour}"/>'
 
 
-def _bars(
-    line: CurveLine, around: Sequence[float], span: tuple[float, float], colour: str, place: ToPixels, palette: Palette
+def _bars(  # noqa: PLR0917 - where, and in which colours
+    line: CurveLine, around: Sequence[float], span: tuple[float, float], colour: str, place: ToPixels, palette: PictureTheme
 ) -> Iterator[str]:
     """A bar from the axis to each value, and the value on it; a bound is an open bar, so that what lies inside is seen."""
     start, wide = span

@@ -88,20 +88,23 @@ def panel_data(panel: Panel, found: SpecDocument, standing: Standing) -> JsonDat
     }
 
 
-def panel_parts(panel: Panel, found: SpecDocument, standing: Standing) -> list[RenderableType]:
-    """For every attacker the first row of each quantity; all rows are shown where the attacker is named."""
+def panel_parts(panel: Panel, found: SpecDocument, standing: Standing, *, verbose: bool = False) -> list[RenderableType]:
+    """For every attacker the first row of each quantity; all rows are shown where the attacker is named. With `verbose` the
+    theorem and the assumption of every number."""
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), terminal.standing_line(standing)]
     for report in panel.reports:
         attacker, reasons = report.attacker, Reasons()
         firsts = {(row.quantity, dict(row.at).get("candidates")): row for row in reversed(report.rows)}
         short = attrs.evolve(report, rows=tuple(row for row in report.rows if row in firsts.values()))
         parts += ["", Text.assemble((attacker.name, "bold"), f"  {attacker.title}"), _table(short, reasons)]
-        parts += [Text(f"({place}) {theorem}. Assumes: {assumption}.", FAINT) for (theorem, assumption), place in reasons.items()]
+        told = reasons.items() if verbose else ()
+        parts += [Text(f"({place}) {theorem}. Assumes: {assumption}.", FAINT) for (theorem, assumption), place in told]
         if report.exceeded:
             parts.append(Text("The mechanism is beyond the worst case.", BAD))
     parts.append("")
     parts += [Text(f"{name} not asked: {reason}", OPEN) for name, reason in panel.not_asked]
-    parts.append(Text("All rows of one attacker: --attacker NAME; all attackers: dpspec plugins", FAINT))
+    reasons_at = "" if verbose else "the theorem and the assumption of each number: --verbose; "
+    parts.append(Text(f"{reasons_at}all rows of one attacker: --attacker NAME; all attackers: dpspec plugins", FAINT))
     return parts
 
 
@@ -120,13 +123,13 @@ def _said(statement: RiskStatement) -> JsonData:
     }
 
 
-def risk_parts(report: RiskReport, found: SpecDocument, standing: Standing) -> list[RenderableType]:
-    """Who the attacker is, a table of the rows, and the reason and the assumption of every number."""
+def risk_parts(report: RiskReport, found: SpecDocument, standing: Standing, *, verbose: bool = False) -> list[RenderableType]:
+    """A table of the numbers, the theorem and the assumption of each; with `verbose` who the attacker is."""
     attacker = report.attacker
     who = Table.grid(padding=(0, 2, 0, 0))
     who.add_column(no_wrap=True, style=FAINT)
     who.add_column(overflow="fold")
-    for label, said in (
+    for label, said in () if not verbose else (
         ("knows", attacker.knowledge), ("wants", attacker.target), ("sees", attacker.observation),
         ("assumes", attacker.assumption),
     ):  # fmt: skip
@@ -134,10 +137,10 @@ def risk_parts(report: RiskReport, found: SpecDocument, standing: Standing) -> l
     who.add_row("budget", f"{budget_in_words(report.spec.budget)}, {thing_in_words(report.spec.output_divergence)}")
     if report.mechanism is not None:
         who.add_row("mechanism", thing_in_words(report.mechanism))
-    who.add_row("standing", terminal.standing_line(standing))
     reasons: Reasons = {}
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}")]
-    parts += [Text.assemble((attacker.name, "bold"), f"  {attacker.title}"), "", who, "", _table(report, reasons), ""]
+    parts += [Text.assemble((attacker.name, "bold"), f"  {attacker.title}"), _table(report, reasons), ""]
+    parts.insert(1, terminal.standing_line(standing))
     for (theorem, assumption), place in reasons.items():
         parts.append(Text(f"({place}) {theorem}. Assumes: {assumption}.", FAINT))
     for side, reason in report.unknown:
@@ -146,8 +149,8 @@ def risk_parts(report: RiskReport, found: SpecDocument, standing: Standing) -> l
         beyond = (
             "The mechanism is beyond the worst case: it does not satisfy the specification, or a statement or assumption fails."
         )
-        parts += ["", Text(beyond, BAD)]
-    return parts
+        parts.insert(1, Text(beyond, BAD))
+    return [*parts, "", who]
 
 
 def _table(report: RiskReport, reasons: Reasons) -> Table:

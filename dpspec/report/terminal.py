@@ -175,14 +175,19 @@ class Work(AbstractContextManager["Work"]):
         with self._lock:
             if self._timer is None:
                 return
-            columns_shown = (
-                (TaskProgressColumn(), TimeElapsedColumn()) if self._unit is None else (Rate(self._unit), TimeRemainingColumn())
-            )
-            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), *columns_shown)
+            columns_shown = (TaskProgressColumn(), TimeElapsedColumn()) if self._unit is None else (Rate(self._unit),)
+            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), *columns_shown, Remaining())
             stderr = Console(stderr=True)
             self._bar = Progress(*columns, console=stderr, transient=True, redirect_stdout=False, redirect_stderr=False)
             self._task = self._bar.add_task(self._title, total=self._total or None, completed=self._done)
             self._bar.start()
+
+
+class Remaining(TimeRemainingColumn):
+    """The time that remains, where it is known how much there is to do."""
+
+    def render(self, task: Task) -> Text:
+        return Text("") if task.total is None else super().render(task).append(" left")
 
 
 class Rate(ProgressColumn):

@@ -74,8 +74,8 @@ def failed(path: str, word: Word, fault: DpspecError) -> str:
     return drawn(headline(path, word.label, BAD, f"  {count(len(each(fault)), 'fault')}"))
 
 
-def file_report_parts(path: str, report: FileReport) -> list[RenderableType]:
-    """A judged file: its word, then every obligation."""
+def file_report_parts(path: str, report: FileReport, *, verbose: bool = False) -> list[RenderableType]:
+    """A judged file: its word, then every obligation; with `verbose` the steps of proofs."""
     head = headline(path, *marked(report.word))
     title = Padding(Text(f"{report.document.title} ({report.scope})", FAINT), (0, 0, 0, 2))
     rows = grid(indent=2)
@@ -83,7 +83,7 @@ def file_report_parts(path: str, report: FileReport) -> list[RenderableType]:
         mark, style = obligation.word.word, marked(obligation.word)[1]
         detail = "" if obligation.verdict is not None else f": {obligation.detail}"
         rows.add_row("", Text(mark, style), obligation.name + detail)
-        for label, text in _finding(obligation, report.document):
+        for label, text in _finding(obligation, report.document, verbose=verbose):
             rows.add_row("", "", _labelled(label, text))
     judged = (obligation.verdict for obligation in report.obligations)
     taken = _assumed(verdict for verdict in judged if verdict is not None)
@@ -122,7 +122,7 @@ def _labelled(label: str, text: str) -> Table:
     return line
 
 
-def _finding(obligation: Obligation, document: SpecDocument) -> Iterator[TextLine]:
+def _finding(obligation: Obligation, document: SpecDocument, *, verbose: bool) -> Iterator[TextLine]:
     if obligation.verdict is None:
         return
     recorded, found = obligation.recorded, obligation.verdict.outcome.value
@@ -134,7 +134,7 @@ def _finding(obligation: Obligation, document: SpecDocument) -> Iterator[TextLin
     if obligation.exchanged:
         blocks = " and another ".join(obligation.exchanged)
         yield "but", f"the miniature has another {blocks}: another claim was tested, and the one on file was not checked"
-    yield from verdict_lines(obligation.verdict, obligation.spec or document.spec)
+    yield from verdict_lines(obligation.verdict, obligation.spec or document.spec, verbose=verbose)
     yield from _raised(obligation.grown)
     if obligation.unproved:
         yield "whole", f"space: {obligation.unproved}"
@@ -152,18 +152,18 @@ def _raised(lines: Sequence[Grown]) -> Iterator[TextLine]:
         yield "not", f"raised: {', '.join(line.size for line in left)} ({left[0].stopped})"
 
 
-def verdict_parts(found: Verdict) -> list[RenderableType]:
-    """A verdict by itself: its word, and how it was reached."""
+def verdict_parts(found: Verdict, *, verbose: bool = False) -> list[RenderableType]:
+    """A verdict by itself: its word, and how it was reached; with `verbose` the steps of the proof."""
     word = Word[found.outcome.name]
     rows = grid(indent=2)
-    for label, said in verdict_lines(found, found.spec):
+    for label, said in verdict_lines(found, found.spec, verbose=verbose):
         rows.add_row("", Text(label, FAINT), said)
     for said in found.assumptions:
         rows.add_row("", Text("assumes", FAINT), said)
     return [Text(*marked(word)), rows]
 
 
-def verdict_lines(verdict: Verdict, spec: PrivacySpec | None) -> Iterator[TextLine]:
+def verdict_lines(verdict: Verdict, spec: PrivacySpec | None, *, verbose: bool = True) -> Iterator[TextLine]:
     """How a verdict was reached, its constant against the budget, its witness, and what else was noticed."""
     if verdict.reason:
         yield "reason", verdict.reason
@@ -171,7 +171,12 @@ def verdict_lines(verdict: Verdict, spec: PrivacySpec | None) -> Iterator[TextLi
         yield "method", f"{verdict.method}: {verdict.scope}"
     if verdict.universes:
         yield "constant", _constant(verdict)
-    for step in verdict.proof:
+    if verdict.proof and not verbose:
+        yield (
+            "proof",
+            f"{count(len(verdict.proof), 'step')}: {', '.join(step.step for step in verdict.proof)} (--verbose tells them)",
+        )
+    for step in verdict.proof if verbose else ():
         yield "proof", str(step)
     if verdict.vacuous:
         yield "vacuous", f"{count(len(verdict.vacuous), 'universe')} without a pair at finite distance: nothing is asked there"
@@ -245,14 +250,14 @@ _MANY = {
 # --- releases ------------------------------------------------------------------------------------
 
 
-def released(data: Mapping[str, Any], directory: str) -> str:
-    """What was drawn, from what, and what it holds."""
+def released(data: Mapping[str, Any], directory: str, *, verbose: bool = False) -> str:
+    """What was drawn, whether its claim holds, and what it keeps; with `verbose` what the mechanism states of itself, too."""
     rows = grid()
     for file in data["released"]:
         rows.add_row(Text("released", FAINT), Text(f"{directory}/{file['file']}", "bold"))
     rows.add_row("", f"{count(data['records'], 'record')} of {data['table']}, by {data['mechanism']['name']}")
-    rows.add_row(Text("spec", FAINT), data["specification"]["id"])
     rows.add_row(Text("claim", FAINT), data["claim"]["sentence"])
+    rows.add_row(Text("spec", FAINT), data["specification"]["id"])
     for place, part in enumerate(data["not_released"]):
         rows.add_row(Text("" if place else "beside", FAINT), f"{part}: the file promises it too, and it is not released here")
     rows.add_row(Text("random", FAINT), data["randomness"])
@@ -263,9 +268,9 @@ def released(data: Mapping[str, Any], directory: str) -> str:
     for kept in data["kept"]:
         rows.add_row(Text("kept", FAINT), f"{kept['kept']}: as before ({count(kept['records'], 'record')})")
     lines = [line for name, value in data["stated_by_mechanism"].items() for line in _value_lines(name, value)]
-    for place, line in enumerate(lines):
+    for place, line in enumerate(lines if verbose else ()):
         rows.add_row(Text("" if place else "mechanism", FAINT), line)
-    for file in data["released"]:
+    for file in data["released"] if verbose else ():
         rows.add_row(Text("sha256", FAINT), file["sha256"])
     if "utility" in data:
         tables = data["utility"]["tables"]

@@ -25,7 +25,7 @@ import attrs
 from dpspec.base.errors import AttackerMisfitError, NotEnumerableError, NotReachedError, ParameterError, count
 from dpspec.base.exact import INFINITY, Number, NumberLike, number
 from dpspec.blocks.invariant import Invariant
-from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.multiverse import Multiverse, Universe
 from dpspec.blocks.parts import listed_cells
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.grammar.attacker import RiskStatement, Sense
@@ -331,10 +331,11 @@ def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable
         raise NotEnumerableError(f"space {spec.space.name}", rule, advice)
     else:
         looked = list(itertools.islice(spec.space.datasets(), FEW))
+    shared = _sharing(spec)
     found = tuple(
         (left, right)
         for left, right in itertools.permutations(looked, 2)
-        if _is_near(spec, left, right, reach) and spec.multiverse.share_universe(left, right, spec.space)
+        if _is_near(spec, left, right, reach) and shared(left, right)
     )
     if not found:
         rule = f"holds no two datasets of one universe within distance {reach} among the {len(looked):,} that were looked at"
@@ -343,6 +344,13 @@ def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable
     return CandidatePairs(
         pairs=found, complete=complete, scope=f"{scope} {count(len(found), 'ordered pair')} of {len(looked):,} datasets"
     )
+
+
+def _sharing(spec: PrivacySpec) -> Callable[[Dataset, Dataset], object]:
+    """Whether some universe holds both datasets, the labels of each looked up once; as the multiverse answers it by itself."""
+    if type(spec.multiverse).share_universe is not Multiverse.share_universe:
+        return lambda left, right: spec.multiverse.share_universe(left, right, spec.space)
+    return Allowed(spec).share
 
 
 def _is_near(spec: PrivacySpec, left: Dataset, right: Dataset, reach: Number) -> bool:

@@ -48,6 +48,7 @@ _ENOUGH = 5
 """An attribute is asked about as nested where each of its categories has so many records on average."""
 
 _TAKEN = (MEMBERS, HOUSEHOLD_ID)
+_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?", re.ASCII)
 _NESTED = re.compile(r"(?P<fine>.+?)=(?P<coarse>.+)")
 
 
@@ -63,6 +64,7 @@ class Draft:
         left_out: the columns that are none, each with the reason.
         layout: how the table lies on disk.
         uncovered: the attributes whose codebook is not known to name every value that occurs.
+        bare: so many records at most have nothing in any column.
         same: pairs of attributes that say the same of every record.
         nested: the nestings that were found and are not settled: finer, coarser.
     """
@@ -74,6 +76,7 @@ class Draft:
     left_out: tuple[tuple[str, str], ...]
     layout: TableLayout
     uncovered: tuple[str, ...] = ()
+    bare: int = 0
     same: tuple[tuple[str, str], ...] = ()
     nested: tuple[tuple[str, str], ...] = ()
 
@@ -84,12 +87,17 @@ class Draft:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What whoever publishes the file has to know, a line each."""
-        found = [f"column {harmless(name, keep='')!r} is left out: it {why}" for name, why in self.left_out[:_SHOWN]]
-        if len(self.left_out) > _SHOWN:
-            found.append(f"{len(self.left_out) - _SHOWN:,} more columns are left out: the file says why")
+        lost = [(name, why) for name, why in self.left_out if why != _UNASKED]
+        found = [f"column {harmless(name, keep='')!r} is left out: it {why}" for name, why in lost[:_SHOWN]]
+        if len(lost) > _SHOWN:
+            found.append(f"{len(lost) - _SHOWN:,} more columns are left out: the file says why")
         found += [
             f"{harmless(one, keep='')} and {harmless(other, keep='')} say the same of every record" for one, other in self.same
         ]
+        if self.bare:
+            found.append(
+                f"in up to {count(self.bare, 'record')} nothing stands at all: an empty line is no record, take it out"
+            )
         found += [f"the codebook of {harmless(name, keep='')} may not name every value that occurs" for name in self.uncovered]
         if self.layout.observed:
             found.append(
@@ -100,6 +108,9 @@ class Draft:
 
 
 _SHOWN = 20
+_SPAN = 10_000
+_LARGEST = 1e15
+_UNASKED = "was not asked for"
 
 
 # --- the codebook ---------------------------------------------------------------------------------
@@ -156,6 +167,10 @@ def look(path: Path, formats: Formats, columns: Sequence[str] = ()) -> tuple[int
     if len(wanted) > MOST_COLUMNS:
         rule = f"has {len(wanted):,} columns, and at most {MOST_COLUMNS} are looked at"
         raise TableError(path.name, rule, "name those that are released: --column NAME, once for each")
+    if not columns and 2 * sum(_NUMBER.fullmatch(name.strip()) is not None for name in names) > len(names):
+        # the first line would go into a file that is published
+        rule = "has numbers for the names of its columns: its first line looks like a record"
+        raise TableError(path.name, rule, "put a line before it that names the columns, or take some with --column")
     rows, seen = format_.describe(path, wanted, MOST_LISTED)
     if not rows:
         raise TableError(path.name, "has no records", "give a table with at least one row")
@@ -185,7 +200,7 @@ def draft(path: Path, formats: Formats, *, columns: Sequence[str] = (), codebook
     remarks: dict[str, str] = {}
     observed: list[str] = []
     uncovered: list[str] = []
-    left = [(name, "was not asked for") for name in every if columns and name not in columns]
+    left = [(name, _UNASKED) for name in every if columns and name not in columns]
     for column in seen:
         declared = codebook.get(column.name) or column.labels
         why = None if column.name in codebook else _no_attribute(column, rows)
@@ -196,7 +211,7 @@ def draft(path: Path, formats: Formats, *, columns: Sequence[str] = (), codebook
         made, remark = _proposed(name, column, declared)
         attributes.append(evolve(made, column=None if name == column.name else column.name))
         remarks[name] = remark
-        covered = _covers(column, made)
+        covered = _covers(column, made, declared)
         if (column.name not in codebook and not (declared and covered)) or (column.missing and "" not in declared):
             observed.append(name)
         if column.name in codebook and not covered:
@@ -209,7 +224,7 @@ def draft(path: Path, formats: Formats, *, columns: Sequence[str] = (), codebook
     layout = TableLayout(unused=tuple(name for name, _ in left), strip=strip, observed=tuple(observed))
     found = Draft(
         table=path, rows=rows, attributes=tuple(attributes), remarks=remarks, left_out=tuple(left), layout=layout,
-        uncovered=tuple(uncovered),
+        uncovered=tuple(uncovered), bare=min(column.missing for column in seen),
     )  # fmt: skip
     return _with_nestings(found, formats)
 
@@ -228,6 +243,8 @@ def _no_attribute(column: ColumnSeen, rows: int) -> str | None:  # noqa: PLR0911
     if not every_number and column.values is None:
         mixed = f", {column.numbers:,} records of them numbers" if column.numbers else ""
         return f"holds {column.distinct:,} different texts{mixed}: declare them in a codebook"
+    if column.values is None and max(abs(column.low or 0), abs(column.high or 0)) >= _LARGEST:
+        return "holds numbers of more than 15 digits"
     if column.values is not None and any(len(value) > LONGEST for value in column.values):
         return f"holds texts of more than {LONGEST} characters"
     return None
@@ -240,10 +257,13 @@ def _name(column: str, taken: Sequence[str]) -> str:
     return next(name for name in (base, *(f"{base} {n}" for n in range(2, len(taken) + 3))) if name not in taken)
 
 
-def _covers(column: ColumnSeen, made: Attribute) -> bool:
-    """Whether an attribute is known to have a category for every value that occurs."""
-    known = {*made.categories, *made.exact_recodes()}
-    return column.values is not None and all(v.strip() in known or made.band(v.strip()) is not None for v in column.values)
+def _covers(column: ColumnSeen, made: Attribute, declared: Mapping[str, str]) -> bool:
+    """Whether a codebook is known to name every value that occurs; a value that is the label of another one is not named."""
+    values = column.values
+    low, high = column.low, column.high
+    if values is None and column.plain and low is not None and high is not None and high - low < _SPAN:
+        values = tuple(map(str, range(int(low), int(high) + 1)))  # all that may occur
+    return values is not None and all(value.strip() in declared or made.band(value.strip()) is not None for value in values)
 
 
 def _proposed(name: str, column: ColumnSeen, declared: Mapping[str, str]) -> tuple[Attribute, str]:

@@ -11,7 +11,7 @@ import attrs
 
 from dpspec.base.errors import NotWritableError
 from dpspec.base.exact import Number
-from dpspec.base.params import parameters
+from dpspec.base.params import Pairs, parameters
 from dpspec.blocks.budget import Budget, BudgetTable, OpenBudget, UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.specfile.blocks import BLOCK_KINDS
@@ -233,10 +233,14 @@ class _Writer:
     def parameters(self, thing: Any) -> dict[str, str]:
         given = {p.name: (getattr(thing, p.name), p) for p in parameters(type(thing))}
         return {
-            name: self.plain(value)
+            name: self.pairs(value) if isinstance(parameter.domain, Pairs) and value is not None else self.plain(value)
             for name, (value, parameter) in given.items()
             if parameter.required or value != parameter.default
         }
+
+    def pairs(self, value: tuple[tuple[str, Any], ...]) -> str:
+        """A table from texts to values, as a file has it."""
+        return _inline({_key(key): self.plain(entry) for key, entry in value})
 
     def plain(self, value: Any) -> str:
         """Any value that a declared parameter can hold."""

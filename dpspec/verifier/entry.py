@@ -641,7 +641,10 @@ class _Case:
         """A pair beyond the claim with its laws, from one tree for all datasets where there is one."""
         space, function = self.spec.space, cast("Function", readable(self.function))
         sampler = FunctionSampler(self.function, "function", most_paths=PATHS, symbolic=True)
-        law_on: Callable[[Dataset], Any] = lambda dataset: sampler.law(dataset, space)
+
+        def law_on(dataset: Dataset) -> Any:
+            return sampler.law(dataset, space)
+
         if not isinstance(self.function, AdaptedFunction):
             with contextlib.suppress(NoConstant, NotEnumerableError, NoFormulaError):
                 tree = whole_tree(function, self.spec, most_paths=PATHS)

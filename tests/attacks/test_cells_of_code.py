@@ -18,6 +18,7 @@ import pytest
 from dpspec_divergences import AddRemove, Neighbour
 
 from dpspec.base.errors import NoFormulaError, NotEnumerableError
+from dpspec.base.exact import ln
 from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.vectors import IntegerCounts
 from dpspec.verifier.automatic.aligned import NoisyLaw
@@ -190,7 +191,9 @@ def stepped(generator: random.Random, formula: Any, exactly: Any, depth: int) ->
     """A random monotone function of a formula, and the same in exact arithmetic."""
     if not depth:
         return formula, exactly
-    step = generator.choice(["round", "digits", "floor", "ceil", "int", "floordiv", "add", "sub", "rsub", "mul", "truediv", "rint"])
+    step = generator.choice(
+        ["round", "digits", "floor", "ceil", "int", "floordiv", "add", "sub", "rsub", "mul", "truediv", "rint"]
+    )
     other = Fraction(generator.choice([-6, -3, -2, -1, 1, 2, 3, 5]), generator.choice([1, 2, 4]))
     known = Affine(other)
     made: dict[str, tuple[Any, Any]] = {
@@ -214,7 +217,10 @@ def test_half_lines_of_steps_are_those_of_exact_arithmetic() -> None:
     """Every draw in eighths, so that all ties occur, against steps taken of fractions."""
     generator, noise = random.Random(11), NoiseDraw(1, "laplace", Fraction(1))
     for _ in range(400):
-        factor, shift = Fraction(generator.choice([-2, -1, 1, 2]), generator.choice([1, 2])), Fraction(generator.randint(-6, 6), 4)
+        factor, shift = (
+            Fraction(generator.choice([-2, -1, 1, 2]), generator.choice([1, 2])),
+            Fraction(generator.randint(-6, 6), 4),
+        )
         start = Affine(shift, ((noise, factor),)), lambda w, a=factor, c=shift: a * w + c
         formula, exactly = stepped(generator, *start, generator.randint(1, 3))
         draws = [Fraction(k, 8) for k in range(-24, 25)]
@@ -230,6 +236,116 @@ def test_half_lines_of_steps_are_those_of_exact_arithmetic() -> None:
                         continue
                     inside = (w > line.start if line.above else w < line.start) or (line.closed and w == line.start)
                     assert inside == wanted, (formula, end, above, closed, w)
+
+
+# --- mixtures -------------------------------------------------------------------------------------
+
+
+def mixed_geometric(x, rng):
+    shown = x[0] if rng.random() < 0.1 else 0
+    return shown + int(rng.geometric(0.5)) - int(rng.geometric(0.5))
+
+
+def mixed_far(x, rng):
+    return (3 * x[0] if rng.random() < 0.25 else x[1]) - rng.geometric(0.25) + rng.geometric(0.25)
+
+
+def two_types(x, rng):
+    noise = rng.geometric(0.5) - rng.geometric(0.5)
+    return int(x[0] + noise) if rng.random() < 0.5 else float(x[1] + noise)
+
+
+def by_hand(one: Any, two: Any, r: Fraction) -> Fraction:
+    """The largest ratio of two mixtures of two-sided geometric laws, over whole numbers far beyond all centers."""
+
+    def mass(mixed: Any, k: int) -> Fraction:
+        return sum((chance * r ** abs(k - center) for chance, center in mixed), Fraction(0))
+
+    return max(mass(one, k) / mass(two, k) for k in range(-30, 30))
+
+
+def test_a_mixture_of_geometric_noise_has_its_exact_constant() -> None:
+    """Against ratios of the masses at each whole number."""
+    tenth, quarter = Fraction(1, 10), Fraction(1, 4)
+    cases = [
+        (mixed_geometric, (1, 0), (0, 0), [(tenth, 1), (1 - tenth, 0)], [(Fraction(1), 0)], Fraction(1, 2)),
+        (mixed_geometric, (0, 0), (1, 0), [(Fraction(1), 0)], [(tenth, 1), (1 - tenth, 0)], Fraction(1, 2)),
+        (mixed_far, (1, 0), (0, 1), [(quarter, 3), (3 * quarter, 0)], [(quarter, 0), (3 * quarter, 1)], Fraction(3, 4)),
+    ]
+    for function, one, two, ours, theirs, ratio in cases:
+        laws = [enumerate_law(function, list(x), symbolic=True) for x in (one, two)]
+        assert laws[0].against(laws[1]).max_log_ratio().lower == ln(by_hand(ours, theirs, ratio))
+        assert laws[0].against(laws[1]).max_log_ratio().is_exact
+    bits = ValueLists(values=(0, 1), least=2, most=2)
+    assert verify_claim(mixed_geometric, spec_of(bits, "ln(11/10)"), draws=200).outcome is Outcome.VERIFIED
+    assert verify_claim(mixed_geometric, spec_of(bits, "0.0953"), draws=200).outcome is Outcome.REFUTED
+
+
+def test_a_mixture_whose_types_tell_the_coin_is_not_merged() -> None:
+    laws = [enumerate_law(two_types, list(x), symbolic=True) for x in ((0, 0), (1, 1))]
+    assert laws[0].against(laws[1]).max_log_ratio().upper >= ln(2)
+
+
+# --- the largest with Gumbel noise ----------------------------------------------------------------
+
+
+def gumbel_largest(x, rng):
+    return int(np.argmax(np.array([x[0], 2 * x[1], 0.5]) + rng.gumbel(0, 2.0, 3)))
+
+
+def gumbel_larger(x, rng):
+    return "first" if x[0] + rng.gumbel(0, 0.5) > x[1] + rng.gumbel(0, 0.5) else "second"
+
+
+def gumbel_and_a_coin(x, rng):
+    place = int(np.argmax(np.array([x[0], x[1], 0]) + rng.gumbel(0, 1.0, 3)))
+    return place if rng.random() < 0.5 else 0
+
+
+def shown_too(x, rng):
+    noisy = np.array([x[0], x[1], 0]) + rng.gumbel(0, 1.0, 3)
+    return int(np.argmax(noisy)), float(noisy[0])
+
+
+def smallest(x, rng):
+    return int(np.argmin(np.array([x[0], x[1], 0]) + rng.gumbel(0, 1.0, 3)))
+
+
+def two_scales(x, rng):
+    return bool(x[0] + rng.gumbel(0, 1.0) > x[1] + rng.gumbel(0, 2.0))
+
+
+def used_twice(x, rng):
+    noisy = np.array([x[0], x[1], 0]) + rng.gumbel(0, 1.0, 3)
+    return int(np.argmax(noisy)), bool(noisy[0] > noisy[1])
+
+
+def shares(scores: list[float], scale: float) -> list[float]:
+    weights = [math.exp(score / scale) for score in scores]
+    return [weight / sum(weights) for weight in weights]
+
+
+def test_the_largest_with_gumbel_noise_has_the_chances_of_the_exponential_mechanism() -> None:
+    for x in ((0, 1), (1, 0), (1, 1)):
+        known = [
+            (gumbel_largest, dict(enumerate(shares([x[0], 2 * x[1], 0.5], 2.0)))),
+            (gumbel_larger, dict(zip(("first", "second"), shares([*x], 0.5), strict=True))),
+            (gumbel_and_a_coin, {k: p / 2 + (k == 0) / 2 for k, p in enumerate(shares([*x, 0], 1.0))}),
+        ]
+        for function, wanted in known:
+            law = enumerate_law(function, list(x), symbolic=True)
+            assert {o: float(law.probability(o)) for o in law.support} == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize("function", [shown_too, smallest, two_scales, used_twice], ids=lambda f: f.__name__)
+def test_gumbel_noise_that_does_more_than_to_race_stays_noise(function: Any) -> None:
+    assert isinstance(enumerate_law(function, [0, 1], symbolic=True), NoisyLaw)
+
+
+def test_the_exponential_mechanism_by_gumbel_noise_is_verified() -> None:
+    bits = ValueLists(values=(0, 1), least=2, most=2)
+    assert verify_claim(gumbel_largest, spec_of(bits, 1), draws=200).outcome is Outcome.VERIFIED
+    assert verify_claim(gumbel_larger, spec_of(bits, 1), draws=200).outcome is Outcome.REFUTED
 
 
 # --- claims ---------------------------------------------------------------------------------------
@@ -301,6 +417,25 @@ def test_right_code_and_what_no_double_shows_are_not_refuted(function: Any) -> N
     """The last one tells its count with probability e^-60, which no generator reaches."""
     found = verify_claim(function, spec_of(LISTS, 1, distance="symmetric-difference"), draws=2_000, seconds=8)
     assert found.outcome is not Outcome.REFUTED
+
+
+def rounded_before_a_threshold(x, rng):
+    found = []
+    for value in sorted(set(x)):
+        noisy = float(np.round((x.count(value) + rng.laplace(0, 1.0)) * 1024) / 1024)
+        if noisy > 1 + math.log(50):
+            found.append((value, noisy))
+    return found
+
+
+@pytest.mark.slow
+def test_what_a_fine_grid_adds_refutes_nothing() -> None:
+    """P(1 + W > threshold) is 0.01; of the numbers on the grid, 0.010004."""
+    spec = spec_of(LISTS, 1, distance="symmetric-difference", standard="mult-delta", delta="1/100")
+    spec = attrs.evolve(spec, input_divergence=Neighbour(relation=AddRemove()))
+    assert verify_claim(rounded_before_a_threshold, spec, draws=2_000, seconds=8).outcome is Outcome.UNDECIDED
+    half = attrs.evolve(spec, output_divergence=type(spec.output_divergence)(delta="1/110"))
+    assert verify_claim(rounded_before_a_threshold, half, draws=2_000).outcome is Outcome.REFUTED
 
 
 @pytest.mark.long

@@ -11,10 +11,15 @@ def test_convert_as_text(run):
     ran = run("convert", *CENSUS)
     assert ran.code == 0
     lines = ran.out.splitlines()
-    assert lines[0] == "From rho = 2.63 of d-nor to epsilon of mult-delta (delta = 1e-10)"
-    assert lines[3].split() == ["about", "17.4306", "zcdp-to-approximate-cks"]
-    for text in ("about 18.1938", "Only when the mechanism adds Gaussian noise", "about 16.742", "not tight", "--to pbdp"):
+    answer = "epsilon about 17.4306 of mult-delta (delta = 1e-10), for every mechanism with rho = 2.63 of d-nor"
+    assert lines[0] == answer
+    assert lines[5].split()[:4] == ["about", "17.4306", "zcdp-to-approximate-cks", "no"]
+    for text in ("about 18.1938", "Only when the mechanism adds Gaussian noise", "about 16.742", "--to pbdp"):
         assert text in ran.out
+    assert "through" not in ran.out
+    told = run("convert", *CENSUS, "--verbose").out
+    for text in (answer, "through", "not tight: ", "Corollary 13"):
+        assert text in told
 
 
 def test_convert_as_json(run):
@@ -37,7 +42,7 @@ def test_convert_with_a_known_mechanism_and_other_parameters(run):
     other = run("convert", "rho=1", "--to", "divergence", "--at", "generator=kl", "--at", "direction=both", "--format", "json")
     assert other.json("convert")["paths"][0]["value"] == {"lower": "1", "upper": "1"}
     given = run("convert", "epsilon=1", "delta=1e-6", "--from", "pbdp", "--to", "mult-delta", "--delta", "1e-6")
-    assert "of pbdp (delta = 1e-6)" in given.out
+    assert "of pbdp (delta =\n1e-6)" in given.out
 
 
 @pytest.mark.parametrize(("arguments", "code", "error"), [

@@ -74,6 +74,11 @@ def test_the_file_says_what_was_read_off_the_data(run, tmp_path):
     assert lines[found[0]["line"] - 1].startswith("observed = ")
 
 
+def test_an_empty_line_is_told(run, tmp_path):
+    _, done = begin(run, tmp_path, written(tmp_path, "a,b\n1,2\n2,2\n\n", "survey.data"), "--no-ask")
+    assert "in up to 1 record nothing stands at all" in done.out
+
+
 def test_a_codebook_gives_nothing_away(run, tmp_path):
     table = written(tmp_path, "sex,age\n1,3\n2,44\n1,71\n")
     rows = "column,value,label\nsex,1,male\nsex,2,female\nage,..17,minor\nage,18..64,adult\nage,65..,old\n"
@@ -179,6 +184,7 @@ BAD = {
     "nameless": ("a,,\n1,2,3\n", "several columns without a name"),
     "wide": (",".join(map(str, range(10_000))) + "\n" + ",".join("1" * 10_000) + "\n", "has 10,000 columns"),
     "texts": ("a,b\n" + "".join(f"x{i},y{i}\n" for i in range(200)), "no column that can be an attribute"),
+    "record": ("17,F,3.5\n18,M,4\n19,F,5\n", "its first line looks like a record"),
     "binary": ("\x00\x01,\x02\n\x03", ""),
 }
 
@@ -229,6 +235,13 @@ def test_names_in_all_scripts(run, tmp_path):
     assert released(run, spec, tmp_path / "table.parquet", tmp_path / "out")
 
 
+def test_numbers_that_no_double_holds_are_left_out(run, tmp_path):
+    rows = [f"{9 * 10**18 + i // 2},{i % 3}" for i in range(400)]
+    spec, done = begin(run, tmp_path, written(tmp_path, "\n".join(["big,k", *rows])), "--no-ask")
+    assert "'big' is left out: it holds numbers of more than 15 digits" in done.out
+    assert run("check", spec).code == 0
+
+
 def test_types_of_every_kind(run, tmp_path):
     n = 300
     frame = pl.DataFrame({
@@ -252,7 +265,8 @@ def test_types_of_every_kind(run, tmp_path):
         assert released(run, spec, tmp_path / f"t{suffix}", tmp_path / f"out{suffix}")
 
 
-def test_half_a_million_values_are_counted_and_not_listed(run, tmp_path):
+@pytest.mark.slow
+def test_many_values_are_counted_and_not_listed(run, tmp_path):
     """A column with as many values as there are records is looked at by the library; nothing of it is in the file."""
     draw = random.Random(1)
     n = 50_000
@@ -487,3 +501,55 @@ def test_columns_stand_for_themselves_in_every_order(run, tmp_path):
         spec, _ = begin(run, tmp_path, table, "--no-ask", name="".join("ab"[i] for i in order))
         names = {a.name: a.categories for a in read(spec, installed().registry).spec.space.attributes_of("person")}
         assert names == {"one": ("a", "b"), "two": ("x", "y", "z")}
+
+
+HOSTILE = [
+    '"""',
+    "'''",
+    "a\nb",
+    "\x1b[31mred",
+    "\u202eright",
+    "[x]",
+    "# no comment",
+    "\\",
+    "..",
+    "1..5",
+    "..<",
+    "\x7f",
+    "a = 1",
+    " ",
+    "\ufeff",
+    "{{",
+    "%s",
+]
+
+
+def test_values_are_texts_and_nothing_else(run, tmp_path):
+    """What a file would take for its own language, a terminal for a command, or a recode for a range."""
+    values = HOSTILE * 3
+    pl.DataFrame({"v": values, "w": list(reversed(values))}).write_parquet(tmp_path / "t.parquet")
+    spec, done = begin(run, tmp_path, tmp_path / "t.parquet", "--no-ask")
+    assert "\x1b" not in done.out + done.err
+    document = read(spec, installed().registry)
+    categories = document.spec.space.attributes_of("person")[0].categories
+    assert {*categories} == {value.strip() for value in HOSTILE if value.strip()} | {"not stated"}
+    assert released(run, spec, tmp_path / "t.parquet", tmp_path / "out")
+
+
+def test_a_label_that_is_another_value_is_told(run, tmp_path):
+    """1 means 2 by the codebook, and 2 is not in it: whether 2 is meant to stand for itself is not for the draft to say."""
+    table = written(tmp_path, "sex\n1\n2\n1\n")
+    _, done = begin(run, tmp_path, table, "--codebook", written(tmp_path, "column,value,label\nsex,1,2\n", "codes.csv"))
+    assert "the codebook of sex may not name every value" in done.out
+
+
+def test_what_is_written_is_what_the_schema_of_editors_takes(tmp_path):
+    jsonschema = pytest.importorskip("jsonschema")
+    import tomllib
+
+    from dpspec.specfile.schema import language_schema
+
+    document = read(mapped(tmp_path), installed().registry)
+    data = tomllib.loads(to_toml(document, installed().registry))
+    assert data["space"]["attributes"][0]["recode"] == {"": "female", "1": "male", "2": "female"}
+    jsonschema.Draft202012Validator(language_schema(installed().registry)).validate(data)

@@ -89,7 +89,6 @@ def test_what_is_of_two_files(run, specs, options, word):
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        (("--picture", "x.svg"), "of many files"),
         (("--explain", "a", "b"), "of many files"),
         (("--delta", "1e-6"), "belongs to --yardstick"),
         (("--yardstick", "--derivation", "d.json"), "--format json"),

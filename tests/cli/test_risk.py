@@ -60,10 +60,10 @@ def test_the_picture_is_a_png_by_its_ending(run, response, tmp_path):
 
 
 def test_a_picture_that_cannot_be_drawn_is_refused_before_any_work(run, tmp_path):
-    ran = run("risk", tmp_path / "absent.toml", "--attacker", "tester", "--picture", "power.pdf", "--format", "json")
+    ran = run("risk", tmp_path / "absent.toml", "--attacker", "tester", "--picture", "power.gif", "--format", "json")
     assert [fault["code"] for fault in ran.json("failure")["errors"]] == ["picture"]
     assert ran.code == 2
-    assert "neither .svg nor .png" in ran.err
+    assert "none of .svg, .png and .pdf" in ran.err
 
 
 @pytest.mark.parametrize(("settings", "error"), [

@@ -17,10 +17,12 @@ from tests.packaging.test_tutorial import FENCE, TUTORIALS, run
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *(page for page in DOCS.rglob("*.md") if not {"deployments", "examples"} & set(page.parts))]
-RUN = {"five-blocks.md": None, "rules.md": ROOT}
+RUN = {"five-blocks.md": None, "from-a-table.md": None, "rules.md": ROOT}
 """Pages that are run whole, in a folder of their own or in the checkout; the tutorials are run in a clean environment."""
 NOT_RUN = {
     "proofs.md": "minutes of processor; `pytest specs` judges the same files, tests/verify/test_check_proof.py reads proofs",
+    "pictures.md": "each picture takes seconds; tests of curves and diagrams draw smaller ones, and every command line is read here",
+    "reports.md": "reports on whole folders take minutes; tests of reports make smaller ones, and every command line is read here",
     "registry.md": "records of the registry are not in the repository; tests/exchange has ones of its own",
     "releasing.md": "a million dwellings; tests/release draws smaller ones",
     "workers.md": "needs a cluster with certificates; tests/release runs on local workers",
@@ -88,7 +90,9 @@ def test_every_page_with_commands_is_run_or_says_why_not():
     assert with_commands == {*RUN, *NOT_RUN}
 
 
-@pytest.mark.parametrize("page", RUN)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.slow] if page == "from-a-table.md" else []) for page in RUN]
+)
 def test_a_page_runs(page, tmp_path):
     here = Clean(home=Path(sys.executable).parents[1], work=RUN[page] or tmp_path)
     blocks = FENCE.findall((DOCS / page).read_text(encoding="utf-8"))

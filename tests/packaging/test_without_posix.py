@@ -73,6 +73,7 @@ def test_every_module_imports():
     assert int(done.stdout) > 100
 
 
+@pytest.mark.slow
 def test_what_a_code_page_has_no_letter_for_is_an_escape(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", "from dpspec.cli import main; from dpspec.cli.face import say; import click\n"

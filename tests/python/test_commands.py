@@ -29,6 +29,11 @@ WITHOUT_A_COMMAND = {
 }  # fmt: skip
 
 
+RENAMED = {"report": "write_report"}
+"""Commands whose own name is that of a package."""
+WITHOUT_A_FUNCTION = {"lsp": "a server that an editor starts"}
+
+
 def commands(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[str]:
     for name, command in group.commands.items():
         path = (*before, name)
@@ -43,8 +48,9 @@ def functions() -> set[str]:
 
 
 def test_every_command_has_its_function_and_back() -> None:
-    assert functions() - set(commands(main)) == set(WITHOUT_A_COMMAND)
-    assert set(commands(main)) - functions() == set()
+    called = {RENAMED.get(name, name) for name in commands(main)}
+    assert functions() - called == set(WITHOUT_A_COMMAND)
+    assert called - functions() == set(WITHOUT_A_FUNCTION)
 
 
 def test_no_function_has_the_name_of_a_constructor() -> None:

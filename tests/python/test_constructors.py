@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import pydoc
 import subprocess
@@ -16,6 +17,7 @@ from dpspec.constructors import KINDS, documentation, names
 from dpspec.specfile.document import SpecDocument
 from dpspec.verifier.verdict import Outcome
 
+ROOT = Path(__file__).parents[2]
 TEN_LINES = """
 import dpspec as dp
 
@@ -33,6 +35,7 @@ def people(**given: object) -> dp.DatasetSpace:
 
 def test_from_nothing_to_a_verdict_in_ten_lines() -> None:
     assert len(TEN_LINES.strip().splitlines()) <= 10
+    assert TEN_LINES.strip() in (ROOT / "README.md").read_text(encoding="utf-8")
     run = subprocess.run([sys.executable, "-c", TEN_LINES], capture_output=True, text=True, check=True)
     assert run.stdout.splitlines()[0] == "verified"
 
@@ -40,13 +43,27 @@ def test_from_nothing_to_a_verdict_in_ten_lines() -> None:
 @pytest.mark.slow
 def test_the_ten_lines_are_typed(tmp_path: Path) -> None:
     file = tmp_path / "ten.py"
-    file.write_text(TEN_LINES + "reveal_type(spec)\nreveal_type(verdict)\n", encoding="utf-8")
+    lines = TEN_LINES + "reveal_type(spec)\nreveal_type(verdict)\nreveal_type(counts)\n"
+    file.write_text(lines, encoding="utf-8")
     from mypy import api
 
     out, _, code = api.run(["--strict", str(file), "--cache-dir", str(tmp_path / "cache")])
     assert code == 0, out
     assert '"dpspec.grammar.spec.PrivacySpec"' in out
     assert '"dpspec.verifier.verdict.Verdict"' in out
+    assert '"dpspec.grammar.mechanism.Mechanism"' in out
+    file.write_text("import dpspec as dp\n\ndp.laplace(epsilom=1)\n", encoding="utf-8")
+    out, _, code = api.run(["--strict", str(file), "--cache-dir", str(tmp_path / "cache")])
+    assert code == 1
+    assert 'Unexpected keyword argument "epsilom"' in out
+
+
+def test_editors_see_what_there_is() -> None:
+    """If not: run python docs/make_face.py"""
+    found = importlib.util.spec_from_file_location("make_face", ROOT / "docs" / "make_face.py")
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    assert module.STUB.read_text(encoding="utf-8") == module.stub()
 
 
 def test_a_mechanism_with_too_little_noise_is_refuted_on_the_whole_space() -> None:

@@ -225,3 +225,55 @@ def test_an_error_is_one_box_in_a_notebook() -> None:
     assert len({len(lines[0]), len(lines[-1])}) == 1
     assert all(line.startswith("| ") for line in lines[1:-1])
     assert not any("\x1b" in line for line in lines)
+
+
+# --- answers first --------------------------------------------------------------------------------
+
+
+def test_answers_come_first_and_reasons_on_demand(values) -> None:
+    first = {
+        "verified": "verified",
+        "refuted": "refuted",
+        "comparison": "Relation: A is implied by B",
+        "conversions": "epsilon about ",
+        "account": "epsilon ",
+    }
+    for name, says in first.items():
+        assert str(values[name]).splitlines()[0].startswith(says), name
+    assert "any mechanism" in "\n".join(str(values["risk"]).splitlines()[:4])
+    for name in ("comparison", "conversions", "panel", "risk"):
+        told = values[name].to_text(verbose=True)
+        assert len(told) > len(str(values[name])), name
+        assert told.splitlines()[0] == str(values[name]).splitlines()[0]
+        assert len(values[name].to_markdown(verbose=True)) > len(values[name].to_markdown())
+
+
+def test_what_a_refutation_rests_on_is_there_by_default(values) -> None:
+    assert "witness  x  = (0, 0)" in str(values["refuted"])
+    assert "x' = (0, 1)" in str(values["refuted"])
+    text = str(values["comparison"])
+    assert "dataset space" in text
+    assert "on the pair" in text
+    assert "engine on B" not in text or "refuted" in text
+    assert "Assumes: " in str(values["risk"])
+
+
+def test_the_steps_of_a_proof_are_told_on_demand() -> None:
+    spec = dp.spec(space=dp.records(colour=10), distance="add-remove", standard="pure", epsilon=1)
+    found = dp.verify(dp.laplace(queries=dp.marginal(attributes="colour"), epsilon=1), spec)
+    assert "2 steps: sensitivity, noise (--verbose tells them)" in str(found)
+    assert "each of which moves at most 1" in " ".join(found.to_text(verbose=True).split())
+
+
+def test_the_command_takes_verbose(run) -> None:
+    arguments = ("convert", "rho=1", "--to", "epsilon", "--delta", "1e-6")
+    found = dp.convert({"rho": "1"}, "epsilon", delta="1e-6")
+    assert run(*arguments, "-v").out == found.to_text(verbose=True) + "\n"
+
+
+def test_lists_are_lists_in_markdown() -> None:
+    total = {"type": "linear-map", "rows": [[1, 1]], "label": "sum"}
+    space = dp.bit_vectors(length=2)
+    held = dp.spec(space=space, distance="hamming-ordered", standard="pure", epsilon="ln(3)", invariants=total)
+    markdown = dp.compare(response(), held).to_markdown()
+    assert "\n- two budgets are comparable only" in markdown

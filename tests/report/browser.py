@@ -25,8 +25,8 @@ class Browser:
 
     def __enter__(self):
         self.home = tempfile.mkdtemp()
-        words = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", f"--user-data-dir={self.home}",
-                 "--disable-extensions", "--no-first-run", "about:blank"]  # fmt: skip
+        words = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
+                 f"--user-data-dir={self.home}", "--disable-extensions", "--no-first-run", "about:blank"]  # fmt: skip
         self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         port = Path(self.home) / "DevToolsActivePort"
         deadline = time.monotonic() + 60

@@ -140,7 +140,7 @@ def test_the_chord_of_a_concave_bound_would_lie_below_it():
     points = ((0.0, 0.0), (0.5, truth(0.5)))
     drawn = corners(CurveLine(name="chords", points=points), bottom=0.0)
     top = truth(0.5)
-    assert at(drawn, 520 * 0.1 / 0.5)[1] > drawn[0][1] + (drawn[-1][1] - drawn[0][1]) * truth(0.1) / top + 20
+    assert at(drawn, 576 * 0.1 / 0.5)[1] > drawn[0][1] + (drawn[-1][1] - drawn[0][1]) * truth(0.1) / top + 20
 
 
 def test_a_delta_is_drawn_by_its_order_of_magnitude():
@@ -158,7 +158,7 @@ def test_a_delta_is_drawn_by_its_order_of_magnitude():
 def test_the_delta_of_an_axis_is_too():
     points = ((1e-9, 3.0), (1e-6, 2.0), (1e-3, 1.0))
     spots = corners(CurveLine(name="epsilon", points=points), places=True)
-    assert [x for x, _ in spots] == [0, 260, 520]
+    assert [x for x, _ in spots] == [0, 288, 576]
 
 
 def statement(relation, value):

@@ -1,4 +1,4 @@
-"""Diagrams of boxes and arrows: every arrow can be followed, since none runs across a box."""
+"""Diagrams of boxes and arrows: every arrow can be followed, since none runs across a box, whatever the order is."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import itertools
 import re
 from xml.etree import ElementTree
 
-from dpspec.report.pictures import DiagramBox, diagram_svg
+from hypothesis import example, given, settings, strategies as st
+
+from dpspec.report.diagrams import BlockRow, DiagramBox, diagram_svg, side_by_side
 
 NAMES = [[f"{column}{row}" for row in range(4)] for column in "abcd"]
-PAIRS = list(itertools.permutations(itertools.chain(*NAMES), 2))
+FLAT = list(itertools.chain(*NAMES))
+PAIRS = list(itertools.permutations(FLAT, 2))
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def drawn(arrows, text="two words"):
+def drawn(arrows, text="two words", **given):
     columns = {names[0]: [DiagramBox(key=name, title=name, text=text) for name in names] for names in NAMES}
-    return ElementTree.fromstring(diagram_svg(columns, arrows, "a title", "a caption"))
+    return ElementTree.fromstring(diagram_svg(columns, arrows, "a title", "a caption", **given))
 
 
 def points(path):
@@ -25,7 +28,7 @@ def points(path):
         given = [float(part) for part in re.findall(r"-?[\d.]+", numbers)]
         if command == "C":
             x1, y1, x2, y2, x3, y3 = given
-            for t in (step / 60 for step in range(61)):
+            for t in (step / 40 for step in range(41)):
                 s = 1 - t
                 weights = s**3, 3 * s * s * t, 3 * s * t * t, t**3
                 found.append(
@@ -33,30 +36,82 @@ def points(path):
                 )
             x, y = x3, y3
         elif command == "H":
-            found += [(x + (given[0] - x) * step / 200, y) for step in range(201)]
+            found += [(x + (given[0] - x) * step / 100, y) for step in range(101)]
             x = given[0]
         else:
             x, y = given
     return found
 
 
-def test_no_arrow_runs_across_a_box_or_off_the_page():
-    assert [" ".join(pair) for pair in PAIRS if not runs_well(pair)] == []
+def boxes_of(tree):
+    """The boxes of a diagram, by their names."""
+    found = {}
+    for group in tree.iter(f"{SVG}g"):
+        rect = group.find(f"{SVG}rect")
+        if rect is not None:
+            found[group.find(f"{SVG}text").text] = [float(rect.get(key)) for key in ("x", "y", "width", "height")]
+    return found
 
 
-def runs_well(pair):
-    """Whether the one arrow of a diagram stays on the page and outside all boxes."""
-    tree = drawn([pair])
-    boxes = [[float(rect.get(key)) for key in ("x", "y", "width", "height")] for rect in tree.iter(f"{SVG}rect") if rect.get("x")]
-    assert len(boxes) == 16
-    (path,) = [path.get("d") for path in tree.iter(f"{SVG}path") if path.get("marker-end")]
-    page = (0, 0, float(tree.get("width")), float(tree.get("height")))
+def arrows_of(tree):
+    return [points(path.get("d")) for path in tree.iter(f"{SVG}path")]
 
-    def inside(place, box):
-        (x, y), (left, top, width, height) = place, box
-        return left < x < left + width and top < y < top + height
 
-    return all(inside(place, page) and not any(inside(place, box) for box in boxes) for place in points(path))
+def inside(place, box):
+    (x, y), (left, top, width, height) = place, box
+    return left < x < left + width and top < y < top + height
+
+
+def touches(place, box):
+    (x, y), (left, top, width, height) = place, box
+    return left - 6.01 <= x <= left + width + 6.01 and top - 0.01 <= y <= top + height + 0.01
+
+
+def check(arrows, **given):
+    """No arrow in a box, off the page, or with an end that is not at its box; no two boxes on each other."""
+    tree = drawn(arrows, **given)
+    boxes = boxes_of(tree)
+    assert set(boxes) == set(FLAT)
+    for one, other in itertools.combinations(boxes.values(), 2):
+        apart = abs(one[0] - other[0]) >= one[2] or abs(one[1] - other[1]) >= one[3]
+        assert apart, (one, other)
+    frame = re.fullmatch(r"translate\((\d+),(\d+)\)", tree.find(f"{SVG}g").get("transform"))
+    page = (-float(frame[1]), -float(frame[2]), float(tree.get("width")), float(tree.get("height")))
+    routes = arrows_of(tree)
+    assert len(routes) == len(arrows)
+    for (start, end), route in zip(arrows, routes, strict=True):
+        assert all(inside(place, page) for place in route)
+        assert not any(inside(place, box) for place in route for box in boxes.values()), (start, end)
+        assert touches(route[0], boxes[start])
+        assert touches(route[-1], boxes[end])
+    return boxes
+
+
+def test_each_single_arrow_runs_well():
+    for pair in PAIRS:
+        check([pair])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(PAIRS), max_size=24, unique=True), st.sampled_from(["", "alone"]))
+@example([(a, d) for a in NAMES[0] for d in NAMES[3]], "alone")
+@example([("a0", "d0"), ("d1", "a1"), ("b0", "b3"), ("b3", "b0")], "")
+def test_no_arrow_of_any_order_runs_across_a_box_or_off_the_page(arrows, apart):
+    check(arrows, apart=apart)
+
+
+def test_what_is_not_connected_stands_apart():
+    boxes = check([("a0", "b0"), ("a1", "b1"), ("b1", "c1")], apart="alone")
+    first, second = boxes["a0"], boxes["a1"]
+    assert {box[1] for box in (boxes["b0"], first)} == {first[1]}
+    assert second[1] >= first[1] + first[3] + 30
+    alone = [box for name, box in boxes.items() if name not in ("a0", "b0", "a1", "b1", "c1")]
+    assert min(box[1] for box in alone) >= max(boxes[name][1] + 64 for name in ("a1", "b1", "c1")) + 30
+
+
+def test_a_long_chain_beside_a_short_cut_is_straight():
+    boxes = check([("a0", "b0"), ("b0", "c0"), ("c0", "d0")])
+    assert len({boxes[name][1] for name in ("a0", "b0", "c0", "d0")}) == 1
 
 
 def test_long_texts_take_two_lines_and_are_whole_as_a_tooltip():
@@ -65,4 +120,18 @@ def test_long_texts_take_two_lines_and_are_whole_as_a_tooltip():
     lines = [text.text for text in tree.iter(f"{SVG}text") if text.get("font-size") == "11"]
     assert len(lines) == 2 * 16
     assert lines[1].endswith("\N{HORIZONTAL ELLIPSIS}")
-    assert [title.text for title in tree.iter(f"{SVG}title")][1] == long
+    assert [title.text for title in tree.iter(f"{SVG}title")][1] == f"a0: {long}"
+
+
+def test_side_by_side_equal_blocks_are_one_box_and_others_say_what_separates_them():
+    rows = [
+        BlockRow(block="space", left=("bits",), right=("bits",)),
+        BlockRow(block="budget", left=("epsilon = 1",), right=("<script>",), notes=("A does not imply B here: 1 < 2",)),
+    ]
+    text = side_by_side("A and B", ("one", "two"), rows, [("Does A imply B? no", False)], "dark")
+    tree = ElementTree.fromstring(text)
+    assert len(list(tree.iter(f"{SVG}rect"))) == 1 + 1 + 2
+    told = [one.text for one in tree.iter(f"{SVG}text")]
+    assert told.count("bits") == 1
+    assert {"<script>", "A does not imply B here: 1 < 2", "Does A imply B? no", "space, the same in both"} <= set(told)
+    assert "<script>" not in text

@@ -35,6 +35,7 @@ Laplace; a sum of Gaussians is Gaussian. Two draws are joined when every express
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -44,15 +45,29 @@ import attrs
 
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import ln
-from dpspec.laws.atoms import IDENTICAL, Between
+from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy
+from dpspec.laws.combine import mixture
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.enclosed import Chance
+from dpspec.laws.enclosed import Chance, Enclosed
 from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import Law
 from dpspec.laws.products import UnionDichotomy, product_of
-from dpspec.verifier.automatic.noise import Affine, Applied, Draws, Hole, NoiseDraw, NoiseFormula, NoiseTerms, TreeEnd, fits
+from dpspec.verifier.automatic.noise import (
+    Affine,
+    Applied,
+    Condition,
+    Draws,
+    Hole,
+    NoiseDraw,
+    NoiseFormula,
+    NoiseTerms,
+    TreeEnd,
+    affine_of,
+    fits,
+    holes_of,
+)
 from dpspec.verifier.observed import Observed
 
 Shift = Mapping[NoiseDraw, Fraction]
@@ -177,6 +192,9 @@ class NoisyLaw(Law):
         found = by_choices(ours, theirs) or aligned(ours, theirs)
         if found is None or isinstance(found, Between):
             bounds = [pair.above() for pair in (found, end_by_end(ours, theirs)) if pair is not None]
+            known = single_numbers(ours, theirs)
+            if known is not None and (not bounds or isinstance(known, FiniteDichotomy)):  # others take long
+                return known
             found = Between((IDENTICAL,), tuple(bounds)) if bounds else None
         if found is None:
             raise NoFormulaError("law of drawn noise", "is not a shift of the noise of the other dataset", "have it sampled")
@@ -184,16 +202,12 @@ class NoisyLaw(Law):
 
     def with_counts(self, counts: Mapping[NoiseDraw, int]) -> NoisyLaw:
         """The law on a dataset with these counts, of a tree for all datasets."""
-        leaves = tuple(
-            (
-                TreeEnd(
-                    _counted(leaf.seen, counts), tuple(attrs.evolve(c, left=_counted(c.left, counts)) for c in leaf.conditions)
-                ),
-                chance,
-            )
-            for leaf, chance in self.leaves
-        )
-        return NoisyLaw(leaves, self.symbolic)
+
+        def at(condition: Condition) -> Condition:
+            return attrs.evolve(condition, left=_counted(condition.left, counts))
+
+        leaves = ((TreeEnd(_counted(leaf.seen, counts), tuple(map(at, leaf.conditions))), chance) for leaf, chance in self.leaves)
+        return NoisyLaw(tuple(raced(*leaf) for leaf in leaves), self.symbolic)
 
     def branches(self) -> tuple[Branch, ...]:
         """The leaves taken apart."""
@@ -226,6 +240,100 @@ def by_choices(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | 
     union = UnionDichotomy(tuple(Fraction(one.chance) for one in ours), tuple(known))  # type: ignore[arg-type]
     told = not any(_may_look_alike(one.frame, other.frame) for one, other in itertools.combinations(ours, 2))
     return union if told else Between((IDENTICAL,), (union,))
+
+
+# --- the largest of numbers with Gumbel noise -----------------------------------------------------
+
+
+def raced(leaf: TreeEnd, chance: Chance) -> tuple[TreeEnd, Chance]:
+    """An end without the Gumbel noise that only decides which of several numbers is the largest, and its chance.
+
+    P(c_j + W_j < c_i + W_i for all j) = e^(c_i/s) / sum of all e^(c/s) for Gumbel noise of one scale s (Gumbel 1954; Yellott 1977).
+    """
+    inside = [part for one in (*(c.left for c in leaf.conditions), *holes_of(leaf.seen)) for part in affine_of(one)]
+    uses = Counter(noise for part in inside for noise, _ in part.terms)
+    for winner in sorted(noise for noise in uses if noise.kind == "gumbel"):
+        behind = [(one, gap) for one in leaf.conditions if (gap := _behind(one, winner)) is not None]
+        if len(behind) != uses[winner] or any(uses[loser] > 1 for _, (loser, _) in behind):
+            continue
+        others = [exact_exponential(gap) for _, (_, gap) in behind]
+        share = 1 / sum(others, exact_exponential(Fraction(0)))
+        kept = tuple(one for one in leaf.conditions if not any(one is raced for raced, _ in behind))
+        whole = chance * share if isinstance(chance, Enclosed) else share * chance
+        return raced(attrs.evolve(leaf, conditions=kept), whole)
+    return leaf, chance
+
+
+def _behind(condition: Condition, winner: NoiseDraw) -> tuple[NoiseDraw, Fraction] | None:
+    """The other draw V and d/s of a condition s (V - W) + d < 0 on two draws of Gumbel noise, W the winner; or None."""
+    left = condition.left
+    if not isinstance(left, Affine) or condition.relation != "lt" or len(left.terms) != 2:
+        return None
+    left = left if condition.holds else left.scaled(Fraction(-1))
+    terms = dict(left.terms)
+    factor = terms.pop(winner, Fraction(0))
+    ((loser, other),) = terms.items() if len(terms) == 1 else (((winner, Fraction(0)),))
+    if loser.kind != "gumbel" or loser.size != winner.size or factor >= 0 or other != -factor:
+        return None
+    return loser, left.constant / (other * winner.size)
+
+
+# --- mixtures of single numbers -------------------------------------------------------------------
+
+
+_MOST_WHOLE = 500
+"""So many whole numbers between the centers of noise are told apart."""
+
+
+def single_numbers(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | None:
+    """The pair of two trees that end in one number with noise each, by coins alone: of mixtures of laws that are known.
+
+    Two-sided geometric noise of one ratio has likelihood ratios that are constant beyond all centers, so the pair is finite.
+    """
+    trees = [[_number(one) for one in tree] for tree in (ours, theirs)]
+    found = [one for tree in trees for one in tree]
+    if None in found or len({kind for one in found if one is not None for kind in one[:1]}) > 1:
+        return None
+    mixed = [[(chance, law) for _, chance, law in filter(None, tree)] for tree in trees]
+    parts = [law for tree in mixed for _, law in tree]
+    if all(isinstance(law, TwoSidedGeometricLaw) for law in parts):
+        return _of_geometric(mixed)
+    if any(isinstance(law, TwoSidedGeometricLaw) for law in parts):
+        return None
+    laws = [mixture([chance for chance, _ in tree], [law for _, law in tree]) for tree in mixed]
+    try:
+        return laws[0].against(laws[1])
+    except NoFormulaError:
+        return None
+
+
+def _number(one: Branch) -> tuple[str, Fraction, Law] | None:
+    """The type, chance and law of a number with one draw of noise that a branch shows; None where it shows anything else."""
+    shown = one.frame[1] if isinstance(one.frame, tuple) else None
+    if one.is_conditioned or not isinstance(one.chance, Fraction) or one.outputs is None or len(one.outputs) != 1:
+        return None
+    if not isinstance(shown, tuple) or shown[:1] != ("hole",) or len(one.outputs[0].terms) != 1:
+        return None
+    center, ((noise, factor),) = one.outputs[0].constant, one.outputs[0].terms
+    if noise.kind == "laplace" and noise.size:
+        return shown[1], one.chance, LaplaceLaw(center, abs(factor) * noise.size)
+    if noise.kind == "normal" and noise.size:
+        return shown[1], one.chance, GaussianLaw(center, factor**2 * noise.size)
+    if noise.kind == "two-sided geometric" and abs(factor) == 1 and center.denominator == 1 and 0 < noise.size < 1:
+        return shown[1], one.chance, TwoSidedGeometricLaw(int(center), ln(1 / (1 - noise.size)))
+    return None
+
+
+def _of_geometric(mixed: Sequence[Sequence[tuple[Fraction, Any]]]) -> Dichotomy | None:
+    """The pair of two mixtures of two-sided geometric laws, where their ratio is one number: tails, and what lies between."""
+    laws = [law for tree in mixed for _, law in tree]
+    centers = [law.center for law in laws]
+    low, high = min(centers), max(centers)
+    if len({law.decay for law in laws}) > 1 or laws[0].ratio is None or high - low > _MOST_WHOLE:
+        return None
+    cells = [lambda law: 1 - law.at_least(low + 1), lambda law: law.at_least(high)] if low < high else [lambda law: Fraction(1)]
+    cells += [lambda law, k=k: law.probability(k) for k in range(low + 1, high)]
+    return FiniteDichotomy.of(tuple(sum((chance * cell(law) for chance, law in tree), Fraction(0)) for tree in mixed) for cell in cells)
 
 
 _WHOLE = ("int", "np.int64")

@@ -42,7 +42,6 @@ from dpspec.laws.numeric import hull
 from dpspec.verifier.automatic.aligned import NoisyLaw, one_to_join
 from dpspec.verifier.automatic.noise import (
     Affine,
-    Applied,
     Condition,
     Hole,
     NoiseDraw,
@@ -168,7 +167,7 @@ def _is_whole(formula: Affine, end: Fraction) -> bool:
 _STEPS = frozenset({"round", "around", "rint", "floor", "ceil", "trunc", "int", "floordiv"})
 
 
-def _of_step(  # noqa: PLR0917
+def _of_step(
     name: str, inner: Any, others: Sequence[Fraction], end: Fraction, *, above: bool, closed: bool, hidden: NoiseDraw | None
 ) -> HalfLine | bool:
     """step(y) > end, through the largest y whose step is below: steps take whole numbers after a scaling."""
@@ -199,7 +198,7 @@ def _edge(name: str, m: int) -> tuple[Fraction, bool]:
     return Fraction(m + 1), False
 
 
-def _of_arithmetic(  # noqa: PLR0917
+def _of_arithmetic(
     name: str, inner: Any, other: Any, end: Fraction, *, above: bool, closed: bool, hidden: NoiseDraw | None
 ) -> HalfLine | bool:
     """A step that is moved or scaled by a number."""
@@ -237,11 +236,11 @@ def _reach(noise: NoiseDraw) -> list[Fraction]:
     return ups if noise.kind in ("exponential", "geometric") else sorted({*ups, *(-one for one in ups)})
 
 
-Ends = tuple[Fraction | None, bool, Fraction | None, bool]
+NoiseInterval = tuple[Fraction | None, bool, Fraction | None, bool]
 """The ends of an interval, each with whether it belongs to it."""
 
 
-def chance_between(noise: NoiseDraw, ends: Ends, precision: int) -> arb:
+def chance_between(noise: NoiseDraw, ends: NoiseInterval, precision: int) -> arb:
     """A ball around the probability that a draw lies in an interval."""
     low, low_in, high, high_in = ends
     if low is not None and high is not None and (low > high or (low == high and noise.kind not in _DISCRETE)):
@@ -284,7 +283,7 @@ def _line(end: int | None) -> Fraction | None:
 
 
 @attrs.frozen
-class Box:
+class NoiseBox:
     """Runs that come to one end of the tree and show numbers in intervals.
 
     Args:
@@ -362,7 +361,7 @@ def _chance(chance: Chance) -> arb:
     return hull(ball(found.low), ball(found.high))
 
 
-def _ends(sides: Iterable[HalfLine]) -> Ends:
+def _ends(sides: Iterable[HalfLine]) -> NoiseInterval:
     """The interval that half-lines of one draw leave."""
     low, low_in, high, high_in = None, False, None, False
     for one in sides:
@@ -466,17 +465,17 @@ def _float_below(kind: str, size: float, at: Any) -> Any:
 # --- outputs in cells -----------------------------------------------------------------------------
 
 
-Slot = tuple[str, NoiseFormula]
+OutputSlot = tuple[str, NoiseFormula]
 _KINDS = ("int", "float", "np.int64", "np.float64")
 
 
-def slots_of(seen: Hashable) -> tuple[Hashable, tuple[Slot, ...]]:
+def slots_of(seen: Hashable) -> tuple[Hashable, tuple[OutputSlot, ...]]:
     """The shape of an output, and its numbers with their types, in order.
 
     >>> slots_of((1, "a"))[0]
     ('tuple', (('number', 'int'), ('seen', 'a')))
     """
-    found: list[Slot] = []
+    found: list[OutputSlot] = []
 
     def shape(one: Hashable) -> Hashable:
         if isinstance(one, Hole):
@@ -514,7 +513,7 @@ class Shaped:
     chance: Chance
     conditions: tuple[Condition, ...]
     shape: Hashable
-    slots: tuple[Slot, ...]
+    slots: tuple[OutputSlot, ...]
 
     @classmethod
     def of(cls, leaf: TreeEnd, chance: Chance) -> Shaped:
@@ -539,7 +538,7 @@ class Shaped:
             raise NoCells("numbers made of several draws")
         return known[0]
 
-    def boxes(self, cuts: Sequence[Cut]) -> Iterator[tuple[Hashable, Box]]:
+    def boxes(self, cuts: Sequence[LineCuts]) -> Iterator[tuple[Hashable, NoiseBox]]:
         """The cells of this end, with what they are called."""
         hidden = self.hidden()
         base: list[HalfLine] = []
@@ -553,7 +552,7 @@ class Shaped:
             sides: dict[NoiseDraw, list[HalfLine]] = {}
             for side in itertools.chain(base, *(one[1] for one in chosen)):
                 sides.setdefault(side.noise, []).append(side)
-            yield (self.shape, tuple(one[0] for one in chosen)), Box(
+            yield (self.shape, tuple(one[0] for one in chosen)), NoiseBox(
                 self.chance, {noise: tuple(found) for noise, found in sides.items()}, hidden
             )
 
@@ -569,11 +568,11 @@ def _asked(condition: Condition, hidden: NoiseDraw | None) -> Iterator[HalfLine 
         raise NoCells("a number that is not another one")
 
 
-Cut = Sequence[Fraction] | None
+LineCuts = Sequence[Fraction] | None
 """The ends of the intervals of a number, or None where it may be any."""
 
 
-def _cells(formula: NoiseFormula, cuts: Cut, hidden: NoiseDraw | None) -> Iterator[tuple[Any, tuple[HalfLine, ...]]]:
+def _cells(formula: NoiseFormula, cuts: LineCuts, hidden: NoiseDraw | None) -> Iterator[tuple[Any, tuple[HalfLine, ...]]]:
     """The intervals that a number of the output may lie in, and the half-lines that say so."""
     if cuts is None:
         yield None, ()
@@ -595,7 +594,7 @@ def _cells(formula: NoiseFormula, cuts: Cut, hidden: NoiseDraw | None) -> Iterat
 # --- two laws in the same cells -------------------------------------------------------------------
 
 
-Gathered = dict[Hashable, list[Box]]
+Gathered = dict[Hashable, list[NoiseBox]]
 
 
 @attrs.frozen
@@ -705,12 +704,12 @@ def _with_joined(end: Shaped, step: tuple[NoiseDraw, NoiseDraw, NoiseDraw]) -> S
     return attrs.evolve(end, conditions=conditions, slots=tuple((kind, joined(one)) for kind, one in end.slots))
 
 
-Cuts = dict[Hashable, list[Cut]]
+OutputCuts = dict[Hashable, list[LineCuts]]
 
 
-def _all_cuts(ours: Sequence[Shaped], theirs: Sequence[Shaped]) -> Cuts:
+def _all_cuts(ours: Sequence[Shaped], theirs: Sequence[Shaped]) -> OutputCuts:
     """Where the numbers of each shape are cut: between constants, and where they depend on noise and differ between the two."""
-    found: Cuts = {}
+    found: OutputCuts = {}
     for shape in dict.fromkeys(end.shape for end in (*ours, *theirs)):
         sides = [[end.slots for end in tree if end.shape == shape] for tree in (ours, theirs)]
         numbers = [[[slots[place][1] for slots in side] for side in sides] for place in range(len((sides[0] or sides[1])[0]))]
@@ -724,7 +723,7 @@ def _all_cuts(ours: Sequence[Shaped], theirs: Sequence[Shaped]) -> Cuts:
     return found
 
 
-def _constants(ends: Sequence[Shaped], cuts: Cuts) -> dict[Hashable, Fraction]:
+def _constants(ends: Sequence[Shaped], cuts: OutputCuts) -> dict[Hashable, Fraction]:
     """The numbers that cells are for, where noise is in no number of that place."""
     noisy = {(end.shape, place) for end in ends for place, (_, formula) in enumerate(end.slots) if _draws(formula)}
     return {
@@ -763,7 +762,10 @@ def _cuts(sides: Sequence[Sequence[NoiseFormula]], most: int) -> list[Fraction]:
         ordered = [ordered[round(k * (len(ordered) - 1) / (most - 1))] for k in range(most)]
     steps = [one for one in formulas if not (isinstance(one, Affine) and one.terms and _is_smooth(one))]
     gaps = [*(high - low for low, high in itertools.pairwise(ordered)), Fraction(1)]
-    moved = (next((at + part * gap for part in _OFF if _is_off(steps, at + part * gap)), None) for at, gap in zip(ordered, gaps, strict=True))
+    moved = (
+        next((at + part * gap for part in _OFF if _is_off(steps, at + part * gap)), None)
+        for at, gap in zip(ordered, gaps, strict=True)
+    )
     return sorted({one for one in moved if one is not None})
 
 
@@ -782,7 +784,9 @@ def _is_off(formulas: Sequence[NoiseFormula], end: Fraction) -> bool:
                 return False
             continue
         hidden = max(_draws(formula)) if len(_draws(formula)) > 1 else None
-        low, high = (half_line(formula, at, above=True, closed=True, hidden=hidden) for at in (end - _near(end), end + _near(end)))
+        low, high = (
+            half_line(formula, at, above=True, closed=True, hidden=hidden) for at in (end - _near(end), end + _near(end))
+        )
         if not isinstance(low, HalfLine) or not isinstance(high, HalfLine):
             return low == high
         jump = abs(high.start - low.start)
@@ -808,7 +812,7 @@ def _at(formula: NoiseFormula, draws: Mapping[NoiseDraw, Fraction]) -> Fraction:
     return Fraction(found)
 
 
-def _gathered(tree: Sequence[Shaped], cuts: Cuts) -> Gathered:
+def _gathered(tree: Sequence[Shaped], cuts: OutputCuts) -> Gathered:
     found: Gathered = {}
     for end in tree:
         for name, box in end.boxes(cuts[end.shape]):
@@ -822,7 +826,10 @@ def _masses(names: Sequence[Hashable], tree: Gathered) -> dict[Hashable, tuple[F
         for name in names:
             total = sum((box.mass(PRECISION) for box in tree.get(name, ())), arb(0))
             low, high = floor_of(total), ceiling_of(total)
-            found[name] = (max(Fraction(0), low or Fraction(0)), Fraction(1) if high is None else max(Fraction(0), min(high, Fraction(1))))
+            found[name] = (
+                max(Fraction(0), low or Fraction(0)),
+                Fraction(1) if high is None else max(Fraction(0), min(high, Fraction(1))),
+            )
     return found
 
 

@@ -603,17 +603,18 @@ def fits(leaf: TreeEnd, seen: Hashable, draws: Draws) -> bool:
 
 def _expressions(leaf: TreeEnd) -> Iterator[NoiseFormula]:
     yield from (one.left for one in leaf.conditions)
-    yield from _in_holes(leaf.seen)
+    yield from holes_of(leaf.seen)
 
 
-def _in_holes(seen: Hashable) -> Iterator[NoiseFormula]:
+def holes_of(seen: Hashable) -> Iterator[NoiseFormula]:
+    """The expressions of the drawn numbers in an output."""
     if isinstance(seen, Hole):
         yield seen.expression
     elif isinstance(seen, Observed):
-        yield from _in_holes(seen.content)
+        yield from holes_of(seen.content)
     elif isinstance(seen, tuple):
         for part in seen:
-            yield from _in_holes(part)
+            yield from holes_of(part)
 
 
 def _shows(expected: Hashable, seen: Hashable, draws: Draws) -> bool:

@@ -33,7 +33,7 @@ from dpspec.laws.enclosed import Chance, Enclosed, EnclosedLaw
 from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.law import Law
 from dpspec.verifier.apart import Cut, cutting
-from dpspec.verifier.automatic.aligned import NoisyLaw
+from dpspec.verifier.automatic.aligned import NoisyLaw, raced
 from dpspec.verifier.automatic.arrays import SymbolicDataset
 from dpspec.verifier.automatic.generator import EnumeratingGenerator
 from dpspec.verifier.automatic.loops import prepare
@@ -310,6 +310,7 @@ class _State:
 
 def _law(ends: TransitionRow, *, symbolic: bool) -> Law:
     beyond = ends.pop(_BEYOND, None)
+    ends = _raced(ends)
     if any(isinstance(end, _Output) and isinstance(end.value, TreeEnd) for end in ends):
         return _noisy(ends, beyond, symbolic=symbolic)
     chances: dict[Hashable, Chance] = {end.value: chance for end, chance in ends.items() if isinstance(end, _Output)}
@@ -368,6 +369,18 @@ def _ratio_written(low: Fraction, high: Fraction) -> Any:
     power = Fraction(math.log((low + high) / 2)).limit_denominator(_SIMPLE)
     value = exact_exponential(power)
     return value if low <= value <= high else None
+
+
+def _raced(ends: TransitionRow) -> TransitionRow:
+    """The ends without the noise that only decides which of several numbers is the largest, where its chance is known."""
+    found: TransitionRow = {}
+    for end, chance in ends.items():
+        to, share = end, chance
+        if isinstance(end, _Output) and isinstance(end.value, TreeEnd):
+            leaf, share = raced(end.value, chance)
+            to = _Output(leaf if leaf.conditions or has_holes(leaf.seen) else leaf.seen)
+        found[to] = found[to] + share if to in found else share
+    return found
 
 
 def _noisy(ends: TransitionRow, beyond: Chance | None, *, symbolic: bool) -> Law:

@@ -238,7 +238,7 @@ class Csv(PolarsFormat):
     """Comma separated values; the first line names the columns, every other one is a record."""
 
     name: ClassVar[str] = "csv"
-    suffixes: ClassVar[tuple[str, ...]] = (".csv",)
+    suffixes: ClassVar[tuple[str, ...]] = (".csv", ".data")
     columns_are_apart: ClassVar[bool] = False
 
     def scan(self, path: Path) -> pl.LazyFrame:

@@ -69,7 +69,7 @@ class DrawnPicture:
 
 
 @attrs.frozen(kw_only=True)
-class Page:
+class RenderedPage:
     """What a value looks like.
 
     Args:
@@ -162,7 +162,12 @@ def _html(part: RenderableType) -> str:
 
 
 def _cell(tag: str, part: RenderableType, style: object) -> str:
-    inner = _html(part) if isinstance(part, (Group, Padding, Table)) else _inline(part, style)
+    if isinstance(part, Group):
+        inner = "".join(
+            _html(one) if isinstance(one, (Group, Padding, Table)) else f"<div>{_inline(one)}</div>" for one in part.renderables
+        )
+    else:
+        inner = _html(part) if isinstance(part, (Padding, Table)) else _inline(part, style)
     return f'<{tag} style="{_CELL}">{inner}</{tag}>'
 
 
@@ -247,6 +252,8 @@ def _in_cell(part: RenderableType, style: object = "") -> str:
 
 
 def _markdown_table(table: Table) -> str:
+    if not _has_header(table) and len(table.columns) == 2 and all(str(line[0]) == "-" for line in _lines(table)):
+        return "\n".join(f"- {_in_cell(line[1])}" for line in _lines(table))
     heads = [_in_cell(column.header) for column in table.columns] if _has_header(table) else [""] * len(table.columns)
     rows = [heads, ["---"] * len(heads)]
     rows += [[_in_cell(cell) for cell in line] for line in _lines(table)]
@@ -343,7 +350,7 @@ class TextPage:
 # --- whose page ------------------------------------------------------------------------------------
 
 
-def page_of(found: Showable, *, verbose: bool = False) -> Page:
+def page_of(found: Showable, *, verbose: bool = False) -> RenderedPage:
     """The page of a value, by its class or the nearest of its bases that has one."""
     for cls in type(found).__mro__:
         if place_of(cls) in _PAGES:
@@ -356,13 +363,13 @@ def printed(found: Showable, *, verbose: bool = False) -> str:
     return found.shown(verbose=verbose).text(coloured=True)
 
 
-def _spec(found: PrivacySpec, _: bool) -> Page:
+def _spec(found: PrivacySpec, _: bool) -> RenderedPage:
     from dpspec.report.explain import promise_of
 
     rows = terminal.grid()
     for block, lines in blocks_in_words(found).items():
         rows.add_row(Text(block, FAINT), "\n".join(lines))
-    return Page(parts=[rows, "", promise_of(found)], content=lambda: _tables(found))
+    return RenderedPage(parts=[rows, "", promise_of(found)], content=lambda: _tables(found))
 
 
 def _tables(found: PrivacySpec) -> JsonData:
@@ -375,7 +382,7 @@ def _tables(found: PrivacySpec) -> JsonData:
     return tomllib.loads(to_toml(found, installed().registry))
 
 
-def _document(found: SpecDocument, _: bool) -> Page:
+def _document(found: SpecDocument, _: bool) -> RenderedPage:
     rows = terminal.grid()
     run = found.mechanism or found.secret
     for label, said in (
@@ -388,16 +395,16 @@ def _document(found: SpecDocument, _: bool) -> Page:
     inner = _spec(found.spec, False)
     parts: list[RenderableType] = [head, "", *inner.parts]
     parts += ["", rows] if rows.row_count else []
-    return Page(parts=parts, content=lambda: {"id": found.id, "title": found.title, **_tables(found.spec)})
+    return RenderedPage(parts=parts, content=lambda: {"id": found.id, "title": found.title, **_tables(found.spec)})
 
 
-def _verdict(found: Verdict, _: bool) -> Page:
+def _verdict(found: Verdict, verbose: bool) -> RenderedPage:
     from dpspec.report import json as data, text
 
-    return Page(parts=text.verdict_parts(found), content=lambda: data.verdict(found))
+    return RenderedPage(parts=text.verdict_parts(found, verbose=verbose), content=lambda: data.verdict(found))
 
 
-def _file_report(found: FileReport, _: bool) -> Page:
+def _file_report(found: FileReport, verbose: bool) -> RenderedPage:
     from dpspec.report import json as data, text
 
     path = found.document.path or found.document.id
@@ -405,7 +412,7 @@ def _file_report(found: FileReport, _: bool) -> Page:
     def content() -> JsonData:
         return answer("verify", found.word.exit_code, {"files": [data.file_report(path, found)]})
 
-    return Page(parts=text.file_report_parts(path, found), content=content)
+    return RenderedPage(parts=text.file_report_parts(path, found, verbose=verbose), content=content)
 
 
 def _unnamed(spec: PrivacySpec, mechanism: Mechanism | None = None) -> tuple[SpecDocument, Standing]:
@@ -430,7 +437,7 @@ def _named(found: Order) -> tuple[SpecDocument, ...]:
     return tuple(SpecDocument(id=name, title=name, spec=specs[place]) for place, name in enumerate(found.names))
 
 
-def _comparison(found: Comparison, _: bool) -> Page:
+def _comparison(found: Comparison, verbose: bool) -> RenderedPage:
     from dpspec.report import comparison, json as data
 
     (first, one), (second, two) = found.about or (_unnamed(found.left), _unnamed(found.right))
@@ -438,72 +445,72 @@ def _comparison(found: Comparison, _: bool) -> Page:
     def content() -> JsonData:
         return answer("compare", data.comparison_exit_code(found), data.comparison(found, first, second, (one, two)))
 
-    parts = comparison.comparison_parts(found, first, second, (one, two))
-    return Page(parts=parts, content=content)
+    parts = comparison.comparison_parts(found, first, second, (one, two), verbose=verbose)
+    return RenderedPage(parts=parts, content=content, picture=lambda: comparison.blocks_picture(found, (first.id, second.id)))
 
 
-def _order(found: Order, _: bool) -> Page:
+def _order(found: Order, _: bool) -> RenderedPage:
     from dpspec.report import comparison
 
     documents = found.about or _named(found)
-    return Page(
+    return RenderedPage(
         parts=comparison.order_parts(found, documents),
         content=lambda: answer("compare", comparison.exit_code(found), comparison.order_data(found, documents)),
         picture=lambda: comparison.order_picture(found, documents),
     )
 
 
-def _derivation(found: Derivation, _: bool) -> Page:
+def _derivation(found: Derivation, _: bool) -> RenderedPage:
     from dpspec.extension import installed
     from dpspec.report import comparison
 
-    return Page(parts=comparison.chain_parts(found), content=lambda: found.data(installed().registry))
+    return RenderedPage(parts=comparison.chain_parts(found), content=lambda: found.data(installed().registry))
 
 
-def _conversions(found: Conversions, _: bool) -> Page:
+def _conversions(found: Conversions, verbose: bool) -> RenderedPage:
     from dpspec.report import comparison
 
-    return Page(
-        parts=comparison.conversion_parts(found),
+    return RenderedPage(
+        parts=comparison.conversion_parts(found, verbose=verbose),
         content=lambda: answer("convert", 0, comparison.conversion_data(found)),
     )
 
 
-def _ledger(found: Composition, _: bool) -> Page:
+def _ledger(found: Composition, _: bool) -> RenderedPage:
     from dpspec.report import text
 
-    return Page(parts=text.ledger_parts(found), content=lambda: answer("ledger", 0, text.ledger_data(found)))
+    return RenderedPage(parts=text.ledger_parts(found), content=lambda: answer("ledger", 0, text.ledger_data(found)))
 
 
-def _account(found: PrivacyAccount, _: bool) -> Page:
+def _account(found: PrivacyAccount, _: bool) -> RenderedPage:
     from dpspec.report import text
 
-    return Page(parts=text.account_parts(found), content=lambda: answer("compose", 0, text.account_data(found)))
+    return RenderedPage(parts=text.account_parts(found), content=lambda: answer("compose", 0, text.account_data(found)))
 
 
-def _risk(found: RiskReport, _: bool) -> Page:
+def _risk(found: RiskReport, verbose: bool) -> RenderedPage:
     from dpspec.report import risk
 
     document, standing = found.about or _unnamed(found.spec, found.mechanism)
-    return Page(
-        parts=risk.risk_parts(found, document, standing),
+    return RenderedPage(
+        parts=risk.risk_parts(found, document, standing, verbose=verbose),
         content=lambda: answer("risk", 1 if found.exceeded else 0, risk.risk_data(found, document, standing)),
         picture=lambda: risk.picture(found, document),
     )
 
 
-def _panel(found: Panel, _: bool) -> Page:
+def _panel(found: Panel, verbose: bool) -> RenderedPage:
     from dpspec.report import risk
 
     first = found.reports[0]
     document, standing = first.about or _unnamed(first.spec, first.mechanism)
-    return Page(
-        parts=risk.panel_parts(found, document, standing),
+    return RenderedPage(
+        parts=risk.panel_parts(found, document, standing, verbose=verbose),
         content=lambda: answer("risk", 1 if found.exceeded else 0, risk.panel_data(found, document, standing)),
     )
 
 
-_PAGES: dict[str, Callable[[Any, bool], Page]] = {
+_PAGES: dict[str, Callable[[Any, bool], RenderedPage]] = {
     "dpspec.grammar.spec:PrivacySpec": _spec,
     "dpspec.specfile.document:SpecDocument": _document,
     "dpspec.verifier.verdict:Verdict": _verdict,

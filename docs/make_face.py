@@ -1,0 +1,79 @@
+"""Write dpspec/__init__.pyi: what editors and type checkers see of `dpspec` with the standard plugins.
+
+python docs/make_face.py
+
+The functions that make registered things are found when they are first used, so that no editor could see them; this stub has
+them with types, defaults and docstrings. What a stranger's plugin brings is of any type.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from pathlib import Path
+
+from dpspec import installed
+from dpspec.base.late import at
+from dpspec.constructors import BY_KIND, KINDS, documentation, signature
+from dpspec.extension.hooks import BASES
+
+ROOT = Path(__file__).parents[1]
+STUB = ROOT / "dpspec" / "__init__.pyi"
+HEAD = '''"""dpspec: differential privacy specifications as objects that are written, verified, compared and explained.
+
+Made by python docs/make_face.py, for editors and type checkers.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+'''
+BASE = {kind: at(BASES[kind]) for kind in KINDS}
+
+
+def stub() -> str:
+    """The whole text."""
+    source = (ROOT / "dpspec" / "__init__.py").read_text(encoding="utf-8")
+    block = source[source.index("if TYPE_CHECKING:\n") + len("if TYPE_CHECKING:\n") : source.index("\n_HOMES = ")]
+    imports = textwrap.dedent(block).strip()
+    listed = set(re.findall(r"(\w+) as \w+", imports))
+    wanted = {(cls.__module__, cls.__name__) for cls in BASE.values()} | {("dpspec.base.exact", "NumberLike")}
+    more = [f"from {module} import {name}" for module, name in sorted(wanted) if name not in listed]
+    known = listed | {name for _, name in wanted} | {"str", "int"}
+    entries = [entry for entry in installed().registry if entry.kind in KINDS]
+    made = [_function(entry.name.replace("-", "_"), entry.cls, BASE[entry.kind].__name__, known) for entry in entries]
+    by_kind = [
+        f'def {word}(name: str, /, **given: Any) -> {BASE[kind].__name__}:\n    """A registered {word.replace("_", " ")} by its '
+        f'name, with its parameters."""'
+        for word, kind in BY_KIND.items()
+    ]
+    parts = [HEAD + imports + "\n" + "\n".join(more), "__version__: str", "def __getattr__(name: str) -> Any: ..."]
+    return "\n\n".join([*parts, *sorted(by_kind), *sorted(made)]) + "\n"
+
+
+def _function(name: str, cls: type, base: str, known: set[str]) -> str:
+    taken = []
+    for p in signature(cls).parameters.values():
+        stars = "**" if p.kind is inspect.Parameter.VAR_KEYWORD else ""
+        default = "" if stars or p.default is inspect.Parameter.empty else " = ..."
+        taken.append(f"    {stars}{p.name}: {_type(str(p.annotation), known)}{default},")
+    text = documentation(cls, installed().registry).strip().replace("\\", "\\\\").replace('"""', "'''")
+    lines = [part for line in text.splitlines() for part in _wrapped(line)]
+    told = "\n".join(f"    {line}".rstrip() for line in lines)
+    arguments = "\n    *,\n" + "\n".join(taken) + "\n" if taken else ""
+    return f'def {name}({arguments}) -> {base}:\n    """{told.strip()}\n    """'
+
+
+def _type(written: str, known: set[str]) -> str:
+    """The type, where a class that is in no face may be anything."""
+    return re.sub(r"\b(\w+) \| Mapping\[str, Any\]", lambda m: m[0] if m[1] in known else "Any", written)
+
+
+def _wrapped(line: str) -> list[str]:
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.wrap(line, 120, subsequent_indent=indent if line.startswith(" ") else "") or [""]
+
+
+if __name__ == "__main__":
+    STUB.write_text(stub(), encoding="utf-8")

@@ -1,0 +1,3035 @@
+"""dpspec: differential privacy specifications as objects that are written, verified, compared and explained.
+
+Made by python docs/make_face.py, for editors and type checkers.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dpspec.api import (
+    build as build,
+    compare as compare,
+    compose as compose,
+    convert as convert,
+    curve as curve,
+    ledger as ledger,
+    lint as lint,
+    order as order,
+    read as read,
+    release as release,
+    risk as risk,
+    verify as verify,
+)
+from dpspec.base.errors import DpspecError as DpspecError
+from dpspec.base.exact import Bracket as Bracket, Number as Number, ln as ln, number as number, sqrt as sqrt
+from dpspec.blocks.bounded import (
+    BoundedIntegers as BoundedIntegers,
+    BoundedReals as BoundedReals,
+    ClippedVectors as ClippedVectors,
+    TimeSeries as TimeSeries,
+)
+from dpspec.blocks.budget import Budget as Budget, BudgetTable as BudgetTable, UniformBudget as UniformBudget
+from dpspec.blocks.input_divergence import InputDivergence as InputDivergence, Relation as Relation
+from dpspec.blocks.invariant import (
+    FunctionInvariant as FunctionInvariant,
+    Invariant as Invariant,
+    LinearMap as LinearMap,
+    Marginal as Marginal,
+)
+from dpspec.blocks.lists import Texts as Texts, ValueLists as ValueLists
+from dpspec.blocks.multiverse import (
+    ExplicitUniverses as ExplicitUniverses,
+    LevelSets as LevelSets,
+    Multiverse as Multiverse,
+    Trivial as Trivial,
+)
+from dpspec.blocks.output_divergence import OutputDivergence as OutputDivergence
+from dpspec.blocks.records import (
+    ContingencyTables as ContingencyTables,
+    Households as Households,
+    OrderedRecords as OrderedRecords,
+    UnorderedRecords as UnorderedRecords,
+)
+from dpspec.blocks.space import Attribute as Attribute, DatasetSpace as DatasetSpace
+from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts
+from dpspec.commands import (
+    catalogue as catalogue,
+    check as check,
+    check_derivation as check_derivation,
+    check_plugin as check_plugin,
+    check_proof as check_proof,
+    evidence as evidence,
+    examples as examples,
+    explain as explain,
+    label as label,
+    new_deployment as new_deployment,
+    new_plugin as new_plugin,
+    new_spec as new_spec,
+    plugins as plugins,
+    recommend as recommend,
+    registry_export as registry_export,
+    registry_import as registry_import,
+    rules_check as rules_check,
+    rules_compare as rules_compare,
+    rules_show as rules_show,
+    schema as schema,
+    site as site,
+    synth as synth,
+    write_report as write_report,
+    yardsticks as yardsticks,
+)
+from dpspec.comparison.compare import Comparison as Comparison
+from dpspec.constructors import spec as spec
+from dpspec.extension.loader import installed as installed, load_plugins as load_plugins
+from dpspec.grammar.mechanism import Claim as Claim, Mechanism as Mechanism
+from dpspec.grammar.spec import PrivacySpec as PrivacySpec
+from dpspec.laws.law import FiniteLaw as FiniteLaw, Law as Law
+from dpspec.specfile.document import SpecDocument as SpecDocument
+from dpspec.verifier.verdict import Outcome as Outcome, Verdict as Verdict
+from dpspec.base.exact import NumberLike
+from dpspec.grammar.attacker import AttackerModel
+from dpspec.grammar.attacker import Tolerance
+from dpspec.grammar.mechanism import Flavour
+
+__version__: str
+
+def __getattr__(name: str) -> Any: ...
+
+def attacker(name: str, /, **given: Any) -> AttackerModel:
+    """A registered attacker by its name, with its parameters."""
+
+def flavour(name: str, /, **given: Any) -> Flavour:
+    """A registered flavour by its name, with its parameters."""
+
+def input_divergence(name: str, /, **given: Any) -> InputDivergence:
+    """A registered input divergence by its name, with its parameters."""
+
+def invariant(name: str, /, **given: Any) -> Invariant:
+    """A registered invariant by its name, with its parameters."""
+
+def mechanism(name: str, /, **given: Any) -> Mechanism:
+    """A registered mechanism by its name, with its parameters."""
+
+def multiverse(name: str, /, **given: Any) -> Multiverse:
+    """A registered multiverse by its name, with its parameters."""
+
+def output_divergence(name: str, /, **given: Any) -> OutputDivergence:
+    """A registered output divergence by its name, with its parameters."""
+
+def relation(name: str, /, **given: Any) -> Relation:
+    """A registered relation by its name, with its parameters."""
+
+def space(name: str, /, **given: Any) -> DatasetSpace:
+    """A registered space by its name, with its parameters."""
+
+def tolerance(name: str, /, **given: Any) -> Tolerance:
+    """A registered tolerance by its name, with its parameters."""
+
+def above_threshold(
+    *,
+    query: Invariant | str | Mapping[str, Any],
+    threshold: NumberLike,
+    threshold_scale: NumberLike,
+    query_scale: NumberLike,
+) -> Mechanism:
+    """The first cell whose noisy count is at or above a noisy threshold, counts with Lap(query scale), threshold with
+    Lap(threshold scale): the sparse vector technique with one positive answer (Dwork et al. 2009; Lyu, Su and Li 2017).
+
+    With counts that change by Delta at most the loss is at most Delta (1/threshold_scale + 2/query_scale), and Delta
+    (1/threshold_scale + 1/query_scale) where all change in one direction. Cells of one table do not change all at once: one
+    record added costs 1/query_scale, one replaced 2/query_scale, whatever the threshold has.
+
+    Args:
+        query: the table whose cells are asked in their order [object of the kind invariants].
+        threshold: what a count is held against [rational].
+        threshold_scale: the scales of the noise [rational in (0, inf)].
+        query_scale: the scales of the noise [rational in (0, inf)].
+    """
+
+def add_remove(
+    *,
+    unit: str = ...,
+) -> Relation:
+    """Unbounded neighbours: one record is added or removed (Bailie, Gong and Meng 2023; Lecture notes 2025).
+
+    Args:
+        unit: what one record is [text; default person].
+    """
+
+def amplification_by_sampling() -> Flavour:
+    """Amplification by sampling: the dataset is the frame, the sample is part of the mechanism and secret.
+
+    One of two records is drawn. A ln 3-DP answer on the sample is ln(1 + 1/2 (3 - 1)) = ln 2-DP on the frame.
+    """
+
+def approximate_dp() -> Flavour:
+    """Approximate differential privacy: P_x(S) <= e^epsilon P_x'(S) + delta for all events S and all neighbours x, x' (Dwork,
+    Kenthapadi, McSherry, Mironov and Naor 2006).
+    """
+
+def arbitrary_prior(
+    *,
+    prior: Any = ...,
+    position: int = ...,
+    counterfactual: str = ...,
+    default: Any | None = ...,
+    factors: Sequence[NumberLike] = ...,
+    distance: NumberLike | None = ...,
+) -> AttackerModel:
+    """An attacker with any prior over whole datasets, who compares the release with one that does not use the target's record.
+
+    The ratio of the two posteriors of the target's record is what that record causes; under pure privacy it lies within
+    e^-epsilon and e^epsilon for every prior when the record is replaced by a draw from what the others let one expect, and
+    within e^(-2 epsilon) and e^(2 epsilon) for a fixed default record or none. Posterior by prior is another thing: it has
+    no bound that does not grow with the number of records, since others may tell about the target (Bailie et al. 2024;
+    Kifer et al. 2022).
+
+    Args:
+        prior: pairs [dataset, probability] that sum to 1, for the mechanism's own law; uniform without it [list of pairs
+            [dataset, probability] that sum to 1; default uniform].
+        position: which record is the target's, from 0 [integer in [0, inf); default 0].
+        counterfactual: what stands for the target's record when it is not used: sampled, default or dropped [one of
+            dropped, default, sampled; default sampled].
+        default: the default record [text, an integer, or a list of them].
+        factors: growths of the belief, above 1 [list of rational in (1, inf); default ('2', '5', '10')].
+        distance: how far apart two datasets with different candidates are, in the unit of the input divergence; that of a
+            replaced record where the size of the data is fixed [exact number in (0, inf)].
+    """
+
+def around(
+    *,
+    centres: Sequence[Any] | None = ...,
+    distance: InputDivergence | str | Mapping[str, Any],
+    radius: NumberLike,
+) -> Multiverse:
+    """One universe around each centre x*: the ball {x : d(x*, x) <= radius}, in which all pairs count.
+
+    It is the universe of conditioned differential privacy; the label is ("around", x*).
+
+    Args:
+        centres: the datasets x*; without them every dataset is one, and the universes overlap [list of text, an integer, or
+            a list of them].
+        distance: d [object of the kind input_divergences].
+        radius: the largest distance from x*, in units of d [exact number in [0, inf)].
+    """
+
+def attribute_restricted(
+    *,
+    attributes: str | Sequence[str],
+    reacting: NumberLike | None = ...,
+    levels: Sequence[NumberLike] = ...,
+    distance: NumberLike = ...,
+) -> AttackerModel:
+    """A tester of two datasets that differ in one record, and in that record in the secret attributes alone.
+
+    A specification by itself promises no more about one attribute than about the whole record: a mechanism may spend all of
+    its budget there. When only some queries of a release can react to the attributes, the budget of those queries replaces
+    the whole. Which ones can is a judgement of the user, and the budgets of several such scenarios share queries and must
+    not be added.
+
+    Args:
+        attributes: the secret attributes [list of text].
+        reacting: the budget of the queries that can react, in the parameter of the specification; without it the whole
+            budget [exact number in [0, inf)].
+        levels: the levels at which the power is shown, in (0, 1) [list of rational in (0, 1); default ('1/100', '1/20',
+            '1/10', '1/4', '1/2')].
+        distance: how far apart the two datasets may be, in the unit of the input divergence [exact number in (0, inf);
+            default 1].
+    """
+
+def averaged(
+    *,
+    mechanism: Mechanism | str | Mapping[str, Any],
+    seen: Sequence[int] = ...,
+) -> Mechanism:
+    """A mechanism on random data: P_x = sum over z of Pi_x(z) M(z), with Pi_x the law of the data of an element x.
+
+    Args:
+        mechanism: M, on the base space [object of the kind mechanisms].
+        seen: positions of records that the attacker sees beside the output: a passive attacker, whose background is random
+            [list of integer in [0, inf)].
+    """
+
+def bayesian_dp() -> Flavour:
+    """Bayesian differential privacy of correlated data (Yang, Sato and Nakagawa 2015).
+
+    The loss about one record, for every attacker who knows any of the others, the rest being drawn from the prior given
+    that. Here two bits agree with probability 4/5; the attacker knows the other one, or nothing, which is worse.
+    """
+
+def bit_vectors(
+    *,
+    length: int,
+    unit: str = ...,
+) -> DatasetSpace:
+    """{0, 1}^n: one bit for each of n units, in a fixed order.
+
+    Args:
+        length: n [integer in [1, inf)].
+        unit: what one position is [text; default person].
+    """
+
+def block_knowledge(
+    *,
+    priors: Sequence[Any] = ...,
+    distance: NumberLike = ...,
+    datasets: Sequence[Any] = ...,
+) -> AttackerModel:
+    """Somebody who knows all records of a block but one, and reads a count with noise (Kazan 2025).
+
+    Shown are the posterior of what is true, averaged over the release (Kazan 2025, equations 2.5 and 2.6), the factor by
+    which that exceeds the prior, and how often a bet on what seems likelier is right when the truth is drawn from the
+    prior. One realised posterior can be larger.
+
+    Args:
+        priors: p, the prior probability of what is true, in (0, 1) [list of rational in (0, 1); default ('1/2', '1/5',
+            '1/10', '1/50')].
+        distance: how far apart the two candidate datasets may be, in the unit of the input divergence [exact number in (0,
+            inf); default 1].
+        datasets: the datasets that are told apart, for the mechanism's own law; without it all, or the smallest of a large
+            space [list of text, an integer, or a list of them].
+    """
+
+def blowfish() -> Flavour:
+    """Blowfish privacy: P_x(S) <= e^(epsilon d_G(x, x')) P_x'(S), d_G the distance of a policy graph on values.
+
+    The policy is a line: low and mid pay must not be told apart, nor mid and high; low and high may, at twice the price.
+    """
+
+def blowfish_constraints() -> Flavour:
+    """Blowfish privacy with constraints: P_x(S) <= e^epsilon P_x'(S) for closest x, x' on which the public facts agree.
+
+    Public is how many of three people answered "yes", so that one secret answer changes only together with another one.
+    """
+
+def bootstrap_dp() -> Flavour:
+    """Bootstrap differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all resamples x, x' of the observed dataset.
+    """
+
+def bottom_coding(
+    *,
+    unit: str = ...,
+    column: str,
+    bottom: str,
+) -> Mechanism:
+    """All categories of an attribute up to one become one: "20 or less".
+
+    Args:
+        unit: the unit that one record is [text; default person].
+        column: the attribute; its categories stand in their order [text].
+        bottom: the last category that is put together with all before it [text].
+    """
+
+def bounded(
+    *,
+    mechanism: Mechanism | str | Mapping[str, Any],
+    most: int | None = ...,
+    in_cell: int | None = ...,
+    by: str | Sequence[str] = ...,
+) -> Mechanism:
+    """T(at most so many records of each user): the first `most` records of each larger record, and the first `in_cell` of a
+    kind.
+
+    What one larger record changes is bounded by what is left of it, however many records it holds. The choice looks at that
+    larger record alone; one that looks at others too would have no such bound (Amin, Kulesza, Munoz Medina and
+    Vassilvitskii 2019).
+
+    Args:
+        mechanism: T, about records of the smaller unit [object of the kind mechanisms].
+        most: how many records are left of each larger one; without it all [integer in [0, inf)].
+        in_cell: how many are left of each combination of `by`; without it all [integer in [0, inf)].
+        by: attributes of the smaller unit [list of text].
+    """
+
+def bounded_integers(
+    *,
+    low: int,
+    high: int,
+    least: int = ...,
+    most: int | None = ...,
+    ordered: bool = ...,
+    unit: str = ...,
+) -> DatasetSpace:
+    """Lists of integers between two bounds: x_i in {low, ..., high}.
+
+    Args:
+        low: the bounds [integer].
+        high: the bounds [integer].
+        least: the range of the length; without `most` it is unbounded [integer in [0, inf); default 0].
+        most: the range of the length; without `most` it is unbounded [integer in [0, inf)].
+        ordered: whether positions count; otherwise a dataset is a multiset [true or false; default True].
+        unit: what one number is of [text; default person].
+    """
+
+def bounded_reals(
+    *,
+    low: NumberLike,
+    high: NumberLike,
+    step: NumberLike | None = ...,
+    least: int = ...,
+    most: int | None = ...,
+    ordered: bool = ...,
+    unit: str = ...,
+) -> DatasetSpace:
+    """Lists of real numbers between two bounds: x_i in [low, high], as doubles or on a grid.
+
+    Args:
+        low: the bounds [rational].
+        high: the bounds [rational].
+        step: the width of a grid from `low` on, on which the numbers lie; without it they are all doubles between the
+            bounds [rational in (0, inf)].
+        least: the range of the length; without `most` it is unbounded [integer in [0, inf); default 0].
+        most: the range of the length; without `most` it is unbounded [integer in [0, inf)].
+        ordered: whether positions count; otherwise a dataset is a multiset [true or false; default True].
+        unit: what one number is of [text; default person].
+    """
+
+def box(
+    *,
+    ratio: Any,
+    p_low: NumberLike = ...,
+    p_high: NumberLike = ...,
+    q_low: NumberLike = ...,
+    q_high: NumberLike = ...,
+) -> Tolerance:
+    """r* = ratio for priors in a box, nothing outside (Kazan 2025, equation 3.28).
+
+    Args:
+        ratio: the tolerated posterior by prior of "included, with a value in S", above 1 [rational in (1, inf)].
+        p_low: the ranges of these priors; 0 stands for the limit [rational in [0, 1]; default 0].
+        p_high: the ranges of these priors; 0 stands for the limit [rational in (0, 1]; default 1].
+        q_low: the ranges of these priors; 0 stands for the limit [rational in [0, 1]; default 0].
+        q_high: the ranges of these priors; 0 stands for the limit [rational in (0, 1]; default 1].
+    """
+
+def by_part(
+    *,
+    parameter: str,
+    values: Any | Sequence[Any],
+    otherwise: NumberLike | None = ...,
+    place: int = ...,
+) -> Budget:
+    """A number for each value of one entry of the universe's label: eps_D = table[label of D [place]].
+
+    The core's table ``[[budget.universe]]`` names whole labels, which is enough for a few universes; here all universes
+    with the same stratum, person or record share a number.
+
+    Args:
+        parameter: which number it is, such as epsilon [text].
+        values: rows (part, budget) [list of table of partbudget parameters].
+        otherwise: the budget of every part that is not listed; without it all of them must be [exact number in [0, inf)].
+        place: which entry of the label is looked up; 0, the first, is the part in strata, one-position and one-record
+            [integer in [0, inf); default 0].
+    """
+
+def by_value(
+    *,
+    parameter: str,
+    attribute: str,
+    base: NumberLike = ...,
+    rate: NumberLike,
+    unit: str = ...,
+    place: int = ...,
+) -> Budget:
+    """A policy function of the record: eps_D = base + rate x (the numeric value of one attribute of the record).
+
+    The record is an entry of the label, as in one-record. Large records are protected less, which is what noise of one
+    scale on a sum does.
+
+    Args:
+        parameter: which number it is [text].
+        attribute: the attribute of the record, whose categories are written as rational numbers of at least 0 [text].
+        base: the budget of the value 0 [exact number in [0, inf); default 0].
+        rate: how much is added per unit of the value [exact number in [0, inf)].
+        unit: what the record is [text; default person].
+        place: which entry of the label is the record [integer in [0, inf); default 0].
+    """
+
+def cell_key(
+    *,
+    unit: str = ...,
+    tables: Sequence[str | Sequence[str]],
+    rows: Any | Sequence[Any],
+    keys: int,
+) -> Mechanism:
+    """The cell-key method with its record keys drawn for the release.
+
+    A cell of the base that is not empty has a uniform key, independent of the others. The law is listed over these keys.
+
+    Args:
+        unit: the unit that is counted [text; default person].
+        tables: the tables, each a list of attributes; [] is the grand total [list of list of text].
+        rows: the perturbation table: a row for each of the counts 1, 2, ..., the last one for all larger counts too [list
+            of table of perturbationrow parameters].
+        keys: K [integer in [1, inf)].
+    """
+
+def cell_suppression(
+    *,
+    unit: str = ...,
+    tables: Sequence[str | Sequence[str]],
+    threshold: int = ...,
+    p_percent: NumberLike | None = ...,
+    dominance: Any | None = ...,
+    value: str | None = ...,
+    protection: int = ...,
+) -> Mechanism:
+    """Tables in which sensitive cells, and those needed to protect them, are left out.
+
+    Args:
+        unit: the unit that is counted [text; default person].
+        tables: the tables, each a list of attributes; [] is the grand total [list of list of text].
+        threshold: a cell with fewer contributions than this, but not none, is sensitive; 0 for no such rule [integer in [0,
+            inf); default 0].
+        p_percent: p of the p-percent rule [rational in [0, inf)].
+        dominance: n and k of the dominance rule [table of dominance parameters].
+        value: the attribute whose categories are the contributions; without it records are counted [text].
+        protection: a suppressed cell could hold at least this much more, and less if it holds as much [integer in [1, inf);
+            default 1].
+    """
+
+def clipped_sum(
+    *,
+    attribute: str,
+    least: int,
+    most: int,
+    unit: str = ...,
+    where: Mapping[str, str | Sequence[str]] = ...,
+) -> Invariant:
+    """q(x) = sum over the records of min(max(value, least), most): a sum whose sensitivity the range bounds.
+
+    The categories of the attribute are integers, written as text. One record added changes the sum by max(|least|, |most|)
+    at most, one replaced by most - least (Dwork, McSherry, Nissim and Smith 2006).
+
+    Args:
+        attribute: whose numbers are summed up [text].
+        least: the range to which each is cut [integer].
+        most: the range to which each is cut [integer].
+        unit: whose records they are [text; default person].
+        where: for some attributes, the categories that are counted; other records add nothing [table of list of text].
+    """
+
+def clipped_vectors(
+    *,
+    dimension: int,
+    norm: Any = ...,
+    radius: NumberLike = ...,
+    step: NumberLike | None = ...,
+    least: int = ...,
+    most: int | None = ...,
+    ordered: bool = ...,
+    unit: str = ...,
+) -> DatasetSpace:
+    """Lists of vectors whose norm is at most a radius, as gradients are clipped: x_i in R^k with ||x_i|| <= radius.
+
+    Args:
+        dimension: k [integer in [1, inf)].
+        norm: l1, l2 or l-infinity [one of l1, l2, l-infinity; default l2].
+        radius: the largest norm [rational in (0, inf); default 1].
+        step: the width of a grid around 0, on which every number lies; without it they are doubles [rational in (0, inf)].
+        least: the range of the length; without `most` it is unbounded [integer in [0, inf); default 0].
+        most: the range of the length; without `most` it is unbounded [integer in [0, inf)].
+        ordered: whether positions count; otherwise a dataset is a multiset [true or false; default True].
+        unit: what one vector is of [text; default person].
+    """
+
+def close_adversaries() -> Flavour:
+    """Close adversaries: a prior that is wrong by a log-ratio of Delta costs 2 Delta more (Song, Wang and Chaudhuri 2017).
+
+    The releaser believes that the two records are independent. Given the first, the attacker's law of the data has
+    likelihood ratios between 2/3 and 4/3 to that, so Delta = ln(3/2), and his universe has the budget ln 3 + 2 ln(3/2) =
+    ln(27/4).
+    """
+
+def coarsening(
+    *,
+    unit: str = ...,
+    recodings: Any | Sequence[Any] = ...,
+    dropped: str | Sequence[str] = ...,
+) -> Mechanism:
+    """A file whose attributes are recoded into coarser categories, or left out.
+
+    Args:
+        unit: the unit that one record is [text; default person].
+        recodings: the attributes that are recoded, each with its groups [list of table of recoding parameters].
+        dropped: the attributes that are left out: the coarsest recoding, into one category [list of text].
+    """
+
+def composed(
+    *,
+    parts: Mechanism | str | Mapping[str, Any] | Sequence[Mechanism | str | Mapping[str, Any]],
+) -> Mechanism:
+    """T(x) = (T_1(x), ..., T_k(x)) with independent randomness: several releases about the same data.
+
+    The loss of the whole is the sum of the losses of the parts (Dwork, Kenthapadi, McSherry, Mironov and Naor 2006); where
+    no change moves the answers of two parts, as when they look at different records, it is less.
+
+    Args:
+        parts: T_1, ..., T_k [list of object of the kind mechanisms].
+    """
+
+def compound_tester(
+    *,
+    prior: Any = ...,
+    position: int = ...,
+    levels: Sequence[NumberLike] = ...,
+    distance: NumberLike | None = ...,
+) -> AttackerModel:
+    """A tester of one candidate for the target's record against another, the other records drawn from a known law F.
+
+    Not knowing the others neither raises nor lowers the largest power over all mechanisms and all F; for one mechanism and
+    one F it can be strictly lower. The law of the others is that of the prior, whatever the target's record is.
+
+    Args:
+        prior: pairs [dataset, probability] that sum to 1, for the mechanism's own law; uniform without it [list of pairs
+            [dataset, probability] that sum to 1; default uniform].
+        position: which record is the target's, from 0 [integer in [0, inf); default 0].
+        levels: the levels at which the power is shown, in (0, 1) [list of rational in (0, 1); default ('1/100', '1/20',
+            '1/10', '1/4', '1/2')].
+        distance: how far apart two datasets with different candidates are, in the unit of the input divergence; that of a
+            replaced record where the size of the data is fixed [exact number in (0, inf)].
+    """
+
+def conditioned_dp() -> Flavour:
+    """Conditioned differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all x, x' near the observed x*.
+
+    Empirical privacy, for which Abowd et al. (2013) and Charest and Hou (2016) are cited, compares the observed dataset
+    with its neighbours (`empirical-dp`). That its neighbours are compared with each other, too, is the reading filed here.
+    """
+
+def constant(
+    *,
+    ratio: Any,
+) -> Tolerance:
+    """r* = ratio for all priors: epsilon = ln(ratio)/2, approached as q -> 0 at p = 1 (Kazan 2025, Theorem 10).
+
+    Args:
+        ratio: the tolerated posterior by prior of "included, with a value in S", above 1 [rational in (1, inf)].
+    """
+
+def contingency_tables(
+    *,
+    attributes: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
+    least: int = ...,
+    most: int | None = ...,
+    unit: str = ...,
+    **named: int | Sequence[str],
+) -> DatasetSpace:
+    """Tables of counts over all combinations of named categorical attributes.
+
+    A dataset is the tuple of counts in the order of the combinations (last attribute fastest): the same information as a
+    multiset of records, in the form in which statistics are published.
+
+    Args:
+        attributes: the attributes of a record; least and most bound the total count [list of table of attribute
+            parameters].
+        least: the range of the number of records; without `most` it is unbounded; least and most bound the total count
+            [integer in [0, inf); default 0].
+        most: the range of the number of records; without `most` it is unbounded; least and most bound the total count
+            [integer in [0, inf)].
+        unit: what one record is; least and most bound the total count [text; default person].
+        named: attributes by their names, each with its number of categories or their list.
+    """
+
+def controlled_rounding(
+    *,
+    unit: str = ...,
+    rows: str,
+    columns: str,
+    base: int,
+) -> Mechanism:
+    """A two-way table with its margins, rounded at random to multiples of a base so that it adds up.
+
+    Args:
+        unit: the unit that is counted [text; default person].
+        rows: the two attributes of the table [text].
+        columns: the two attributes of the table [text].
+        base: b [integer in [1, inf)].
+    """
+
+def conventional_rounding(
+    *,
+    unit: str = ...,
+    tables: Sequence[str | Sequence[str]],
+    base: int,
+    redact_up_to: int | None = ...,
+    redact_from: int = ...,
+) -> Mechanism:
+    """Every published count goes to the nearest multiple of the base, and up when two are equally near; small ones are left
+    out before that, where they are redacted.
+
+    Redacting up to 5 and then rounding to 5 publishes a 5 for 6 and 7 alone; redacting up to 7, for no count.
+
+    Args:
+        unit: the unit that is counted [text; default person].
+        tables: the tables, each a list of attributes; [] is the grand total [list of list of text].
+        base: b; 1 publishes the counts [integer in [1, inf)].
+        redact_up_to: counts up to this one are published as "x", whether or not the margins give them away [integer in [0,
+            inf)].
+        redact_from: the least count that is; with 1, none stays 0 [integer in [0, inf); default 0].
+    """
+
+def count_mean_sketch(
+    *,
+    attribute: str | None = ...,
+    epsilon: NumberLike,
+    width: int,
+    hashes: Sequence[Sequence[int]],
+) -> Mechanism:
+    """The client of the count mean sketch: one of J hash functions, and a row of m bits, each flipped with 1/(e^(epsilon/2) +
+    1).
+
+    j is drawn uniformly from the functions h_1, ..., h_J; bit c of the row is 1 where h_j(v) = c, before it is flipped
+    (Apple Differential Privacy Team 2017). Two categories differ in two bits of the row of every function that tells them
+    apart: that costs epsilon, half of it for each bit. With n of J functions that do, a = n/J p^2 and b = n/J (1 - p)^2 for
+    p = e^(epsilon/2) / (e^(epsilon/2) + 1). So collisions lower every divergence but the largest ratio, and categories that
+    no function tells apart cost nothing.
+
+    Args:
+        attribute: the attribute that is reported; the only one where it is not named [text].
+        epsilon: r + ln(q), r and q rational, q the square of a rational [exact number in [0, inf)].
+        width: m, the number of bits [integer in [1, 2147483647]].
+        hashes: for each function the coefficients (c_0, c_1, ...) of h(v) = (c_0 + c_1 v + c_2 v^2 + ... mod 2^31 - 1) mod
+            m, v the place of a category, from 0 on. They are public: drawn uniformly, three coefficients make three values
+            independent (Wegman and Carter 1981) [list of list of integer in [0, 2147483646]].
+    """
+
+def coupled_worlds() -> Flavour:
+    """Coupled-worlds privacy with a stated simulator: the mechanism itself, on the data without the record (Bassily et al.
+    2013).
+
+    Given the first record, the output of the real world is compared with that of an ideal world in which this record is
+    replaced by a 0. The definition lets the simulator be anything, which no five-tuple does: see docs/beyond-the-five-
+    blocks.md.
+    """
+
+def d_nor() -> OutputDivergence:
+    """Normalised Renyi metric, the standard of zero-concentrated privacy (Bun and Steinke 2016, Definition 1.1).
+
+    d(P, Q) = sup over alpha > 1 of sqrt(max(D_alpha(P||Q), D_alpha(Q||P)) / alpha). A budget is written as rho, and rho-
+    zCDP says d <= sqrt(rho): the Lipschitz constant of the budget rho is its square root.
+
+    It is a metric. For w > alpha - 1 and t = (alpha - 1)/w, Hoelder's inequality gives D_alpha(P||Q) <= (alpha w / (alpha -
+    1)) a + (alpha w / (w + 1 - alpha)) b = alpha (a/t + b/(1 - t)) whenever D_beta(P||R) <= a beta and D_beta(R||Q) <= b
+    beta for all beta > 1, and the least value over t in (0, 1) is alpha (sqrt(a) + sqrt(b))^2.
+    """
+
+def data_laws(
+    *,
+    base: DatasetSpace | str | Mapping[str, Any],
+    data_laws: Any | Sequence[Any],
+) -> DatasetSpace:
+    """Distributions of data, each with a label: what is protected is which of them the data came from.
+
+    Args:
+        base: the space of ordinary datasets [object of the kind spaces].
+        data_laws: the distributions over it [list of table of datalaw parameters].
+    """
+
+def data_variation() -> InputDivergence:
+    """Total variation of the data: d(x, x') = sup over events A of |Pi_x(A) - Pi_x'(A)|.
+
+    At most 1; 0 for two elements that stand for the same law. By data processing, every mechanism on the data is
+    1-Lipschitz from this distance to `total-variation`.
+    """
+
+def data_wasserstein(
+    *,
+    distance_of_data: InputDivergence | str | Mapping[str, Any],
+) -> InputDivergence:
+    """The infinity-Wasserstein distance of the data: how far records must move for one law of the data to become the other.
+
+    d(x, x') = inf over couplings (Z, Z') of Pi_x and Pi_x' of the largest distance of Z and Z' (Song, Wang and Chaudhuri
+    2017). A mechanism that is eps-Lipschitz from the distance of datasets to `mult` is eps-Lipschitz from this one when
+    averaged: for a coupling, P_x(S) = E M(Z)(S) <= e^(eps d) E M(Z')(S).
+
+    Args:
+        distance_of_data: the distance of two datasets of the base space [object of the kind input_divergences].
+    """
+
+def derangement_swapping(
+    *,
+    match: str | Sequence[str] = ...,
+    swap: str | Sequence[str],
+    swap_rate: NumberLike,
+    rates: Any | Sequence[Any] = ...,
+    unit: str = ...,
+) -> Mechanism:
+    """In each stratum select each record with probability p, redraw when exactly one is selected, and give the selected
+    records each other's swap values by a uniform derangement *of records*.
+
+    P(sigma) is proportional to o^m / D_m for a permutation that moves m records, o = p/(1-p); m = 1 is impossible. Strata
+    of size 0 or 1 are skipped.
+
+    Args:
+        match: the attributes that form the strata; () for one stratum [list of text].
+        swap: the attributes that move, all together [list of text].
+        swap_rate: p, the probability with which each record is selected [rational in [0, 1]].
+        rates: the strata whose records are selected with a probability of their own [list of table of stratumrate
+            parameters].
+        unit: the unit that one record is [text; default household].
+    """
+
+def differ_in_one_position(
+    *,
+    unit: str = ...,
+) -> Relation:
+    """Neighbours among sequences: equal lengths, and one position differs (Dwork, McSherry, Nissim and Smith 2006, Definition
+    1).
+
+    Args:
+        unit: what one position is [text; default person].
+    """
+
+def difference(
+    *,
+    difference: NumberLike,
+) -> Tolerance:
+    """Posterior - prior <= difference for all priors: epsilon = ln((1 + b)/(1 - b)), at p = 1, q = (1 - b)/2 (Kazan 2025).
+
+    On the line q = 1 alone it is twice that; see the tolerance membership-difference.
+
+    Args:
+        difference: the tolerated posterior less prior [rational in (0, 1)].
+    """
+
+def discrete_gaussian(
+    *,
+    queries: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
+    neighbours: str = ...,
+    unit: str = ...,
+    sensitivities: Sequence[NumberLike],
+    variance: NumberLike,
+) -> Mechanism:
+    """Discrete Gaussian noise: P(w) proportional to e^(-w^2/(2 variance)) on the integers (Canonne, Kamath and Steinke 2020).
+
+    It is rho-zCDP with rho = (sum over queries of s_q^2) / (2 variance), s_q the L2 sensitivity of query q.
+
+    Args:
+        queries: the invariants whose integer answers are published [list of object of the kind invariants].
+        neighbours: the relation to which the stated sensitivity refers; add-remove in the lecture (Lecture notes 2025) [one
+            of add-remove, replace-one, differ-in-one-position; default add-remove].
+        unit: the unit that is added, removed or replaced [text; default person].
+        sensitivities: s_q, in the order of the queries; such as "sqrt(2)" for a histogram and one replaced record [list of
+            exact number in [0, inf)].
+        variance: the parameter sigma^2, in counts squared (the variance of the law is slightly smaller) [rational in (0,
+            inf)].
+    """
+
+def discriminative_pairs(
+    *,
+    pairs: Sequence[str | Sequence[str]],
+) -> Relation:
+    """Two secrets of a listed pair, for the same attacker: the same prior and the same background (Pufferfish).
+
+    (s, theta) ~ (s', theta') when theta = theta' and {s, s'} is listed. `neighbour` of it is the definition of Kifer and
+    Machanavajjhala 2014, `path` of it counts the steps in the graph of secrets.
+
+    Args:
+        pairs: pairs of labels: of secrets, or of data laws [list of list of text].
+    """
+
+def distinct_count(
+    *,
+    attributes: str | Sequence[str],
+    unit: str = ...,
+    where: Mapping[str, str | Sequence[str]] = ...,
+) -> Invariant:
+    """q(x) = the number of combinations of some attributes that occur.
+
+    One record added changes it by 1 at most, and so does one replaced.
+
+    Args:
+        attributes: the attributes whose combinations are counted [list of text].
+        unit: whose records they are [text; default person].
+        where: for some attributes, the categories that are counted [table of list of text].
+    """
+
+def distributional_privacy() -> Flavour:
+    """Distributional privacy: the loss is bounded by the distance of the distributions that the data are drawn from.
+
+    Two records, each 1 with probability 1/4, 1/2 or 3/4, at the total variation distance of their joint laws.
+    """
+
+def edge_dp() -> Flavour:
+    """Edge differential privacy: P_G(S) <= e^(epsilon |E (-) E'|) P_G'(S) for graphs on the same nodes.
+    """
+
+def edit_distance(
+    *,
+    unit: str = ...,
+    replacing: int = ...,
+) -> InputDivergence:
+    """The least number of entries to insert, delete and replace that turns one sequence into the other (Levenshtein 1966).
+
+    Args:
+        unit: what one entry is [text; default person].
+        replacing: what a replacement costs: 1, or 2 where entries are only inserted and deleted [integer in [1, 2]; default
+            1].
+    """
+
+def element_level_dp() -> Flavour:
+    """Element-level privacy: d counts the pairs (user, element) that differ, so that each part of a person's data is hidden.
+
+    P_x(S) <= e^(epsilon d(x, x')) P_x'(S): a user with k elements is protected at k epsilon (Asi, Duchi and Javidbakht
+    2022).
+    """
+
+def element_records(
+    *,
+    users: str | Sequence[str],
+    elements: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
+    clusters: Mapping[str, str] = ...,
+) -> DatasetSpace:
+    """Named users, each with one value for every element (Asi, Duchi and Javidbakht 2022).
+
+    A dataset is a tuple of records (user, value of the first element, ...), in the order of the users. It is read by
+    *user*, by
+    *element* (one record for each user and element), and, when the elements are put into clusters, by *cluster* (one record
+    for each user and cluster). The element distance, the number of (user, element) pairs that differ, is hamming of
+    elements.
+
+    Args:
+        users: their names [list of text].
+        elements: the elements with their categories [list of table of attribute parameters].
+        clusters: a table from every element to its cluster; without it there is no unit cluster [table of text].
+    """
+
+def empirical_dp() -> Flavour:
+    """Empirical differential privacy: P_x*(S) <= e^epsilon P_x(S) and back, x the observed x* with one record left out.
+    """
+
+def event_level_dp() -> Flavour:
+    """Event-level privacy: d counts the events added or removed, so that one visit is hidden and not who ever came.
+
+    P_x(S) <= e^epsilon P_x'(S) for streams that differ in one event (Dwork, Naor, Pitassi and Rothblum 2010).
+    """
+
+def event_streams(
+    *,
+    users: str | Sequence[str],
+    times: int,
+    values: str | Sequence[str],
+    per_time: int = ...,
+    window: int | None = ...,
+) -> DatasetSpace:
+    """Streams of events (user, time, value), with at most `per_time` events of one user at one time, possibly none.
+
+    A dataset is a tuple of its events, by user, then time, then value. One and the same dataset is read by three units:
+    *event* (one record for each event), *user* (one record for each user: what they did at every time) and *user-window*
+    (one record for each user and each of the consecutive blocks of `window` times, such as a person-day). So the distances
+    that count records give the levels of protection of Dwork, Naor, Pitassi and Rothblum (2010): event-level is symmetric-
+    difference of events, user-level is hamming of users, and between them lies hamming of user-windows.
+
+    Args:
+        users: their names [list of text].
+        times: T; the times are 0 to T - 1 [integer in [1, inf)].
+        values: what an event may be [list of text].
+        per_time: the most events of one user at one time [integer in [1, inf); default 1].
+        window: the number of times in a block; without it there is no unit user-window. The last block may be shorter
+            [integer in [1, inf)].
+    """
+
+def explicit(
+    *,
+    universes_by_label: Mapping[str, Sequence[Any]],
+) -> Multiverse:
+    """A list of universes, each a set of datasets with a label; they may overlap.
+
+    Args:
+        universes_by_label: a table from label to datasets, written in the canonical form of the space [table of list of
+            text, an integer, or a list of them].
+    """
+
+def exponential(
+    *,
+    query: Invariant | str | Mapping[str, Any],
+    rate: NumberLike,
+) -> Mechanism:
+    """One cell of a table is chosen, with P(c) proportional to e^(rate n_c) (McSherry and Talwar 2007).
+
+    With rate epsilon/(2 Delta) it satisfies epsilon-DP for counts that change by Delta at most, with rate epsilon/Delta
+    where they all change in one direction, as for one record added. It is what a noisy maximum with Gumbel noise is.
+
+    Args:
+        query: the table [object of the kind invariants].
+        rate: the weight of one record, in nats [exact number in [0, inf)].
+    """
+
+def f_divergence(
+    *,
+    generator: str,
+    direction: str,
+    knots: Sequence[Sequence[NumberLike]] = ...,
+) -> OutputDivergence:
+    """An f-divergence: D_f(P||Q) = sum over outcomes of q f(p/q), of a convex f with f(1) = 0.
+
+    An outcome with q = 0 counts p f'(inf), which is infinite for kl and chi-squared; one with p = 0 counts q f(0). The
+    direction is part of the divergence: D_f(P||Q) and D_f(Q||P) differ for most f, and the second of two datasets plays Q.
+    It is no metric. It is exact for `chi-squared`, `triangular`, `total-variation` and `piecewise-linear` on rational
+    atoms, which give rational numbers, and for `kl` and `jensen-shannon`, which give logarithms. Its budget is the
+    `divergence`, in nats for the last two (Barthe and Olmedo 2013; Barber and Duchi 2014).
+
+    Args:
+        generator: kl: t ln t. chi-squared: (t - 1)^2. hellinger: (sqrt(t) - 1)^2 / 2, the *squared* Hellinger distance.
+            jensen-shannon: the mean of the two divergences kl from the mixture. triangular: (t - 1)^2 / (t + 1). total-
+            variation: |t - 1| / 2. piecewise-linear: by its knots. The largest values are inf, inf, 1, ln 2, 2 and 1 [one
+            of kl, chi-squared, hellinger, jensen-shannon, triangular, total-variation, piecewise-linear].
+        direction: forward, D_f(P||Q); backward, D_f(Q||P); both, the larger of the two [one of forward, backward, both].
+        knots: pairs (t, f(t)) of a piecewise linear generator, from t = 0 on, straight after the last; f(1) = 0 [list of
+            list of rational].
+    """
+
+def f_divergence_privacy() -> Flavour:
+    """Privacy in an f-divergence: D_f(P_x || P_x') <= c for all neighbours x, x', here Kullback-Leibler in both directions.
+    """
+
+def f_dp() -> Flavour:
+    """f-differential privacy: T(P_x, P_x') >= f on neighbours, and for k persons f composed k times as for a group.
+
+    The budget is a curve, not a number; so it is written into the divergence, and counted in steps (`trade-off`). Here f is
+    the curve of a bit that is reported twice, each time correctly with probability 2/3.
+    """
+
+def filtered(
+    *,
+    mechanism: Mechanism | str | Mapping[str, Any],
+    where: Mapping[str, str | Sequence[str]],
+    unit: str = ...,
+) -> Mechanism:
+    """T(the records that meet a condition): what is released about some of the records.
+
+    A change of a record that does not meet the condition, before or after, changes nothing (McSherry 2009).
+
+    Args:
+        mechanism: T [object of the kind mechanisms].
+        where: for some attributes, the categories that a record may have; all conditions are to be met [table of list of
+            text].
+        unit: whose records they are [text; default person].
+    """
+
+def fixed_p(
+    *,
+    posterior: NumberLike,
+    ratio: Any,
+    p: NumberLike,
+) -> Tolerance:
+    """r* = max(posterior/(p q), ratio) for one prior p of inclusion, such as the rate of a sample (Kazan 2025, Theorem 11).
+
+    The trap of Theorem 11 is at p = posterior/ratio, where the printed form cancels; here it is one case of a stable root:
+
+    Args:
+        posterior: the tolerated posterior of it, whatever the ratio is then [rational in [0, 1)].
+        ratio: the tolerated posterior by prior of "included, with a value in S", above 1 [rational in (1, inf)].
+        p: the attacker's prior that the target is in the data; the share of a sample, for instance [rational in (0, 1]].
+    """
+
+def fixed_q(
+    *,
+    posterior: NumberLike,
+    ratio: Any,
+    q: NumberLike = ...,
+) -> Tolerance:
+    """r* = max(posterior/(p q), ratio) for one prior q of the value; q = 1: inclusion is the secret (Kazan 2025, Theorem 12).
+
+    Args:
+        posterior: the tolerated posterior of it, whatever the ratio is then [rational in [0, 1)].
+        ratio: the tolerated posterior by prior of "included, with a value in S", above 1 [rational in (1, inf)].
+        q: the attacker's prior that its value lies in S, if it is in the data; 1 when inclusion itself is the secret
+            [rational in (0, 1]; default 1].
+    """
+
+def free_lunch_privacy() -> Flavour:
+    """Free-lunch privacy: P_x(S) <= e^epsilon P_x'(S) for all datasets x, x', however far apart.
+
+    It protects whatever the attacker may assume about the data, and so lets nothing be learnt about everybody together
+    either: Kifer and Machanavajjhala introduce it to show that.
+    """
+
+def function(
+    *,
+    function: Any,
+) -> Tolerance:
+    """Any function (p, q) -> r*, of exact rationals, that never grows with p or q; None or infinity where nothing is asked.
+
+    Args:
+        function: called with two Fractions in (0, 1]; what it returns is read as an exact number [function (p, q) ->
+            tolerated ratio, or its place written module:name].
+    """
+
+def gaussian(
+    *,
+    queries: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
+    neighbours: str = ...,
+    unit: str = ...,
+    sensitivity: NumberLike = ...,
+    calibration: str | None = ...,
+    epsilon: NumberLike | None = ...,
+    delta: NumberLike | None = ...,
+    variance: NumberLike | None = ...,
+) -> Mechanism:
+    """The Gaussian mechanism: q(x) + N(0, sigma^2), with sigma^2 given or calibrated to (epsilon, delta).
+
+    Calibrations, s the L2 sensitivity:
+      * ``lecture``: sigma^2 = (s/epsilon)^2 ln(1/delta), as printed in the lecture notes. The claim printed with it is
+          *false*,
+        for instance at epsilon = 0.5, delta = 1e-6, where the true delta is 4.16e-6;
+      * ``standard``: sigma^2 = (s/epsilon)^2 2 ln(1.25/delta) (Dwork and Roth 2014, Theorem A.1). A calibrated variance is
+          rounded up in its 64th bit, so that it is a rational number.
+
+    Args:
+        queries: the invariants whose integer answers are published [list of object of the kind invariants].
+        neighbours: the relation to which the stated sensitivity refers; add-remove in the lecture (Lecture notes 2025) [one
+            of add-remove, replace-one, differ-in-one-position; default add-remove].
+        unit: the unit that is added, removed or replaced [text; default person].
+        sensitivity: s, the largest L2 change of all answers together between neighbours, in counts (Lecture notes 2025)
+            [exact number in (0, inf); default 1].
+        calibration: the formula of the variance, with [one of lecture, standard].
+        epsilon: the claimed approximate budget; or [exact number in (0, inf)].
+        delta: the claimed approximate budget; or [rational in (0, 1)].
+        variance: sigma^2 itself, in counts squared [rational in (0, inf)].
+    """
+
+def gaussian_dp() -> Flavour:
+    """Gaussian differential privacy: T(P_x, P_x') >= G_(mu d(x, x')), the curve of two unit Gaussians that far apart.
+    """
+
+def gaussian_trade_off() -> OutputDivergence:
+    """Gaussian privacy: the laws are no easier to tell apart than two unit Gaussians mu apart (Dong, Roth and Su 2022).
+
+    d(P, Q) = the least mu with T(P, Q) >= G_mu, G_mu(a) = Phi(Phi^-1(1 - a) - mu); both directions say the same, since G_mu
+    is its own inverse. Its budget is mu. It is exact for two Gaussians of one variance, and in a narrow bracket for laws
+    with a bounded likelihood ratio; for others, such as discrete Gaussians, only a lower bound is known, which may refute
+    and never verifies.
+
+    It is a metric: T(P, Q) >= G_a and T(Q, R) >= G_b give T(P, R) >= G_b(1 - G_a), which is G_(a+b).
+    """
+
+def generic_dp() -> Flavour:
+    """Generic differential privacy: P_x(S) <= e^epsilon P_x'(S) for all pairs (x, x') of a given relation R.
+
+    Here R holds between answers of three people with the same number of "yes", two of them exchanged: the neighbours of
+    Kifer and Machanavajjhala after the exact total has been published.
+    """
+
+def geo_indistinguishability() -> Flavour:
+    """Geo-indistinguishability: P_x(S) <= e^(epsilon |x - x'|) P_x'(S) for locations x, epsilon per kilometre.
+    """
+
+def geometric(
+    *,
+    queries: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
+    neighbours: str = ...,
+    unit: str = ...,
+    sensitivity: NumberLike = ...,
+    epsilon: NumberLike | None = ...,
+    ratio: NumberLike | None = ...,
+) -> Mechanism:
+    """Two-sided geometric noise: P(w) = (1-r)/(1+r) r^|w|, r = e^(-epsilon/sensitivity).
+
+    Args:
+        queries: the invariants whose integer answers are published [list of object of the kind invariants].
+        neighbours: the relation to which the stated sensitivity refers; add-remove in the lecture (Lecture notes 2025) [one
+            of add-remove, replace-one, differ-in-one-position; default add-remove].
+        unit: the unit that is added, removed or replaced [text; default person].
+        sensitivity: the largest L1 change of all answers together between neighbours, in counts (Lecture notes 2025)
+            [rational in (0, inf); default 1].
+        epsilon: the claimed pure budget, or [exact number in (0, inf)].
+        ratio: r, in (0, 1); the budget is then sensitivity ln(1/r) [rational in (0, 1)].
+    """
+
+def graphs(
+    *,
+    nodes: str | Sequence[str],
+    directed: bool = ...,
+    absent: bool = ...,
+    most_degree: int | None = ...,
+) -> DatasetSpace:
+    """Simple graphs on named nodes.
+
+    A dataset is the pair (nodes, edges), each edge a pair of nodes; no edge joins a node with itself and none occurs twice.
+    There are three units. A record of the unit *edge* is the pair of its ends, so that `symmetric-difference` with unit
+    edge is the edge distance |E (-) E'|; a record of the unit *node* is the name of a node, whatever its edges; a record of
+    the unit
+    *element* is either, so that `symmetric-difference` with unit element is |V (-) V'| + |E (-) E'| (Hay et al. 2009). How
+    far apart two graphs are when a node counts with its edges is the input divergence `node-distance`.
+
+    The coordinates are the possible edges, with values 0 and 1, after one for each node if nodes may be absent.
+
+    Args:
+        nodes: the names of all nodes there may be [list of text].
+        directed: whether the edge (a, b) differs from (b, a); if not, an edge names its ends in the order of `nodes` [true
+            or false; default False].
+        absent: whether nodes may be absent; without it all are always there [true or false; default False].
+        most_degree: the largest number of edges at one node (in and out); without it, any number [integer in [0, inf)].
+    """
+
+def hadamard_response(
+    *,
+    attribute: str | None = ...,
+    epsilon: NumberLike,
+) -> Mechanism:
+    """Hadamard response: a column of a Hadamard matrix, more likely one in which the row of the category has a 1.
+
+    K is the least power of two above the number of categories, H(i, y) = (-1)^(number of common 1s of i and y in binary).
+    Category i (counted from 0) has row i + 1, and every y below K is reported with probability
+
+        e^epsilon / (K/2 (e^epsilon + 1))  where H(i + 1, y) = 1,     1 / (K/2 (e^epsilon + 1))  elsewhere
+
+    (Acharya, Sun and Zhang 2019). Two rows differ in half of the columns: a quarter of all speaks for the one category, a
+    quarter for the other. A report has log2 K bits, and costs epsilon for any number of categories. A column that is drawn
+    uniformly, and one flipped bit of it (Bassily and Smith 2015), have the same a and b.
+
+    Args:
+        attribute: the attribute that is reported; the only one where it is not named [text].
+        epsilon: r + ln(q), r and q rational, q > 0 [exact number in [0, inf)].
+    """
+
+def hamming(
+    *,
+    unit: str = ...,
+) -> InputDivergence:
+    """Unordered Hamming distance: half the multiset difference, between datasets of equal size only (Bailie, Gong and Meng
+    2023).
+
+    d(x, x') = 1/2 |x (-) x'| if |x| = |x'|, else infinity: the least number of records to replace. It is a metric on the
+    multisets of records of the unit; datasets that differ only in what these records do not show (their order, or vacant
+    households when the unit is a person) are at distance 0.
+
+    Args:
+        unit: what one record is, such as person or household [text; default person].
+    """
+
+def hamming_ordered(
+    *,
+    unit: str = ...,
+) -> InputDivergence:
+    """Ordered Hamming distance: the number of positions that differ.
+
+    d(x, x') = #{i : x_i != x'_i}; infinity for sequences of unequal length.
+
+    Args:
+        unit: what one position is [text; default person].
+    """
+
+def hierarchical(
+    *,
+    priors: Sequence[Any] = ...,
+    distance: NumberLike = ...,
+    worlds: Sequence[Sequence[Any]] = ...,
+) -> AttackerModel:
+    """Somebody who does not know the other blocks, but has a prior about them (Kazan 2025).
+
+    Mixtures of laws with the same weights are no easier to tell apart than the laws themselves, since the largest allowed
+    power is concave in the level. So what holds for somebody who knows all others holds here too, *if* the belief about the
+    others is the same whichever is true of the target. That is so for a uniform prior of the group's count given the
+    block's; a prior that is uniform up to a fixed number is not of that kind.
+
+    Args:
+        priors: p, the prior probability of what is true of the target, in (0, 1) [list of rational in (0, 1); default
+            ('1/2', '1/5', '1/10', '1/50')].
+        distance: how far apart a dataset and its contrary may be, in the unit of the input divergence [exact number in (0,
+            inf); default 1].
+        worlds: pairs (x, x') of datasets, equally likely: the same others, and what is true of the target or its contrary;
+            without them, in a space of vectors, the target is the first entry and the others are anything [list of list of
+            text, an integer, or a list of them].
+    """
+
+def hockey_stick(
+    *,
+    epsilon: NumberLike,
+) -> OutputDivergence:
+    """The hockey-stick divergence at a fixed epsilon, the larger of the two directions.
+
+    d(P, Q) = sup over events S of P(S) - e^epsilon Q(S), and the same with P and Q exchanged. Its budget is delta: on
+    neighbours d <= delta is (epsilon, delta)-privacy, the same as `mult-delta` at that delta. They differ with the
+    distance: two datasets k apart are allowed k delta at the one epsilon here, and k epsilon at the one delta there. At
+    epsilon = 0 it is the total variation; above 0 it is no metric (Barthe and Olmedo 2013).
+
+    Args:
+        epsilon: the log-ratio that is free, at least 0 [exact number in [0, inf)].
+    """
+
+def hockey_stick_dp() -> Flavour:
+    """Privacy in the hockey-stick divergence: P_x(S) - e^epsilon P_x'(S) <= delta for all neighbours x, x', at a fixed
+    epsilon.
+
+    It is approximate privacy with the roles of the two numbers exchanged: epsilon belongs to the divergence, delta is the
+    budget.
+    """
+
+def households(
+    *,
+    household: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
+    person: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
+    least: int = ...,
+    most: int | None = ...,
+    members: int | None = ...,
+) -> DatasetSpace:
+    """Multisets of households, each with its own attributes and a multiset of persons.
+
+    A dataset is a sorted tuple of households ``(household categories, sorted persons)``; a household without persons is a
+    vacant housing unit. As records of the unit *household* it reads ``(*household categories, members)``; as records of the
+    unit *person* ``(*household categories, *person categories)``, one for each person.
+
+    In a file or on the command line a dataset is a list of such pairs: ``[[["county 1"], [["34", "f"]]], [["county 2"],
+    []]]`` has two housing units, and a woman of 34 lives in the first.
+
+    Args:
+        household: the attributes of a household [list of table of attribute parameters].
+        person: the attributes of a person [list of table of attribute parameters].
+        least: the range of the number of households [integer in [0, inf); default 0].
+        most: the range of the number of households [integer in [0, inf)].
+        members: the largest number of persons in a household [integer in [0, inf)].
+    """
+
+def independent_record(
+    *,
+    inclusion: NumberLike = ...,
+    value: NumberLike = ...,
+) -> AttackerModel:
+    """An attacker who believes with probability p that the target is in the data, and then with q that its value lies in a set
+    S.
+
+    The relative risk, posterior by prior of "included, with a value in S", is at most 1/(p q + p (1 - q) e^(-2 epsilon) +
+    (1 - p) e^(-epsilon)) for pure privacy with records added or removed (Kazan 2025, Theorem 4), for every S and every
+    outcome. Where all have one size, only p = 1 can be asked, and the bound is 1/(q + (1 - q) e^-epsilon) with the epsilon
+    of a replaced record.
+
+    Args:
+        inclusion: p, in (0, 1] [rational in (0, 1]; default 1].
+        value: q, in (0, 1]; p and q are not both 1 [rational in (0, 1]; default 1/2].
+    """
+
+def individual_dp() -> Flavour:
+    """Individual differential privacy: e^-epsilon P_x(S) <= P_x*(S) <= e^epsilon P_x(S) for the neighbours x of the one x*.
+
+    Noise calibrated to the local sensitivity at x* is enough: here 1, where it is 4 over the whole space.
+    """
+
+def induced_subspace_dp() -> Flavour:
+    """What subspace privacy leaves for a release with exact invariants: privacy among datasets on which they agree.
+
+    D_nor(P_x, P_x') <= sqrt(rho) d(x, x') for all x, x' with C v(x) = C v(x'): there the exact part is the same, and the
+    rest is what the projection releases. Stated in the concentrated standard, where a bound for neighbours is one for all
+    pairs.
+    """
+
+def information_chamber(
+    *,
+    prior: Any,
+    position: int = ...,
+    chamber: str = ...,
+) -> AttackerModel:
+    """An attacker whose prior ties the target's record to some others, and who learns through all of them.
+
+    Args:
+        prior: pairs [dataset, probability] that sum to 1; condition it on what is public [list of pairs [dataset,
+            probability] that sum to 1].
+        position: which record is the target's, from 0 [integer in [0, inf); default 0].
+        chamber: family, the corrected number of records; or printed, the Markov boundary with the record, which is refuted
+            [one of family, printed; default family].
+    """
+
+def integer_counts(
+    *,
+    length: int = ...,
+    low: int = ...,
+    high: int | None = ...,
+) -> DatasetSpace:
+    """Vectors of k integers between two bounds: true query answers, or counts without records behind them.
+
+    Args:
+        length: k [integer in [1, inf); default 1].
+        low: the least value of an entry [integer; default 0].
+        high: the largest; without it the entries are unbounded above [integer].
+    """
+
+def integer_subspace_dp() -> Flavour:
+    """Integer subspace privacy inside universes: `induced-subspace-dp` with integer noise, on the lattice {w : C w = 0}.
+
+    The publication states (epsilon, delta) for the projection of neighbours, as in `subspace-dp`; a projection of integers
+    need not be one, and what is filed here is what it leaves for datasets on which the invariants agree.
+    """
+
+def invariants(
+    *,
+    invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
+) -> Multiverse:
+    """The level sets of a set of invariants: D_c(x) = {x' : c(x') = c(x)} (Bailie et al. 2024).
+
+    Args:
+        invariants: the invariants held [list of object of the kind invariants].
+    """
+
+def invariants_dp() -> Flavour:
+    """Privacy under invariants: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all x, x' with c(x) = c(x') (Bailie et al. 2024).
+    """
+
+def journalist(
+    *,
+    share: NumberLike | None = ...,
+    population: int | None = ...,
+    distance: NumberLike | None = ...,
+) -> AttackerModel:
+    """Who wants to learn about anybody at all, and so takes somebody who is in the sample.
+
+    Args:
+        share: the share of the population that is drawn, in (0, 1] [rational in (0, 1]].
+        population: its size, from which the share follows; needed for the mechanism's own law [integer in [1, inf)].
+        distance: how far apart two samples are in which one record is replaced; where the size of the data is fixed it is
+            found [exact number in (0, inf)].
+    """
+
+def k_ary_response(
+    *,
+    attribute: str | None = ...,
+    epsilon: NumberLike | None = ...,
+    keep_probability: NumberLike | None = ...,
+) -> Mechanism:
+    """k-ary randomised response: the category itself with probability p, each of the other k - 1 with (1 - p)/(k - 1).
+
+    p = e^epsilon / (e^epsilon + k - 1) gives epsilon (Kairouz, Oh and Viswanath 2016, k-ary randomised response); any p
+    gives |ln(p (k - 1) / (1 - p))|. A p that does not grow with k, such as e^epsilon / (e^epsilon + 1), is dearer for more
+    categories.
+
+    Args:
+        attribute: the attribute that is reported, of k categories; the only one where it is not named [text].
+        epsilon: r + ln(q), r and q rational, q > 0, or [exact number in [0, inf)].
+        keep_probability: p [rational in [0, 1]].
+    """
+
+def kept_cell_key(
+    *,
+    unit: str = ...,
+    tables: Sequence[str | Sequence[str]],
+    rows: Any | Sequence[Any],
+    keys: int,
+    key: str,
+) -> Mechanism:
+    """The cell-key method with record keys that are kept: an attribute of the records, whose categories are "0", ..., "K-1".
+
+    Args:
+        unit: the unit that is counted [text; default person].
+        tables: the tables, each a list of attributes; [] is the grand total [list of list of text].
+        rows: the perturbation table: a row for each of the counts 1, 2, ..., the last one for all larger counts too [list
+            of table of perturbationrow parameters].
+        keys: K [integer in [1, inf)].
+        key: the attribute that is the record key [text].
+    """
+
+def l1() -> InputDivergence:
+    """The sum of the absolute differences: d(x, x') = sum |x_i - x'_i|, infinity for different sizes.
+    """
+
+def l2() -> InputDivergence:
+    """The Euclidean distance: d(x, x') = sqrt(sum |x_i - x'_i|^2), infinity for different sizes.
+    """
+
+def l_infinity() -> InputDivergence:
+    """The largest absolute difference: d(x, x') = max |x_i - x'_i|, infinity for different sizes.
+    """
+
+def label_dp() -> Flavour:
+    """Label differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S), d counts the labels that differ.
+
+    The features are known to everybody: d is infinite where they differ, which is a Blowfish policy whose edges join the
+    labels of one feature.
+    """
+
+def laplace(
+    *,
+    queries: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
+    neighbours: str = ...,
+    unit: str = ...,
+    sensitivity: NumberLike = ...,
+    epsilon: NumberLike,
+) -> Mechanism:
+    """The Laplace mechanism: q(x) + Lap(b), b = sensitivity/epsilon, density e^(-|w|/b)/(2b) (Dwork, McSherry, Nissim and
+    Smith 2006).
+
+    Args:
+        queries: the invariants whose integer answers are published [list of object of the kind invariants].
+        neighbours: the relation to which the stated sensitivity refers; add-remove in the lecture (Lecture notes 2025) [one
+            of add-remove, replace-one, differ-in-one-position; default add-remove].
+        unit: the unit that is added, removed or replaced [text; default person].
+        sensitivity: the largest L1 change of all answers together between neighbours, in counts (Lecture notes 2025)
+            [rational in (0, inf); default 1].
+        epsilon: the claimed pure budget [exact number in (0, inf)].
+    """
+
+def lattice_gaussian(
+    *,
+    invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]] | None = ...,
+    moves: Sequence[Sequence[int]] | None = ...,
+    variance: NumberLike,
+) -> Mechanism:
+    """v(x) + W, W discrete Gaussian noise on the lattice {w integer : C w = 0}: P(w) proportional to e^(-|w|^2/(2 sigma^2)).
+
+    The release is an integer vector in which the invariants are exact (Dharangutte, Gao, Gong and Yu 2022). For a lattice
+    with pairwise orthogonal generators b the noise is sum_b K_b b with independent discrete Gaussians K_b of the parameter
+    sigma^2/|b|^2, and for two datasets of one universe D_nor(P_x, P_x') = |v(x) - v(x')|_2 / (sigma sqrt(2)). Other
+    lattices have no such product form and are refused.
+
+    Args:
+        invariants: what stays exact, each linear in the counts; the generators come from a reduced basis of the lattice. Or
+            [list of object of the kind invariants].
+        moves: pairwise orthogonal generators themselves. A generator that is a multiple, or too few of them, leave more
+            exact than intended [list of list of integer].
+        variance: sigma^2, in counts squared [rational in (0, inf)].
+    """
+
+def lecture_randomised_response() -> Mechanism:
+    """The two-coin version: the truth with probability 1/2, else "yes" or "no" with probability 1/4 each (Lecture notes 2025).
+
+    The same law as `RandomisedResponse` with p = 3/4, and so epsilon = ln 3.
+    """
+
+def linear_approximate_dp() -> Flavour:
+    """The linear form of approximate privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) + delta for all x, x', at one delta.
+
+    It is stronger than the definition for neighbours, from which k persons have delta (1 + e^epsilon + ... + e^((k-1)
+    epsilon)).
+    """
+
+def linear_f_divergence_privacy() -> Flavour:
+    """The linear form of privacy in an f-divergence: D_f(P_x || P_x') <= c d(x, x') for all x, x', here Kullback-Leibler.
+
+    Stronger than the definition for neighbours: the divergence is no metric.
+    """
+
+def linear_hockey_stick_dp() -> Flavour:
+    """The linear form of hockey-stick privacy: P_x(S) - e^epsilon P_x'(S) <= delta d(x, x') for all x, x', at a fixed epsilon.
+
+    For two persons it allows 2 delta at epsilon; from the definition for neighbours follows delta (1 + e^epsilon) at 2
+    epsilon.
+    """
+
+def linear_map(
+    *,
+    rows: Sequence[Sequence[int]],
+    label: str = ...,
+) -> Invariant:
+    """An integer linear map c(x) = A v(x), with v(x) the dataset as counts over the cells of the space.
+
+    Args:
+        rows: the rows of A [list of list of integer].
+        label: what the map is, for people [text; default linear map].
+    """
+
+def linear_renyi_dp() -> Flavour:
+    """The linear form of Renyi privacy: D_2(P_x || P_x') <= epsilon d(x, x') for all x, x'.
+
+    Stronger than the definition for neighbours: D_2 is no metric, and grows with the square of the distance for Gaussian
+    noise.
+    """
+
+def listed_laws(
+    *,
+    laws: Any | Sequence[Any],
+    otherwise: Mapping[str, NumberLike] | None = ...,
+) -> Mechanism:
+    """A mechanism given law by law: for every dataset the probability of every outcome.
+
+    Args:
+        laws: rows (dataset, law) [list of table of listedlaw parameters].
+        otherwise: the law on every dataset that is not listed; without it all of them must be [table of rational in [0,
+            1]].
+    """
+
+def listed_pairs(
+    *,
+    pairs: Sequence[Sequence[Any]],
+) -> Relation:
+    """An arbitrary relation R on the datasets, as a list of its pairs: the R of generic privacy (Kifer and Machanavajjhala
+    2011).
+
+    Two datasets are neighbours when the pair is listed in one order or the other.
+
+    Args:
+        pairs: the pairs, each as two datasets in the way in which the space reads them [list of list of text, an integer,
+            or a list of them].
+    """
+
+def local_dp() -> Flavour:
+    """Local differential privacy: P_v(S) <= e^epsilon P_v'(S) for all values v, v' of one person, who trusts nobody.
+
+    The dataset is one record, and the mechanism is what its owner runs before anything is sent. A protocol in one round
+    keeps it when the randomiser of each person does; that these run apart is a fact about the program, not about its laws.
+    """
+
+def local_noise(
+    *,
+    query: Invariant | str | Mapping[str, Any],
+    relation: Relation | str | Mapping[str, Any],
+    epsilon: NumberLike,
+    observed: Any | None = ...,
+) -> Mechanism:
+    """q(x) plus two-sided geometric noise with P(w) proportional to e^(-epsilon |w| / LS), LS a local sensitivity of q.
+
+    LS(x) = max over the neighbours x' of x of |q(x) - q(x')|_1. With LS = LS(x*) at one fixed dataset x*, the laws of x*
+    and of its neighbours differ by at most epsilon: that is individual privacy (Soria-Comas et al. 2017). With LS(x) taken
+    anew on each dataset the width of the noise itself tells datasets apart. Where LS is 0 nothing is added.
+
+    Args:
+        query: q, with integer answers [object of the kind invariants].
+        relation: which datasets are neighbours [object of the kind relations].
+        epsilon: the loss per LS [exact number in (0, inf)].
+        observed: x*; without it LS is that of each dataset [text, an integer, or a list of them].
+    """
+
+def marginal(
+    *,
+    attributes: str | Sequence[str],
+    unit: str = ...,
+    where: Mapping[str, str | Sequence[str]] = ...,
+) -> Invariant:
+    """The counts of the records of one unit by some of their attributes.
+
+    c(x)[v] = number of records of the unit with attributes = v, among those that meet `where`. Without attributes it is one
+    count. The attribute ``members`` of a household is its whole composition.
+
+    Args:
+        attributes: the attributes of the table [list of text].
+        unit: the unit that is counted [text; default person].
+        where: for some attributes, the categories that are counted; the other records are left out [table of list of text].
+    """
+
+def membership_difference(
+    *,
+    releases: int = ...,
+    method: str = ...,
+    delta_each: NumberLike = ...,
+    delta: NumberLike = ...,
+    failure: NumberLike = ...,
+    difference: NumberLike,
+) -> Tolerance:
+    """|posterior - prior| <= difference for every prior: epsilon = 2 ln((1 + b)/(1 - b)) for one pure release (Kazan 2025).
+
+    Args:
+        releases: how many releases of the same data, one kind [integer in [1, inf); default 1].
+        method: how they compose: basic, advanced, advanced-dwork, optimal-lattice, optimal; zcdp, zcdp-tail give rho [one
+            of basic, advanced, advanced-dwork, optimal-lattice, optimal, zcdp, zcdp-tail; default optimal].
+        delta_each: the delta of each release [rational in [0, 1); default 0].
+        delta: the delta of all of them together [rational in [0, 1); default 0].
+        failure: the probability that the bound does not hold; above delta, and above 0 under concentrated privacy [rational
+            in [0, 1); default 0].
+        difference: the tolerated change of the posterior against the prior [rational in (0, 1)].
+    """
+
+def membership_posterior(
+    *,
+    releases: int = ...,
+    method: str = ...,
+    delta_each: NumberLike = ...,
+    delta: NumberLike = ...,
+    failure: NumberLike = ...,
+    posterior: NumberLike,
+    prior: NumberLike = ...,
+) -> Tolerance:
+    """posterior <= u for one prior: epsilon = logit(u) - logit(prior) for one pure release (Kazan 2025, Corollary 32).
+
+    Args:
+        releases: how many releases of the same data, one kind [integer in [1, inf); default 1].
+        method: how they compose: basic, advanced, advanced-dwork, optimal-lattice, optimal; zcdp, zcdp-tail give rho [one
+            of basic, advanced, advanced-dwork, optimal-lattice, optimal, zcdp, zcdp-tail; default optimal].
+        delta_each: the delta of each release [rational in [0, 1); default 0].
+        delta: the delta of all of them together [rational in [0, 1); default 0].
+        failure: the probability that the bound does not hold; above delta, and above 0 under concentrated privacy [rational
+            in [0, 1); default 0].
+        posterior: the tolerated posterior [rational in (0, 1)].
+        prior: the attacker's prior of membership [rational in [0, 1]; default 1/2].
+    """
+
+def membership_ratio(
+    *,
+    releases: int = ...,
+    method: str = ...,
+    delta_each: NumberLike = ...,
+    delta: NumberLike = ...,
+    failure: NumberLike = ...,
+    ratio: Any,
+) -> Tolerance:
+    """1/ratio <= posterior/prior <= ratio for every prior: epsilon = ln(ratio) for one pure release (Kazan 2025, Corollary
+    33).
+
+    Args:
+        releases: how many releases of the same data, one kind [integer in [1, inf); default 1].
+        method: how they compose: basic, advanced, advanced-dwork, optimal-lattice, optimal; zcdp, zcdp-tail give rho [one
+            of basic, advanced, advanced-dwork, optimal-lattice, optimal, zcdp, zcdp-tail; default optimal].
+        delta_each: the delta of each release [rational in [0, 1); default 0].
+        delta: the delta of all of them together [rational in [0, 1); default 0].
+        failure: the probability that the bound does not hold; above delta, and above 0 under concentrated privacy [rational
+            in [0, 1); default 0].
+        ratio: the tolerated posterior by prior, above 1 [rational in (1, inf)].
+    """
+
+def metric(
+    *,
+    norm: str = ...,
+    length: NumberLike = ...,
+    over: str = ...,
+) -> InputDivergence:
+    """The distance of locations under a norm, in a chosen unit of length: d_chi (Chatzikokolakis et al., PETS 2013).
+
+    d(x, x') = |x - x'| / length for one location. For several it is the sum over the positions or, with `over` maximum, the
+    largest of them, so that a whole trajectory is protected like one location.
+
+    Args:
+        norm: euclidean, manhattan (sum of the absolute coordinates), or maximum (largest absolute coordinate) [one of
+            euclidean, manhattan, maximum; default euclidean].
+        length: the length that counts as distance 1, in the units of the coordinates [rational in (0, inf); default 1].
+        over: how the distances of several locations are put together, by sum or maximum. A sum of euclidean distances is
+            refused, since square roots have no exact sum [one of sum, maximum; default sum].
+    """
+
+def metric_dp() -> Flavour:
+    """d-privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for a metric d on the secrets, here a reading between 0 and 6.
+    """
+
+def metric_points(
+    *,
+    points: Mapping[str, Sequence[NumberLike]] = ...,
+    grid: Sequence[int] = ...,
+    spacing: NumberLike = ...,
+    count: int = ...,
+    unit: str = ...,
+) -> DatasetSpace:
+    """Locations out of a list of named points in R^k: one of them, or a sequence (a trajectory, one location for each user).
+
+    A dataset is the sequence of the names of its points. A grid is a list of points, too: those with whole-numbered places
+    from 0 on, named by these places ("2,0"), and `spacing` apart.
+
+    Args:
+        points: the points, a table from name to coordinates; or [table of list of rational].
+        grid: the number of places along each axis [list of integer in [1, inf)].
+        spacing: the distance of neighbouring places of a grid, in units of length [rational in (0, inf); default 1].
+        count: the number of locations in a dataset [integer in [1, inf); default 1].
+        unit: what one location is [text; default location].
+    """
+
+def mult() -> OutputDivergence:
+    """Multiplicative distance, the standard of pure differential privacy (Dwork, McSherry, Nissim and Smith 2006, Definition
+    1).
+
+    d(P, Q) = sup over events S of |ln(P(S)/Q(S))|. A metric; its budget is epsilon.
+    """
+
+def mult_delta(
+    *,
+    delta: NumberLike,
+) -> OutputDivergence:
+    """Approximate differential privacy: the least epsilon at a fixed delta (Dwork, Kenthapadi, McSherry, Mironov and Naor
+    2006).
+
+    d(P, Q) = sup over S of max{ ln([P(S) - delta]+ / Q(S)), ln([Q(S) - delta]+ / P(S)), 0 }, which is at most epsilon
+    exactly when P(S) <= e^epsilon Q(S) + delta and conversely. No metric; its budget is epsilon.
+
+    Args:
+        delta: the slack in probability, in [0, 1); part of the name of the divergence [rational in [0, 1)].
+    """
+
+def mult_one_way() -> OutputDivergence:
+    """The max-divergence, one direction of the multiplicative distance: d(P, Q) = sup over events S of ln(P(S)/Q(S)).
+
+    It obeys the triangle inequality and is not symmetric: P is the law of the first dataset, from which d_X is measured
+    too. Its budget is epsilon.
+    """
+
+def nearby_dataset(
+    *,
+    distance: InputDivergence | str | Mapping[str, Any],
+    rate: NumberLike,
+) -> Mechanism:
+    """The exponential mechanism on datasets: P_x(z) is proportional to e^(-rate d(x, z)) over all datasets z of X.
+
+    Every ratio of two weights is at most e^(rate d(x, x')) by the triangle inequality, so the mechanism is 2 rate-Lipschitz
+    for a metric d and `mult`, and rate-Lipschitz where the sum of the weights is the same for every x (McSherry and Talwar
+    2007).
+
+    Args:
+        distance: d; datasets at infinite distance are never returned [object of the kind input_divergences].
+        rate: the loss per unit of distance [exact number in [0, inf)].
+    """
+
+def neighbour(
+    *,
+    relation: Relation | str | Mapping[str, Any],
+) -> InputDivergence:
+    """0 for equal datasets, 1 for neighbours, infinity otherwise (Bailie, Gong and Meng 2023).
+
+    It is no metric: nothing is asked of pairs that are not neighbours, and in a universe without neighbour pairs nothing is
+    asked at all.
+
+    Args:
+        relation: which datasets are neighbours (in one order or the other) [object of the kind relations].
+    """
+
+def network_dp() -> Flavour:
+    """Privacy of networks that grow: P_G(S) <= e^(epsilon (|V (-) V'| + |E (-) E'|)) P_G'(S), nodes and edges alike.
+    """
+
+def node_distance(
+    *,
+    removal_only: bool = ...,
+) -> InputDivergence:
+    """The least number of nodes such that two graphs agree outside them.
+
+    d(G, G') = min |S| over the sets S of nodes that hold every node present in one graph only and, of every edge that is in
+    one graph only, at least one end: the nodes present in one only, and a smallest vertex cover of the edges that differ
+    elsewhere. Unless degrees are bounded it is the path metric of "one node joins, leaves, or gets other edges". With
+    `removal_only` a node of S that is present in both graphs counts twice, because it has to leave and to join again; on
+    graphs whose nodes may be absent that is the path metric of "one node joins or leaves, with its edges" (the node privacy
+    of Hay et al., ICDM 2009).
+
+    Args:
+        removal_only: whether a step can only remove or add a node [true or false; default False].
+    """
+
+def node_dp() -> Flavour:
+    """Node differential privacy: P_G(S) <= e^(epsilon d(G, G')) P_G'(S), d the number of nodes to add or remove.
+    """
+
+def noiseless_privacy() -> Flavour:
+    """Noiseless privacy: the inequality of (epsilon, delta)-privacy, where the data are random and the mechanism need not be.
+
+    Three fair bits; P_x is the law of the output given one bit. The exact count keeps it with epsilon = ln 2, delta = 1/4.
+    """
+
+def noisy_max(
+    *,
+    query: Invariant | str | Mapping[str, Any],
+    noise: str,
+    rate: NumberLike,
+) -> Mechanism:
+    """The cell whose noisy count is the largest: report noisy max.
+
+    Counts that all change in one direction, by at most Delta, cost rate Delta; others cost the rate times the span of the
+    changes. For given noise of the others a cell is chosen from some threshold of its own noise on, and the change shifts
+    that by no more (Dwork and Roth 2014, Claim 3.9; Ding, Kifer, Sayed, Steinke, Wang, Xiao and Zhang 2021). With
+    exponential noise it is permute-and-flip (McKenna and Sheldon 2020), and some pair attains the bound; with the others
+    pairs come as near as one likes.
+
+    Args:
+        query: the table [object of the kind invariants].
+        noise: `laplace`, density rate/2 e^(-rate |w|); `exponential`, density rate e^(-rate w) for w >= 0; or `geometric`,
+            on the integers, P(w) proportional to e^(-rate |w|). Of equal noisy counts the first in the order of the table
+            is chosen [one of laplace, exponential, geometric].
+        rate: r + ln(q), r and q rational; rational for `laplace` [exact number in (0, inf)].
+    """
+
+def nosy_neighbour(
+    *,
+    share: NumberLike | None = ...,
+    population: int | None = ...,
+    distance: NumberLike | None = ...,
+) -> AttackerModel:
+    """Who knows that a certain person was drawn into the sample.
+
+    Args:
+        share: the share of the population that is drawn, in (0, 1] [rational in (0, 1]].
+        population: its size, from which the share follows; needed for the mechanism's own law [integer in [1, inf)].
+        distance: how far apart two samples are in which one record is replaced; where the size of the data is fixed it is
+            found [exact number in (0, inf)].
+    """
+
+def one_missing(
+    *,
+    size: int,
+    posterior: NumberLike,
+) -> Tolerance:
+    """One of n known individuals is missing from the data; who it is, is believed with probability at most `posterior` (Kazan
+    2025, equation 3.40).
+
+    r*(1/n, 1) = n posterior: epsilon = ln((n - 1) posterior/(1 - posterior)).
+
+    Args:
+        size: n, the number of individuals [integer in [2, inf)].
+        posterior: the tolerated posterior of it, whatever the ratio is then [rational in (0, 1)].
+    """
+
+def one_position(
+    *,
+    unit: str = ...,
+) -> Multiverse:
+    """One universe for every position and everything outside it: the datasets that agree everywhere else.
+
+    The label is (position from 0 on, records elsewhere); with a budget by position this is a budget for each person.
+
+    Args:
+        unit: what one position is [text; default person].
+    """
+
+def one_record() -> Multiverse:
+    """Two-point universes {x, x with one record r more}: the label is (r, x).
+
+    Records are what the space counts in its cells (a household with its persons, for households). A budget by the part r
+    depends on the value of the record.
+    """
+
+def one_sided(
+    *,
+    attribute: str,
+    sensitive: str | Sequence[str],
+    unit: str = ...,
+) -> InputDivergence:
+    """The number of sensitive records replaced, in one direction (Doudalis et al. 2017).
+
+    d(x, x') = number of records that x has and x' has not, when all of them are sensitive and |x| = |x'|; else infinity. A
+    step replaces a sensitive record by any other, so that the way back is infinite when that one is not sensitive. It obeys
+    the triangle inequality and is not symmetric, and belongs with `mult-one-way`: P_x(S) <= e^(epsilon d(x, x')) P_x'(S).
+
+    Args:
+        attribute: the policy: the attribute that decides [text].
+        sensitive: the policy: its categories that are sensitive [list of text].
+        unit: the policy: what one record is [text; default person].
+    """
+
+def one_sided_dp() -> Flavour:
+    """One-sided privacy: a sensitive record might as well be any other record; the others may be published as they are.
+
+    P_x(S) <= e^epsilon P_x'(S) when x' is x with one sensitive record replaced by another, and nothing the other way round
+    unless that one is sensitive too (Doudalis, Kotsogiannis, Haney, Machanavajjhala and Mehrotra 2017). Both divergences
+    are directed.
+    """
+
+def open_sample(
+    *,
+    attribute: str,
+    sensitive: str | Sequence[str],
+    unit: str = ...,
+    keep_probability: NumberLike,
+) -> Mechanism:
+    """Sensitive records are left out, and of the others each is published as it is with probability p, independently.
+
+    When an open record takes the place of a sensitive one, every sample without it stays possible, at 1 - p times its
+    probability: one-sided privacy with epsilon = ln(1/(1 - p)) (Doudalis et al. 2017).
+
+    Args:
+        attribute: the policy: the attribute that decides [text].
+        sensitive: the policy: its categories that are sensitive [list of text].
+        unit: the policy: what one record is [text; default person].
+        keep_probability: p in [0, 1]; at 1 a record that is missing is known to be sensitive (the exclusion attack)
+            [rational in [0, 1]].
+    """
+
+def ordered_records(
+    *,
+    attributes: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
+    least: int = ...,
+    most: int | None = ...,
+    unit: str = ...,
+    **named: int | Sequence[str],
+) -> DatasetSpace:
+    """Sequences of records over named categorical attributes.
+
+    Args:
+        attributes: the attributes of a record [list of table of attribute parameters].
+        least: the range of the number of records; without `most` it is unbounded [integer in [0, inf); default 0].
+        most: the range of the number of records; without `most` it is unbounded [integer in [0, inf)].
+        unit: what one record is [text; default person].
+        named: attributes by their names, each with its number of categories or their list.
+    """
+
+def parallel(
+    *,
+    attribute: str,
+    parts: Any | Sequence[Any],
+    unit: str = ...,
+) -> Mechanism:
+    """A mechanism for each part of the records, by an attribute: what one record adds or takes away concerns one of them.
+
+    For one record added or removed the loss is the largest of the parts, not their sum; a record that moves from one part
+    to another concerns both (McSherry 2009).
+
+    Args:
+        attribute: the attribute that tells the parts apart [text].
+        parts: rows (categories, mechanism); no category is in two of them [list of table of parallelpart parameters].
+        unit: whose records they are [text; default person].
+    """
+
+def partial_knowledge() -> Flavour:
+    """Privacy under partial knowledge: the attacker knows some records, the others are random to him (active attackers).
+
+    Elements are (secret, background, prior). Three fair bits, of which the attacker knows the second or none. One bit drawn
+    in secret is answered for: against an attacker who knew all others, the loss would be ln(5/3).
+    """
+
+def path(
+    *,
+    relation: Relation | str | Mapping[str, Any],
+) -> InputDivergence:
+    """The length of a shortest path between two datasets, each step between neighbours (Bailie, Gong and Meng 2023).
+
+    The path runs through X, not through one universe; infinity when there is none. Where the space holds
+    *all* datasets of its kind the distance has a closed form (`closed_form`), otherwise the datasets are listed and
+    searched breadth first.
+
+    Args:
+        relation: which datasets are neighbours (in one order or the other) [object of the kind relations].
+    """
+
+def pbdp(
+    *,
+    delta: NumberLike,
+) -> OutputDivergence:
+    """Probabilistically bounded privacy: the least epsilon whose loss is exceeded with probability delta at most, however the
+    output is processed (Kifer et al. 2022, Definitions 5.2 to 5.4).
+
+    d(P, Q) = ln(delta / a), where a is the least level at which a test of P against Q has the power delta, a = T(P, Q)^-1(1
+    - delta); the larger of the two orders (Kifer et al. 2022, Section 5.2). It says: an event that has probability
+    e^-epsilon delta at most under one law has probability delta at most under the other. The numbers for all delta together
+    are the trade-off function; one alone is not convex (Kifer et al. 2022, Example 5.6): mixing two mechanisms may break
+    it. No metric; its budget is epsilon.
+
+    Args:
+        delta: the probability, in (0, 1] [rational in (0, 1]].
+    """
+
+def per_instance_dp() -> Flavour:
+    """Per-instance differential privacy: e^-epsilon P_x(S) <= P_xz(S) <= e^epsilon P_x(S), epsilon = epsilon(x, z), for one
+    pair.
+
+    The pair is a dataset x and x with one record z added; each listed pair has its own budget.
+    """
+
+def per_record_dp() -> Flavour:
+    """Per-record differential privacy: P_x(S) <= e^(epsilon(r)) P_x'(S) where x and x' differ by one record of the value r.
+
+    The policy epsilon(r) = s ln 2 for a firm of size s protects large firms less than small ones.
+    """
+
+def permutation_swapping(
+    *,
+    match: str | Sequence[str] = ...,
+    swap: str | Sequence[str],
+    swap_rate: NumberLike,
+    rates: Any | Sequence[Any] = ...,
+    unit: str = ...,
+) -> Mechanism:
+    """As on the slides of 2024: select each record with probability p and give the selected records of a stratum each other's
+    swap values by a uniform permutation, which may fix some of them.
+
+    P(sigma) = sum over t of C(n-m, t) p^(m+t) (1-p)^(n-m-t) / (m+t)! for a permutation that moves m of n records.
+
+    Args:
+        match: the attributes that form the strata; () for one stratum [list of text].
+        swap: the attributes that move, all together [list of text].
+        swap_rate: p, the probability with which each record is selected [rational in [0, 1]].
+        rates: the strata whose records are selected with a probability of their own [list of table of stratumrate
+            parameters].
+        unit: the unit that one record is [text; default household].
+    """
+
+def personal_weights(
+    *,
+    weights: Sequence[NumberLike],
+    unit: str = ...,
+) -> InputDivergence:
+    """Ordered Hamming distance with a weight for each position: d(x, x') = sum over i of w_i [x_i != x'_i].
+
+    With the budget epsilon, position i is protected at epsilon_i = w_i epsilon (Jorgensen, Yu and Cormode 2015). A person
+    with an infinite weight asks for no protection at all.
+
+    Args:
+        weights: w_i > 0, one for each position; epsilon_i itself where the budget is epsilon = 1 [list of exact number in
+            (0, inf)].
+        unit: what one position is [text; default person].
+    """
+
+def personalised_budgets() -> Flavour:
+    """Personalised privacy with a budget for each person: P_x(S) <= e^(epsilon_i) P_x'(S) where only person i changes.
+
+    For pure privacy it is the same promise as one number under the distance that weighs person i with epsilon_i.
+    """
+
+def personalised_dp() -> Flavour:
+    """Personalised privacy: everybody chooses a budget epsilon_i, and d weighs the change of person i by epsilon_i/epsilon.
+
+    P_x(S) <= e^(epsilon_i) P_x'(S) for datasets that differ in person i (Jorgensen, Yu and Cormode 2015). They add or
+    remove the record of a person; here that is a bit, 1 for a record that is there.
+    """
+
+def personalised_response(
+    *,
+    keep_probabilities: Sequence[NumberLike],
+) -> Mechanism:
+    """Randomised response with a coin for each person: bit i is reported with probability p_i and flipped otherwise.
+
+    Bit i is protected at epsilon_i = |ln(p_i / (1 - p_i))|, which is what personalised privacy asks for.
+
+    Args:
+        keep_probabilities: p_i in [0, 1], one for each bit [list of rational in [0, 1]].
+    """
+
+def point(
+    *,
+    ratio: Any,
+    p: NumberLike = ...,
+    q: NumberLike = ...,
+) -> Tolerance:
+    """r* = ratio for one attacker (p, q), nothing for others; at (1/2, 1) it is ln(ratio/(2 - ratio)) (Kazan 2025, Section
+    3.4).
+
+    Args:
+        ratio: the tolerated posterior by prior of "included, with a value in S", above 1 [rational in (1, inf)].
+        p: the attacker's prior that the target is in the data; the share of a sample, for instance [rational in (0, 1];
+            default 1/2].
+        q: the attacker's prior that its value lies in S, if it is in the data; 1 when inclusion itself is the secret
+            [rational in (0, 1]; default 1].
+    """
+
+def policy(
+    *,
+    edges: Sequence[Sequence[Any]],
+    unit: str = ...,
+) -> InputDivergence:
+    """The distance of a policy graph G on the values of a record (He, Machanavajjhala and Ding, SIGMOD 2014).
+
+    d(x, x') = sum over the records i of the length of a shortest path from x_i to x'_i in G; infinity when there is none,
+    or when the numbers of records differ. An edge says that an attacker must not be able to tell its two values apart; the
+    complete graph gives the ordered Hamming distance, a line protects close values better than distant ones.
+
+    A constraint of Blowfish (a fact that is public) is an invariant of the multiverse. The distance stays that of the whole
+    space, so that datasets which only meet the constraint together pay for every changed record; for the neighbours of the
+    paper, which pay once, see `policy-neighbours`.
+
+    Args:
+        edges: pairs of values, each as a category, or as a list of categories for records of several attributes [list of
+            list of text, an integer, or a list of them].
+        unit: what one record is [text; default person].
+    """
+
+def policy_neighbours(
+    *,
+    edges: Sequence[Sequence[Any]],
+    constraints: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]] = ...,
+    unit: str = ...,
+) -> Relation:
+    """Two datasets that meet the same constraints and differ in as few secrets as these allow (He et al., SIGMOD 2014).
+
+    A secret in which x and x' differ is (i, x_i, x'_i) with an edge between the two values; T(x, x') is the set of these,
+    and D(x, x') the set of all (i, x_i, x'_i) with x_i != x'_i. Then x and x' are neighbours when the invariants agree on
+    them, T(x, x') is not empty, and no x'' on which the invariants agree, too, has (a) a non-empty T(x, x'') that is a
+    proper part of T(x, x'), or (b) the same T and a D(x, x'') that is a proper part of D(x, x'). It may hold in one order
+    only.
+
+    Without constraints these are the datasets at `policy` distance 1. With constraints a neighbour pays once for all the
+    records that have to change together, which no sum over records expresses.
+
+    Args:
+        edges: the policy graph: pairs of values, each as a category, or as a list of categories for records of several
+            attributes [list of list of text, an integer, or a list of them].
+        constraints: the invariants that are public [list of object of the kind invariants].
+        unit: what one record is [text; default person].
+    """
+
+def possible_outputs(
+    *,
+    mechanism: Mechanism | str | Mapping[str, Any],
+) -> Invariant:
+    """The outputs that a mechanism can give on a dataset: the support of its law.
+
+    Args:
+        mechanism: a mechanism with finite laws [object of the kind mechanisms].
+    """
+
+def post_processed(
+    *,
+    mechanism: Mechanism | str | Mapping[str, Any],
+    at_least: int | None = ...,
+    rounded_to: int | None = ...,
+    hidden_below: int | None = ...,
+) -> Mechanism:
+    """f(T(x)): numbers of an output rounded, cut off or hidden, without a look at the data.
+
+    Nothing that is computed from an output alone tells more than the output (Dwork, McSherry, Nissim and Smith 2006).
+
+    Args:
+        mechanism: T [object of the kind mechanisms].
+        at_least: numbers below this are replaced by it [integer].
+        rounded_to: numbers are rounded to multiples of this, halves upward [integer in [1, inf)].
+        hidden_below: numbers below this, after all else, are not shown [integer].
+    """
+
+def projected_gaussian(
+    *,
+    invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
+    variance: NumberLike,
+    projection_only: bool = ...,
+) -> Mechanism:
+    """v(x) + P w, w standard Gaussian noise of a variance in every cell, P the projection onto {w : C w = 0}.
+
+    The invariants C v(x) stay exact and the noise inside is isotropic, so that for C v(x) = C v(x')
+
+        D_nor(P_x, P_x') = |v(x) - v(x')|_2 / (sigma sqrt(2)),
+
+    the same as with noise in every cell (Gao, Gong and Yu 2022). The law is the point C v(x) times independent Gaussians
+    <u, v(x)> + N(0, sigma^2 |u|^2) for an orthogonal integer basis of vectors u of the null space.
+
+    Args:
+        invariants: what stays exact; each must be linear in the counts [list of object of the kind invariants].
+        variance: sigma^2, in counts squared [rational in (0, inf)].
+        projection_only: release P (v(x) + w) and keep C v(x) back, so that nothing is exact [true or false; default False].
+    """
+
+def pufferfish() -> Flavour:
+    """Pufferfish: Pr(M(Z) in S | s, theta) <= e^epsilon Pr(M(Z) in S | s', theta).
+
+    That is asked of all discriminative pairs s, s' of secrets and all priors theta under which both are possible. Here the
+    secret is the first of two answers; the second is independent, equal in 3 of 4 cases, or a copy.
+    """
+
+def pure_dp() -> Flavour:
+    """Pure differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all events S (Dwork, McSherry, Nissim and Smith
+    2006, Definition 1).
+
+    The definition asks d = 1; the rest follows, since `mult` is a metric and every pair is joined by a path of neighbours.
+    """
+
+def random_rounding(
+    *,
+    unit: str = ...,
+    tables: Sequence[str | Sequence[str]],
+    base: int,
+) -> Mechanism:
+    """Every published count goes to one of the two multiples of the base around it, unbiased and each on its own.
+
+    Two counts have common outcomes with the same support exactly when they lie strictly between the same two multiples.
+    There a count that changes by 1 changes each probability r/b, 1 - r/b by a factor of at most 2, so that a replaced
+    record, which changes two cells of each table but the grand total, has epsilon = 2 t ln 2 for t tables with attributes
+    (0 for b <= 2, where such a count cannot change).
+
+    Args:
+        unit: the unit that is counted [text; default person].
+        tables: the tables, each a list of attributes; [] is the grand total [list of list of text].
+        base: b [integer in [1, inf)].
+    """
+
+def randomised_response(
+    *,
+    keep_probability: NumberLike,
+) -> Mechanism:
+    """Warner's randomised response: each bit is reported with probability p and flipped otherwise (Warner 1965).
+
+    P_x(t) = product over i of (p if t_i = x_i else 1 - p), which satisfies epsilon = |ln(p/(1-p))| per bit (Bailie et al.
+    2024).
+
+    Args:
+        keep_probability: p, in (0, 1) [rational in (0, 1)].
+    """
+
+def record_weights(
+    *,
+    attribute: str,
+    weights: Mapping[str, NumberLike],
+    otherwise: NumberLike | None = ...,
+    unit: str = ...,
+) -> InputDivergence:
+    """Symmetric difference with weights: d(x, x') = sum of w(r) over the records r added or removed (Ebadi et al. 2015).
+
+    The weight of a record is that of its category of one attribute, such as the person whose record it is, so that a budget
+    epsilon protects the presence of r at w(r) epsilon (Ebadi, Sands and Schneider 2015).
+
+    Args:
+        attribute: the attribute that decides [text].
+        weights: a table from category to weight, above 0 [table of exact number in (0, inf)].
+        otherwise: the weight of the categories that are not listed; without it all of them must be [exact number in (0,
+            inf)].
+        unit: what one record is [text; default person].
+    """
+
+def records(
+    *,
+    attributes: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
+    least: int = ...,
+    most: int | None = ...,
+    unit: str = ...,
+    **named: int | Sequence[str],
+) -> DatasetSpace:
+    """Multisets of records over named categorical attributes.
+
+    Args:
+        attributes: the attributes of a record [list of table of attribute parameters].
+        least: the range of the number of records; without `most` it is unbounded [integer in [0, inf); default 0].
+        most: the range of the number of records; without `most` it is unbounded [integer in [0, inf)].
+        unit: what one record is [text; default person].
+        named: attributes by their names, each with its number of categories or their list.
+    """
+
+def release_invariants(
+    *,
+    invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
+) -> Mechanism:
+    """T(x) = c(x): publish the invariants exactly (Bailie, Gong and Meng 2023).
+
+    Inside the universes of its own invariants its law does not vary, so it has budget 0 there (Bailie, Gong and Meng 2023);
+    it is the mechanism that separates a multiverse from a coarser one.
+
+    Args:
+        invariants: c [list of object of the kind invariants].
+    """
+
+def renyi(
+    *,
+    order: NumberLike,
+) -> OutputDivergence:
+    """Renyi divergence of one order, the larger of the two directions (Mironov 2017, Definition 3).
+
+    d(P, Q) = max(D_alpha(P||Q), D_alpha(Q||P)) with D_alpha(P||Q) = ln(sum p^alpha q^(1-alpha)) / (alpha - 1). No metric;
+    its budget is epsilon at that order.
+
+    Args:
+        order: alpha > 1 [rational in (1, inf)].
+    """
+
+def renyi_dp() -> Flavour:
+    """Renyi differential privacy of one order: D_2(P_x || P_x') <= epsilon for all neighbours x, x' (Mironov 2017, Definition
+    4).
+    """
+
+def replace_one(
+    *,
+    unit: str = ...,
+) -> Relation:
+    """Bounded neighbours: equally many records, one of them replaced (Bailie, Gong and Meng 2023).
+
+    x ~ x' when |x| = |x'| and the multisets of records differ by one removed and one added.
+
+    Args:
+        unit: what one record is [text; default person].
+    """
+
+def resamples(
+    *,
+    centres: Sequence[Any] | None = ...,
+    unit: str = ...,
+) -> Multiverse:
+    """The universe of resamples of x*: datasets with as many records as x*, each equal to some record of x* (bootstrap).
+
+    The label is ("resamples of", x*).
+
+    Args:
+        centres: the observed datasets x*; without them every dataset is one [list of text, an integer, or a list of them].
+        unit: what one record is [text; default person].
+    """
+
+def restricted_sensitivity() -> Flavour:
+    """Restricted sensitivity: noise for the datasets of a hypothesis H, privacy for all datasets (Blocki et al. 2013).
+
+    Amounts are 0, 1 or 4, and H says that nobody has more than 1. The sum is 1-Lipschitz on H; the sum of amounts cut off
+    at 1 agrees with it there and is 1-Lipschitz everywhere. That the answer is right on H is no part of a five-tuple: see
+    docs/beyond-the-five-blocks.md.
+    """
+
+def reveal_by_chance(
+    *,
+    mechanism: Mechanism | str | Mapping[str, Any],
+    chance: NumberLike,
+) -> Mechanism:
+    """Publishes the dataset with some probability, and else what another mechanism says; the outcome tells which.
+
+    When the other is epsilon-private and the chance is at most delta, this is (epsilon, delta)-private, and not pure for
+    any epsilon: the events that only one of two datasets can show have probability `chance` (Dwork, Kenthapadi, McSherry,
+    Mironov and Naor 2006).
+
+    Args:
+        mechanism: what is asked otherwise [object of the kind mechanisms].
+        chance: the probability of publishing the data, the same for every dataset [rational in [0, 1]].
+    """
+
+def safetab(
+    *,
+    populations: Any | Sequence[Any],
+    levels: Any | Sequence[Any],
+    budget: NumberLike,
+    unit: str = ...,
+) -> Mechanism:
+    """Adaptive tables with discrete Gaussian noise: rho-zCDP (Bailie, Gong and Meng 2023; Bailie et al. 2024).
+
+    Args:
+        populations: the population levels [list of table of populationlevel parameters].
+        levels: the iteration levels; their shares add up to exactly 1 [list of table of iterationlevel parameters].
+        budget: rho, a rational [exact number in (0, inf)].
+        unit: whose records are counted, and what the claim protects [text; default person].
+    """
+
+def safetab_geometric(
+    *,
+    populations: Any | Sequence[Any],
+    levels: Any | Sequence[Any],
+    budget: NumberLike,
+    unit: str = ...,
+) -> Mechanism:
+    """Adaptive tables with two-sided geometric noise: epsilon-DP.
+
+    Args:
+        populations: the population levels [list of table of populationlevel parameters].
+        levels: the iteration levels; their shares add up to exactly 1 [list of table of iterationlevel parameters].
+        budget: epsilon; where it is made of logarithms of rationals the law is exact [exact number in (0, inf)].
+        unit: whose records are counted, and what the claim protects [text; default person].
+    """
+
+def sampling_outsider(
+    *,
+    share: NumberLike | None = ...,
+    population: int | None = ...,
+    distance: NumberLike | None = ...,
+) -> AttackerModel:
+    """Who knows every record of the population, but not who was drawn into the sample.
+
+    Args:
+        share: the share of the population that is drawn, in (0, 1] [rational in (0, 1]].
+        population: its size, from which the share follows; needed for the mechanism's own law [integer in [1, inf)].
+        distance: how far apart two samples are in which one record is replaced; where the size of the data is fixed it is
+            found [exact number in (0, inf)].
+    """
+
+def secrets(
+    *,
+    base: DatasetSpace | str | Mapping[str, Any],
+    secrets: Any | Sequence[Any],
+    priors: Any | Sequence[Any],
+    backgrounds: Any | Sequence[Any] = ...,
+) -> DatasetSpace:
+    """Pairs (secret, prior) of positive probability, or triples (secret, background, prior).
+
+    A pair stands for the prior conditioned on the secret (Pufferfish, Kifer and Machanavajjhala 2014). With backgrounds,
+    what an attacker knows beforehand, it stands for the prior conditioned on both (partial knowledge, Desfontaines et al.
+    2022).
+
+    Args:
+        base: the space of ordinary datasets [object of the kind spaces].
+        secrets: what is told apart, such as "the first record is 1" [list of table of dataevent parameters].
+        priors: the distributions of the data that attackers believe in [list of table of datalaw parameters].
+        backgrounds: what attackers may know; none stands for attackers who know nothing but the prior [list of table of
+            dataevent parameters].
+    """
+
+def shuffle_dp() -> Flavour:
+    """Differential privacy in the shuffle model: the multiset of all reports is (epsilon, delta)-private on neighbours.
+
+    Who trusts a shuffler to take the names off can send a less noisy report. The shuffler is a part of the mechanism.
+    """
+
+def shuffled(
+    *,
+    mechanism: Mechanism | str | Mapping[str, Any],
+) -> Mechanism:
+    """What a mechanism that answers with a sequence says, in no order: the sequence of reports as a multiset (Cheu et al.
+    2019).
+
+    A uniformly random order of the reports and their multiset determine the same laws up to randomness that is free of the
+    data, so that every output divergence gives both the same number. Where every dataset has n records at least, the others
+    hide one of them: n - 1 of them may be clones of what it says (Feldman, McMillan and Talwar 2021). Pure privacy gains
+    nothing, as all others may happen to say what is rare.
+
+    Args:
+        mechanism: gives a sequence of reports, one for each person [object of the kind mechanisms].
+    """
+
+def staircase(
+    *,
+    queries: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
+    neighbours: str = ...,
+    unit: str = ...,
+    width: NumberLike,
+    inner: NumberLike,
+    epsilon: NumberLike,
+    on_line: bool = ...,
+) -> Mechanism:
+    """Noise whose density falls in steps: e^-(epsilon k) at a distance of k steps, one step less in the outer part of each
+    (Geng and Viswanath 2014).
+
+    One answer that changes by at most `width` loses epsilon, whatever it changes by; with the best `inner` no noise for it
+    has a smaller mean. Losses do not shrink with the change, as those of Laplace noise do: k answers that move by width/k
+    each lose k epsilon together.
+
+    Args:
+        queries: the invariants whose integer answers are published [list of object of the kind invariants].
+        neighbours: the relation to which the stated sensitivity refers; add-remove in the lecture (Lecture notes 2025) [one
+            of add-remove, replace-one, differ-in-one-position; default add-remove].
+        unit: the unit that is added, removed or replaced [text; default person].
+        width: the width of a step: by so much one answer changes at most [rational in (0, inf)].
+        inner: the width of the first, higher part of each step; on the line 1/(1 + e^(epsilon/2)) of the width is best
+            [rational in (0, inf)].
+        epsilon: the loss of one step, such that e^epsilon is an exact number [exact number in (0, inf)].
+        on_line: whether the noise is a number of the line and not a whole one. It is not released then [true or false;
+            default False].
+    """
+
+def star(
+    *,
+    centres: Sequence[Any] | None = ...,
+    relation: Relation | str | Mapping[str, Any],
+) -> Multiverse:
+    """Two-point universes {x*, x} for every neighbour x of a centre x* (individual privacy).
+
+    The centre is compared with its neighbours, and these not with each other. The label is the pair, smaller dataset first;
+    with every dataset a centre the universes are all neighbour pairs.
+
+    Args:
+        centres: the datasets x*; without them every dataset is one [list of text, an integer, or a list of them].
+        relation: which datasets are neighbours [object of the kind relations].
+    """
+
+def strata(
+    *,
+    attribute: str,
+    unit: str = ...,
+) -> Multiverse:
+    """One universe for every stratum and everything outside it: the datasets that agree outside the stratum.
+
+    The label is (stratum, records outside). In an ordered space the records of the stratum are masked by None, so that
+    those outside keep their positions. A record that moves from one stratum to another is in no universe with what it was
+    before.
+
+    Args:
+        attribute: the attribute whose categories are the strata [text].
+        unit: what one record is [text; default person].
+    """
+
+def stratified_dp() -> Flavour:
+    """Stratified differential privacy: P_x(S) <= e^(epsilon_s d(x, x')) P_x'(S) for x, x' that agree outside the stratum s.
+
+    Bun et al. (2022), who are cited for the name, analyse what sampling by strata does to ordinary differential privacy; a
+    budget for each stratum is the reading filed here, and no publication is known to us that states it.
+    """
+
+def strong_membership(
+    *,
+    priors: Sequence[NumberLike] = ...,
+    failure: NumberLike = ...,
+) -> AttackerModel:
+    """An attacker who knows every other record and what the target's record would be, and asks whether it is included.
+
+    Statements hold for every outcome but those of total probability `failure`, whether the target is in the data or not.
+
+    Args:
+        priors: what the attacker believes before, in (0, 1) [list of rational in [0, 1]; default (Fraction(1, 100),
+            Fraction(1, 10), Fraction(1, 2))].
+        failure: the probability with which a statement may fail; it has to be above the delta of approximate privacy, and
+            above 0 for concentrated privacy [rational in [0, 1); default 0].
+    """
+
+def strongest(
+    *,
+    priors: Sequence[Any] = ...,
+    factors: Sequence[NumberLike] = ...,
+    distance: NumberLike = ...,
+    datasets: Sequence[Any] = ...,
+) -> AttackerModel:
+    """An attacker who knows all records but the target's, has a prior on that one, and sees the release.
+
+    Posterior odds are prior odds times the likelihood ratio, so that the log-odds move by the privacy loss: by epsilon at
+    most under pure privacy, and under other standards by more, with a probability that is bounded:
+
+        P(ratio >= F | true record) <= D(F),    P(ratio >= F | prediction) <= D(F)/F,
+
+    with D(F) the largest P(S) of two allowed laws and an event with P(S) >= F Q(S). The second holds because predicting the
+    outcome means drawing it from the mixture that the ratio has below. Both are attained by some mechanism at some prior.
+
+    Args:
+        priors: beliefs in a candidate before the release, in (0, 1) [list of rational in (0, 1); default ('1/100', '1/10',
+            '1/2')].
+        factors: growths of the belief, above 1 [list of rational in (1, inf); default ('2', '5', '10')].
+        distance: how far apart two datasets with different candidates are, in the unit of the input divergence [exact
+            number in (0, inf); default 1].
+        datasets: the datasets that are looked at for the mechanism's own law; without it all, or the smallest of a large
+            space [list of text, an integer, or a list of them].
+    """
+
+def subsampled(
+    *,
+    mechanism: Mechanism | str | Mapping[str, Any],
+    rate: NumberLike | None = ...,
+    size: int | None = ...,
+    samples: DatasetSpace | str | Mapping[str, Any] | None = ...,
+    publishes_sample: bool = ...,
+) -> Mechanism:
+    """A mechanism on a random sample of the records; the dataset is the frame before sampling (Bailie et al. 2024).
+
+    P_x = sum over samples s of Pr(s) M(x_s). With each record kept independently with probability p, an eps-DP mechanism
+    for one record added or removed becomes ln(1 + p (e^eps - 1))-DP; for one record replaced that is so with a fixed share
+    p = m/n of the records (Balle, Barthe and Gaboardi 2018). Both need an M that does not look at the order: a sample
+    without a record has its later records at other places. Neither holds when the sample is published (Bailie et al. 2024).
+
+    Args:
+        mechanism: M, on the space of samples [object of the kind mechanisms].
+        rate: p, the probability with which each record is kept, or [rational in [0, 1]].
+        size: m, how many records are drawn without replacement (all, where there are fewer) [integer in [0, inf)].
+        samples: the space of the samples, such as one of fewer records; without it, that of the datasets [object of the
+            kind spaces].
+        publishes_sample: whether the positions of the sampled records are published, too [true or false; default False].
+    """
+
+def subspace_dp() -> Flavour:
+    """Subspace differential privacy: what is released inside the null space of C is (epsilon, delta)-private for all
+    neighbours.
+
+    With P the projection on {w : C w = 0}: Pr(P M(x) in S) <= e^epsilon Pr(P M(x') in S) + delta for datasets that differ
+    in a record added or removed, whatever C v says of them. What C v(x) itself tells is left to another argument; `induced-
+    subspace-dp` is what follows for the whole release where it is known.
+    """
+
+def swapping(
+    *,
+    match: str | Sequence[str] = ...,
+    swap_rate: NumberLike,
+    rates: Any | Sequence[Any] = ...,
+    form: str = ...,
+    unit: str = ...,
+    largest_stratum: int | None = ...,
+) -> Budget:
+    """eps_D of the swapping theorem as printed, from the stratum sizes of the universe D.
+
+    The size b is read from the datasets of D: for ``s23-full`` the largest stratum that holds at least two different
+    records (Bailie, Gong and Meng 2023, swapping theorem, appendix), for the other two forms the largest stratum. Both are
+    constant inside a universe of c_Swap; in a universe of another multiverse the largest over its datasets is taken.
+
+    Args:
+        match: the attributes that form the strata [list of text].
+        swap_rate: p [rational in [0, 1]].
+        rates: the strata that have a rate of their own; their budgets count with it [list of table of stratumrate
+            parameters].
+        form: which print of the theorem, see `nominal_budget` [one of s23-full, s23-short, s24; default s23-full].
+        unit: the unit whose records are swapped [text; default household].
+        largest_stratum: b as a source prints it; the budget is then one number for all universes [integer in [0, inf)].
+    """
+
+def symmetric_difference(
+    *,
+    unit: str = ...,
+) -> InputDivergence:
+    """Symmetric difference of multisets, *not* halved (Bailie, Gong and Meng 2023).
+
+    d(x, x') = |x (-) x'|: the least number of records to add or remove. A metric on the multisets of records of the unit
+    (see `Hamming` for datasets at distance 0).
+
+    Args:
+        unit: what one record is [text; default person].
+    """
+
+def targeted_swapping(
+    *,
+    levels: str | Sequence[str],
+    risk: str | Sequence[str],
+    k: int,
+    similar: Sequence[str | Sequence[str]] = ...,
+    unit: str = ...,
+) -> Mechanism:
+    """Swapping of the records that few others in their area agree with.
+
+    Args:
+        levels: the attributes of the area, coarse to fine; they move [list of text].
+        risk: the risk variables [list of text].
+        k: a record is risky where fewer than k records, itself among them, have its risk variables [integer in [1, inf)].
+        similar: profiles of variables in which donors agree, the closest first; without any, all are donors [list of list
+            of text; default ((),)].
+        unit: the unit that one record is [text; default household].
+    """
+
+def tester(
+    *,
+    levels: Sequence[NumberLike] = ...,
+    distance: NumberLike = ...,
+    datasets: Sequence[Any] = ...,
+) -> AttackerModel:
+    """A tester of the hypothesis that the data are x against the alternative that they are x', a neighbour of x.
+
+    The level is the probability of accusing x' when the data are x, the power that of accusing it rightly. Power equal to
+    the level is a test that ignores the release. The advantage of the best test, sup of power - level, is the total
+    variation.
+
+    Args:
+        levels: the levels at which the power is shown, in (0, 1) [list of rational in (0, 1); default ('1/100', '1/20',
+            '1/10', '1/4', '1/2')].
+        distance: how far apart x and x' may be, in the unit of the input divergence [exact number in (0, inf); default 1].
+        datasets: the datasets that are told apart, for the mechanism's own law; without it all, or the smallest of a large
+            space [list of text, an integer, or a list of them].
+    """
+
+def texts(
+    *,
+    alphabet: str,
+    least: int = ...,
+    most: int | None = ...,
+    unit: str = ...,
+) -> DatasetSpace:
+    """Texts over an alphabet, handed over as such.
+
+    Args:
+        alphabet: the letters, each once, the simplest first [text].
+        least: the range of the length; without `most` it is unbounded [integer in [0, inf); default 0].
+        most: the range of the length; without `most` it is unbounded [integer in [0, inf)].
+        unit: what one letter is [text; default letter].
+    """
+
+def threshold_release(
+    *,
+    query: Invariant | str | Mapping[str, Any],
+    ratio: NumberLike,
+    threshold: int,
+) -> Mechanism:
+    """Noisy counts of the cells that occur, shown where they are at or above a threshold: keys that nobody listed before.
+
+    t_c = n_c + W_c for n_c > 0, with two-sided geometric W, shown if t_c >= threshold; a cell with n_c = 0 is never shown.
+    That one record shows a new key has probability P(1 + W >= threshold), so no claim without a delta holds (Korolova,
+    Kenthapadi, Mishra and Ntoulas 2009).
+
+    Args:
+        query: the table of keys [object of the kind invariants].
+        ratio: r of the noise, P(w) = (1-r)/(1+r) r^|w| [rational in (0, 1)].
+        threshold: the least number that is shown [integer].
+    """
+
+def time_series(
+    *,
+    length: int,
+    low: NumberLike,
+    high: NumberLike,
+    step: NumberLike | None = ...,
+    whole: bool = ...,
+    least: int = ...,
+    most: int | None = ...,
+    ordered: bool = ...,
+    unit: str = ...,
+    event: str = ...,
+) -> DatasetSpace:
+    """Lists of time series, one for each person: x_i = (x_i1, ..., x_iT) with every value in [low, high].
+
+    A unit is the whole series of one person, or one value of it (`event`), as in event-level privacy (Dwork, Naor, Pitassi
+    and Rothblum 2010).
+
+    Args:
+        length: T, how many times there are [integer in [1, inf)].
+        low: the bounds of a value [rational].
+        high: the bounds of a value [rational].
+        step: the width of a grid from `low` on, on which the values lie; without it they are doubles [rational in (0,
+            inf)].
+        whole: whether values are integers; they are then handed over as such, and the step is 1 unless it is given [true or
+            false; default False].
+        least: how many series there are; without `most` any number [integer in [0, inf); default 0].
+        most: how many series there are; without `most` any number [integer in [0, inf)].
+        ordered: whether positions in the list count; otherwise a dataset is a multiset of series [true or false; default
+            True].
+        unit: what one series is of [text; default person].
+        event: what one value of a series is [text; default event].
+    """
+
+def top_coding(
+    *,
+    unit: str = ...,
+    column: str,
+    top: str,
+) -> Mechanism:
+    """All categories of an attribute from one on become one: "90 or more".
+
+    Args:
+        unit: the unit that one record is [text; default person].
+        column: the attribute; its categories stand in their order [text].
+        top: the first category that is put together with all after it [text].
+    """
+
+def topdown(
+    *,
+    measurements: Any | Sequence[Any],
+    unit: str = ...,
+    invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]] = ...,
+) -> Mechanism:
+    """TopDown: the noise step, then a table that fits the noisy answers and keeps the invariants exactly.
+
+    An outcome is the pair (z, t): the fitted table as a dataset of the space, and the noisy measurements.
+
+    Args:
+        measurements: the queries, each with its variance [list of table of measurement parameters].
+        unit: the unit that the claim protects [text; default person].
+        invariants: c, read from the confidential data; a structural zero is a count that is always 0 [list of object of the
+            kind invariants].
+    """
+
+def topdown_by_levels(
+    *,
+    levels: str | Sequence[str],
+    allocation: str | Sequence[str] = ...,
+    tables: Any | Sequence[Any] = ...,
+    invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]] = ...,
+    edits: Any | Sequence[Any] = ...,
+    unit: str = ...,
+) -> Mechanism:
+    """TopDown over a geographic hierarchy (Bailie, Gong and Meng 2023): noisy marginals of every node, then a fit from the
+    largest level down.
+
+    An outcome is (z, t): for every table the fitted counts of the smallest nodes, and all noisy answers.
+
+    Args:
+        levels: the attributes of geography, from large to small, each within the one before [list of text].
+        allocation: allocations of 2020 by name; and [list of one of 2020-pl-persons, 2020-pl-housing-units].
+        tables: others, at most one for each unit [list of table of tabulation parameters].
+        invariants: c, marginals that are read from the confidential data and kept exactly [list of object of the kind
+            invariants].
+        edits: what one fitted table demands of another [list of table of editconstraint parameters].
+        unit: the unit that the claim protects, whose microdata are the main output [text; default person].
+    """
+
+def topdown_noise(
+    *,
+    measurements: Any | Sequence[Any],
+    unit: str = ...,
+) -> Mechanism:
+    """The noise step alone: t = q(x) + W (Bailie, Gong and Meng 2023).
+
+    Args:
+        measurements: the queries, each with its variance [list of table of measurement parameters].
+        unit: the unit that the claim protects [text; default person].
+    """
+
+def total_variation() -> OutputDivergence:
+    """Total variation distance.
+
+    d(P, Q) = sup over events S of |P(S) - Q(S)|. A metric of size at most 1, so that even disjoint laws are at a finite
+    distance and releasing the data themselves has a finite constant. Its budget is the `distance`.
+    """
+
+def trade_off(
+    *,
+    curve: Sequence[Sequence[NumberLike]] = ...,
+    epsilon: NumberLike | None = ...,
+    delta: NumberLike = ...,
+) -> OutputDivergence:
+    """f-differential privacy with a curve for a budget, counted in steps of the curve (Dong, Roth and Su 2022).
+
+    A curve f is no number. But f-privacy on neighbours gives a group of k the curve f_k = 1 - (1 - f) composed k times
+    (their theorem on group privacy), and the curves f_0 = 1 - a, f_1 = f, f_2, ... fall. So the curve becomes the unit of
+    measurement,
+
+        d(P, Q) = the least k in {0, 1, 2, ..., inf} with T(P, Q) >= f_k,
+
+    and a budget of 1 step says: f-private, with what that means for groups. f must be its own inverse; then d is a metric,
+    since T(P, Q) >= f_j and T(Q, R) >= f_k give T(P, R) >= f_k(1 - f_j), which is f_(j+k). Its budget is `steps`. After
+    `MOST_STEPS` steps only that is known as a lower bound: the numbers get long, and no budget is meant that far away.
+
+    Args:
+        curve: the knots (level, error) of f, from level 0 to (1, 0) [list of list of rational in [0, 1]].
+        epsilon: instead of a curve, that of pure or approximate privacy, e^epsilon rational, with [exact number in [0,
+            inf)].
+        delta: the slack in probability [rational in [0, 1); default 0].
+    """
+
+def trivial() -> Multiverse:
+    """One universe: all of X (Bailie et al. 2024).
+    """
+
+def two_dimensional(
+    *,
+    posterior: NumberLike,
+    ratio: Any,
+) -> Tolerance:
+    """r* = max(posterior/(p q), ratio) for all priors: epsilon = 1/2 ln((ratio - posterior)/(1 - posterior)).
+
+    Args:
+        posterior: the tolerated posterior of it, whatever the ratio is then [rational in [0, 1)].
+        ratio: the tolerated posterior by prior of "included, with a value in S", above 1 [rational in (1, inf)].
+    """
+
+def unary_encoding(
+    *,
+    attribute: str | None = ...,
+    form: str | None = ...,
+    epsilon: NumberLike | None = ...,
+    keep_probability: NumberLike | None = ...,
+    false_probability: NumberLike | None = ...,
+) -> Mechanism:
+    """Unary encoding: one bit for each category; that of the record's own is 1 with probability p, every other with q.
+
+    The bits are independent. Two categories differ in two bits, so epsilon = |ln(p (1 - q) / ((1 - p) q))| (Wang, Blocki,
+    Li and Jha 2017); one bit alone would give about half of it. Forms with an epsilon of their own:
+      * ``symmetric``: p = e^(epsilon/2) / (e^(epsilon/2) + 1), q = 1 - p, the basic form of RAPPOR;
+      * ``optimised``: p = 1/2, q = 1 / (e^epsilon + 1). The permanent response of basic RAPPOR, from which everything is
+          computed that a person ever sends, has p = 1 - f/2 and q = f/2, and so costs 2 ln((1 - f/2) / (f/2)) for good.
+          What is sent at one time is flipped again: 1 with probability s for a 1 and r for a 0 gives p = f/2 (r + s) + (1 -
+          f) s and q = f/2 (r + s) + (1 - f) r; it says nothing of many times (Erlingsson, Pihur and Korolova 2014, Theorems
+          1 and 2).
+
+    Args:
+        attribute: the attribute that is reported; the only one where it is not named [text].
+        form: with [one of symmetric, optimised].
+        epsilon: r + ln(t), r and t rational, t > 0, for the symmetric form a t that is a square; or [exact number in [0,
+            inf)].
+        keep_probability: p, with [rational in [0, 1]].
+        false_probability: q [rational in [0, 1]].
+    """
+
+def uniform(
+    *,
+    parameter: str,
+    value: NumberLike,
+) -> Budget:
+    """One number for every universe.
+
+    Args:
+        parameter: which number it is, such as epsilon or rho [text].
+        value: the number; infinity asks for nothing [exact number in [0, inf)].
+    """
+
+def uniqueness(
+    *,
+    priors: Sequence[Any] = ...,
+    distance: NumberLike = ...,
+    levels: Sequence[int] = ...,
+    datasets: Sequence[Any] = ...,
+) -> AttackerModel:
+    """Somebody who knows that the target is unique at several levels, and reads a count at each of them (Kazan 2025).
+
+    The specification is what the release of *one* level keeps; l levels are l such releases with their own noise.
+
+    Args:
+        priors: p, the prior probability of the true value, in (0, 1) [list of rational in (0, 1); default ('1/2', '1/5',
+            '1/10', '1/50')].
+        distance: how far apart the two candidate datasets may be, in the unit of the input divergence [exact number in (0,
+            inf); default 1].
+        levels: numbers of levels, at least 1 each [list of integer in [1, inf); default (1, 2, 3, 4, 5, 6)].
+        datasets: the datasets that are told apart, for the mechanism's own law; without it all, or the smallest of a large
+            space [list of text, an integer, or a list of them].
+    """
+
+def user_level_dp() -> Flavour:
+    """User-level privacy: d counts the users whose streams differ, so that it is hidden who ever came.
+
+    P_x(S) <= e^epsilon P_x'(S) for streams that differ in all that one user did (Dwork, Naor, Pitassi and Rothblum 2010).
+    """
+
+def user_window_dp() -> Flavour:
+    """User-time privacy: d counts the pairs (user, block of times) that differ, such as person-days or person-months.
+
+    P_x(S) <= e^epsilon P_x'(S) for streams that differ in what one user did in one of the consecutive blocks of times.
+    """
+
+def value_lists(
+    *,
+    values: Any,
+    least: int = ...,
+    most: int | None = ...,
+    ordered: bool = ...,
+    unit: str = ...,
+    named: str | Sequence[str] = ...,
+) -> DatasetSpace:
+    """Lists with entries from a finite set of Python values: numbers, None, NaN, texts, tuples.
+
+    Two values are the same when they are written the same, so that NaN is equal to itself and 1 differs from 1.0.
+
+    Args:
+        values: what an entry may be, the simplest first [a list of different hashable values].
+        least: the range of the length; without `most` it is unbounded [integer in [0, inf); default 0].
+        most: the range of the length; without `most` it is unbounded [integer in [0, inf)].
+        ordered: whether positions count; otherwise a dataset is a multiset, in the order of `values` [true or false;
+            default True].
+        unit: what one entry is [text; default person].
+        named: the columns of a table of entries: a name for each part, where entries are tuples of one length, or one name
+            [list of text].
+    """
+
+def w_event_dp() -> Flavour:
+    """w-event privacy: what happens within any w consecutive times is hidden, wherever they begin.
+
+    d counts windows of w times, and so does the budget: it is spent at most once in every window (Kellaris, Papadopoulos,
+    Xiao and Papadias 2014).
+    """
+
+def weight_distance() -> InputDivergence:
+    """The sum of the changes in weight: d(x, x') = sum over values v of |x(v) - x'(v)| (Proserpio et al. 2014).
+
+    A new record of weight 1 is at distance 1, as under the symmetric difference of ordinary records, and a transformation
+    that turns a record into several, with weights that add up to at most its own, moves no two datasets apart.
+    """
+
+def weighted_dp() -> Flavour:
+    """Privacy of weighted datasets: d is the sum of the changes in weight, so that a light record needs little noise.
+
+    P_x(S) <= e^(epsilon sum |x(v) - x'(v)|) P_x'(S) (Proserpio, Goldberg and McSherry 2014).
+    """
+
+def weighted_records(
+    *,
+    values: str | Sequence[str],
+    weights: Sequence[NumberLike],
+    unit: str = ...,
+) -> DatasetSpace:
+    """Values with weights from a grid: a record of weight 1/2 counts half (Proserpio, Goldberg and McSherry 2014).
+
+    A dataset is a tuple of records (value, weight) for the values of positive weight; the weight is written as a fraction.
+    For linear queries a dataset is its weights in units of 1/`scale`, which are integers.
+
+    Args:
+        values: what a record may be [list of text].
+        weights: the positive weights that a value may have; 0 is always possible [list of rational in (0, inf)].
+        unit: what one record is [text; default record].
+    """
+
+def weighted_sums(
+    *,
+    attributes: str | Sequence[str],
+    sums: str | Sequence[str],
+    weights: Any | Sequence[Any],
+    unit: str = ...,
+    where: Mapping[str, str | Sequence[str]] = ...,
+) -> Invariant:
+    """q_j(x) = sum over the records of w_j(cell of the record): several linear queries at once.
+
+    A record adds its vector w(v), one replaced changes the answers by w(v') - w(v); cells that are not listed add nothing.
+
+    Args:
+        attributes: whose combinations are the cells [list of text].
+        sums: the names of the answers [list of text].
+        weights: rows (cell, adds), at most one for each cell [list of table of cellweights parameters].
+        unit: whose records they are [text; default person].
+        where: for some attributes, the categories that are counted; other records add nothing [table of list of text].
+    """
+
+def window_events(
+    *,
+    width: int,
+) -> InputDivergence:
+    """The least number of windows of w consecutive times that turn one stream into the other (Kellaris et al. 2014).
+
+    With n_t the number of users whose events at time t differ, d(x, x') is the least number of windows of w consecutive
+    times that cover every time t at least n_t times: one w-event neighbour changes what one user did at each time of one
+    window, and it may be another user at another time. For w = 1 it counts the pairs (user, time) that differ; for w >= T
+    it is max n_t, which is 1 for the whole stream of one user.
+
+    Args:
+        width: w, in times [integer in [1, inf)].
+    """
+
+def with_and_without(
+    *,
+    pairs: Any | Sequence[Any],
+) -> Multiverse:
+    """The universes of `OneRecord` for listed pairs only: {x, x with record z}, with the label (z, x).
+
+    Args:
+        pairs: the pairs (x, z) [list of table of instance parameters].
+    """
+
+def within_distance(
+    *,
+    of: InputDivergence | str | Mapping[str, Any],
+    most: int,
+) -> InputDivergence:
+    """0 for equal datasets, 1 for different ones with d(x, x') <= most, infinity for all others.
+
+    Inside the universes of many invariants no two datasets differ in one record alone: two households that exchange their
+    places are at distance 2, and neighbours at distance 1 would promise nothing there. No metric.
+
+    Args:
+        of: the divergence d that is cut off [object of the kind input_divergences].
+        most: the largest distance that is compared, in units of d [integer in [1, inf)].
+    """
+
+def zero_concentrated_dp() -> Flavour:
+    """Zero-concentrated differential privacy: D_alpha(P_x || P_x') <= alpha rho d(x, x')^2 for all alpha > 1 (Bun and Steinke
+    2016, Definition 1.1).
+
+    The definition asks d = 1; the rest follows, since the root of the largest D_alpha/alpha is a metric (their Proposition
+    1.9).
+    """

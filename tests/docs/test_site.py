@@ -111,3 +111,17 @@ def test_every_page_is_in_the_navigation():
     single = {page for page in pages if page.parent == DOCS / "deployments" and page.name != "README"}
     assert pages - single - listed == {DOCS / "index"}
     assert {page for page in listed if not page.with_suffix(".md").exists()} == set()
+
+
+def test_the_notebooks_are_text_with_code_that_compiles():
+    """They are run when the site is built; `index.md` lists them."""
+    notebooks = [page for page in (DOCS / "notebooks").glob("*.md") if page.name != "index.md"]
+    assert len(notebooks) >= 8
+    assert list((DOCS / "notebooks").glob("*.ipynb")) == []
+    for page in notebooks:
+        text = page.read_text(encoding="utf-8")
+        assert text.startswith("---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n")
+        cells = re.findall(r"^```\{code-cell\}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        assert len(cells) >= 3
+        for cell in cells:
+            compile(cell, str(page), "exec")

@@ -460,8 +460,9 @@ def show(path: Path) -> None:
         verified = {name for name in found if found[name][0] == "verified"}
         print(
             f"dpspec {part['versions']['dpspec']}, seed {part['seed']}, {part['seconds']:g} s each: {len(refuted & wrong)} of "
-            f"{len(wrong)} wrong ones refuted (missed: {', '.join(sorted(wrong - refuted)) or 'none'}); of {len(found) - len(wrong)} right "
-            f"ones {len(refuted - wrong)} refuted, {len(verified - wrong)} verified; wrong ones verified: {len(verified & wrong)}; "
+            f"{len(wrong)} wrong ones refuted (missed: {', '.join(sorted(wrong - refuted)) or 'none'}); of "
+            f"{len(found) - len(wrong)} right ones {len(refuted - wrong)} refuted, {len(verified - wrong)} verified; "
+            f"wrong ones verified: {len(verified & wrong)}; "
             f"{sum(one[2] for one in found.values()):.0f} s"
         )
 

@@ -41,7 +41,7 @@ _PATIENCE = 8
 """So many pairs without cells, one after the other, and the code is taken for one that has none."""
 _PRECISION = 64
 _MARGIN = Fraction(1, 1000)
-"""A rounding of noise to a fine grid before it is compared moves chances by so much, relatively, and is not what a claim is about:
+"""A rounding of noise to a fine grid before it is compared moves chances by so much, and is not what a claim is about:
 with delta = 0.01 at a threshold, a grid of 2^-10 makes it 0.010004."""
 
 LawOn = Callable[[Dataset], Law]
@@ -109,7 +109,7 @@ def _pairs(spec: PrivacySpec, seed: int) -> list[ChosenPair]:
     """The pairs of the datasets that are tried: the nearest first, others are seldom farther beyond the claim; of those, one
     for each way in which the entries of two datasets differ, whatever their order, then the second ones, and so on."""
     ranks: Counter[Hashable] = Counter()
-    ordered = []
+    ordered: list[tuple[float, int, int, ChosenPair]] = []
     for pair in Tried.of(spec, seed).grow(_DATASETS, everything=True):
         way = (pair.length, *_differences(pair))
         ordered.append((pair.length, ranks[way], len(ordered), pair))
@@ -154,7 +154,8 @@ def _refuted(spec: PrivacySpec, pair: ChosenPair, divergence: Bracket, ours: Law
         universe=pair.universe, left=pair.left, right=pair.right, distance=pair.distance, divergence=sure, bound=pair.budget
     )
     asked = asked_of(spec, witness)
-    event = _event(ours, theirs, asked) if isinstance(ours, EnclosedLaw) else telling_event(ours, theirs, asked)
+    listed = isinstance(ours, EnclosedLaw) and isinstance(theirs, EnclosedLaw)
+    event = _event(ours, theirs, asked) if listed else telling_event(ours, theirs, asked)  # type: ignore[arg-type]
     result = UniverseResult(
         label=pair.universe, datasets=2, pairs=1, constant=Bracket(lower=lower, upper=INFINITY), bound=pair.budget,
         outcome=Outcome.REFUTED, attained=(pair.left, pair.right),

@@ -320,7 +320,8 @@ PATHS = 3_000
 GLANCE, FIRST_LOOK = Fraction(1, 2), Fraction(1)
 """Seconds of a glance at the choices of a function, and of draws before its choices are looked at to the end."""
 PARTS = {
-    "first calls": 0.2, "choices": 0.45, "pairs": 0.4, "event": 0.3, "second opinion": 0.5, "sampling": 0.95, "covered": 0.4, "bits": 0.3,
+    "first calls": 0.2, "choices": 0.45, "pairs": 0.4, "event": 0.3, "second opinion": 0.5, "sampling": 0.95, "covered": 0.4,
+    "bits": 0.3,
 }  # fmt: skip
 """The part of the time left that a stage may take; sampling has some to spare for its report."""
 LISTED = 130

@@ -126,8 +126,8 @@ def band(x, rng):
 
 
 FUNCTIONS = [
-    on_a_grid, to_even, digits, tens, floors, whole_part, quotient, clamped, by_its_noise, waits, two_sided, halved, gumbel, largest,
-    its_value, exponential_race, thresholds, gaussian_thresholds, by_a_coin, in_an_array, band,
+    on_a_grid, to_even, digits, tens, floors, whole_part, quotient, clamped, by_its_noise, waits, two_sided, halved, gumbel,
+    largest, its_value, exponential_race, thresholds, gaussian_thresholds, by_a_coin, in_an_array, band,
 ]  # fmt: skip
 
 
@@ -173,15 +173,15 @@ def misfits(function: Any, dataset: Any, law: Any, draws: int, tests: int) -> li
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_the_chances_of_cells_are_those_of_the_code(function: Any) -> None:
-    """300 draws on each of two datasets, false alarms below 10^-9 in all; and cells tell no more than aligning the draws bounds."""
+    """300 draws on each of two datasets, false alarms below 10^-9 in all; and no more told than the bound of aligned draws."""
     laws = [enumerate_law(function, list(x), symbolic=True) for x in ((0, 1), (1, 1))]
     cells = in_cells(*laws)  # type: ignore[arg-type]
     for dataset, law in zip(((0, 1), (1, 1)), cells, strict=True):
         assert not misfits(function, dataset, law, 300, 2 * len(FUNCTIONS))
     with contextlib.suppress(NoFormulaError):
-        above = laws[0].against(laws[1]).max_log_ratio().upper
-        assert cells[0].against(cells[1]).max_log_ratio().lower <= above
-        assert cells[1].against(cells[0]).max_log_ratio().lower <= above
+        for one, other in ((0, 1), (1, 0)):
+            above = laws[one].against(laws[other]).max_log_ratio().upper
+            assert cells[one].against(cells[other]).max_log_ratio().lower <= above
 
 
 # --- half-lines against exact arithmetic ----------------------------------------------------------
@@ -216,7 +216,7 @@ def stepped(generator: random.Random, formula: Any, exactly: Any, depth: int) ->
 def test_half_lines_of_steps_are_those_of_exact_arithmetic() -> None:
     """Every draw in eighths, so that all ties occur, against steps taken of fractions."""
     generator, noise = random.Random(11), NoiseDraw(1, "laplace", Fraction(1))
-    for _ in range(400):
+    for _ in range(200):
         factor, shift = (
             Fraction(generator.choice([-2, -1, 1, 2]), generator.choice([1, 2])),
             Fraction(generator.randint(-6, 6), 4),
@@ -382,6 +382,7 @@ LISTS = ValueLists(values=(0, 1), ordered=False)
 TENS = ValueLists(values=tuple(range(12)), least=3, most=3)
 
 
+@pytest.mark.slow
 def test_noise_on_a_grid_is_refuted_by_its_law() -> None:
     """delta(10) is 0.0033 where 0.001 is claimed: 10^8 draws would tell."""
     spec = spec_of(LISTS, 10, distance="symmetric-difference", standard="mult-delta", delta="1/1000")
@@ -440,9 +441,9 @@ def test_what_a_fine_grid_adds_refutes_nothing() -> None:
 
 @pytest.mark.long
 def test_the_chances_of_cells_of_random_programs_are_those_of_the_code() -> None:
-    """300 programs on two datasets, 2,000 draws each: false alarms below 10^-9 in all."""
+    """100 programs on two datasets, 1,000 draws each: false alarms below 10^-9 in all."""
     generator, judged, bounded = random.Random(31), 0, 0
-    for _ in range(300):
+    for _ in range(100):
         text, program = random_program(generator)
         try:
             laws = [enumerate_law(program, list(x), symbolic=True) for x in ((0, 1), (1, 1))]
@@ -453,12 +454,12 @@ def test_the_chances_of_cells_of_random_programs_are_those_of_the_code() -> None
             continue
         judged += 1
         for dataset, law in zip(((0, 1), (1, 1)), cells, strict=True):
-            assert not misfits(program, dataset, law, 2_000, 600), text
+            assert not misfits(program, dataset, law, 1_000, 200), text
         try:
             above = laws[0].against(laws[1]).max_log_ratio().upper
         except NoFormulaError:
             continue
         bounded += 1
         assert cells[0].against(cells[1]).max_log_ratio().lower <= above, text
-    assert judged > 60
-    assert bounded > 20
+    assert judged > 20
+    assert bounded > 5

@@ -248,7 +248,7 @@ def by_choices(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | 
 def raced(leaf: TreeEnd, chance: Chance) -> tuple[TreeEnd, Chance]:
     """An end without the Gumbel noise that only decides which of several numbers is the largest, and its chance.
 
-    P(c_j + W_j < c_i + W_i for all j) = e^(c_i/s) / sum of all e^(c/s) for Gumbel noise of one scale s (Gumbel 1954; Yellott 1977).
+    P(c_j + W_j < c_i + W_i for all j) = e^(c_i/s) / sum of all e^(c/s) for Gumbel noise of one scale s (Yellott 1977).
     """
     inside = [part for one in (*(c.left for c in leaf.conditions), *holes_of(leaf.seen)) for part in affine_of(one)]
     uses = Counter(noise for part in inside for noise, _ in part.terms)
@@ -331,9 +331,10 @@ def _of_geometric(mixed: Sequence[Sequence[tuple[Fraction, Any]]]) -> Dichotomy 
     low, high = min(centers), max(centers)
     if len({law.decay for law in laws}) > 1 or laws[0].ratio is None or high - low > _MOST_WHOLE:
         return None
-    cells = [lambda law: 1 - law.at_least(low + 1), lambda law: law.at_least(high)] if low < high else [lambda law: Fraction(1)]
+    cells = [lambda law: 1 - law.at_least(low + 1), lambda law: law.at_least(high)] if low < high else [lambda _: Fraction(1)]
     cells += [lambda law, k=k: law.probability(k) for k in range(low + 1, high)]
-    return FiniteDichotomy.of(tuple(sum((chance * cell(law) for chance, law in tree), Fraction(0)) for tree in mixed) for cell in cells)
+    masses = [[sum((chance * cell(law) for chance, law in tree), Fraction(0)) for cell in cells] for tree in mixed]
+    return FiniteDichotomy.of(zip(masses[0], masses[1], strict=True))
 
 
 _WHOLE = ("int", "np.int64")

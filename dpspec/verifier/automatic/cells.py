@@ -412,9 +412,9 @@ def _inside(sides: Sequence[HalfLine], z: acb, inside: Fraction) -> acb:
 
 def _below(side: HalfLine, z: acb, inside: Fraction) -> acb:
     """P(W < end(z))."""
-    noise, end = side.noise, side.at(z)
+    noise, end = side.noise, acb(side.at(z))
     if noise.kind == "normal":
-        return (1 + (end / (2 * ball(noise.size)).sqrt()).erf()) / 2
+        return acb(1 + (end / (2 * ball(noise.size)).sqrt()).erf()) / 2
     left = side.at(inside) <= 0
     if noise.kind == "exponential":
         return acb(0) if left else 1 - (-end / ball(noise.size)).exp()
@@ -484,7 +484,7 @@ def slots_of(seen: Hashable) -> tuple[Hashable, tuple[OutputSlot, ...]]:
             found.append((one.kind, one.expression))
             return ("number", one.kind)
         kind = one.kind if isinstance(one, Observed) else type(one).__name__
-        number = one.number if isinstance(one, Observed) else one if type(one) in (int, float) else None
+        number: Any = one.number if isinstance(one, Observed) else one if type(one) in (int, float) else None
         if number is not None and math.isfinite(number):
             found.append((kind, Affine(Fraction(number))))
             return ("number", kind)
@@ -552,8 +552,9 @@ class Shaped:
             sides: dict[NoiseDraw, list[HalfLine]] = {}
             for side in itertools.chain(base, *(one[1] for one in chosen)):
                 sides.setdefault(side.noise, []).append(side)
-            yield (self.shape, tuple(one[0] for one in chosen)), NoiseBox(
-                self.chance, {noise: tuple(found) for noise, found in sides.items()}, hidden
+            yield (
+                (self.shape, tuple(one[0] for one in chosen)),
+                NoiseBox(self.chance, {noise: tuple(found) for noise, found in sides.items()}, hidden),
             )
 
 
@@ -683,7 +684,8 @@ def in_cells(left: NoisyLaw, right: NoisyLaw) -> tuple[EnclosedLaw, EnclosedLaw]
 def _law(bounds: dict[CellName, tuple[Fraction, Fraction]]) -> EnclosedLaw:
     """The law of the cells; one of their own has what is left."""
     low, high = (sum((ends[way] for ends in bounds.values()), Fraction(0)) for way in (0, 1))
-    return EnclosedLaw({**bounds, CellName("any other output"): (max(Fraction(0), 1 - high), 1 - low)})
+    listed: dict[Hashable, tuple[Fraction, Fraction]] = dict(bounds)
+    return EnclosedLaw({**listed, CellName("any other output"): (max(Fraction(0), 1 - high), 1 - low)})
 
 
 def _joined(left: NoisyLaw, right: NoisyLaw) -> tuple[tuple[Shaped, ...], tuple[Shaped, ...]]:

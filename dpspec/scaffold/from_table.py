@@ -95,9 +95,7 @@ class Draft:
             f"{harmless(one, keep='')} and {harmless(other, keep='')} say the same of every record" for one, other in self.same
         ]
         if self.bare:
-            found.append(
-                f"in up to {count(self.bare, 'record')} nothing stands at all: an empty line is no record, take it out"
-            )
+            found.append(f"in up to {count(self.bare, 'record')} nothing stands at all: an empty line is no record, take it out")
         found += [f"the codebook of {harmless(name, keep='')} may not name every value that occurs" for name in self.uncovered]
         if self.layout.observed:
             found.append(

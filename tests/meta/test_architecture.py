@@ -216,8 +216,8 @@ def test_no_file_names_a_machine():
 def test_every_requirement_has_one_exact_version():
     constrained = dict(line.split("==") for line in _lines("constraints.txt"))
     constrained = {name.lower().replace("_", "-"): version for name, version in constrained.items()}
-    wanted = [line for file in ("requirements.txt", "requirements-test.txt", "requirements-lint.txt", "requirements-docs.txt") for line in _lines(file)]
-    for line in wanted:
+    files = [f"requirements{kind}.txt" for kind in ("", "-test", "-lint", "-docs")]
+    for line in (line for file in files for line in _lines(file)):
         if not line.startswith("-"):
             assert line.lower().replace("_", "-") in constrained, line
     declared = re.findall(r'"([a-z-]+)>=', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))

@@ -684,7 +684,7 @@ def in_cells(left: NoisyLaw, right: NoisyLaw) -> tuple[EnclosedLaw, EnclosedLaw]
 def _law(bounds: dict[CellName, tuple[Fraction, Fraction]]) -> EnclosedLaw:
     """The law of the cells; one of their own has what is left."""
     low, high = (sum((ends[way] for ends in bounds.values()), Fraction(0)) for way in (0, 1))
-    listed: dict[Hashable, tuple[Fraction, Fraction]] = dict(bounds)
+    listed: dict[Hashable, tuple[Fraction, Fraction]] = {**bounds}
     return EnclosedLaw({**listed, CellName("any other output"): (max(Fraction(0), 1 - high), 1 - low)})
 
 

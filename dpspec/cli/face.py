@@ -92,9 +92,9 @@ def _take_every_letter() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def say(text: str, *, err: bool = False) -> None:
+def say(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print a text, the only way in which a command does: whatever is in it, nothing of it is a command to the terminal."""
-    click.echo(harmless_page(text), err=err)
+    click.echo(harmless_page(text), err=err, nl=nl)
 
 
 def tell(found: Showable, as_json: bool, verbose: bool = False) -> int:

@@ -417,10 +417,10 @@ def _answer(question: str) -> bool | None:
     import sys
 
     for _ in range(3):
-        click.echo(harmless(f"{question} [y/N] "), err=True, nl=False)
+        say(f"{harmless(question)} [y/N] ", err=True, nl=False)
         line = sys.stdin.readline() if sys.stdin is not None else ""
         if not line:
-            click.echo("", err=True)
+            say("", err=True)
             return None
         if line.strip().lower() in ("y", "yes"):
             return True

@@ -314,10 +314,10 @@ def _round_up(size: int) -> int:
 def _bands(low: float, high: float, *, whole: bool) -> dict[str, str]:
     """Ranges of numbers and their names, about eight, with round ends, the first and the last without an end.
 
-    >>> _bands(0, 420500, whole=True)["50000..99999"]
-    '50000 to 99999'
+    >>> _bands(0, 420500, whole=True)["100000..199999"]
+    '100000 to 199999'
     >>> list(_bands(0.5, 3.5, whole=False))[:2]
-    ['..<1', '1..<1.5']
+    ['..<1.0', '1.0..<1.5']
     """
     step = _step((high - low) / BANDS, whole=whole)
     first, last = math.floor(low / step) + 1, math.ceil((high if not whole else high + 1) / step) - 1

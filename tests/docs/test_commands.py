@@ -21,8 +21,8 @@ RUN = {"five-blocks.md": None, "from-a-table.md": None, "rules.md": ROOT}
 """Pages that are run whole, in a folder of their own or in the checkout; the tutorials are run in a clean environment."""
 NOT_RUN = {
     "proofs.md": "minutes of processor; `pytest specs` judges the same files, tests/verify/test_check_proof.py reads proofs",
-    "pictures.md": "each picture takes seconds; tests of curves and diagrams draw smaller ones",
-    "reports.md": "reports on whole folders take minutes; tests of reports make smaller ones",
+    "pictures.md": "tests/report/test_gallery.py draws them; the command lines are read here",
+    "reports.md": "reports on whole folders take minutes; tests/report makes smaller ones",
     "registry.md": "records of the registry are not in the repository; tests/exchange has ones of its own",
     "releasing.md": "a million dwellings; tests/release draws smaller ones",
     "workers.md": "needs a cluster with certificates; tests/release runs on local workers",

@@ -97,6 +97,7 @@ def ball_or_float(value: Fraction, like: Any) -> Any:
 def half_line(formula: NoiseFormula, end: Fraction, *, above: bool, closed: bool, hidden: NoiseDraw | None) -> HalfLine | bool:
     """The draws with formula > end, or formula < end, or with equality: a half-line of one draw, all of them, or none.
 
+    >>> from dpspec.verifier.automatic.noise import Applied
     >>> w = NoiseDraw(1, "laplace", Fraction(1))
     >>> noisy = Affine(Fraction(3), ((w, Fraction(-2)),))
     >>> half_line(Applied("round", (noisy,)), Fraction(1), above=True, closed=True, hidden=None).start
@@ -684,8 +685,9 @@ def in_cells(left: NoisyLaw, right: NoisyLaw) -> tuple[EnclosedLaw, EnclosedLaw]
 def _law(bounds: dict[CellName, tuple[Fraction, Fraction]]) -> EnclosedLaw:
     """The law of the cells; one of their own has what is left."""
     low, high = (sum((ends[way] for ends in bounds.values()), Fraction(0)) for way in (0, 1))
-    listed: dict[Hashable, tuple[Fraction, Fraction]] = {**bounds}
-    return EnclosedLaw({**listed, CellName("any other output"): (max(Fraction(0), 1 - high), 1 - low)})
+    listed: dict[Hashable, tuple[Fraction, Fraction]] = dict(bounds.items())
+    listed[CellName("any other output")] = (max(Fraction(0), 1 - high), 1 - low)
+    return EnclosedLaw(listed)
 
 
 def _joined(left: NoisyLaw, right: NoisyLaw) -> tuple[tuple[Shaped, ...], tuple[Shaped, ...]]:

@@ -37,7 +37,7 @@ def codes(verdict: Any) -> list[str]:
 # --- ends of a process ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("trick", ENDINGS, ids=lambda trick: trick.name)
 def test_a_function_that_ends_the_process_is_told_as_such(trick: Any) -> None:
     before = os.getpid()

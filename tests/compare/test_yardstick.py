@@ -192,7 +192,7 @@ HUNTED = [
 ]
 
 
-@pytest.mark.spread(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", range(len(HUNTED)))
 def test_no_mechanism_contradicts_a_route(case) -> None:
     """Random mechanisms that keep a side with nothing to spare keep what its route derives, step by step."""

@@ -48,7 +48,7 @@ class SilentPermutation(PermutationSwapping):
         return ()
 
 
-@pytest.mark.spread(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("declared", "silent"), [(DerangementSwapping, SilentDerangement), (PermutationSwapping, SilentPermutation)]
 )

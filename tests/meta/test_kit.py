@@ -59,7 +59,7 @@ def test_so_do_its_other_broken_toys(name, kind, cls):
     assert failed(results) == {name}, [str(result) for result in results if result.status is Status.FAILED]
 
 
-@pytest.mark.spread(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_a_broken_module_fails_its_check_and_nothing_else(name, module):
     results = run_checks("toy", module=module(f"toy_{name}", MODULES[name]))

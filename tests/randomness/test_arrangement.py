@@ -89,7 +89,7 @@ def test_every_arrangement_of_a_group_has_the_same_chance(kind, n):
     assert uniform(Counter(drawn), possible(kind, n))
 
 
-@pytest.mark.spread(1)
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize("n", [3, 4])
 def test_ties_are_read_on_until_all_differ(n):

@@ -122,7 +122,7 @@ RIGHT = {
 }  # fmt: skip
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(1)
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_mechanism_is_not_refuted_and_the_verdict_says_what_would_have_been_found(name):
     function, spec = RIGHT[name]

@@ -166,7 +166,7 @@ def cached(function, *arguments):
 rows = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), min_size=2, max_size=4)
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread(1)
 @pytest.mark.reference("Z-D17", "Z-D18")
 @pytest.mark.parametrize("divergence", DIVERGENCES, ids=lambda d: d.name)
 @given(rows=rows, prior=st.sampled_from([Fraction(1, 2), Fraction(4, 5)]))

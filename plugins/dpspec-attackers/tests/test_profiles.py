@@ -177,7 +177,7 @@ def test_box(box, ratio, epsilon):
     assert near(Box(**sides, ratio=ratio).recommend().value, epsilon)
 
 
-@pytest.mark.spread(1)
+@pytest.mark.slow
 @pytest.mark.reference("Z-O43", "Z-T49", "Z-S2", "Z-T31")
 @pytest.mark.parametrize(("b", "epsilon"), [("1/20", 0.1000835), ("1/10", 0.2006707), ("1/5", 0.4054651), ("2/5", 0.8472979)])
 def test_difference(b, epsilon):

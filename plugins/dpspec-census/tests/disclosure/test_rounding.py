@@ -181,7 +181,7 @@ def statistic(counts, law):
     return sum((counts.get(z, 0) - DRAWS * float(p)) ** 2 / (DRAWS * float(p)) for z, p in law.probabilities())
 
 
-@pytest.mark.spread(1)
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize(("mechanism", "counts"), CASES, ids=lambda value: str(value)[:60])
 def test_a_release_follows_the_law(mechanism, counts):

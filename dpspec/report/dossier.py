@@ -38,7 +38,7 @@ from dpspec.report.terminal import (
     probability_in_words,
     thing_in_words,
 )
-from dpspec.report.text import verdict_lines
+from dpspec.report.text import of_many, verdict_lines
 from dpspec.specfile.reader import read, spec_files
 from dpspec.verifier.document import FileReport, verify_document
 
@@ -88,6 +88,13 @@ class FiledReport:
             code = worst_code(single.exit_code for single in each(self.fault))
             return {4: Word.PLUGIN, 3: Word.UNDECIDED}.get(code, Word.INVALID)
         return Word.UNCHECKED if self.found is None else self.found.word
+
+    @property
+    def outcome(self) -> str:
+        """The same for a reader; a file can hold by its printed numbers alone, and then says that nobody looked at its claim."""
+        if self.found is None or self.found.standing.word.is_good or self.found.standing.word is self.word:
+            return self.word.label
+        return f"{self.word.label}; its claim: {self.found.standing.word.label}"
 
     @property
     def name(self) -> str:
@@ -451,7 +458,8 @@ def summary(dossier: Dossier, links: Sequence[str] = ()) -> Iterator[Piece]:
     """What was looked at, and how each file ended."""
     words = Counter(one.word for one in dossier.files)
     told = ", ".join(
-        f"{times:,} {word.label}" for word, times in sorted(words.items(), key=lambda found: list(Word).index(found[0]))
+        f"{times:,} {word.label if times == 1 else of_many(word)}"
+        for word, times in sorted(words.items(), key=lambda found: list(Word).index(found[0]))
     )
     worst = worst_word(one.word for one in dossier.files)
     yield Sentence(mark=f"{count(len(dossier.files), 'file')}:", mood=mood_of(worst), words=f"{told}.")
@@ -460,7 +468,7 @@ def summary(dossier: Dossier, links: Sequence[str] = ()) -> Iterator[Piece]:
         budget = "" if one.document is None else budget_in_words(one.document.spec.budget)
         unit = "" if one.document is None else thing_in_words(one.document.spec.input_divergence)
         title = _shortened(str(one.fault) if one.document is None else one.document.title)
-        rows.append((_shortened(one.name, 60), one.word.label, _shortened(budget, 60), _shortened(unit, 60), title))
+        rows.append((_shortened(one.name, 60), one.outcome, _shortened(budget, 60), _shortened(unit, 60), title))
     yield Grid(
         caption="The specifications, and how each ended", heads=("specification", "found", "budget", "one change", "title"),
         rows=tuple(rows), moods=tuple("bad" if mood_of(one.word) == "bad" else "" for one in dossier.files), links=tuple(links),

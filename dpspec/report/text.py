@@ -235,9 +235,17 @@ def summary(words: Sequence[Word]) -> str:
     """How many files ended how."""
     parts = []
     for word in (word for word in Word if word in words):
-        label, style = marked(word)
-        parts.append(Text(f"{words.count(word):,} {_MANY.get(word, label)}", style))
+        parts.append(Text(f"{words.count(word):,} {of_many(word)}", marked(word)[1]))
     return drawn(Text.assemble(count(len(words), "file"), ": ", Text(", ").join(parts)))
+
+
+def of_many(word: Word) -> str:
+    """How several files ended.
+
+    >>> of_many(Word.RECORDED), of_many(Word.REFUTED)
+    ('recorded as refuted, and are', 'refuted')
+    """
+    return _MANY.get(word, marked(word)[0])
 
 
 _MANY = {

@@ -114,6 +114,16 @@ def test_a_refuted_claim_shows_its_witness_with_what_changed(run, response, tmp_
     assert [given for tag, given in page.attributes if tag == "tr" and given.get("class") == "bad"]
 
 
+def test_a_file_that_holds_by_its_numbers_says_that_its_claim_was_not_looked_at(run, response, specs, tmp_path):
+    unchecked = specs / "swapping-2020-county-tract.dpspec.toml"
+    ran = run("report", unchecked, response(), "--out", tmp_path / "r.md")
+    assert ran.code == 0
+    text = (tmp_path / "r.md").read_text(encoding="utf-8")
+    assert "**2 files:** 2 hold." in text
+    assert "| swapping-2020-county-tract | holds; its claim: nothing was checked |" in text
+    assert text.count("its claim:") == 1
+
+
 def test_broken_files_keep_their_place_with_their_error(run, response, tmp_path):
     good, empty = response(), tmp_path / "empty"
     broken = tmp_path / "broken.dpspec.toml"

@@ -457,10 +457,7 @@ def _beside(document: SpecDocument) -> Iterator[Piece]:
 def summary(dossier: Dossier, links: Sequence[str] = ()) -> Iterator[Piece]:
     """What was looked at, and how each file ended."""
     words = Counter(one.word for one in dossier.files)
-    told = ", ".join(
-        f"{times:,} {word.label if times == 1 else of_many(word)}"
-        for word, times in sorted(words.items(), key=lambda found: list(Word).index(found[0]))
-    )
+    told = ", ".join(f"{words[word]:,} {word.label if words[word] == 1 else of_many(word)}" for word in Word if word in words)
     worst = worst_word(one.word for one in dossier.files)
     yield Sentence(mark=f"{count(len(dossier.files), 'file')}:", mood=mood_of(worst), words=f"{told}.")
     rows = []

@@ -233,9 +233,7 @@ def _witness(witness: Witness, spec: PrivacySpec | None) -> Iterator[TextLine]:
 
 def summary(words: Sequence[Word]) -> str:
     """How many files ended how."""
-    parts = []
-    for word in (word for word in Word if word in words):
-        parts.append(Text(f"{words.count(word):,} {of_many(word)}", marked(word)[1]))
+    parts = [Text(f"{words.count(word):,} {of_many(word)}", marked(word)[1]) for word in Word if word in words]
     return drawn(Text.assemble(count(len(words), "file"), ": ", Text(", ").join(parts)))
 
 

@@ -592,10 +592,16 @@ def by_identity(x, rng):
 
 
 TRICKS = [
-    one_draw_for_two, scale_from_the_data, more_draws, beside_it, in_the_type, one_sided, one_geometric, different_sizes,
+    one_draw_for_two, scale_from_the_data, beside_it, in_the_type, one_sided, one_geometric, different_sizes,
     geometric_and_its_shadow, redrawn, rounded_before, multiplied, looks_back, minus_its_own_noise, twice_the_same,
     hidden_in_an_exception, in_an_array_of_floats, printed, normal_said_to_be_pure, cancels_by_a_condition, by_identity,
 ]  # fmt: skip
+
+
+def test_a_draw_that_nobody_sees_changes_nothing() -> None:
+    """`more_draws` makes one draw more for some data and throws it away: its law is that of the sum with noise of scale 2."""
+    assert read_off(more_draws, spec_of(BITS, "1/2")) is Outcome.VERIFIED
+    assert read_off(more_draws, spec_of(BITS, "0.49")) is not Outcome.VERIFIED
 
 
 def read_off(function: Any, spec: PrivacySpec) -> Outcome:

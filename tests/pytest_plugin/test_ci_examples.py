@@ -80,5 +80,5 @@ def test_the_hooks(tmp_path, run, spec, file):
 @pytest.mark.slow
 def test_the_verifying_hook(tmp_path, run, spec):
     (tmp_path / "wrong.dpspec.toml").write_text(spec(epsilon="1"), encoding="utf-8")
-    (_, entry) = commands(r"^ *entry: (.*)$", HOOKS)
+    (entry,) = commands(r"^ *entry: (.* verify)$", HOOKS)
     assert run(f"{entry} wrong.dpspec.toml").returncode == 1

@@ -45,8 +45,7 @@ def test_the_ten_lines_are_typed(tmp_path: Path) -> None:
     file = tmp_path / "ten.py"
     lines = TEN_LINES + "reveal_type(spec)\nreveal_type(verdict)\nreveal_type(counts)\n"
     file.write_text(lines, encoding="utf-8")
-    from mypy import api
-
+    api = pytest.importorskip("mypy.api")
     out, _, code = api.run(["--strict", str(file), "--cache-dir", str(tmp_path / "cache")])
     assert code == 0, out
     assert '"dpspec.grammar.spec.PrivacySpec"' in out

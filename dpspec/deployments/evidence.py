@@ -211,8 +211,7 @@ def _correctness(report: FileReport, verdicts: JsonData, shown: dict[str, tuple[
         yield _block(document, "mechanism", "correctness", "mechanism", thing_in_words(mechanism))
     else:
         yield EvidenceLine(level="correctness", what="mechanism", mark=NOT_STATED, says="the file names none")
-    ours = document.stand_ins
-    note = f"; this is about a stand-in: the {' and the '.join(ours)} {'are' if len(ours) > 1 else 'is'} assumed" if ours else ""
+    note = _about_a_stand_in(document)
     if document.unaccounted:
         outside = count(len(document.unaccounted), "step")
         lie = "lies" if len(document.unaccounted) == 1 else "lie"
@@ -231,6 +230,12 @@ def _correctness(report: FileReport, verdicts: JsonData, shown: dict[str, tuple[
                 level="correctness", what=f"{one.name}: proof", mark=RECOMPUTED, says=says, holds=len(again) == len(steps),
                 file="verify.json",
             )  # fmt: skip
+
+
+def _about_a_stand_in(document: SpecDocument) -> str:
+    """What of that which was judged is an assumption of the file; empty for nothing."""
+    ours = document.stand_ins
+    return f"; this is about a stand-in: the {' and the '.join(ours)} {'are' if len(ours) > 1 else 'is'} assumed" if ours else ""
 
 
 def _judged(one: Obligation, note: str, witness: str | None, document: SpecDocument) -> EvidenceLine:
@@ -350,7 +355,10 @@ def evidence_data(found: Evidence) -> JsonData:
         "id": found.document.id,
         "title": found.document.title,
         "sha256_of_file": found.document.sha256,
-        "standing": {"word": found.standing.word.word, "sentence": found.standing.sentence},
+        "standing": {
+            "word": found.standing.word.word,
+            "sentence": f"{found.standing.sentence}{_about_a_stand_in(found.document)}",
+        },  # fmt: skip
         "marks": {mark: sum(line.mark == mark for line in found.lines) for mark in MARKS},
         "lines": [line.data for line in found.lines],
         "sources": [{"id": source.id, "text": str(source), "licence": source.licence} for source in found.document.sources],

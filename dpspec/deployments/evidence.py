@@ -358,7 +358,7 @@ def evidence_data(found: Evidence) -> JsonData:
         "standing": {
             "word": found.standing.word.word,
             "sentence": f"{found.standing.sentence}{_about_a_stand_in(found.document)}",
-        },  # fmt: skip
+        },
         "marks": {mark: sum(line.mark == mark for line in found.lines) for mark in MARKS},
         "lines": [line.data for line in found.lines],
         "sources": [{"id": source.id, "text": str(source), "licence": source.licence} for source in found.document.sources],

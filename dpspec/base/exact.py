@@ -638,7 +638,8 @@ class Bracket:
             return self.lower.as_fraction(), self.upper.as_fraction()
         low, high = (end.enclose(4 * START_PRECISION) for end in (self.lower, self.upper))
         floor, ceiling = floor_of(low), ceiling_of(high)
-        assert floor is not None and ceiling is not None  # noqa: S101, PT018 - both ends are finite
+        if floor is None or ceiling is None:  # a finite end that is too large to be enclosed
+            raise NumericalError("bracket", "has an end that cannot be enclosed", "choose less extreme parameters")
         return floor, ceiling
 
     def scaled(self, factor: Scalar | Number) -> Bracket:

@@ -17,6 +17,7 @@ from hypothesis import given, strategies as st
 from dpspec import api
 from dpspec.base.errors import PictureError
 from dpspec.base.exact import Bracket
+from dpspec.cli import main
 from dpspec.extension import installed
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.integers import DiscreteGaussianLaw
@@ -174,6 +175,12 @@ def test_samples_are_sorted_dense_where_it_is_steep_and_bounded(most):
 
 
 # --- pictures -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_offers_every_panel():
+    """It has a list of its own, so that its help does not load what draws."""
+    (panel,) = (option for option in main.commands["curve"].params if option.name == "panel")
+    assert tuple(panel.type.choices) == PANELS
 
 
 @pytest.mark.parametrize(

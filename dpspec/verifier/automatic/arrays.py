@@ -15,6 +15,7 @@ entry to keep it or leave it out, makes a sample, in which each entry is by itse
 
 from __future__ import annotations
 
+import collections
 import dis
 import functools
 import math
@@ -450,6 +451,8 @@ def of_listed(  # noqa: PLR0911 (one line per function)
     of_numpy = getattr(function, "__module__", None) == "numpy" or isinstance(function, np.ufunc)
     if function is len and len(args) == 1:
         return first.size()
+    if function is collections.Counter and len(args) == 1 and not options and not first.is_array:
+        return GrownCounts.of(first)
     if of_numpy and name in ("array", "asarray") and len(args) <= 2 and options.keys() <= {"dtype"}:
         return first.array(*args[1:], **options)
     if of_numpy and name == "bincount" and len(args) == 1 and options.keys() == {"minlength"}:
@@ -472,13 +475,15 @@ def _sums(table: WholeList, name: str) -> Any:
 
 @attrs.frozen(eq=False)
 class WholeListMethod:
-    """A method of a list or an array of the dataset."""
+    """A method of a list or an array of the dataset, or of a counter of its entries."""
 
-    listed: WholeList
+    listed: WholeList | GrownCounts
     name: str
 
     def __call__(self, *args: Any) -> Any:
         listed = self.listed
+        if isinstance(listed, GrownCounts):
+            return listed.get(*args) if self.name == "get" else listed.refused()
         if self.name == "count" and not listed.is_array and len(args) == 1:
             return listed.count(*args)
         if listed.is_array and self.name in ("sum", "mean") and not args:
@@ -486,6 +491,48 @@ class WholeListMethod:
         if listed.is_array and self.name == "clip" and len(args) == 2:
             return listed.mapped(lambda kind: np.clip(kind, *args))
         return listed.refused(self.name)
+
+
+@attrs.frozen(eq=False, repr=False)
+class GrownCounts:
+    """How often each value occurs: a counter, or a dict that was filled entry by entry. Which keys it has, the data decide.
+
+    Args:
+        path: the run.
+        counts: the number of each value that may occur.
+        missing: what is there for others; None for a dict, which is only asked by `get` with a 0.
+    """
+
+    path: RandomPath
+    counts: dict[Any, Any]
+    missing: int | float | None = 0
+
+    @classmethod
+    def of(cls, listed: WholeList) -> GrownCounts:
+        """Counter(listed)."""
+        return cls(listed.path, {kind: listed.count(kind) for kind in listed.kinds if kind is not LEFT_OUT})
+
+    def __getitem__(self, key: Any) -> Any:
+        if self.missing is None or type(key) is NoisyNumber:
+            self._other()
+        return self.counts.get(key, self.missing)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Its method of that name, where it says the same of a value that does not occur."""
+        if type(default) is not int or default or type(self.missing) is float or type(key) is NoisyNumber:
+            self._other()
+        return self.counts.get(key, 0)
+
+    def refused(self) -> NoReturn:
+        """End the run, which asked for something else."""
+        self._other()
+
+    def _other(self, *_: Any) -> NoReturn:
+        rule = "was asked for more than the numbers of given values, which depends on which of them occur"
+        self.path.refuse(NotEnumerableError("a counter", rule, "start from all values, or have it sampled"))
+
+    __iter__ = __contains__ = __len__ = __bool__ = __eq__ = __hash__ = __setitem__ = __delitem__ = __or__ = __add__ = _other
+    __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = __sub__ = __and__ = __reversed__ = _other
 
 
 @attrs.frozen

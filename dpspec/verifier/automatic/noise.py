@@ -499,6 +499,12 @@ def array_of(parts: Sequence[Any], shape: tuple[int, ...]) -> Any:
     return found.reshape(shape)
 
 
+def difference_of(left: Any, right: Any) -> NoiseFormula:
+    """The expression of left - right, of which one is a drawn number at least."""
+    made = left if type(left) is NoisyNumber else right
+    return _difference(made._part(left), made._part(right))
+
+
 def _difference(left: NoiseFormula, right: NoiseFormula) -> NoiseFormula:
     if isinstance(left, Affine) and isinstance(right, Affine):
         return left.plus(right, Fraction(-1))

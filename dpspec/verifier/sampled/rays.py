@@ -57,7 +57,7 @@ class _Seen:
 
 
 @attrs.define(eq=False)
-class _Walk:
+class _RayWalk:
     """One ray and what was seen on it."""
 
     calls: Calls
@@ -118,7 +118,7 @@ def jumping_pairs(calls: Calls, spec: PrivacySpec) -> list[ChosenPair]:
     trials = Trials.found_in(spec.space)
     found: list[ChosenPair] = []
     for ray in itertools.islice(trials.rays() if trials is not None else (), _RAYS):
-        walk = _Walk(calls, ray, spec)
+        walk = _RayWalk(calls, ray, spec)
         try:
             for bend in walk.bends():
                 place = walk.narrowed(*bend)

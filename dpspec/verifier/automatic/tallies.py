@@ -218,7 +218,7 @@ class EntryTally:
             return sample
         if kind is int and other is float and type(value) is int and value == 0:
             return FloatOrZero(1.0)
-        self.refuse("has a sum whose type depends on what is summed")
+        return self.refuse("has a sum whose type depends on what is summed")
 
     def refuse(self, what: str) -> NoReturn:
         """End the run."""

@@ -15,10 +15,11 @@ import pytest
 from dpspec_adapters.functions import PythonRandom, ReadRandom, System, needed
 from scipy import stats
 
+import dpspec as dp
 from dpspec import Attribute, BitVectors, Outcome, UnorderedRecords, ValueLists, build, verify
 from dpspec.base.errors import AdapterError, UnknownNameError, WantedShapeError
 from dpspec.plugin import AdaptedFunction
-from dpspec.verifier.entry import FunctionError, adapted
+from dpspec.verifier.entry import FunctionError, adapted, verify_claim
 
 BITS = BitVectors(length=2)
 PEOPLE = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")), Attribute(name="age", count=3)), most=2)
@@ -224,6 +225,28 @@ def test_what_stands_in_for_random_has_the_laws_of_it(call):
     seen = sorted({*drawn[0], *drawn[1]})
     table = np.array([[sample.count(one) for one in seen] for sample in drawn])
     assert len(seen) == 1 or stats.chi2_contingency(table).pvalue > 1e-9
+
+
+def counted_by_python(people: list, rng: random.Random):
+    return len(people) + rng.expovariate(1.0) - rng.expovariate(1.0)
+
+
+def loudly(people: list, rng: random.Random):
+    return len(people) + rng.expovariate(3.0) - rng.expovariate(3.0)
+
+
+def measured_by_python(people: list, rng: random.Random):
+    return [people.count(kind) + rng.choices([0, 1])[0] + rng.gauss(0, 1) for kind in (0, 1)]
+
+
+def test_noise_of_random_is_read_and_held_against_what_it_draws():
+    space = dp.value_lists(values=[0, 1])
+    pure = dp.spec(space=space, distance="add-remove", standard="pure", epsilon=1)
+    verdict = verify_claim(counted_by_python, pure, seconds=10)
+    assert (verdict.outcome, verdict.method, str(verdict.constant)) == (Outcome.VERIFIED, "derived", "1")
+    assert verify_claim(loudly, pure, seconds=10).outcome is Outcome.REFUTED
+    rho = dp.spec(space=space, distance="add-remove", standard="zCDP", rho="1/2")
+    assert verify_claim(measured_by_python, rho, seconds=10).outcome is Outcome.VERIFIED
 
 
 def test_the_same_bits_give_the_same_chances_wherever_they_are_asked_for():

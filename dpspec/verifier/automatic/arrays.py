@@ -38,6 +38,7 @@ from dpspec.verifier.automatic.noise import (
     NoiseDraw,
     NoisyNumber,
     array_of,
+    largest_of_counts,
     one_by_one,
 )
 from dpspec.verifier.automatic.path import RandomPath
@@ -97,6 +98,12 @@ def _largest(values: Any, *, least: bool = False) -> int:
     return one_by_one(parts, least=least)
 
 
+def _extreme(values: Any, *, least: bool) -> Any:
+    parts = _listed(values)
+    known = largest_of_counts(parts, least=least)
+    return parts[_largest(values, least=least)] if known is None else known
+
+
 def _clipped(value: Any, low: Any, high: Any) -> Any:
     if type(value) is np.ndarray:
         return array_of([_clipped(part, low, high) for part in _listed(value)], value.shape)
@@ -139,10 +146,10 @@ def _python(value: Any) -> Any:
 _OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "argmax": lambda a: np.int64(_largest(a)),
     "argmin": lambda a: np.int64(_largest(a, least=True)),
-    "max": lambda a: _listed(a)[_largest(a)],
-    "amax": lambda a: _listed(a)[_largest(a)],
-    "min": lambda a: _listed(a)[_largest(a, least=True)],
-    "amin": lambda a: _listed(a)[_largest(a, least=True)],
+    "max": lambda a: _extreme(a, least=False),
+    "amax": lambda a: _extreme(a, least=False),
+    "min": lambda a: _extreme(a, least=True),
+    "amin": lambda a: _extreme(a, least=True),
     "clip": _clipped,
     "sum": _summed,
     "mean": lambda a: _summed(a) / np.int64(len(_listed(a))),
@@ -435,6 +442,19 @@ def _bins(listed: WholeList, least: int) -> Any:
     return found
 
 
+def _histogram(listed: WholeList, bins: Any = 10, range: Any = None) -> tuple[Any, Any]:
+    """np.histogram, where the data do not decide where the bins end."""
+    if isinstance(bins, str) or (np.ndim(bins) == 0 and range is None):
+        listed._refuse("was counted in bins that depend on the entries")
+    known = [LEFT_OUT if kind is LEFT_OUT else np.histogram([kind], bins=bins, range=range) for kind in listed.kinds]
+    edges = np.histogram([], bins=bins, range=range)[1]
+    found = np.empty(len(edges) - 1, dtype=object)
+    for place in np.arange(len(found)):
+        parts = [one if one is LEFT_OUT else int(one[0][place]) for one in known]
+        found[place] = attrs.evolve(listed, is_array=False).total(parts).retyped(np.int64(1))
+    return found, edges
+
+
 def of_listed(  # noqa: PLR0911 (one line per function)
     function: Any, name: str, args: Sequence[Any], options: dict[str, Any]
 ) -> Any:
@@ -455,6 +475,8 @@ def of_listed(  # noqa: PLR0911 (one line per function)
         return GrownCounts.of(first)
     if of_numpy and name in ("array", "asarray") and len(args) <= 2 and options.keys() <= {"dtype"}:
         return first.array(*args[1:], **options)
+    if of_numpy and name == "histogram" and len(args) <= 2 and options.keys() <= {"bins", "range"}:
+        return _histogram(first, *args[1:], **options)
     if of_numpy and name == "bincount" and len(args) == 1 and options.keys() == {"minlength"}:
         return _bins(first, options["minlength"])
     if options or not of_numpy:

@@ -41,7 +41,7 @@ import numpy as np
 
 from dpspec.laws.exponential import Exponential
 from dpspec.verifier.automatic.path import Uniform
-from dpspec.verifier.automatic.tallies import SIGNS, added_to, again, counted_up, sign_of, simple_place, tallied_names
+from dpspec.verifier.automatic.tallies import SIGNS, added_to, counted_up, sign_of, tallied_names
 
 LoopNames = frozenset[str]
 _NONE: LoopNames = frozenset()
@@ -451,6 +451,7 @@ class _Rewriter(ast.NodeTransformer):
         self.own: list[frozenset[str]] = []
         self.tallies: list[tuple[int, frozenset[str]]] = []
         self.guarded = False
+        self.places = 0
 
     def _refusing(self, node: ast.stmt, what: str) -> list[ast.stmt]:
         return [node, _say("refuse", node, ast.Constant(what))] if self.depth else [node]
@@ -605,9 +606,11 @@ class _Rewriter(ast.NodeTransformer):
             return self._grown("summed", node, step)
         held = self._held(node.targets[0]) if len(node.targets) == 1 else None
         counted = counted_up(node)
-        if held is not None and counted is not None and self.tallies and simple_place(held[1]):
-            _, place, before, by, sign = counted
-            return self._grown_in(node, held[0], place, self.visit(before), by, sign)
+        if held is not None and counted is not None and self.tallies:
+            name, place, before, by, sign = counted
+            named, again = self._evaluated_once(self.visit(place))
+            asked = ast.Call(func=self.visit(before.func), args=[again, ast.Constant(0)], keywords=[])
+            return self._grown_in(node, name, named, _ask("call", node, asked.func, *asked.args), by, sign)
         if held is not None:
             name, place = held
             return _known_as(node, name, _ask("put", node, self.visit(node.value), _name(name), self.visit(place)))
@@ -621,10 +624,10 @@ class _Rewriter(ast.NodeTransformer):
         step, held = added_to(node), self._held(node.target)
         if step is not None and self._numbers(step[0]):
             return self._grown("grown", node, step)
-        if held is not None and sign_of(node.op) and simple_place(held[1]):
-            name, place = held
-            before = ast.copy_location(ast.Subscript(value=_name(name), slice=again(place), ctx=ast.Load()), node)
-            return self._grown_in(node, name, place, before, node.value, sign_of(node.op))
+        if held is not None and sign_of(node.op):
+            name, (named, again) = held[0], self._evaluated_once(self.visit(held[1]))
+            before = ast.copy_location(ast.Subscript(value=_name(name), slice=again, ctx=ast.Load()), node)
+            return self._grown_in(node, name, named, before, node.value, sign_of(node.op))
         written = SIGNS.get(type(node.op))
         if isinstance(node.target, ast.Name) and self.own and node.target.id in self.own[-1] and written is not None:
             name = node.target.id
@@ -635,6 +638,12 @@ class _Rewriter(ast.NodeTransformer):
         elif not isinstance(node.op, _SET_OPERATORS):
             node.value = _ask("operand", node.value, node.value)
         return node
+
+    def _evaluated_once(self, place: ast.expr) -> tuple[ast.expr, ast.expr]:
+        """An index where it is evaluated, and where it is used again; it is kept in a variable of its own."""
+        self.places += 1
+        name = f"{PREFIX}place_{self.places}"
+        return ast.NamedExpr(target=ast.Name(id=name, ctx=ast.Store()), value=place), _name(name)
 
     def _grown_in(  # noqa: PLR0917 (the parts of one statement)
         self, node: ast.stmt, name: str, place: ast.expr, before: ast.expr, by: ast.expr, sign: int

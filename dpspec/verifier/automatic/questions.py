@@ -51,9 +51,9 @@ from dpspec.verifier.automatic.arrays import (
 )
 from dpspec.verifier.automatic.generator import MODELLED, EnumeratingGenerator
 from dpspec.verifier.automatic.loops import PREFIX, LoopEntry, all_codes, global_names, rewritten, state_of
-from dpspec.verifier.automatic.noise import NoisyNumber
+from dpspec.verifier.automatic.noise import NoisyNumber, largest_of_counts, one_by_one
 from dpspec.verifier.automatic.path import RandomPath, Stop, Uniform, changed
-from dpspec.verifier.automatic.tallies import LoopSteps, place_of
+from dpspec.verifier.automatic.tallies import LoopSteps, Unwritten, place_of, unwritten
 from dpspec.verifier.observed import steady
 
 _builtins = operator.attrgetter("__builtins__")  # what a function takes for `builtins`; the type has no such name for mypy
@@ -163,12 +163,18 @@ class Questions:
             return self._looked_up(function, args, options)
         if function is np.random.default_rng and len(args) == 1 and type(args[0]) is EnumeratingGenerator:
             return args[0]
+        if function is np.empty and not options and len(args) == 1:
+            return unwritten(self.path, args[0])
         if type(function) is functools.partial:  # what it holds is asked about, wherever it was made
             return self.call(function.func, *function.args, *args, **{**function.keywords, **options})
         if function is isinstance or function is issubclass:
             self._classes(args[1:], of_generator=type(args[0]) is EnumeratingGenerator)
         if self.path.counting:
             self._counted(function, args, options)
+        if function in (max, min) and options.keys() <= {"key"}:
+            found = self._best(args, options.get("key"), least=function is min)
+            if found is not NotImplemented:
+                return found
         if type(function) is WholeListMethod or not callable(function) or self._follow(function):
             return function(*args, **options)
         name = getattr(function, "__name__", "")
@@ -220,12 +226,29 @@ class Questions:
         self._last_call = function
         return self.call(function, *args, **options)
 
+    def _best(self, args: tuple[Any, ...], key: Any, *, least: bool) -> Any:
+        """max or min of several values, where what is compared is drawn: one choice of the place, and not one after the other."""
+        values = args[0] if len(args) == 1 else args
+        chosen = [*values] if type(values) in _LISTED else []
+        if not chosen or (key is None and not any(type(one) is NoisyNumber for one in chosen)):
+            return NotImplemented
+        known = largest_of_counts(chosen, least=least) if key is None else None
+        if known is not None:
+            return known
+        keys = chosen if key is None else [self.call(key, one) for one in chosen]
+        drawn = [one for one in keys if type(one) is NoisyNumber]
+        if len(drawn) == len(keys) > 1 and all(isinstance(one.sample, float) for one in drawn):
+            return chosen[drawn[0].best_of(drawn, least=least)]
+        return chosen[one_by_one(keys, least=least)]
+
     def _of_drawn(self, function: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """What a known callable does with drawn numbers, where that is modelled."""
         owner = getattr(function, "__self__", None)
         if type(owner) is list and name == "index" and len(args) == 1 and not options and holds_drawn(owner):
             found = place_of(owner, args[0])
             return NotImplemented if found is None else found
+        if type(owner) is EnumeratingGenerator and name == "choice" and holds_drawn(options.get("p", args[3:4])):
+            return function(*args, **options)
         of_array = type(owner) is np.ndarray and owner.dtype.hasobject and holds_drawn(owner)
         given = (owner, *args) if of_array else args
         if id(function) in known.OF_SYMBOLS - _STEPS_OF_PYTHON:
@@ -765,6 +788,7 @@ class Questions:
         return tuple(held), parts(held.values())
 
 
+_LISTED: tuple[type, ...] = (list, tuple, range, dict, type({}.keys()), type({}.values()), type({}.items()))
 _WALKING_PARTS = ("from_iterable", "starmap", "dict", "OrderedDict", "defaultdict", "update")
 _OF_MEMORY = frozenset({
     "base", "ctypes", "data", "dump", "dumps", "flags", "getfield", "setfield", "setflags", "strides", "tofile", "view",
@@ -827,7 +851,7 @@ def _generated(function: types.FunctionType, base: type) -> bool:
 def _symbols(value: Any, depth: int = 3) -> bool:
     """Whether a container holds symbolic draws."""
     if type(value) is np.ndarray:
-        return value.dtype.hasobject and any(type(part) in (Uniform, NoisyNumber) for part in value.flat)
+        return value.dtype.hasobject and any(type(part) in (Uniform, NoisyNumber, Unwritten) for part in value.flat)
     parts: Iterator[Any] = iter(value.values() if type(value) is dict else value)
     return any(
         type(part) in (Uniform, NoisyNumber)

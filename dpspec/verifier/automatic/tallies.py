@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import ast
 import collections
-import copy
 import functools
 import operator
 import sys
@@ -85,7 +84,7 @@ def added_to(node: ast.AST) -> tuple[str, ast.expr, int] | None:
     return None
 
 
-def counted_up(node: ast.Assign) -> tuple[str, ast.expr, ast.expr, ast.expr, int] | None:
+def counted_up(node: ast.Assign) -> tuple[str, ast.expr, ast.Call, ast.expr, int] | None:
     """Of `d[k] = d.get(k, 0) + e`: d, k, d.get(k, 0), e and the sign; None for anything else."""
     match node:
         case ast.Assign(
@@ -115,17 +114,6 @@ def _breaks(body: Sequence[ast.stmt]) -> bool:
         if isinstance(statement, ast.For) and _breaks(statement.orelse):
             return True
     return False
-
-
-def simple_place(node: ast.expr) -> bool:
-    """Whether an index may be evaluated twice: names, constants, and sums of them."""
-    allowed = (ast.Name, ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Load)
-    return all(isinstance(part, allowed) for part in ast.walk(node))
-
-
-def again(node: ast.expr) -> ast.expr:
-    """A copy of an expression, to be read."""
-    return copy.deepcopy(node)
 
 
 # --- a loop while it runs ---------------------------------------------------------------------------
@@ -342,7 +330,8 @@ class LoopSteps:
         return self._assigned(value, held, place, alone=alone)
 
     def _assigned(self, value: Any, held: Any, place: Any, *, alone: bool) -> Any:
-        if type(held) is np.ndarray and not self.asking.path.counting and (type(value) is NoisyNumber or holds_drawn(held)):
+        is_array = type(held) is np.ndarray and not self.asking.path.counting
+        if is_array and (type(value) is NoisyNumber or holds_drawn(held) or is_open(held)):
             return self._filled(value, held, place, alone=alone)
         self.asking.item(held)
         held[place] = value
@@ -356,7 +345,8 @@ class LoopSteps:
             rule = "is put into an array that is not of doubles, or is cut there, or that has another name"
             self.asking.path.refuse(NotEnumerableError("a drawn number", rule, "make a list"))
         array[place] = known
-        return array
+        is_plain = alone and not is_open(array) and not holds_drawn(array)
+        return array.astype(type(known)) if is_plain else array
 
 
 def _stepped(value: Any, by: Any, sign: int) -> Any:
@@ -411,10 +401,38 @@ def opened(array: Any, *, alone: bool) -> Any:
     return found
 
 
+@attrs.frozen(eq=False, repr=False)
+class Unwritten:
+    """What stands in memory that nothing was written to: it may be moved, and never looked at."""
+
+    path: RandomPath
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        self.path.refuse(NotEnumerableError("numpy.empty", "is looked at where nothing was written", "start from np.zeros"))
+
+    __bool__ = __float__ = __int__ = __index__ = __eq__ = __hash__ = __lt__ = __le__ = __gt__ = __ge__ = __repr__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __neg__ = __abs__ = _refuse
+    __str__ = __format__ = __round__ = __pow__ = __mod__ = __floordiv__ = _refuse
+
+
+def unwritten(path: RandomPath, shape: Any) -> Any:
+    """np.empty(shape)."""
+    found = np.empty(shape, dtype=object)
+    flat = found.reshape(-1)
+    for place in range(flat.size):
+        flat[place] = Unwritten(path)
+    return found
+
+
+def is_open(array: Any) -> bool:
+    """Whether some entry was never written."""
+    return bool(array.dtype.hasobject) and any(type(part) is Unwritten for part in array.flat)
+
+
 def entry_for(array: Any, value: Any) -> Any:
     """What an opened array holds when a number is assigned: a double or a whole number, as its other entries are; None for
     others."""
-    kinds = {type(part.sample) if type(part) is NoisyNumber else type(part) for part in array.flat}
+    kinds = {type(part.sample) if type(part) is NoisyNumber else type(part) for part in array.flat} - {Unwritten} or {np.float64}
     sample = value.sample if type(value) is NoisyNumber else value
     if kinds == {np.float64} and isinstance(sample, (int, float, np.int64)):
         return value.applied(np.float64, "float", [value]) if type(value) is NoisyNumber else np.float64(value)

@@ -383,5 +383,6 @@ def test_what_comes_next_depends_on_function_and_arguments(function, constant):
     assert str(verify_claim(function, PEOPLE, seconds=10).constant) == constant
 
 
+@pytest.mark.slow
 def test_calls_that_are_counted_are_no_state():
     assert verify_claim(counts_its_calls, PEOPLE, seconds=4).outcome.value != "verified"

@@ -284,6 +284,8 @@ class DatasetAdapter(ABC):
 
     annotations: ClassVar[tuple[str, ...]] = ()
     """Annotations of a function's first parameter that ask for it, such as ``pandas.DataFrame`` or ``list[dict]``."""
+    by_entry: ClassVar[bool] = False
+    """Whether it is a list, or an array of numbers, whose entries are made of one entry of the dataset each, in its order."""
 
     @abstractmethod
     def written(self, dataset: Dataset, space: DatasetSpace) -> Any:

@@ -51,7 +51,13 @@ SELECTIONS = [by_weights, by_shifted_weights, by_plain_weights, by_gumbel_noise]
 
 @pytest.mark.parametrize(
     "function",
-    [by_shifted_weights, *(pytest.param(one, marks=pytest.mark.slow) for one in (by_weights, by_plain_weights, by_gumbel_noise, by_exponential_noise))],
+    [
+        by_shifted_weights,
+        *(
+            pytest.param(one, marks=pytest.mark.slow)
+            for one in (by_weights, by_plain_weights, by_gumbel_noise, by_exponential_noise)
+        ),
+    ],
     ids=lambda one: one.__name__,
 )
 def test_natural_selections_are_verified_on_all_answers(function):

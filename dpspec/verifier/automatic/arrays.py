@@ -16,6 +16,7 @@ entry to keep it or leave it out, makes a sample, in which each entry is by itse
 from __future__ import annotations
 
 import collections
+import copy
 import dis
 import functools
 import math
@@ -564,13 +565,19 @@ class SymbolicDataset:
     Args:
         kinds: of a list, what an entry may be; of counts, the cells.
         is_counts: whether the dataset is written as a list of its counts.
+        handed: what the code gets for an entry of each kind, where that is something else, as a list or an array.
     """
 
     kinds: tuple[Any, ...]
     is_counts: bool
+    handed: Any = None
 
     def at(self, path: RandomPath) -> Any:
         """What the code gets in a run."""
         symbols = [NoiseDraw(-place - 1, COUNT, Fraction(0)) for place in range(len(self.kinds))]
         counts = tuple(NoisyNumber(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
-        return list(counts) if self.is_counts else WholeList(path, self.kinds, counts)
+        if self.is_counts:
+            return list(counts)
+        if self.handed is None:
+            return WholeList(path, self.kinds, counts)
+        return WholeList(path, tuple(copy.deepcopy(one) for one in self.handed), counts, type(self.handed) is np.ndarray)

@@ -72,6 +72,7 @@ class Tuples(DatasetAdapter):
     """
 
     name: ClassVar[str] = "tuples"
+    by_entry: ClassVar[bool] = True
 
     def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
         return list(table_of(dataset, space, self.name)[1])
@@ -90,6 +91,7 @@ class Dicts(DatasetAdapter):
 
     name: ClassVar[str] = "dicts"
     annotations: ClassVar[tuple[str, ...]] = ("list[dict]",)
+    by_entry: ClassVar[bool] = True
 
     def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
         columns, rows = table_of(dataset, space, self.name)
@@ -143,6 +145,7 @@ class NumpyArrays(DatasetAdapter):
 
     name: ClassVar[str] = "numpy"
     annotations: ClassVar[tuple[str, ...]] = ("numpy.ndarray",)
+    by_entry: ClassVar[bool] = True
 
     def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
         _check_one_sort([value for column in values_of_columns(dataset, space, self.name) for value in column], self.name)

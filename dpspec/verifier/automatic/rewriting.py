@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dpspec.verifier.automatic.loops import SCOPES, live_at_heads, own_nodes
-from dpspec.verifier.automatic.tallies import SIGNS, added_to, counted_up, sign_of, tallied_names
+from dpspec.verifier.automatic.tallies import SIGNS, added_to, counted_up, sign_of, step_of, tallied_names
 
 PREFIX = "_dpspec_"
 _DEFERRED = __future__.annotations.compiler_flag  # a prompt that imported it compiles what is typed later with it
@@ -314,14 +314,14 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         step = added_to(node)
         if step is not None and self._numbers(step[0]):
-            return self._grown("summed", node, step)
+            return self._grown(node, step, in_place=False)
         held = self._held(node.targets[0]) if len(node.targets) == 1 else None
         counted = counted_up(node)
         if held is not None and counted is not None and self.tallies:
             name, place, before, by, sign = counted
             named, again = self._evaluated_once(self.visit(place))
-            asked = ast.Call(func=self.visit(before.func), args=[again, ast.Constant(0)], keywords=[])
-            return self._grown_in(node, name, named, _ask("call", node, asked.func, *asked.args), by, sign)
+            value = _ask("call", node, self.visit(before.func), again, ast.Constant(0))
+            return self._grown_in(node, name, named, value, by, step_of(sign, in_place=False))
         if held is not None:
             name, place = held
             return _known_as(node, name, _ask("put", node, self.visit(node.value), _name(name), self.visit(place)))
@@ -334,11 +334,11 @@ class _Rewriter(ast.NodeTransformer):
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         step, held = added_to(node), self._held(node.target)
         if step is not None and self._numbers(step[0]):
-            return self._grown("grown", node, step)
+            return self._grown(node, step, in_place=True)
         if held is not None and sign_of(node.op):
             name, (named, again) = held[0], self._evaluated_once(self.visit(held[1]))
             before = ast.copy_location(ast.Subscript(value=_name(name), slice=again, ctx=ast.Load()), node)
-            return self._grown_in(node, name, named, before, node.value, sign_of(node.op))
+            return self._grown_in(node, name, named, before, node.value, step_of(sign_of(node.op), in_place=True))
         written = SIGNS.get(type(node.op))
         if isinstance(node.target, ast.Name) and self.own and node.target.id in self.own[-1] and written is not None:
             name = node.target.id
@@ -357,10 +357,10 @@ class _Rewriter(ast.NodeTransformer):
         return ast.NamedExpr(target=ast.Name(id=name, ctx=ast.Store()), value=place), _name(name)
 
     def _grown_in(  # noqa: PLR0917 (the parts of one statement)
-        self, node: ast.stmt, name: str, place: ast.expr, before: ast.expr, by: ast.expr, sign: int
+        self, node: ast.stmt, name: str, place: ast.expr, before: ast.expr, by: ast.expr, step: str
     ) -> ast.stmt:
         numbers = _numbered(number for number, _ in self.tallies)
-        asked = _ask("grown_in", node, _name(name), place, before, self.visit(by), ast.Constant(sign), numbers)
+        asked = _ask("grown_in", node, _name(name), place, before, self.visit(by), ast.Constant(step), numbers)
         return _known_as(node, name, asked)
 
     def _numbers(self, name: str) -> list[int]:
@@ -375,10 +375,10 @@ class _Rewriter(ast.NodeTransformer):
                     return name, place
         return None
 
-    def _grown(self, question: str, node: ast.stmt, step: tuple[str, ast.expr, int]) -> ast.AST:
+    def _grown(self, node: ast.stmt, step: tuple[str, ast.expr, int], *, in_place: bool) -> ast.AST:
         name, by, sign = step
-        numbers = _numbered(self._numbers(name))
-        return _known_as(node, name, _ask(question, node, _name(name), self.visit(by), ast.Constant(sign), numbers))
+        written = ast.Constant(step_of(sign, in_place=in_place))
+        return _known_as(node, name, _ask("grown", node, _name(name), self.visit(by), written, _numbered(self._numbers(name))))
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
         self.generic_visit(node)

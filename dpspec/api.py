@@ -286,8 +286,8 @@ def compose(
     Args:
         specifications: the releases: five blocks, specifications or files.
         times: how often each is released; once, when it is left out.
-        delta: the delta at which epsilon is asked for.
-        epsilon: the epsilon at which delta is asked for, instead.
+        delta: the probability delta at which epsilon is asked for.
+        epsilon: the privacy loss (in nats) at which delta is asked for, instead.
         like: a specification whose space and input divergence the result is stated in.
 
     Raises:
@@ -345,7 +345,8 @@ def curve(
         panel: ``trade-off``, ``profile`` (epsilon and delta), ``renyi``, ``power``, ``posterior`` or ``error`` (of counts).
         size: ``slide``, ``column``, ``poster`` or ``page``.
         theme: ``light`` or ``dark``.
-        distance: how far apart the two datasets are that are told apart; without it the smallest step that a universe holds.
+        distance: how far apart the two datasets are that are told apart, in units of the input divergence; without it the
+            smallest step that a universe holds.
         level: for posteriors, the level of the test, in (0, 1).
         out: a file that the picture is written into; ends in .svg, .png or .pdf.
         progress: called with (done, in all).

@@ -279,6 +279,8 @@ def signature(cls: type) -> inspect.Signature:
 def _default(value: Any) -> Any:
     if isinstance(value, (Number, Fraction)):
         return _Written(value)
+    if isinstance(value, tuple) and any(isinstance(entry, (Number, Fraction)) for entry in value):
+        return _Written(f"({', '.join(map(str, value))}{',' if len(value) == 1 else ''})")
     return value if value is None or isinstance(value, (str, int, tuple)) else _Written(value)
 
 
@@ -307,8 +309,7 @@ def _type(domain: Domain) -> str:
         return f"{attributes}{one}Sequence[{item}]"
     if isinstance(domain, Pairs):
         return f"Mapping[str, {_type(domain.item)}]"
-    kind = {"Rational": "NumberLike", "Exact": "NumberLike", "Integer": "int", "Text": "str", "Truth": "bool"}
-    return kind.get(type(domain).__name__, "Any")
+    return domain.python
 
 
 def documentation(cls: type, registry: Registry) -> str:

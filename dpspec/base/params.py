@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 class Domain(ABC):
     """The set of values that a parameter may take."""
 
+    python = "Any"
+    """The type of what may be given, as Python writes it; signatures and editors show it."""
+
     @abstractmethod
     def read(self, value: Any, subject: str) -> Any:
         """The value as it is stored; raises ParameterError naming `subject`."""
@@ -99,6 +102,7 @@ class Rational(_Range):
     """An exact rational number."""
 
     kind = "rational"
+    python = "NumberLike"
 
     def read(self, value: Any, subject: str) -> Fraction:
         read = rational(value, subject)
@@ -118,6 +122,7 @@ class Exact(_Range):
     """An exact extended real: a rational, logarithms of rationals, a square root, or infinity."""
 
     kind = "exact number"
+    python = "NumberLike"
 
     def read(self, value: Any, subject: str) -> Number:
         read = number(value, subject)
@@ -133,6 +138,7 @@ class Integer(_Range):
     """An integer."""
 
     kind = "integer"
+    python = "int"
 
     def read(self, value: Any, subject: str) -> int:
         read = rational(value, subject)
@@ -154,6 +160,8 @@ class Integer(_Range):
 @attrs.frozen
 class Text(Domain):
     """A non-empty text; with `choices`, one of them; with `empty`, also the text without letters."""
+
+    python = "str"
 
     choices: tuple[str, ...] = ()
     empty: bool = attrs.field(default=False, kw_only=True)
@@ -180,6 +188,8 @@ class Text(Domain):
 @attrs.frozen
 class Truth(Domain):
     """True or false."""
+
+    python = "bool"
 
     def read(self, value: Any, subject: str) -> bool:
         if not isinstance(value, bool):
@@ -265,6 +275,8 @@ class Pairs(Domain):
 @attrs.frozen
 class Data(Domain):
     """A plain value of text, integers and nested lists of them, stored as nested tuples: a dataset as it is written."""
+
+    python = "str | int | Sequence[Any]"
 
     def read(self, value: Any, subject: str) -> Any:
         if isinstance(value, (list, tuple)):

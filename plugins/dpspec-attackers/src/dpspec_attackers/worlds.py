@@ -50,6 +50,8 @@ IN_DOUBT = InDoubt(0, 1, open_low=True, open_high=True)
 class Weighted(params.Domain):
     """A list of pairs [dataset, probability] whose probabilities are exact, not negative, and sum to one."""
 
+    python = "str | Mapping[Any, NumberLike] | Sequence[tuple[Any, NumberLike]]"
+
     def read(self, value: Any, subject: str) -> WrittenPrior:
         if (isinstance(value, str) and value == "uniform") or (isinstance(value, tuple) and not value):
             return ()

@@ -296,6 +296,8 @@ ProfileFunction = Callable[[Fraction, Fraction], object]
 class FunctionOfPriors(params.Domain):
     """A function of two priors, given as it is or as the text module:name; the current directory is looked through first."""
 
+    python = "str | Callable[..., NumberLike]"
+
     def read(self, value: Any, subject: str) -> ProfileFunction:
         if callable(value):
             return value  # type: ignore[no-any-return]

@@ -334,6 +334,27 @@ class LibraryError(DpspecError):
     exit_code = 4
 
 
+class MissingLibraryError(DpspecError):
+    """What was asked for needs an optional library, which is not installed; nothing was read or written.
+
+    Args:
+        subject: what needs it.
+        library: its name.
+        brings: the distribution, with its extra, that brings it.
+        instead: what works without it.
+        value: as in `DpspecError`.
+
+    >>> print(MissingLibraryError("picture", "matplotlib", "dpspec[pdf]", "choose the ending .svg", value="a.pdf"))
+    picture=a.pdf: needs the library matplotlib, which is not installed: pip install "dpspec[pdf]", or choose the ending .svg
+    """
+
+    code = "missing-library"
+
+    def __init__(self, subject: str, library: str, brings: str, instead: str = "", *, value: object = _ABSENT) -> None:
+        advice = f'pip install "{brings}"' + (f", or {instead}" if instead else "")
+        super().__init__(subject, f"needs the library {library}, which is not installed", advice, value=value)
+
+
 class OwnFaultError(DpspecError):
     """A fault of dpspec itself, not of the input."""
 
@@ -342,7 +363,7 @@ class OwnFaultError(DpspecError):
 
 
 class WorkersError(DpspecError):
-    """The workers that were asked for are not installed, are not reached, or lost what they need to go on."""
+    """The workers that were asked for are not reached, or lost what they need to go on."""
 
     code = "workers"
     exit_code = 4

@@ -3,7 +3,6 @@
 import itertools
 import json
 import random
-import sys
 
 import polars as pl
 import pytest
@@ -482,14 +481,6 @@ def test_files_of_statistical_packages_bring_their_codebook(run, tmp_path, suffi
     assert released(run, spec, path, tmp_path / "out")["released"][0]["file"] == f"released{suffix}"
     path.write_bytes(path.read_bytes()[:100])
     assert run("release", spec, path, "--out", tmp_path / "again").err.count("\n") == 1
-
-
-def test_a_missing_library_is_one_line(run, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyreadstat", None)
-    (tmp_path / "t.sav").write_bytes(b"$FL2")
-    done = run("new", "spec", "--from", tmp_path / "t.sav", "--dir", tmp_path)
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert 'pip install "dpspec-tables[statistics]"' in done.err
 
 
 def test_columns_stand_for_themselves_in_every_order(run, tmp_path):

@@ -94,12 +94,6 @@ def test_faults_are_those_of_check(specs):
     assert (found.code, found.is_error) == ("no-number", False)
 
 
-def test_a_missing_library_is_one_line(run, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pygls.lsp.server", None)
-    done = run("lsp")
-    assert (done.code, done.err) == (4, 'pygls: is not installed: pip install "dpspec[lsp]"\n')
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_client_gets_answers_over_the_streams(specs, tmp_path):

@@ -56,7 +56,7 @@ CONSTRUCTED = [entry for entry in ENTRIES if entry.kind in KINDS]
 
 @pytest.mark.parametrize("entry", CONSTRUCTED, ids=lambda entry: entry.qualified_name)
 def test_help_and_hover_show_the_same(entry) -> None:
-    """`help` of the constructor has each parameter with its domain and its meaning; over a key of a file, an editor shows them."""
+    """`help` of the constructor has each parameter with its domain and meaning; over a key of a file, an editor shows them."""
     name = entry.name.replace("-", "_")
     make = getattr(dp, name, None) or getattr(dp, name.removesuffix("_"))
     text = " ".join(pydoc.render_doc(make, renderer=pydoc.plaintext).split())

@@ -81,6 +81,16 @@ def _escaped(letter: str) -> str:
 # --- small texts ----------------------------------------------------------------------------------
 
 
+def named(name: str) -> str:
+    r"""A name as a message shows it: harmless, and in quotes where it is empty or holds a blank, which nobody sees otherwise.
+
+    >>> print(named("age"), named(" workclass"), named("a\x07 b"))
+    age ' workclass' 'a\x07 b'
+    """
+    text = harmless(name, keep="")
+    return text if text and not any(letter.isspace() for letter in text) else f"'{text}'"
+
+
 def count(amount: int, noun: str, plural: str | None = None) -> str:
     """A number with its noun.
 
@@ -175,7 +185,8 @@ def _bare(cls: type[DpspecError], args: tuple[Any, ...]) -> DpspecError:
 def _short(value: object, limit: int = 80) -> str:
     """``repr`` cut to a length that a terminal line can hold."""
     text = harmless(value if isinstance(value, str) else repr(value), keep="")
-    return text if len(text) <= limit else text[: limit - 3] + "..."
+    text = text if len(text) <= limit else text[: limit - 3] + "..."
+    return f"'{text}'" if isinstance(value, str) and (not text or text != text.strip()) else text
 
 
 class ParameterError(DpspecError, ValueError):

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform
 
 import attrs
 
-from dpspec.base.errors import DpspecError, Faults, MissingKeyError, ParameterError, UnknownKeyError
+from dpspec.base.errors import DpspecError, Faults, MissingKeyError, ParameterError, UnknownKeyError, named
 from dpspec.base.exact import INFINITY, Number, NumberLike, number, rational
 
 if TYPE_CHECKING:
@@ -357,8 +357,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
     if close:
-        return f"did you mean {' or '.join(close)}?"
-    return f"known: {', '.join(known)}" if known and len(known) <= 24 else ""
+        return f"did you mean {' or '.join(map(named, close))}?"
+    return f"known: {', '.join(map(named, known))}" if known and len(known) <= 24 else ""
 
 
 # --- declared parameters, and objects from tables -------------------------------------------------

@@ -17,6 +17,7 @@ from dpspec.api import (
     order as order,
     read as read,
     release as release,
+    replay as replay,
     risk as risk,
     verify as verify,
 )

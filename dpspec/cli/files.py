@@ -161,17 +161,16 @@ def _go_together(
 
 
 def _replay(path: str, function: str | None, as_json: bool) -> int:
-    from dpspec.extension import installed
-    from dpspec.report import json, text
+    from dpspec.api import replay
+    from dpspec.report import json, shown
     from dpspec.report.terminal import Work
     from dpspec.verifier.entry import load_function
-    from dpspec.verifier.replay import replay
 
     named = None if function is None else load_function(function).call
     with Work("replaying") as work:
-        found = replay(path, registry=installed().registry, mechanism=named, progress=work)
+        found = replay(path, named, progress=work)
     code = Word[found.outcome.name].exit_code
-    say(json.document("verify", code, json.replayed(path, found)) if as_json else text.replayed(path, found))
+    say(json.document("verify", code, json.replayed(found)) if as_json else shown.printed(found))
     return code
 
 

@@ -78,7 +78,9 @@ def drawn(*parts: RenderableType, plain: bool = False) -> str:
     """The parts as one text without trailing blanks; coloured on a terminal unless NO_COLOR is set, or it is to be `plain`."""
     page = io.StringIO()
     coloured = _on_terminal() and not plain
-    console = Console(file=page, width=width(), force_terminal=coloured, highlight=False, markup=False, emoji=False)
+    console = Console(
+        file=page, width=width(), force_terminal=coloured, force_jupyter=False, highlight=False, markup=False, emoji=False
+    )  # in a notebook, too, it is drawn here: rich would show it there and then
     for part in parts:
         console.print(_Harmless(part), soft_wrap=isinstance(part, Text) and part.no_wrap is True)
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())

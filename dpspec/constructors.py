@@ -22,6 +22,7 @@ from dpspec.base.errors import (
     ParameterError,
     UnknownKeyError,
     UnknownNameError,
+    with_article,
 )
 from dpspec.base.exact import Number
 from dpspec.base.late import at
@@ -177,7 +178,9 @@ class _Constructing(Structurer):
     def absent(self, key: str, declared: Mapping[str, Parameter], table: Mapping[str, Any], path: str) -> Any:
         if key in difflib.get_close_matches(key, [given for given in table if given not in declared], n=1):
             return FAILED
-        return self.fail(MissingKeyError(f"{path}({key})", "is missing", f"give a {declared[key].domain.describe()}"), path)
+        return self.fail(
+            MissingKeyError(f"{path}({key})", "is missing", f"give {with_article(declared[key].domain.describe())}"), path
+        )
 
     def _prepared(self, domain: Domain, value: Any, path: str) -> Any:
         if isinstance(domain, Registered):

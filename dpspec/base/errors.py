@@ -100,6 +100,17 @@ def count(amount: int, noun: str, plural: str | None = None) -> str:
     return f"{amount:,} {noun if amount == 1 else plural or noun + 's'}"
 
 
+def with_article(noun: str) -> str:
+    """A noun phrase as a sentence goes on with it.
+
+    >>> with_article("integer in [1, 2]"), with_article("rational in (0, 1)"), with_article("one of a, b")
+    ('an integer in [1, 2]', 'a rational in (0, 1)', 'one of a, b')
+    """
+    if noun.startswith(("one of ", "true or ", "a ")):
+        return noun
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
 def value_text(value: Hashable, limit: int = 120) -> str:
     """A plain value, nested tuples without the quotes and commas of Python.
 

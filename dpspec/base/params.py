@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform
 
 import attrs
 
-from dpspec.base.errors import DpspecError, Faults, MissingKeyError, ParameterError, UnknownKeyError, named
+from dpspec.base.errors import DpspecError, Faults, MissingKeyError, ParameterError, UnknownKeyError, count, named, with_article
 from dpspec.base.exact import INFINITY, Number, NumberLike, number, rational
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class _Range(Domain):
                 self._refuse(value, subject)
 
     def _refuse(self, value: object, subject: str) -> None:
-        raise ParameterError(subject, f"must be a {self.describe()}", value=str(value))
+        raise ParameterError(subject, f"must be {with_article(self.describe())}", value=str(value))
 
     def describe(self) -> str:
         if self.low is None and self.high is None:
@@ -217,10 +217,10 @@ class Items(Domain):
 
     def read(self, value: Any, subject: str) -> tuple[Any, ...]:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
-            raise ParameterError(subject, f"must be a {self.describe()}", value=value)
+            raise ParameterError(subject, f"must be {with_article(self.describe())}", value=value)
         read = collect(partial(self.item.read, entry, f"{subject}[{place}]") for place, entry in enumerate(value))
         if len(read) < self.least:
-            raise ParameterError(subject, f"needs at least {self.least} items", value=value)
+            raise ParameterError(subject, f"needs at least {count(self.least, 'item')}", value=value)
         return tuple(read)
 
     def describe(self) -> str:
@@ -247,11 +247,11 @@ class Pairs(Domain):
     def read(self, value: Any, subject: str) -> tuple[tuple[str, Any], ...]:
         pairs = value.items() if isinstance(value, Mapping) else value
         if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-            raise ParameterError(subject, f"must be a {self.describe()}", value=value)
+            raise ParameterError(subject, f"must be {with_article(self.describe())}", value=value)
         read: dict[str, Any] = {}
         for pair in pairs:
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-                raise ParameterError(subject, f"must be a {self.describe()}", value=pair)
+                raise ParameterError(subject, f"must be {with_article(self.describe())}", value=pair)
             key = str(pair[0])
             if key in read:
                 raise ParameterError(subject, "names a key twice", value=key)
@@ -309,7 +309,7 @@ class Registered(Domain):
 
     def read(self, value: Any, subject: str) -> Any:
         if value is None or isinstance(value, (str, int, float, Mapping, list)):
-            raise ParameterError(subject, f"must be a {self.describe()}", value=value)
+            raise ParameterError(subject, f"must be {with_article(self.describe())}", value=value)
         return value
 
     def describe(self) -> str:
@@ -379,7 +379,7 @@ class Nested(Domain):
             return value
         if isinstance(value, Mapping):
             return build(self.cls, value, subject)
-        raise ParameterError(subject, f"must be a {self.describe()}", value=value)
+        raise ParameterError(subject, f"must be {with_article(self.describe())}", value=value)
 
     def describe(self) -> str:
         return f"table of {self.cls.__name__.lower()} parameters"
@@ -519,7 +519,7 @@ class Structurer:
 
     def absent(self, key: str, declared: Mapping[str, Parameter], table: Mapping[str, Any], path: str) -> Any:
         """FAILED, with a fault: a required parameter that the table does not name."""
-        advice = f"give a {declared[key].domain.describe()}"
+        advice = f"give {with_article(declared[key].domain.describe())}"
         return self.fail(MissingKeyError(f"{path}.{key}", "is missing", advice), path)
 
     def attempt(self, path: str, call: Callable[[], Any]) -> Any:

@@ -57,7 +57,7 @@ class Weighted(params.Domain):
             return ()
         pairs = list(value.items()) if isinstance(value, Mapping) else value
         if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-            raise errors.PriorError(subject, f"must be a {self.describe()}", "or write uniform", value=value)
+            raise errors.PriorError(subject, f"must be {errors.with_article(self.describe())}", "or write uniform", value=value)
         held: dict[Any, Fraction] = {}
         for pair in pairs:
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:

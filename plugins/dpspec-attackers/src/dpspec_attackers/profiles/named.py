@@ -304,7 +304,10 @@ class FunctionOfPriors(params.Domain):
         module, colon, name = str(value).partition(":")
         if not (module and colon and name):
             raise ParameterError(
-                subject, f"must be a {self.describe()}", "such as profiles:cautious for profiles.py", value=value
+                subject,
+                f"must be {errors.with_article(self.describe())}",
+                "such as profiles:cautious for profiles.py",
+                value=value,
             )
         if os.getcwd() not in sys.path:
             sys.path.insert(0, os.getcwd())

@@ -49,13 +49,11 @@ def ran(tmp_path_factory):
 
     cells = [nbformat.v4.new_code_cell(dedent(text).strip()) for text in CELLS.values()]
     config = Config(KernelManager={"transport_encryption": "auto"})  # as docs/conf.py has it
-    client = nbclient.NotebookClient(
-        nbformat.v4.new_notebook(cells=cells), config=config, allow_errors=True, timeout=120, kernel_name="python3"
-    )
-    client.create_kernel_manager().kernel_spec.argv[0] = sys.executable
-    asked = {"reply": True, "timeout": 60}
+    notebook, asked = nbformat.v4.new_notebook(cells=cells), {"reply": True, "timeout": 60}
 
     async def talk(said: IO[str]) -> tuple[list[str], str]:
+        client = nbclient.NotebookClient(notebook, config=config, allow_errors=True, timeout=120, kernel_name="python3")
+        client.create_kernel_manager().kernel_spec.argv[0] = sys.executable
         async with client.async_setup_kernel(stderr=said, cwd=str(ROOT)):
             for place, cell in enumerate(cells):
                 await client.async_execute_cell(cell, place)

@@ -40,7 +40,7 @@ class Browser:
             self.loop = asyncio.new_event_loop()
             opened.callback(self.loop.close)
             self.socket = self.loop.run_until_complete(self._connect(address))
-            opened.callback(self.socket.close)
+            opened.callback(lambda: self.loop.run_until_complete(self._close()))
             self.last = 0
             self.said, self.asked = [], []
             for domain in ("Page", "Runtime", "Log", "Network"):
@@ -71,6 +71,9 @@ class Browser:
         from tornado.websocket import websocket_connect
 
         return await websocket_connect(address, max_message_size=1 << 28)
+
+    async def _close(self):
+        self.socket.close()
 
     async def _write(self, text):
         await self.socket.write_message(text)

@@ -119,7 +119,7 @@ class _Composer:
         try:
             import yaml
         except ImportError:
-            raise MissingLibraryError(path, "PyYAML", "dpspec[registry]") from None
+            raise MissingLibraryError("records", "PyYAML", "dpspec[registry]") from None
         self.yaml, self.path, self.text = yaml, path, text
         self.resolver = yaml.resolver.Resolver()
         self.lines: dict[str, int] = {}

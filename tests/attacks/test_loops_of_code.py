@@ -215,7 +215,16 @@ def first_place_of_the_largest(x, rng):
     return noisy.index(max(noisy))
 
 
+def rounded_before_it_is_added(x, rng):
+    return [x.count(kind) + int(np.round(rng.laplace(0, 1))) for kind in (0, 1, 2)]
+
+
+def in_sevens(x, rng):
+    return 7 * ((sum(x) + round(rng.laplace(0, 2))) // 7)
+
+
 RIGHT = [
+    (rounded_before_it_is_added, 1), (in_sevens, 1),
     (histogram, 1), (array_histogram, 1), (half_of_a_histogram, 0.5), (of_a_counter, 1), (of_a_counter_that_grows, 1),
     (of_a_dict_that_grows, 1), (by_entries_of_an_array, 1), (weighted, 1), (added_and_taken_away, 0),
     (of_a_sample, 0.6201145), (first_place_of_the_largest, 1),
@@ -321,6 +330,20 @@ def keys_that_zeros_make(x, rng):
     for v in x:
         counts[v] += 0
     return len(counts) + rng.laplace(0, 1)
+
+
+def halves_beside_whole_noise(x, rng):
+    return len(x) / 2 + round(rng.laplace(0, 1))
+
+
+def cut_towards_zero(x, rng):
+    return len(x) + int(rng.laplace(0, 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", [halves_beside_whole_noise, cut_towards_zero])
+def test_other_roundings_of_noise_are_refuted(function):
+    assert verify_claim(function, ENTRIES, seconds=20).outcome.value == "refuted"
 
 
 REFUSED = [

@@ -440,7 +440,8 @@ class NoisyNumber(Placeholder):
         sample = function(*(one.sample if type(one) is NoisyNumber else one for one in arguments))
         parts = tuple(one.expression if type(one) is NoisyNumber else self._beside(one) for one in arguments)
         same = name == "float" or (name == "int" and isinstance(self.sample, (int, np.integer)))
-        if same and len(parts) == 1 and isinstance(self.expression, Affine):
+        whole = name in ("int", "float") and _steps(self.expression)
+        if len(parts) == 1 and (whole or (same and isinstance(self.expression, Affine))):
             return self._made(self.expression, sample)
         return self._made(Applied(name, parts), sample)
 
@@ -598,8 +599,28 @@ def _difference(left: NoiseFormula, right: NoiseFormula) -> NoiseFormula:
     return Applied("sub", (left, right))
 
 
+_STEPS = ("round", "around", "rint", "floor", "ceil")
+
+
+def _steps(formula: NoiseFormula) -> bool:
+    """Whether it is a number rounded to a whole one, of which floor(w) + n = floor(w + n) for whole n."""
+    return isinstance(formula, Applied) and formula.function in _STEPS and len(formula.arguments) == 1
+
+
+def _is_whole(formula: NoiseFormula) -> bool:
+    """Whether the data decide it, as a whole number."""
+    if not isinstance(formula, Affine) or formula.constant.denominator != 1:
+        return False
+    return all(noise.is_count and factor.denominator == 1 for noise, factor in formula.terms)
+
+
 def _arithmetic(function: Callable[[Any, Any], Any], left: NoiseFormula, right: NoiseFormula) -> NoiseFormula:
-    """The expression of an operation, affine where it stays so."""
+    """The expression of an operation, affine where it stays so; a whole number beside a rounded one goes into the rounding."""
+    if function is operator.add and _is_whole(left) and _steps(right):
+        left, right = right, left
+    if function in (operator.add, operator.sub) and _steps(left) and _is_whole(right):
+        inside = _arithmetic(function, left.arguments[0], right)  # type: ignore[union-attr,arg-type]  # it is applied
+        return Applied(left.function, (inside,))  # type: ignore[union-attr]
     if isinstance(left, Affine) and isinstance(right, Affine):
         if function is operator.add:
             return left.plus(right)

@@ -271,7 +271,8 @@ def _refinement(parts: tuple[Part, ...]) -> Multiverse:
 
 def _missing(part: Part, spec: PrivacySpec, goal: PrivacySpec) -> Iterator[str]:
     """What is missing for a part whose input divergence is not bounded by that of the goal."""
-    yield f"{part.id}: no constant c with {spec.input_divergence} <= c {goal.input_divergence} is known"
+    ours, theirs = spec.input_divergence.in_words(), goal.input_divergence.in_words()
+    yield f"{part.id}: it is not known how many changes of the part ({ours}) make one of the total ({theirs}) at most"
     inner, outer = spec.input_divergence.counted_unit(), goal.input_divergence.counted_unit()
     if inner is None or outer is None:
         return
@@ -365,7 +366,7 @@ def _worst_pairs(line: LedgerLine) -> WorstPairs:
     divergence = line.spec.output_divergence
     found = divergence.worst_pairs(line.amount)
     if found is None:
-        rule = f"of {line.part.id} is {divergence.name}, for which no pair of laws is the worst of all that it allows"
+        rule = f"of {line.part.id} is {divergence.in_words()}, for which no pair of laws is the worst of all that it allows"
         advice = "add up such budgets with dpspec ledger, and convert the sum with dpspec convert"
         raise NoCompositionError("output divergence", rule, advice)
     return found

@@ -32,7 +32,16 @@ from dpspec.report import json
 from dpspec.report.comparison import order_data, power_in_words
 from dpspec.report.explain import folded
 from dpspec.report.shown import printed
-from dpspec.report.terminal import FAINT, bracket_in_words, budget_in_words, drawn, number_in_words, standing_data, thing_in_words
+from dpspec.report.terminal import (
+    FAINT,
+    bracket_in_words,
+    budget_in_words,
+    drawn,
+    number_in_words,
+    standing_data,
+    thing_by_name,
+    thing_in_words,
+)
 from dpspec.risks.allowed import allowed_power
 from dpspec.verifier.document import Standing, standing
 from dpspec.verifier.exhaustive import guarded
@@ -162,8 +171,8 @@ class CatalogueEntry:
             "trust": made.trust,
             "period": made.period,
             "unit": self.unit,
-            "distance": thing_in_words(self.spec.input_divergence),
-            "standard": thing_in_words(self.spec.output_divergence),
+            "distance": thing_by_name(self.spec.input_divergence),
+            "standard": thing_by_name(self.spec.output_divergence),
             "budget": budget_in_words(self.spec.budget),
             "invariants": None if self.invariants is None else list(self.invariants),
             "provenance": {block: self.how(block) for block in ENTRY_BLOCKS if block != "mechanism" or self.document.mechanism},

@@ -171,7 +171,7 @@ def _budget(document: SpecDocument) -> Iterator[EvidenceLine]:
         yield EvidenceLine(level="budget", what="budget", mark=NOT_STATED, says=unpublished)
     else:
         yield _block(document, "budget", "budget", "budget", "; ".join(blocks_in_words(spec)["budget"]))
-    says = f"{unit_of(document) or 'no unit'}, by {one_of(thing_in_words(spec.input_divergence), document)}"
+    says = f"{unit_of(document) or 'no unit'}; one change: {one_of(thing_in_words(spec.input_divergence), document)}"
     yield _block(document, "input_divergence", "budget", "unit and change", says)
     for part in document.parts:
         says = f"{budget_in_words(part.spec.budget)} per {unit_of(document, part.spec) or 'no unit'}"

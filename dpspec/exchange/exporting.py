@@ -230,7 +230,7 @@ class _Export:
         if self.states("input_divergence"):
             unit = spec.input_divergence.counted_unit()
             yield "privacy_loss.privacy_unit", f"{unit}-level" if unit else thing_in_words(spec.input_divergence)
-            yield "privacy_loss.privacy_unit_details", f"Distance of datasets: {thing_in_words(spec.input_divergence)}"
+            yield "privacy_loss.privacy_unit_details", f"One change: {thing_in_words(spec.input_divergence)}"
         yield _DETAILS, "\n".join(self._details())
         if document.ledger is not None:
             parts = [f"- {part.id}: {document.ledger.parameter} = {part.amount.plain()}" for part in document.ledger.parts]

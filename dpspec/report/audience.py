@@ -250,7 +250,7 @@ def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket]
         yield from _odds(numbers, known)
     if numbers:
         yield (
-            f"All this holds for two ideas at distance {step.distance} or less. Distance here means: "
+            f"All this holds for two ideas at distance {step.distance} or less. Distance 1 means: "
             f"{thing_in_words(spec.input_divergence)}{_called(units)}. For two ideas further apart the limits are weaker, or "
             "there are none."
         )
@@ -300,7 +300,7 @@ def _technical(found: SpecDocument, step: SmallestStep) -> Iterator[str]:
         yield "No two candidates of one universe are near each other, so that the budget speaks about none."
         return
     yield (
-        f"For two datasets at distance {step.distance} the bound is {bound} in {thing_in_words(spec.output_divergence)} "
+        f"For two datasets at distance {step.distance} the bound is {bound} by {thing_in_words(spec.output_divergence)} "
         f"({budget_in_words(spec.budget)}). The adversary knows both datasets and the mechanism, all but its random bits, and "
         "may process the release in any way; the numbers below are suprema over all pairs of laws within the bound."
     )

@@ -23,7 +23,7 @@ from dpspec.base.types import JsonData
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.search import derive
 from dpspec.report.drawing import BOLD, THEMES, PictureTheme, head_of, wrapped, written
-from dpspec.report.terminal import FAINT, blocks_in_words, drawn
+from dpspec.report.terminal import FAINT, blocks_in_words, drawn, thing_by_name
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -445,7 +445,7 @@ def family(registry: Registry) -> JsonData:
                 "title": made[entry.name].title,
                 "citation": made[entry.name].citation,
                 "changes": [block.replace("_", " ") for block in made[entry.name].changes],
-                "blocks": blocks_in_words(specs[entry.name]),
+                "blocks": blocks_in_words(specs[entry.name], thing_by_name),
                 "distribution": entry.provenance.distribution,
             }
             for entry in entries

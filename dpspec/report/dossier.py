@@ -538,8 +538,8 @@ def ledger_pieces(dossier: Dossier) -> Iterator[Piece]:
         return
     yield Heading(words="Ledger", level=2, anchor="ledger")
     yield Sentence(
-        words=f"If all of these are released from one data collection: {budget_in_words(total.spec.budget)} together, per unit "
-        f"of {thing_in_words(total.spec.input_divergence)}, measured by {thing_in_words(total.spec.output_divergence)} "
+        words=f"If all of these are released from one data collection: {budget_in_words(total.spec.budget)} together, "
+        f"for {thing_in_words(total.spec.input_divergence)}, by {thing_in_words(total.spec.output_divergence)} "
         f"({total.rule}; {total.citation})."
     )
     rows = []

@@ -138,6 +138,9 @@ class Policy(Minorised):
         yield cls(edges=(("0", "1"),))
         yield cls(edges=(("f", "m"),))
 
+    def in_words(self) -> str:
+        return f"the value of one {self.unit} moved along one of the {len(self.edges)} edges of a policy"
+
     def __str__(self) -> str:
         return f"{self.name} of {len(self.edges)} edges ({self.unit})"
 
@@ -249,6 +252,10 @@ class PolicyNeighbours(Relation):
     def examples(cls) -> Iterator[PolicyNeighbours]:
         """What the conformance kit checks divergences with."""
         yield cls(edges=(("0", "1"),), constraints=(Marginal(attributes=("bit",)),))
+
+    def in_words(self) -> str:
+        held = f", with as few others as keep {'; '.join(map(str, self.constraints))}" if self.constraints else ""
+        return f"the value of one {self.unit} moved along one of the {len(self.edges)} edges of a policy{held}"
 
     def __str__(self) -> str:
         held = "; ".join(map(str, self.constraints))

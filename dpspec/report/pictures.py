@@ -381,8 +381,9 @@ def _bars(  # noqa: PLR0917 - where, and in which colours
         if line.inside and foot - top > 14:  # at the foot of the bar: the value of the bar around it is above
             yield written(middle, foot - 5, mark, 9, palette.paper, _upright(mark, wide - 2 * inset, middle, foot - 5))
         elif line.inside:
-            above = place(x, around[number])[1] - 15
-            yield written(middle, above, mark, 9, colour, _upright(mark, wide, middle, above))
+            turned = text_width(mark, 9) > 0.92 * wide + 4  # as the mark of the bar around it is, which begins at its top
+            above = place(x, around[number])[1] - (text_width(mark, 9) + 10 if turned else 15)
+            yield written(middle, above, mark, 9, colour, _upright(mark, wide * 0.92, middle, above))
         else:
             yield written(middle, top - 4, mark, 9, palette.ink, _upright(mark, wide, middle, top - 4))
 

@@ -49,6 +49,7 @@ from dpspec.plugin import (
     number,
     params,
 )
+from dpspec_flavours.standards import common
 
 
 @define
@@ -330,6 +331,9 @@ class Blowfish(Flavour):
             budget=UniformBudget(parameter="epsilon", value=ln(2)),
         )
 
+    def compared(self) -> PrivacySpec:
+        return common(input_divergence=Policy(edges=(("0", "1"),)))
+
     def satisfied_by(self) -> Example:
         return Example(
             title="the cumulative counts (low; low or mid) with geometric noise of ratio 1/2",
@@ -373,6 +377,11 @@ class BlowfishConstraints(Flavour):
             output_divergence=Mult(),
             budget=UniformBudget(parameter="epsilon", value=ln(4)),
         )
+
+    def compared(self) -> PrivacySpec:
+        public = (Marginal(attributes=("bit",)),)
+        near = Neighbour(relation=PolicyNeighbours(edges=(("0", "1"),), constraints=public))
+        return common(multiverse=LevelSets(invariants=public), input_divergence=near)
 
     def satisfied_by(self) -> Example:
         return Example(
@@ -474,6 +483,9 @@ class GenericDP(Flavour):
             output_divergence=Mult(),
             budget=UniformBudget(parameter="epsilon", value=ln(4)),
         )
+
+    def compared(self) -> PrivacySpec:
+        return common(input_divergence=Neighbour(relation=ListedPairs(pairs=(((0, 1), (1, 0)),))))
 
     def satisfied_by(self) -> Example:
         return Example(

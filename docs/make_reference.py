@@ -362,6 +362,7 @@ OPENS: dict[str, dict[str, str]] = {
     },
     "flavours": {
         "spec": "`explain NAME`; the zoo of definitions, verified",
+        "compared": "the picture of `explain flavours`",
         "satisfied_by": "the example that satisfies it, verified",
         "broken_by": "the example that breaks it, refuted",
     },

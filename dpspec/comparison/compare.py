@@ -239,7 +239,7 @@ def _output(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
         return None
     reason = f"no number is known that {source.in_words()} gives for {target.in_words()}: neither a factor nor a conversion"
     if not nearest.input_divergence.is_neighbour_form:
-        reason += " (those that are no constants need distances of neighbours)"
+        reason += " (most conversions are for neighbours only)"
     return Argument(block="output divergence", holds=None, reason=reason)
 
 

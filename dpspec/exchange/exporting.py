@@ -19,7 +19,7 @@ from dpspec.base.errors import DpspecError, MissingKeyError, OwnFaultError, Para
 from dpspec.base.files import write_whole
 from dpspec.base.params import raise_all
 from dpspec.base.types import JsonData
-from dpspec.exchange.importing import HOMES, RECORD, STANDARDS, record_in
+from dpspec.exchange.importing import HOMES, RECORD, VARIANTS, record_in
 from dpspec.exchange.record import (
     FIELDS,
     PARAMETERS,
@@ -221,7 +221,7 @@ class _Export:
         """What the blocks that the file states say, field by field."""
         document, spec = self.document, self.document.spec
         if self.states("output_divergence"):
-            names = {standard: variant for variant, standard in STANDARDS.items()} | {"renyi": "Renyi DP"}
+            names = {variant.divergence: name for name, variant in VARIANTS.items()}
             yield "dp_variant.variant_name", names.get(spec.output_divergence.name, "Custom")
         if self.states("space"):
             yield "dp_variant.data_domain", "\n".join(space_in_words(spec.space))

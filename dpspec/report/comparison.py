@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.errors import UnknownNameError, count
-from dpspec.base.exact import LONGEST_EXACT, Bracket, Number
+from dpspec.base.exact import Bracket, Number
 from dpspec.base.params import did_you_mean
 from dpspec.base.types import JsonData
 from dpspec.blocks.parts import Collections, nesting_of
@@ -28,6 +28,7 @@ from dpspec.report.terminal import (
     OPEN,
     blocks_in_words,
     bracket_in_words,
+    budget_in_short,
     budget_in_words,
     drawn,
     grid,
@@ -41,7 +42,6 @@ from dpspec.report.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from dpspec.blocks.budget import Budget
     from dpspec.checker.check import Checked
     from dpspec.checker.proofs import RecheckedProof
     from dpspec.extension import Registry
@@ -518,13 +518,6 @@ def order_data(found: Order, documents: Sequence[SpecDocument]) -> dict[str, Any
     }
 
 
-def _short_budget(budget: Budget) -> str:
-    """The budget for a box: exact where that is short, else its decimals."""
-    value = budget.uniform()
-    told = str(budget)
-    return told if value is None or len(told) <= LONGEST_EXACT else f"{budget.parameter} about {value.decimal()}"
-
-
 def order_picture(found: Order, documents: Sequence[SpecDocument], theme: str = "light") -> str:
     """The Hasse diagram as SVG: the strongest on the left, equivalent specifications in one box."""
 
@@ -533,7 +526,7 @@ def order_picture(found: Order, documents: Sequence[SpecDocument], theme: str = 
         spec = documents[members[0]].spec
         change, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
         title = " = ".join(found.names[i] for i in members)
-        return DiagramBox(key=str(place), title=title, text=f"{standard}; {change}", number=_short_budget(spec.budget))
+        return DiagramBox(key=str(place), title=title, text=f"{standard}; {change}", number=budget_in_short(spec.budget))
 
     heads = ["implied by no other", *(f"{count(n, 'step')} weaker" for n in range(1, len(found.levels)))]
     columns = {head: [box(place) for place in level] for head, level in zip(heads, found.levels, strict=True)}

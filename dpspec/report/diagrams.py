@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dpspec.extension import Registry
     from dpspec.grammar.mechanism import Flavour
 
-NODE_WIDTH, NODE_HEIGHT, GAP, LINE, NODE_MARGIN = 250, 78, 16, 90, 30
+NODE_WIDTH, NODE_HEIGHT, GAP, LINE, NODE_MARGIN = 250, 91, 16, 90, 30
 """Units: a box, the space below it, the gutter between columns where arrows bend, and the edge of the page."""
 _LANE, _APART, _HEAD = 14, 40, 6
 """Units: the lane of an arrow that passes a column, the space between what is not connected, and the tip of an arrow."""
@@ -117,7 +117,7 @@ def laid_out(
 
     >>> found = laid_out([["a", "c"], ["b"]], [("a", "b")])
     >>> found.boxes["a"], found.boxes["b"], found.routes
-    ((0, 0.0), (340, 0.0), (((250, 39.0), (340, 39.0)),))
+    ((0, 0.0), (340, 0.0), (((250, 45.5), (340, 45.5)),))
     """
     column_of = {key: place for place, keys in enumerate(columns) for key in keys}
     boxes: dict[str, Spot] = {}
@@ -317,7 +317,7 @@ def _box(box: DiagramBox, spot: Spot, fill: str, palette: PictureTheme) -> Itera
     names = wrapped(box.title, NODE_WIDTH - 16, 13 * BOLD, 2)
     for line, words in enumerate(names):
         yield written(x + 10, y + 20 + 15 * line, words, 13, palette.ink, 'font-weight="bold"')
-    room = 4 - len(names) - bool(box.number)
+    room = 5 - len(names) - bool(box.number)
     below = wrapped(box.text, NODE_WIDTH - 16, 11, room) if box.text else []
     for line, words in enumerate([*below, *(wrapped(box.number, NODE_WIDTH - 16, 11, 1) if box.number else [])]):
         yield written(x + 10, y + 22 + 15 * len(names) + 13 * line, words, 11, palette.faint)

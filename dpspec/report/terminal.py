@@ -321,6 +321,14 @@ def budget_in_words(budget: Budget) -> str:
     return f"{budget.parameter} = {number_in_words(value)}"
 
 
+def budget_in_short(budget: Budget) -> str:
+    """The budget for a box or a column: exact where that is short, else its decimals."""
+    value, told = budget.uniform(), budget_in_words(budget)
+    if value is None or len(told) <= LONGEST_EXACT:
+        return told
+    return str(budget) if len(str(budget)) <= LONGEST_EXACT // 2 else f"{budget.parameter} about {value.decimal()}"
+
+
 def blocks_in_words(spec: PrivacySpec, told: Callable[[object], str] = thing_in_words) -> dict[str, list[str]]:
     """The five blocks, each as lines; the divergences as told, in words or by their names."""
     budget = [budget_in_words(spec.budget)]

@@ -234,17 +234,17 @@ def _witness(witness: Witness, spec: PrivacySpec | None) -> Iterator[TextLine]:
 
 def summary(words: Sequence[Word]) -> str:
     """How many files ended how."""
-    parts = [Text(f"{words.count(word):,} {of_many(word)}", marked(word)[1]) for word in Word if word in words]
+    parts = [Text(counted(word, words.count(word)), marked(word)[1]) for word in Word if word in words]
     return drawn(Text.assemble(count(len(words), "file"), ": ", Text(", ").join(parts)))
 
 
-def of_many(word: Word) -> str:
-    """How several files ended.
+def counted(word: Word, number: int) -> str:
+    """How so many files ended.
 
-    >>> of_many(Word.RECORDED), of_many(Word.REFUTED)
-    ('recorded as refuted, and are', 'refuted')
+    >>> counted(Word.RECORDED, 1), counted(Word.RECORDED, 2), counted(Word.UNCHECKED, 1)
+    ('1 recorded as refuted, and is', '2 recorded as refuted, and are', '1 in which nothing was checked')
     """
-    return _MANY.get(word, marked(word)[0])
+    return f"{number:,} {_ONE.get(word, marked(word)[0]) if number == 1 else _MANY.get(word, marked(word)[0])}"
 
 
 _MANY = {
@@ -252,6 +252,8 @@ _MANY = {
     Word.UNCHECKED: "in which nothing was checked", Word.MISSED: "FAIL", Word.PLUGIN: "need a plugin that failed",
 }  # fmt: skip
 """The words that are other ones for many files."""
+_ONE = {Word.UNCHECKED: _MANY[Word.UNCHECKED], Word.PLUGIN: "needs a plugin that failed"}
+"""The words that are other ones after a number."""
 
 
 # --- releases ------------------------------------------------------------------------------------

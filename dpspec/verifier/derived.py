@@ -250,14 +250,15 @@ class _Proof:
                 data=self.sensitivity.data(family, changes),
             ),
             ProofStep(
-                step="noise", says=f"{chosen} of the answers that move is at most {upper} per unit", citation="",
+                step="noise", citation="",
+                says=f"the laws of the answers that move are at most {upper} apart per unit, by {chosen.in_words()}",
                 data={"bounds": [cost.ends()[1] for cost in bounds[1:]], "largest": largest},
             ),
         ]  # fmt: skip
         if self.sensitivity.is_sampled:
             told.append(self._sample())
         if not self.sensitivity.is_single(changes):
-            says = f"{chosen.name} is a metric, so bounds for the changes between two datasets add up"
+            says = f"{chosen.in_words()} is a metric, so bounds for the changes between two datasets add up"
             told.append(ProofStep(step="path", says=says, citation="Bailie, Gong and Meng 2023", data={"metric": chosen.name}))
         if reads or not self.structure.publishes_views:
             fixed = " and from facts that each universe fixes" if reads else ""

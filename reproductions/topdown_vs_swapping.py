@@ -339,7 +339,8 @@ def _exchanged(schemes: Sequence[Scheme], setting: Setting) -> Iterator[str]:
 
 Inside the swap's universes no two datasets differ in one household alone. The nearest ones that small datasets show
 are those in which two households have exchanged their places ({near.input_divergence.in_words()}).
-An (epsilon, delta) follows for such neighbours only; here delta = {setting.delta}. Swapping's numbers are those of a worst pair, randomised response at
+An (epsilon, delta) follows for such neighbours only; here delta = {setting.delta}.
+Swapping's numbers are those of a worst pair, randomised response at
 2 epsilon; TopDown's are bounds: rho times N^2 and 2^2, and epsilon from that rho by the best known formula.
 """
     head = ("scheme", "rho, swapping at 5 %", "rho, TopDown as stated", "epsilon, swapping at 5 %", "epsilon, TopDown as stated")

@@ -583,7 +583,7 @@ def promise_for(spec: PrivacySpec, unit: str, *, called: str | None = None) -> U
     standard = spec.output_divergence
     if not standard.is_metric:
         return UnitPromise(
-            unit=unit, most=most, budget=None, reason=f"{reason}, and {standard.name} does not add up along a path"
+            unit=unit, most=most, budget=None, reason=f"{reason}, and {standard.in_words()} does not add up along a path"
         )
     if spec.input_divergence.is_neighbour_form and spec.multiverse.induced_by() != ():
         return UnitPromise(unit=unit, most=most, budget=None, reason=f"{reason}, and a path of neighbours may leave the universe")

@@ -161,7 +161,7 @@ def _registered(kind):
 @pytest.mark.parametrize("kind", ["input_divergences", "output_divergences", "relations"])
 def test_everything_registered_has_words_of_its_own(kind):
     told = {(name, thing.in_words()) for name, thing in _registered(kind)}
-    assert not [name for name, words in told if re.match(rf"{re.escape(name)}( \\(| of |$)", words)]
+    assert not [name for name, words in told if re.match(rf"{re.escape(name)}( \(| of |$)", words)]
 
 
 def test_a_class_that_changes_a_distance_loses_its_words():

@@ -391,7 +391,7 @@ class FDivergence(Named):
     def in_words(self) -> str:
         how = {"forward": "", "backward": ", backward", "both": ", in both directions"}[self.direction]
         knots = "; ".join(f"{t}: {value}" for t, value in self.knots)
-        return _SPOKEN.get(self.generator, f"f-divergence of the knots {knots}") + how
+        return _SPOKEN.get(self.generator, f"piecewise linear f-divergence, knots {knots}") + how
 
     def __str__(self) -> str:
         knots = "; ".join(f"{t}: {value}" for t, value in self.knots)

@@ -54,8 +54,11 @@ class Browser:
     async def _read(self):
         return await asyncio.wait_for(self.socket.read_message(), 60)
 
-    def __exit__(self, *_):
+    async def _close(self):
         self.socket.close()
+
+    def __exit__(self, *_):
+        self.loop.run_until_complete(self._close())  # inside the loop: other tests may have left none as the current one
         self.loop.close()
         self.process.kill()
         self.process.wait()

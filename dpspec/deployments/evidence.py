@@ -267,7 +267,7 @@ def _composition(document: SpecDocument) -> Iterator[EvidenceLine]:
         yield EvidenceLine(level="composition", what="parts of the budget", mark=NOT_STATED, says="the file has no ledger")
     release = None if made is None else made.release
     yield _fact(document, "composition", "releases", release, "whether the same data are released again")
-    period = None if made is None or made.period is None else f"the budget is there again after each {made.period}"
+    period = None if made is None or made.period is None else f"the budget is renewed after each {made.period}"
     yield _fact(document, "composition", "renewal", period, "whether the budget renews")
     own = unit_of(document)
     for unit in () if own is None else longer_units(own):

@@ -143,8 +143,8 @@ def _number(document: SpecDocument) -> Iterator[str]:
     for part in document.parts:
         yield f"Promised besides: {part}: {_said(part.spec.budget)}."
     if made is not None and made.period is not None:
-        again = "for every release anew" if made.period == "release" else f"again after every {made.period}"
-        yield f"This number is there {again}: over several of them the promise can be weaker."
+        again = "for every release" if made.period == "release" else f"after every {made.period}"
+        yield f"This number is renewed {again}: over several of them the promise can be weaker."
     own = unit_of(document)
     for unit in () if own is None else longer_units(own):
         found = promise_for(spec, unit, called=own)

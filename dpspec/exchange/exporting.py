@@ -249,7 +249,7 @@ class _Export:
         if self.states("budget") and spec.budget.parameter not in dict(self._numbers()):
             yield budget_in_words(spec.budget)
         if document.deployment is not None and document.deployment.period is not None:
-            yield f"The budget is there again after each {document.deployment.period}."
+            yield f"The budget is renewed after each {document.deployment.period}."
         if document.parts and self.states("budget"):
             yield "Promised besides:"
             yield from (f"- {part}: {budget_in_words(part.spec.budget)}" for part in document.parts)

@@ -383,7 +383,7 @@ def exported(tmp_path, old="", new="", beside=""):
 def test_further_promises_their_renewal_and_secrets_are_told_in_words(tmp_path):
     found = exported(tmp_path, 'trust = "central"', 'trust = "central"\nperiod = "week"', PART)
     details = found.record.text("privacy_loss.privacy_parameters_details")
-    assert "again after each week" in details
+    assert "renewed after each week" in details
     assert "- the mothers: epsilon = 0.5" in details
     secret = exported(tmp_path, beside=HIDDEN)
     assert "3/4" in secret.record.text("implementation.mechanisms")

@@ -12,7 +12,7 @@ from dpspec.base.params import Integer, Text, define
 from dpspec.blocks.multisets import sequences_between
 from dpspec.blocks.parts import CellRecords, Changes, ListedCells, NumberLists, Tabular, Trials, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.blocks.tried import lists_tried, vectors_tried
+from dpspec.blocks.tried import Ray, list_rays, lists_tried, vector_rays, vectors_tried
 
 
 def _integers(value: Any, length: int, subject: str) -> tuple[int, ...]:
@@ -116,6 +116,9 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Changes, Trials, Wordin
 
     def tried(self, generator: Random) -> Iterator[Any]:
         return lists_tried((0, 1), (self.length, self.length), generator)
+
+    def rays(self) -> Iterator[Ray]:
+        return list_rays((0, 1), (self.length, self.length))
 
     def differing(self, unit: str, gone: tuple[Record, ...], come: tuple[Record, ...]) -> Iterator[tuple[Any, Any]]:
         """The records that differ in the first places, zeros in all others."""
@@ -229,6 +232,9 @@ class IntegerCounts(DatasetSpace, ListedCells, NumberLists, Trials, Tabular, Wor
 
     def tried(self, generator: Random) -> Iterator[Any]:
         return vectors_tried(self.length, self.low, self.high, generator)
+
+    def rays(self) -> Iterator[Ray]:
+        return vector_rays(self.length, self.low, self.high)
 
     def order_tried(self, dataset: Dataset) -> tuple[int, str]:
         """By the largest absolute value, since these are answers of queries; then by text."""

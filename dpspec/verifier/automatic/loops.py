@@ -41,6 +41,7 @@ import numpy as np
 
 from dpspec.laws.exponential import Exponential
 from dpspec.verifier.automatic.path import Uniform
+from dpspec.verifier.automatic.tallies import SIGNS, added_to, counted_up, sign_of, tallied_names
 
 LoopNames = frozenset[str]
 _NONE: LoopNames = frozenset()
@@ -66,8 +67,8 @@ class _Exits:
     raised: LoopNames = _NONE
 
 
-def live_at_heads(function: ast.FunctionDef) -> dict[ast.While, LoopNames]:
-    """For each `while` loop of a function, not of those inside it, the variables that are live when a round starts.
+def live_at_heads(function: ast.FunctionDef) -> dict[ast.While | ast.For, LoopNames]:
+    """For each loop of a function, not of those inside it, the variables that are live when a round starts or the loop ends.
 
     None for generators, whose callers run between two rounds.
 
@@ -133,7 +134,7 @@ class _Flow:
     """The backward walk through one function."""
 
     def __init__(self, always: LoopNames) -> None:
-        self.always, self.heads = always, dict[ast.While, LoopNames]()
+        self.always, self.heads = always, dict[ast.While | ast.For, LoopNames]()
 
     def block(self, body: Iterable[ast.stmt], after: LoopNames, exits: _Exits) -> LoopNames:
         for statement in reversed(list(body)):
@@ -181,10 +182,8 @@ class _Flow:
             if more == live:
                 break
             live = more
-        if isinstance(node, ast.While):
-            self.heads[node] = live
-            return live
-        return live | _read(node.iter)
+        self.heads[node] = live
+        return live if isinstance(node, ast.While) else live | _read(node.iter)
 
     def attempt(self, node: ast.Try, after: LoopNames, exits: _Exits) -> LoopNames:
         """Every statement of the body may lead to every handler, and each way out passes through `finally`."""
@@ -283,6 +282,14 @@ def snapshot(value: Any, seen: dict[int, int], held: dict[int, tuple[int, Any]])
         before = None if kind in (tuple, frozenset) else held.get(id(value), (None,))[0]
         found = before, _parts(value, kind, seen, held)
     return kind, found
+
+
+def state_of(value: Any) -> Hashable:
+    """A hashable copy of a plain value that nothing was there before; None when it has parts that cannot be looked at."""
+    try:
+        return snapshot(value, {}, {})
+    except NotPlain:
+        return None
 
 
 def _no_state() -> Hashable:
@@ -396,6 +403,34 @@ def _ask(question: str, at: ast.AST, *arguments: ast.expr) -> ast.Call:
     return ast.copy_location(ast.Call(func=name, args=list(arguments), keywords=[]), at)
 
 
+def _name(name: str) -> ast.Name:
+    return ast.Name(id=name, ctx=ast.Load())
+
+
+def _known_as(at: ast.stmt, name: str, value: ast.expr) -> ast.stmt:
+    return ast.copy_location(ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=value), at)
+
+
+def _numbered(numbers: Iterable[int]) -> ast.expr:
+    return ast.Tuple(elts=[ast.Constant(number) for number in numbers], ctx=ast.Load())
+
+
+def _local_names(function: ast.FunctionDef) -> frozenset[str]:
+    """The variables of a function: its arguments and what it assigns, without those of others."""
+    found = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
+    others: set[str] = set()
+    pending: list[ast.AST] = [*function.body]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.Nonlocal, ast.Global)):
+            others |= {*node.names}
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif not isinstance(node, (*_SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            pending += ast.iter_child_nodes(node)
+    return frozenset(found - others)
+
+
 def _say(question: str, at: ast.AST, *arguments: ast.expr) -> ast.stmt:
     return ast.copy_location(ast.Expr(value=_ask(question, at, *arguments)), at)
 
@@ -412,7 +447,11 @@ class _Rewriter(ast.NodeTransformer):
     def __init__(self) -> None:
         self.depth, self.loops = 0, 0
         self.classes: list[str] = []
-        self.live: dict[ast.While, frozenset[str]] = {}
+        self.live: dict[ast.While | ast.For, frozenset[str]] = {}
+        self.own: list[frozenset[str]] = []
+        self.tallies: list[tuple[int, frozenset[str]]] = []
+        self.guarded = False
+        self.places = 0
 
     def _refusing(self, node: ast.stmt, what: str) -> list[ast.stmt]:
         return [node, _say("refuse", node, ast.Constant(what))] if self.depth else [node]
@@ -426,7 +465,12 @@ class _Rewriter(ast.NodeTransformer):
         if node.returns is not None:
             node.returns = self.visit(node.returns)
         self.depth += 1
+        self.own.append(_local_names(node))
+        around = self.tallies, self.guarded
+        self.tallies, self.guarded = [], any(isinstance(one, (ast.Yield, ast.YieldFrom, ast.Await)) for one in _own(node))
         node.body = [_say("enter", node.body[0]), *self._block(node.body)]
+        self.tallies, self.guarded = around
+        self.own.pop()
         self.depth -= 1
         return node
 
@@ -528,8 +572,18 @@ class _Rewriter(ast.NodeTransformer):
     # -- statements -----------------------------------------------------------------------------------
 
     def visit_For(self, node: ast.For) -> ast.AST:
+        live = self.live.get(node) if self.depth else None
+        names = None if live is None else tallied_names(node, live)
+        if names is None:
+            self.generic_visit(node)
+            node.iter = _ask("pairs" if _unpacks(node.target) else "each", node.iter, node.iter)
+            return node
+        self.loops += 1
+        number = self.loops
+        self.tallies.append((number, names))
         self.generic_visit(node)
-        node.iter = _ask("pairs" if _unpacks(node.target) else "each", node.iter, node.iter)
+        self.tallies.pop()
+        node.iter = _ask("tally_pairs" if _unpacks(node.target) else "tally", node.iter, node.iter, ast.Constant(number))
         return node
 
     def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
@@ -547,6 +601,19 @@ class _Rewriter(ast.NodeTransformer):
         return [start, node]
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        step = added_to(node)
+        if step is not None and self._numbers(step[0]):
+            return self._grown("summed", node, step)
+        held = self._held(node.targets[0]) if len(node.targets) == 1 else None
+        counted = counted_up(node)
+        if held is not None and counted is not None and self.tallies:
+            name, place, before, by, sign = counted
+            named, again = self._evaluated_once(self.visit(place))
+            asked = ast.Call(func=self.visit(before.func), args=[again, ast.Constant(0)], keywords=[])
+            return self._grown_in(node, name, named, _ask("call", node, asked.func, *asked.args), by, sign)
+        if held is not None:
+            name, place = held
+            return _known_as(node, name, _ask("put", node, self.visit(node.value), _name(name), self.visit(place)))
         walks = any(map(_unpacks, node.targets))
         self.generic_visit(node)
         if walks:
@@ -554,15 +621,73 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        step, held = added_to(node), self._held(node.target)
+        if step is not None and self._numbers(step[0]):
+            return self._grown("grown", node, step)
+        if held is not None and sign_of(node.op):
+            name, (named, again) = held[0], self._evaluated_once(self.visit(held[1]))
+            before = ast.copy_location(ast.Subscript(value=_name(name), slice=again, ctx=ast.Load()), node)
+            return self._grown_in(node, name, named, before, node.value, sign_of(node.op))
+        written = SIGNS.get(type(node.op))
+        if isinstance(node.target, ast.Name) and self.own and node.target.id in self.own[-1] and written is not None:
+            name = node.target.id
+            return _known_as(node, name, _ask("changed", node, _name(name), self.visit(node.value), ast.Constant(written)))
         self.generic_visit(node)
         if isinstance(node.op, ast.Mod):
             node.value = _ask("shown", node.value, node.value)
         elif not isinstance(node.op, _SET_OPERATORS):
-            node.value = _ask("each", node.value, node.value)
+            node.value = _ask("operand", node.value, node.value)
         return node
 
-    def visit_Try(self, node: ast.Try) -> ast.AST:
+    def _evaluated_once(self, place: ast.expr) -> tuple[ast.expr, ast.expr]:
+        """An index where it is evaluated, and where it is used again; it is kept in a variable of its own."""
+        self.places += 1
+        name = f"{PREFIX}place_{self.places}"
+        return ast.NamedExpr(target=ast.Name(id=name, ctx=ast.Store()), value=place), _name(name)
+
+    def _grown_in(  # noqa: PLR0917 (the parts of one statement)
+        self, node: ast.stmt, name: str, place: ast.expr, before: ast.expr, by: ast.expr, sign: int
+    ) -> ast.stmt:
+        numbers = _numbered(number for number, _ in self.tallies)
+        asked = _ask("grown_in", node, _name(name), place, before, self.visit(by), ast.Constant(sign), numbers)
+        return _known_as(node, name, asked)
+
+    def _numbers(self, name: str) -> list[int]:
+        """The loops around that add up in a variable."""
+        return [number for number, names in self.tallies if name in names]
+
+    def _held(self, target: ast.expr) -> tuple[str, ast.expr] | None:
+        """The variable of the function and the place, where a target is one entry of what it holds."""
+        match target:
+            case ast.Subscript(value=ast.Name(id=name), slice=place):
+                if self.own and name in self.own[-1] and not isinstance(place, ast.Slice):
+                    return name, place
+        return None
+
+    def _grown(self, question: str, node: ast.stmt, step: tuple[str, ast.expr, int]) -> ast.AST:
+        name, by, sign = step
+        numbers = _numbered(self._numbers(name))
+        return _known_as(node, name, _ask(question, node, _name(name), self.visit(by), ast.Constant(sign), numbers))
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
         self.generic_visit(node)
+        last: list[ast.expr | None] = [] if self.guarded else [node.value]
+        while last:
+            match last.pop():
+                case ast.IfExp(body=one, orelse=other):
+                    last += [one, other]
+                case ast.Call(func=ast.Name(id=asked) as name) if asked == PREFIX + "call":
+                    name.id = PREFIX + "tail"
+        return node
+
+    def _inside(self, node: ast.Try | ast.With) -> None:
+        """The parts of a statement after which something is left to be done."""
+        around, self.guarded = self.guarded, True
+        self.generic_visit(node)
+        self.guarded = around
+
+    def visit_Try(self, node: ast.Try) -> ast.AST:
+        self._inside(node)
         for handler in node.handlers:
             handler.body.insert(0, _say("enter", handler))
         if node.finalbody:
@@ -576,7 +701,7 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_With(self, node: ast.With) -> ast.AST:
-        self.generic_visit(node)
+        self._inside(node)
         for item in node.items:
             item.context_expr = _ask("context", item.context_expr, item.context_expr)
         return node

@@ -400,6 +400,7 @@ OPENS: dict[str, dict[str, str]] = {
         "made": "`verify` of a function with another generator than numpy's: by annotation, `--generator NAME` or `generator=`",
         "drawing": "`verify` of a function that takes no generator",
         "readable": "laws read off the code, and so *verified*",
+        "recorded": "laws with noise read off the code: what was drawn is held against them",
     },
     "rules": {"propose": "`compare`, `ledger`, `convert`: steps of derivations"},
 }

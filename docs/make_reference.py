@@ -398,9 +398,9 @@ OPENS: dict[str, dict[str, str]] = {
     },
     "generators": {
         "made": "`verify` of a function with another generator than numpy's: by annotation, `--generator NAME` or `generator=`",
+        "recorded": "*verified* of code with noise: what is drawn is held against what was read off",
         "drawing": "`verify` of a function that takes no generator",
         "readable": "laws read off the code, and so *verified*",
-        "recorded": "laws with noise read off the code: what was drawn is held against them",
     },
     "rules": {"propose": "`compare`, `ledger`, `convert`: steps of derivations"},
 }

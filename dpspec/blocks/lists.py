@@ -147,6 +147,9 @@ class Lists(DatasetSpace, Entries, Trials, Tabular, Wording):
     def least_entries(self) -> int:
         return self.least
 
+    def most_entries(self) -> int | None:
+        return self.most
+
     def columns(self) -> tuple[str, ...]:
         return ("value",)
 

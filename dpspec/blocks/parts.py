@@ -466,6 +466,10 @@ class Entries(SpacePart):
     def least_entries(self) -> int:
         """The least number of entries of a dataset."""
 
+    def most_entries(self) -> int | None:
+        """The largest number of entries of a dataset; None where that is not known."""
+        return None
+
     def lists_counts(self) -> bool:
         """Whether the list holds how many entries there are of each kind, in their order."""
         return False

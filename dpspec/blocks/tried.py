@@ -25,7 +25,7 @@ _WRAPS = (128, 256, 32_768, 65_536)
 """Sums that reach these wrap in integers of 8 and 16 bits."""
 _SUMMED = 400
 _SMALL_SIGNS = 7
-_FARTHEST = 512, 1 << 40
+_FARTHEST = 2_048, 1 << 40
 """Rays of lists go on to so many entries, rays of vectors to so large numbers."""
 
 

@@ -47,7 +47,7 @@ from dpspec.grammar.mechanism import (
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.apart import Clock, Result, Returned, apart, note
 from dpspec.verifier.automatic import Sampler
-from dpspec.verifier.automatic.loops import prepare
+from dpspec.verifier.automatic.rewriting import prepare
 from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE, enumerate_law
 from dpspec.verifier.automatic.whole import ROUNDING, NoConstant, WholeProof, whole_tree
 from dpspec.verifier.beyond import exceeding_pair

@@ -162,3 +162,27 @@ def test_bins_and_arrays_that_begin_empty():
 @pytest.mark.slow
 def test_the_largest_of_counts_is_hidden_by_no_shift():
     assert verify_claim(largest_count, ENTRIES, seconds=4).outcome.value != "verified"
+
+
+LARGE = dp.spec(space=dp.integer_counts(length=3, low=-5000, high=5000), distance="l-infinity", standard="pure", epsilon=1)
+
+
+def of_counts(x, rng):
+    weights = [math.exp(0.5 * x.count(kind)) for kind in (0, 1, 2)]
+    total = sum(weights)
+    return int(rng.choice(3, p=[weight / total for weight in weights]))
+
+
+@pytest.mark.slow
+def test_weights_that_no_double_holds_are_refuted_and_shifted_ones_verified():
+    """e^710 is no double: at 1,418 the weights are infinite, and the choice raises."""
+    assert verify_claim(by_shifted_weights, LARGE, seconds=20).outcome.value == "verified"
+    verdict = verify_claim(by_weights, LARGE, seconds=20)
+    assert verdict.outcome.value == "refuted"
+    assert {max(verdict.witness.left), max(verdict.witness.right)} <= {1417, 1418, 1419, 1420}
+
+
+def test_weights_of_counts_without_a_limit_are_not_read():
+    assert read_off(of_counts) is None
+    few = dp.spec(space=dp.value_lists(values=[0, 1, 2], most=600), distance="add-remove", standard="pure", epsilon=1)
+    assert whole_tree(of_counts, few, most_paths=50).law.leaves

@@ -316,7 +316,15 @@ def last_entry(x, rng):
     return last + rng.laplace(0, 2)
 
 
+def keys_that_zeros_make(x, rng):
+    counts = defaultdict(int)
+    for v in x:
+        counts[v] += 0
+    return len(counts) + rng.laplace(0, 1)
+
+
 REFUSED = [
+    keys_that_zeros_make,
     keys_of_a_dict, keys_of_a_counter, grows_by_what_it_is, places, by_another_name, array_by_another_name, bytes_that_wrap,
     cut_to_whole_numbers, stops_early, raises_for_some, prints_on_the_way, last_entry,
 ]  # fmt: skip

@@ -566,14 +566,17 @@ class SymbolicDataset:
         kinds: of a list, what an entry may be; of counts, the cells.
         is_counts: whether the dataset is written as a list of its counts.
         handed: what the code gets for an entry of each kind, where that is something else, as a list or an array.
+        largest: how large a count, or a number or its opposite, may be; None without a limit.
     """
 
     kinds: tuple[Any, ...]
     is_counts: bool
     handed: Any = None
+    largest: int | None = None
 
     def at(self, path: RandomPath) -> Any:
         """What the code gets in a run."""
+        path.largest = self.largest
         symbols = [NoiseDraw(-place - 1, COUNT, Fraction(0)) for place in range(len(self.kinds))]
         counts = tuple(NoisyNumber(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
         if self.is_counts:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import operator
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NoReturn
@@ -491,8 +491,19 @@ def one_by_one(numbers: Sequence[Any], *, least: bool) -> int:
 # --- chances that are weights of an exponential mechanism -----------------------------------------
 
 
-def scores_of(chances: Sequence[Any]) -> list[Affine] | None:
-    """The numbers a_i of chances e^(a_i) / sum of e^(a_j), up to a summand that all share; None for chances of another form."""
+LARGEST_SCORE = 700
+"""Where e^a stays a double, and sums of a few."""
+
+
+def scores_of(chances: Sequence[Any], largest: int | None) -> list[Affine] | None:
+    """The numbers a_i of chances e^(a_i) / sum of e^(a_j), up to a number that all share; None for chances of another form.
+
+    Weights that no double holds end the run: of scores that may be large, the largest has to be subtracted first.
+
+    Args:
+        chances: the chances.
+        largest: how large a number of the dataset may be at most, or its opposite; None without a limit.
+    """
     formulas = [one.expression for one in chances if type(one) is NoisyNumber]
     quotients = [one.arguments for one in formulas if isinstance(one, Applied) and one.function == "truediv"]
     if len(quotients) < len(chances) or len({whole for _, whole in quotients}) > 1:
@@ -503,7 +514,23 @@ def scores_of(chances: Sequence[Any]) -> list[Affine] | None:
     found = [_linear(one.arguments[0]) for one in weights if isinstance(one, Applied) and one.function == "exp"]
     if len(found) < len(weights) or any(rest != found[0][1] for _, rest in found):
         return None
-    return [score for score, _ in found]
+    scores, rest = [score for score, _ in found], found[0][1]
+    sizes = [abs(one.constant) + sum(abs(factor) for _, factor in one.terms) * (largest or 0) for one in scores]
+    if not _less_their_largest(scores, rest) and (rest or largest is None or max(sizes) > LARGEST_SCORE):
+        made: NoisyNumber = chances[0]
+        made._refuse("became a weight that no double holds where scores are large: subtract the largest score first")
+    return scores
+
+
+def _less_their_largest(scores: Sequence[Affine], rest: Mapping[Hashable, Fraction]) -> bool:
+    """Whether the largest of them is subtracted from all."""
+    if len(rest) != 1:
+        return False
+    ((atom, factor),) = rest.items()
+    if not isinstance(atom, Applied) or atom.function != "max" or factor >= 0:
+        return False
+    subtracted = [one.scaled(-factor) for one in atom.arguments if isinstance(one, Affine)]
+    return len(subtracted) == len(atom.arguments) and Counter(subtracted) == Counter(scores)
 
 
 def _summands(formula: NoiseFormula | Plain) -> list[NoiseFormula | Plain]:

@@ -50,9 +50,10 @@ from dpspec.verifier.automatic.arrays import (
     source_of,
 )
 from dpspec.verifier.automatic.generator import MODELLED, EnumeratingGenerator
-from dpspec.verifier.automatic.loops import PREFIX, LoopEntry, all_codes, global_names, rewritten, state_of
+from dpspec.verifier.automatic.loops import LoopEntry, state_of
 from dpspec.verifier.automatic.noise import NoisyNumber, largest_of_counts, one_by_one
 from dpspec.verifier.automatic.path import RandomPath, Stop, Uniform, changed
+from dpspec.verifier.automatic.rewriting import PREFIX, all_codes, global_names, rewritten
 from dpspec.verifier.automatic.tallies import LoopSteps, Unwritten, place_of, unwritten
 from dpspec.verifier.observed import steady
 

@@ -104,6 +104,11 @@ def sign_of(operator_of: ast.operator) -> int:
     return {ast.Add: 1, ast.Sub: -1}.get(type(operator_of), 0)
 
 
+def step_of(sign: int, *, in_place: bool) -> str:
+    """How a step is written: +=, -=, + or -."""
+    return ("+" if sign > 0 else "-") + ("=" if in_place else "")
+
+
 def _breaks(body: Sequence[ast.stmt]) -> bool:
     """Whether a `break` among these statements leaves the loop that they are the body of."""
     for statement in body:
@@ -251,7 +256,7 @@ class LoopSteps:
     def answers(self) -> dict[str, Any]:
         """The questions. None has options: how often an array is known is counted as it is in a plain call."""
         return {
-            "tally": self.tally, "tally_pairs": self.tally_pairs, "grown": self.grown, "summed": self.summed,
+            "tally": self.tally, "tally_pairs": self.tally_pairs, "grown": self.grown,
             "grown_in": self.grown_in, "put": self.put, "changed": self.changed,
         }  # fmt: skip
 
@@ -267,10 +272,13 @@ class LoopSteps:
         found: EntryTally | None = self.asking.path.tally
         return found if found is not None and found.is_of(numbers, frame) else None
 
-    def grown(self, value: Any, by: Any, sign: int, numbers: Sequence[int]) -> Any:
-        """value += by, or value -= by."""
+    def grown(self, value: Any, by: Any, step: str, numbers: Sequence[int]) -> Any:
+        """value += by, value -= by, and value + by, value - by where that becomes the value."""
         tally = self._active(numbers, sys._getframe(1))
-        return _stepped(value, self.asking.operand(by), sign) if tally is None else tally.grown(value, by, "", sign)
+        return self._stepped(value, by, step) if tally is None else tally.grown(value, by, "", _SIGN[step[0]])
+
+    def _stepped(self, value: Any, by: Any, step: str) -> Any:
+        return _IN_PLACE[step[0]](value, self.asking.operand(by)) if len(step) > 1 else _PLAINLY[step](value, by)
 
     def changed(self, value: Any, by: Any, sign: str) -> Any:
         """value += by, value -= by, value *= by, value /= by; of an array of drawn numbers, entry by entry."""
@@ -286,23 +294,16 @@ class LoopSteps:
         array[...] = parts
         return array
 
-    def summed(self, value: Any, by: Any, sign: int, numbers: Sequence[int]) -> Any:
-        """value + by, or value - by, where it becomes the value."""
-        tally = self._active(numbers, sys._getframe(1))
-        if tally is None:
-            return value + by if sign > 0 else value - by
-        return tally.grown(value, by, "", sign)
-
     def grown_in(  # noqa: PLR0917 (no options: see `answers`)
-        self, held: Any, place: Any, value: Any, by: Any, sign: int, numbers: Sequence[int]
+        self, held: Any, place: Any, value: Any, by: Any, step: str, numbers: Sequence[int]
     ) -> Any:
         """held[place] += by, or -= by, where held[place] is value; what is to be known as held."""
         alone = sys.getrefcount(held) <= _references()
         tally = self._active(numbers, sys._getframe(1))
         if tally is None:
-            return self._assigned(_stepped(value, self.asking.operand(by), sign), held, place, alone=alone)
-        made = tally.grown(value, by, repr(place), sign)
-        if made is value:
+            return self._assigned(self._stepped(value, by, step), held, place, alone=alone)
+        made = tally.grown(value, by, repr(place), _SIGN[step[0]])
+        if made is value and (type(held) in (list, np.ndarray, GrownCounts) or (type(held) is dict and place in held)):
             return held
         if type(held) is np.ndarray:
             return self._filled(made, held, place, alone=alone)
@@ -349,10 +350,6 @@ class LoopSteps:
         return array.astype(type(known)) if is_plain else array
 
 
-def _stepped(value: Any, by: Any, sign: int) -> Any:
-    return _IN_PLACE["+" if sign > 0 else "-"](value, by)
-
-
 def _asarray_of(by: Any) -> Any:
     return np.asarray(by, dtype=object) if type(by) in (list, tuple) else by
 
@@ -363,6 +360,7 @@ _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
 _PLAINLY: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
 }  # fmt: skip
+_SIGN = {"+": 1, "-": -1}
 SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 """Operators that change an array in place."""
 

@@ -168,14 +168,16 @@ def _symbols_of(spec: PrivacySpec) -> SymbolicDataset:
     """All datasets of the space at once."""
     numbers = NumberLists.found_in(spec.space)
     if numbers is not None:
-        return SymbolicDataset(tuple(range(numbers.places())), is_counts=True)
+        ends = numbers.bounds()
+        largest = None if ends[1] is None else max(map(abs, (ends[0], ends[1])))
+        return SymbolicDataset(tuple(range(numbers.places())), is_counts=True, largest=largest)
     entries = Entries.found_in(spec.space)
     if entries is None:
         raise NoConstant(f"{spec.space.name} has no form in which only the counts are unknown")
     kinds = entries.entries()
     if kinds is None or len(kinds) > MOST_KINDS:
         raise NoConstant(f"an entry may be of more than {MOST_KINDS:,} kinds")
-    return SymbolicDataset(kinds, entries.lists_counts())
+    return SymbolicDataset(kinds, entries.lists_counts(), largest=entries.most_entries())
 
 
 def _handed(dataset: SymbolicDataset, form: Callable[[Any], Any]) -> SymbolicDataset:

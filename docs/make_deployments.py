@@ -98,7 +98,7 @@ def page(entry: CatalogueEntry) -> str:
     facts = {
         "publisher": ", ".join(made.publisher), "product": made.product, "published": made.when, "region": made.region,
         "for": made.use, "trust model": made.trust, "releases": made.release, "access": made.access,
-        "the budget is there again after each": made.period,
+        "the budget is renewed after each": made.period,
     }  # fmt: skip
     lines += [f"| {key} | {plain(value)} |" for key, value in facts.items() if value]
     lines += [
@@ -121,7 +121,7 @@ def page(entry: CatalogueEntry) -> str:
         lines += [
             "",
             f"Besides: {plain(str(part))}: {plain(budget_in_words(part.spec.budget))}, "
-            f"by {plain(one_of(thing_in_words(part.spec.input_divergence), document))}.",
+            f"for {plain(one_of(thing_in_words(part.spec.input_divergence), document))}.",
         ]
     lines += ["", "## How it stands", "", f"**{VERDICT_WORDS[entry.verdict]}**: {plain(entry.standing.sentence)}."]
     if entry.verdict == "stand-in":
@@ -201,7 +201,7 @@ def conversions(entries: Entries) -> Finding:
         given[names].append(f"{number(row['printed']).plain()} ({link(entry)})")
     rows = sorted(given.items(), key=lambda one: (-len(one[1]), one[0]))
     lines = [f"{names}: {len(found)}: {', '.join(found)}" for names, found in rows]
-    return f"Printed epsilons at a delta are by {count(len(given), 'formula')}", lines
+    return f"Printed epsilons at a delta come from {count(len(given), 'formula')}", lines
 
 
 def misprints(entries: Entries) -> Finding:
@@ -210,7 +210,7 @@ def misprints(entries: Entries) -> Finding:
         for entry, one, right in _errata(entries)
         if one.route.name != "sum"
     ]
-    return f"{count(len(lines), 'printed number')} cannot be had from the numbers beside them", lines
+    return f"{count(len(lines), 'printed number')} cannot be computed from the numbers beside them", lines
 
 
 def sums(entries: Entries) -> Finding:
@@ -252,7 +252,7 @@ def unsaid(entries: Entries) -> Finding:
     none = sum(1 for entry in entries if entry.document.mechanism is None and entry.document.secret is None)
     rows.append((none, f"no mechanism that could be judged: {none} of {len(entries)}"))
     relation = sum(entry.how("input_divergence") != "stated" for entry in entries)
-    return f"What one change is, no source states in so many words for {relation} of {len(entries)} files", [
+    return f"For {relation} of {len(entries)} files no source says in so many words what one change is", [
         row for _, row in rows
     ]
 
@@ -310,7 +310,7 @@ def begins_anew(entries: Entries) -> Finding:
             found = promise_for(entry.spec, month, called=unit)
             if found.budget is not None:
                 lines.append(f"{_per(entry)} is at most {plain(budget_in_words(found.budget))} per {month}")
-    return f"In {sum(periods.values())} of {len(entries)} the budget is there again; a month is another promise", lines
+    return f"{sum(periods.values())} of {len(entries)} renew their budget; for a month the promise is another one", lines
 
 
 def no_number(entries: Entries) -> Finding:
@@ -319,7 +319,7 @@ def no_number(entries: Entries) -> Finding:
         for entry in entries
         if entry.spec.budget.unpublished() is not None
     ]
-    return f"{len(lines)} of {len(entries)} publish no number that could be relied on", lines
+    return f"{len(lines)} of {len(entries)} publish no number to rely on", lines
 
 
 def exact_facts(entries: Entries) -> Finding:
@@ -358,7 +358,7 @@ def same_people(entries: Entries) -> Finding:
     lines, adds = [], True
     try:
         found = compose(parts_of([entry.document for entry in pair]))
-        lines.append(f"together: {plain(str(found.spec.budget))} per {plain(thing_in_words(found.spec.input_divergence))}")
+        lines.append(f"together: {plain(str(found.spec.budget))} for {plain(thing_in_words(found.spec.input_divergence))}")
     except DpspecError as fault:
         adds = False
         lines.append(f"{' and '.join(map(link, pair))}: {plain(str(fault))}")
@@ -404,7 +404,8 @@ def front(entries: Entries) -> str:
         "# What is promised out there",
         "",
         f"{count(len(entries), 'file')} about {len(products)} real products, each read and judged when this page was made.",
-        f"{MADE}. What a file assumes is ours, and each page says what. Nothing is graded; `dpspec catalogue` asks the files.",
+        f"{MADE}. What a file assumes is ours, and each page says what. The page grades nobody; `dpspec catalogue` "
+        "answers questions about the files.",
         "",
         "## What they show",
     ]

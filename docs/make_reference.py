@@ -307,11 +307,13 @@ OPENS: dict[str, dict[str, str]] = {
     "relations": {
         "related": "input divergences of neighbours, and of shortest paths of them",
         "check": "errors on their line in the file",
+        "in_words": "what people read of it: `explain`, `verify`, `compare`, `report`, pages",
         "within": "`compare`: neighbours of one relation are neighbours of another",
     },
     "input_divergences": {
         "distance": "`verify`, `compare`, `risk`",
         "check": "errors on their line in the file",
+        "in_words": "what people read of it: `explain`, `verify`, `compare`, `report`, pages",
         "least_distance": "conversions and separations on closest pairs; attackers at distance 1",
         "counted_unit": "separations by one event; attackers who know all but one record; findings of `lint`",
         "record_steps": "`verify`: proofs on spaces of any size",
@@ -322,6 +324,7 @@ OPENS: dict[str, dict[str, str]] = {
     },
     "output_divergences": {
         "evaluate": "`verify` on exact laws",
+        "in_words": "what people read of it: `explain`, `verify`, `compare`, `report`, pages",
         "between": "the same of two laws (a helper)",
         "score": "`verify` that finds the worst of many pairs without evaluating each",
         "separates_laws": "`compare`: budgets of 0, and conversions that need it",
@@ -359,6 +362,7 @@ OPENS: dict[str, dict[str, str]] = {
     },
     "flavours": {
         "spec": "`explain NAME`; the zoo of definitions, verified",
+        "compared": "the picture of `explain flavours`",
         "satisfied_by": "the example that satisfies it, verified",
         "broken_by": "the example that breaks it, refuted",
     },

@@ -243,7 +243,8 @@ def picture(name: str) -> Iterator[str]:
         main([*command, "--picture", str(drawn)], standalone_mode=False)
     if not drawn.is_file():
         raise NoSuchPartError(f"picture {name}: dpspec {' '.join(command)} drew nothing: {said.getvalue()}")
-    yield f'<img src="{name}.svg" alt="{seen}">\n\n{seen}: `dpspec {" ".join(command)} --picture {name}.svg`.\n'
+    yield f'<div class="diagram" tabindex="0"><img src="{name}.svg" alt="{seen}"></div>\n\n'
+    yield f"{seen}: `dpspec {' '.join(command)} --picture {name}.svg`.\n"
 
 
 # --- Navigation -----------------------------------------------------------------------------------

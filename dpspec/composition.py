@@ -229,16 +229,22 @@ def _losses(found: Composition) -> Iterator[str]:
             elif step.block == "multiverse":
                 yield f"{line.part.id}: promised inside the smaller universes of all parts only"
             elif step.parameters.get("constant") != "1":
-                field = step.block.replace(" ", "_")
-                exchanged = f"{getattr(step.after, field)} for {getattr(step.before, field)}"
-                how = f"at a constant of {step.parameters['constant']}" if "constant" in step.parameters else f"by {step.rule}"
+                exchanged = f"{_block(step.after, step.block)} instead of {_block(step.before, step.block)}"
+                how = f"at a factor of {step.parameters['constant']}" if "constant" in step.parameters else f"by {step.rule}"
                 yield f"{line.part.id}: {exchanged}, {how}: {_said(step.before)} becomes {_said(step.after)} ({step.reason})"
     yield from (f"{line.part.id}: {text}" for line in found.lines for text in line.part.besides)
     plain, given = found.plain_sum, found.spec.budget.uniform()
     if plain is not None and plain != given:
-        units = {str(line.part.spec.input_divergence) for line in found.lines}
-        why = f"they count {' and '.join(sorted(units))}" if len(units) > 1 else "they do not add up as they stand"
+        units = {line.part.spec.input_divergence.in_words() for line in found.lines}
+        why = f"they are for {' and '.join(sorted(units))}" if len(units) > 1 else "they do not add up as they stand"
         yield f"the numbers as stated add up to {plain.plain()}, which is no budget of the whole: {why}"
+
+
+def _block(spec: PrivacySpec, name: str) -> str:
+    """A block in words."""
+    if name == "input divergence":
+        return spec.input_divergence.in_words()
+    return spec.output_divergence.in_words() if name == "output divergence" else str(getattr(spec, name.replace(" ", "_")))
 
 
 def _said(spec: PrivacySpec) -> str:
@@ -271,7 +277,8 @@ def _refinement(parts: tuple[Part, ...]) -> Multiverse:
 
 def _missing(part: Part, spec: PrivacySpec, goal: PrivacySpec) -> Iterator[str]:
     """What is missing for a part whose input divergence is not bounded by that of the goal."""
-    yield f"{part.id}: no constant c with {spec.input_divergence} <= c {goal.input_divergence} is known"
+    ours, theirs = spec.input_divergence.in_words(), goal.input_divergence.in_words()
+    yield f"{part.id}: it is not known how many changes of the part ({ours}) make one of the total ({theirs}) at most"
     inner, outer = spec.input_divergence.counted_unit(), goal.input_divergence.counted_unit()
     if inner is None or outer is None:
         return
@@ -365,7 +372,7 @@ def _worst_pairs(line: LedgerLine) -> WorstPairs:
     divergence = line.spec.output_divergence
     found = divergence.worst_pairs(line.amount)
     if found is None:
-        rule = f"of {line.part.id} is {divergence.name}, for which no pair of laws is the worst of all that it allows"
+        rule = f"of {line.part.id} is {divergence.in_words()}, for which no pair of laws is the worst of all that it allows"
         advice = "add up such budgets with dpspec ledger, and convert the sum with dpspec convert"
         raise NoCompositionError("output divergence", rule, advice)
     return found

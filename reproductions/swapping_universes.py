@@ -175,9 +175,9 @@ _HEAD = """# The swapping theorem, universe by universe
 Made by `python -m reproductions.swapping_universes > docs/swapping-universes.md`; a test keeps it.
 
 Each row is one universe of the swapping invariants: the counts by rest and by swap category in each stratum (`2+1 x 1+1+1`: two
-records of one rest category and one of another, three different swap values). Every universe of one stratum with up
-to 5 records and of two strata with up to 3 records each is here, up to renaming categories, exchanging strata, and
-exchanging the two margins, none of which changes laws or distances.
+records of one rest category and one of another, three different swap values). This page has every universe of one stratum with
+up to 5 records, and of two strata with up to 3 records each. Universes that differ only in the names of categories, the order of
+strata or the order of the two margins count as one, since laws and distances are the same.
 
 Each cell is *exact Lipschitz constant / claimed budget*: the constant is the largest d_MULT / d_Ham over all pairs of tables of
 the universe, with the unordered Hamming distance on records; the budget is the printed theorem (Bailie, Gong and Meng

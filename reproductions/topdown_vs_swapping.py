@@ -157,7 +157,7 @@ def derivations(schemes: Sequence[Scheme]) -> Iterator[str]:
     found: dict[tuple[str, ...], list[str]] = {}
     for scheme in schemes:
         for one in scheme.common:
-            where = f"### Per unit of {one.spec.input_divergence}, {one.spec.output_divergence.name}"
+            where = f"### For {one.spec.input_divergence.in_words()}, by {one.spec.output_divergence.in_words()}"
             for words, side in (("TopDown", one.left), ("swapping", one.right)):
                 found.setdefault((where, words, *_side(side)), []).append(scheme.name)
     headed: dict[str, list[str]] = {}
@@ -224,14 +224,14 @@ measured on census data.
 
 ## The answer
 
-* **Neither promise contains the other.** The question was asked of {len(schemes)} swapping schemes, in both directions. In
+* **Neither promise contains the other.** We asked about {len(schemes)} swapping schemes, in both directions. In
   {separated} of {len(ways)} cases there is a mechanism that keeps the one promise and breaks the other, run by the exact engine
   ([what separates them](#what-separates-them)).
 * **The printed numbers must not be compared.** TopDown's rho = {rho} is zero-concentrated privacy per person. Swapping's epsilon
   = {epsilons} (swap rate 5 %) is pure privacy per household, given more facts that are published exactly.
 * **In one common unit the order depends on the size of households.** Among datasets that agree on all that swapping publishes
-  exactly, both promises imply zero-concentrated privacy *per household*. Assuming that no household has more than
-  N = {most} persons, what is derived is rho = {in_words(firsts[0].left.budget)} from TopDown's and rho =
+  exactly, both promises imply zero-concentrated privacy *per household*. If no household has more than
+  N = {most} persons, rho = {in_words(firsts[0].left.budget)} follows from TopDown's and rho =
   {swapped} from swapping's ([yardstick 1]({link})).
   TopDown's is the smaller one {_up_to(evens)}. These are upper bounds
   by the known rules, not the least numbers that hold.
@@ -252,12 +252,12 @@ def _stated(schemes: Sequence[Scheme]) -> Iterator[str]:
     rho = in_words(topdown.budget.uniform())
     yield f"""## The promises as stated
 
-**TopDown**, P.L. 94-171 and DHC together: rho = {rho} of zero-concentrated privacy (`d-nor`), per unit of
-`{topdown.input_divergence}`, given these facts, published exactly:
+**TopDown**, P.L. 94-171 and DHC together: rho = {rho} of zero-concentrated privacy for
+{topdown.input_divergence.in_words()}, given these facts, published exactly:
 """
     yield from (f"* {invariant}" for invariant in topdown.multiverse.invariants or ())
     yield """
-**Swapping**: epsilon of pure privacy (`mult`), per unit of `hamming (household)`, given two exact tables of households, strata by
+**Swapping**: epsilon of pure privacy for one household replaced by another, given two exact tables of households, strata by
 members and strata by place. Strata are the printed variables and the kind of unit; epsilon is that of the swapping theorem
 for the algorithm that draws derangements (Bailie, Gong and Meng 2023, swapping theorem), with the stratum size b that is printed.
 """
@@ -288,14 +288,14 @@ def _up_to(evens: Sequence[int]) -> str:
 def _assumed(setting: Setting) -> Iterator[str]:
     yield f"""## What is assumed
 
-* *Stated largest household: N = {setting.largest_household} persons.* Stated means: a parameter of this page
-  (`--largest-household N`), our choice and no fact of a source. Datasets with a larger household are left out of both
-  yardsticks. Group quarters are households of this space too, and the assumption covers them.
+* *Stated largest household: N = {setting.largest_household} persons.* We chose this number, no source states it; the
+  parameter `--largest-household N` changes it. Both yardsticks leave out datasets with a larger household.
+  Group quarters are households of this space too, and the assumption covers them.
 * *One dataset space.* Where a scheme matches on household size, TopDown is restated on the space with that attribute: TopDown
   does not look at it, and forgetting it changes none of its invariants and makes no person distance larger.
 * *Swapping's b is that of the 2020 file.* In a universe with a larger stratum the same swap rate gives a larger epsilon.
-* *Strongest means derived.* A yardstick's budget is the least that the registered rules derive, one step for each block. Steps
-  marked tight are attained by some mechanism; that the whole chain is, is not claimed.
+* *Strongest means derived.* A yardstick's budget is the least that the registered rules derive, one step for each block. Some
+  mechanism attains each step that is marked tight; we do not claim that one attains the whole chain.
 """
 
 
@@ -304,8 +304,9 @@ def _per_household(schemes: Sequence[Scheme], setting: Setting) -> Iterator[str]
     yield f"""## Yardstick 1: zero-concentrated privacy per household
 
 Blocks: datasets whose households have at most {most} persons; the universes of the swap, whose invariants determine those of
-TopDown; `hamming (household)`; `d-nor`. All numbers are rho. One household replaced changes at most N = {most} persons, so
-TopDown's rho is multiplied by N^2; pure epsilon implies rho = epsilon tanh(epsilon/2), since distances are whole. Both promises
+TopDown; one household replaced by another; zero-concentrated privacy. All numbers are rho.
+One household replaced changes at most N = {most} persons, so TopDown's rho is multiplied by N^2; pure epsilon
+implies rho = epsilon tanh(epsilon/2), since distances are whole. Both promises
 imply the larger number of a row.
 """
     head = ("scheme", "swapping at 5 %", "swapping at 50 %", "TopDown as stated", "TopDown by parts", "both imply (stated, 5 %)", "TopDown as stated is the smaller one for N up to")  # fmt: skip  # noqa: E501
@@ -320,15 +321,16 @@ imply the larger number of a row.
 def _by_parts(scheme: Scheme, setting: Setting) -> Iterator[str]:
     yield f"""### TopDown by parts
 
-Each file in its own unit, led to households of at most {setting.largest_household} persons inside TopDown's universes;
-there {scheme.parts.rule} ({scheme.parts.citation}).
+Each file starts in its own unit and is carried to households of at most {setting.largest_household} persons
+inside TopDown's universes; there {scheme.parts.rule} ({scheme.parts.citation}).
 """
     rows = [
-        (line.part.id, in_words(line.part.spec.budget.uniform()), f"`{line.part.spec.input_divergence}`", in_words(line.amount))
+        (part.id, in_words(part.spec.budget.uniform()), part.spec.input_divergence.in_words(), in_words(line.amount))
         for line in scheme.parts.lines
+        for part in (line.part,)
     ]
     total = in_words(scheme.parts.spec.budget.uniform())
-    yield from _table(("file", "rho as stated", "per unit of", "rho per household"), [*rows, ("together", "", "", total)])
+    yield from _table(("file", "rho as stated", "for", "rho per household"), [*rows, ("together", "", "", total)])
 
 
 def _exchanged(schemes: Sequence[Scheme], setting: Setting) -> Iterator[str]:
@@ -336,8 +338,9 @@ def _exchanged(schemes: Sequence[Scheme], setting: Setting) -> Iterator[str]:
     yield f"""## Yardstick 2: two households exchange their places
 
 Inside the swap's universes no two datasets differ in one household alone. The nearest ones that small datasets show
-are those in which two households have exchanged their places, `{near.input_divergence}`. An (epsilon, delta) follows
-for such neighbours only; here delta = {setting.delta}. Swapping's numbers are those of a worst pair, randomised response at
+are those in which two households have exchanged their places ({near.input_divergence.in_words()}).
+An (epsilon, delta) follows for such neighbours only; here delta = {setting.delta}.
+Swapping's numbers are those of a worst pair, randomised response at
 2 epsilon; TopDown's are bounds: rho times N^2 and 2^2, and epsilon from that rho by the best known formula.
 """
     head = ("scheme", "rho, swapping at 5 %", "rho, TopDown as stated", "epsilon, swapping at 5 %", "epsilon, TopDown as stated")
@@ -353,7 +356,7 @@ def _per_person(scheme: Scheme, pairs: Sequence[SchemePair]) -> Iterator[str]:
     rho = in_words(topdown.budget.uniform())
     yield f"""## Per person
 
-TopDown states rho = {rho} per unit of `{topdown.input_divergence}`, also in the smaller universes of the swap.
+TopDown states rho = {rho} for {topdown.input_divergence.in_words()}, also in the smaller universes of the swap.
 
 Swapping has no finite budget per person, in any standard that tells equal laws from others. The two datasets below have the
 same persons at each place and differ in who lives with whom. They share a universe of the swap in {shared} of {len(pairs)}

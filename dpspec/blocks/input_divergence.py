@@ -33,11 +33,17 @@ class Relation(Promising, ABC):
         """Raise IncompatibleBlocksError when the relation is not defined on the space."""
         return
 
+    def in_words(self) -> str:
+        """What makes two datasets neighbours, as an event such as "one person added or removed"."""
+        return str(self) if type(self).__str__ is not object.__str__ else self.name
+
     def within(self, other: Relation) -> str | None:
         """A reason why every pair of this relation is one of the other, on every space; None when none is known."""
         return "the same relation" if self == other else None
 
-    _promised: ClassVar[Mapping[str, Any]] = {"is_symmetric": False, "within": within, "__str__": object.__str__}
+    _promised: ClassVar[Mapping[str, Any]] = {
+        "is_symmetric": False, "in_words": in_words, "within": within, "__str__": object.__str__,
+    }  # fmt: skip
 
 
 @attrs.frozen(kw_only=True)
@@ -92,6 +98,13 @@ class InputDivergence(Promising, ABC):
         """Raise IncompatibleBlocksError when the divergence is not defined on the space."""
         return
 
+    def in_words(self) -> str:
+        """What distance 1 is, as an event such as "one person added or removed"; its own text or name, if nothing is said.
+
+        Everything that people read takes these words; the registered name is for files.
+        """
+        return str(self) if type(self).__str__ is not object.__str__ else self.name
+
     def least_distance(self, space: DatasetSpace) -> Number | None:
         """A positive m with d(x, x') >= m for all different x, x' of the space; None when none is known."""
         return None
@@ -131,6 +144,7 @@ class InputDivergence(Promising, ABC):
 
     _promised: ClassVar[Mapping[str, Any]] = {
         **dict.fromkeys(("is_symmetric", "is_metric", "is_neighbour_form", "is_integral", "grows_on_subspaces"), False),
+        "in_words": in_words,
         "least_distance": least_distance,
         "counted_unit": counted_unit,
         "record_steps": record_steps,
@@ -211,6 +225,9 @@ class WithinDistance(InputDivergence):
             if known is not None and known[0] * other.most <= self.most:
                 return number(1), f"{known[1]}; what is within {other.most} of the one is within {self.most} of the other"
         return None
+
+    def in_words(self) -> str:
+        return f"neighbours only: {'' if self.most == 1 else f'up to {self.most} changes, each '}{self.of.in_words()}"
 
     def __str__(self) -> str:
         return f"within {self.most} of {self.of}"

@@ -100,6 +100,26 @@ def _names(attributes: tuple[Attribute, ...]) -> dict[str, Attribute]:
     return {attribute.name: attribute for attribute in attributes}
 
 
+def in_runs(categories: Sequence[str]) -> list[str]:
+    """Categories for people: four or more whole numbers in a row are told by the first and the last.
+
+    >>> in_runs(["18", "19", "20", "21", "30"]), in_runs(["1", "2", "3", "x"])
+    (['18 to 21', '30'], ['1', '2', '3', 'x'])
+    """
+    runs: list[list[str]] = []
+    for category in categories:
+        follows = runs and category.isdecimal() and runs[-1][-1].isdecimal() and int(category) == int(runs[-1][-1]) + 1
+        if follows:
+            runs[-1].append(category)
+        else:
+            runs.append([category])
+    return [told for run in runs for told in ([f"{run[0]} to {run[-1]}"] if len(run) >= _RUN else run)]
+
+
+_RUN = 4
+"""So many numbers in a row are told by their ends."""
+
+
 @define
 class Marginal(Invariant):
     """The counts of the records of one unit by some of their attributes.
@@ -247,7 +267,7 @@ class Marginal(Invariant):
 
     def __str__(self) -> str:
         by = f"{self.unit} by {' x '.join(self.attributes)}" if self.attributes else f"{self.unit} total"
-        where = ", ".join(f"{attribute} in {{{', '.join(categories)}}}" for attribute, categories in self.where)
+        where = ", ".join(f"{attribute} in {{{', '.join(in_runs(categories))}}}" for attribute, categories in self.where)
         return f"{by} where {where}" if where else by
 
 

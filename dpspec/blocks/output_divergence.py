@@ -99,6 +99,13 @@ class OutputDivergence(Promising, ABC):
     def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
         """d_Pr of the pair; a larger precision gives a narrower bracket."""
 
+    def in_words(self) -> str:
+        """What a statistician calls the standard, such as "pure differential privacy"; its own text or name, if nothing is said.
+
+        Everything that people read takes these words; the registered name is for files.
+        """
+        return str(self) if type(self).__str__ is not object.__str__ else self.name
+
     def between(self, left: Law, right: Law, *, precision: int = 64) -> Bracket:
         """d_Pr(P, Q) of two laws."""
         return self.evaluate(left.against(right), precision=precision)
@@ -204,6 +211,7 @@ class OutputDivergence(Promising, ABC):
     _promised: ClassVar[Mapping[str, Any]] = {
         **dict.fromkeys(("is_symmetric", "is_metric", "separates_disjoint"), False),
         "between": between,
+        "in_words": in_words,
         "score": score,
         "separates_laws": separates_laws,
         "event_bounds": event_bounds,

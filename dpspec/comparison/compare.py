@@ -183,7 +183,7 @@ def _space(nearest: PrivacySpec, goal: PrivacySpec) -> Argument:
     elif nearest.multiverse.induced_by() is None or nearest.budget.uniform() is None:
         reason = "on the smaller space, only universes of invariants with one budget are known to stay what they are"
     else:
-        reason = f"{divergence_in_words(nearest.input_divergence)} is not known to be as large on the smaller space"
+        reason = f"the distance ({nearest.input_divergence.in_words()}) is not known to be as large on the smaller space"
     return Argument(block="space", holds=None, reason=reason)
 
 
@@ -214,9 +214,8 @@ def _input(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
     if bound_of(smaller, goal) is not None:
         reason = "a budget of this kind, one for each universe, is not rescaled"
     else:
-        reason = f"no constant c with {divergence_in_words(smaller)} <= c {divergence_in_words(larger)} is known" + _size(
-            smaller, larger, goal.space
-        )
+        ours, theirs = f"the premise ({smaller.in_words()})", f"the conclusion ({larger.in_words()})"
+        reason = f"it is not known how many changes of {ours} make one of {theirs} at most{_size(smaller, larger, goal.space)}"
     return Argument(block="input divergence", holds=None, reason=reason)
 
 
@@ -238,9 +237,9 @@ def _output(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
     source, target = nearest.output_divergence, goal.output_divergence
     if source == target:
         return None
-    reason = f"no constant k with {divergence_in_words(target)} <= k {divergence_in_words(source)} is known, and no conversion"
+    reason = f"no number is known that {source.in_words()} gives for {target.in_words()}: neither a factor nor a conversion"
     if not nearest.input_divergence.is_neighbour_form:
-        reason += " (those that are no constants need distances of neighbours)"
+        reason += " (most conversions are for neighbours only)"
     return Argument(block="output divergence", holds=None, reason=reason)
 
 
@@ -255,12 +254,6 @@ def _budget(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
         return Argument(block="budget", holds=None, reason=reason)
     holds = given <= allowed
     return Argument(block="budget", holds=holds, reason=f"{given} {'<=' if holds else '>'} {allowed} as Lipschitz constants")
-
-
-def divergence_in_words(divergence: object) -> str:
-    """A divergence by its own text, or by its name where it has none."""
-    text = str(divergence)
-    return str(getattr(divergence, "name", text)) if text.startswith(type(divergence).__name__ + "(") else text
 
 
 # --- separations ----------------------------------------------------------------------------------
@@ -511,13 +504,13 @@ def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
     if left.input_divergence != right.input_divergence:
         notes.append(
             "input divergence: a coarser count of change (persons for households, a day for a lifetime) shrinks the budget; "
-            f"left counts {left.input_divergence}, right counts {right.input_divergence}"
+            f"one change on the left: {left.input_divergence.in_words()}; on the right: {right.input_divergence.in_words()}"
         )
     notes += [f"unit: {note}" for pair in ((left, right), (right, left)) for note in _unit_notes(*pair)]
     if left.output_divergence != right.output_divergence:
         notes.append(
             "output divergence: a more lenient standard shrinks the number; "
-            f"left measures {left.output_divergence}, right measures {right.output_divergence}"
+            f"on the left: {left.output_divergence.in_words()}; on the right: {right.output_divergence.in_words()}"
         )
     if notes:
         notes.append("two budgets are comparable only when the other four blocks agree")

@@ -92,7 +92,7 @@ _FACTS = (
     DeploymentQuestion(key="trust", words="Who sees the data as they are?", choices=TRUST),
     DeploymentQuestion(key="release", words="One release, or many?", choices=("one", "many")),
     DeploymentQuestion(key="access", words="Is it interactive?", choices=("interactive", "non-interactive")),
-    DeploymentQuestion(key="period", words="After what time is the budget there again (such as day, or 14 days)?"),
+    DeploymentQuestion(key="period", words="After what time is the budget renewed (such as day, or 14 days)?"),
 )
 _TITLE = DeploymentQuestion(key="source", words="Where is that written (a title)?", default=None)
 _URL = DeploymentQuestion(key="url", words="At which address?")

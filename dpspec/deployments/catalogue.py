@@ -32,7 +32,16 @@ from dpspec.report import json
 from dpspec.report.comparison import order_data, power_in_words
 from dpspec.report.explain import folded
 from dpspec.report.shown import printed
-from dpspec.report.terminal import FAINT, bracket_in_words, budget_in_words, drawn, number_in_words, standing_data, thing_in_words
+from dpspec.report.terminal import (
+    FAINT,
+    bracket_in_words,
+    budget_in_words,
+    drawn,
+    number_in_words,
+    standing_data,
+    thing_by_name,
+    thing_in_words,
+)
 from dpspec.risks.allowed import allowed_power
 from dpspec.verifier.document import Standing, standing
 from dpspec.verifier.exhaustive import guarded
@@ -162,8 +171,8 @@ class CatalogueEntry:
             "trust": made.trust,
             "period": made.period,
             "unit": self.unit,
-            "distance": thing_in_words(self.spec.input_divergence),
-            "standard": thing_in_words(self.spec.output_divergence),
+            "distance": thing_by_name(self.spec.input_divergence),
+            "standard": thing_by_name(self.spec.output_divergence),
             "budget": budget_in_words(self.spec.budget),
             "invariants": None if self.invariants is None else list(self.invariants),
             "provenance": {block: self.how(block) for block in ENTRY_BLOCKS if block != "mechanism" or self.document.mechanism},
@@ -521,8 +530,10 @@ def headline_of(entries: Sequence[CatalogueEntry], left_out: int) -> str:
 def list_text(entries: Sequence[CatalogueEntry], left_out: int = 0) -> str:
     """The table of a catalogue, publisher by publisher."""
     table = _grid("id", "when", "per", "budget", "standard", "exact facts", "verdict")
-    table.columns[0].width = min(38, 2 + max((len(entry.id) for entry in entries), default=0))
-    table.columns[6].no_wrap = True
+    table.columns[0].width = min(35, 2 + max((len(entry.id) for entry in entries), default=0))
+    for place, least in ((2, 9), (3, 9), (4, 12), (6, 11)):  # the longest words of a unit, a number, a standard, a verdict
+        table.columns[place].min_width = least
+    table.columns[5].width = 6
     for publisher in sorted({", ".join(entry.deployment.publisher) for entry in entries}, key=str.casefold):
         table.add_row(Text(publisher, "bold"))
         for entry in (entry for entry in entries if ", ".join(entry.deployment.publisher) == publisher):
@@ -532,7 +543,7 @@ def list_text(entries: Sequence[CatalogueEntry], left_out: int = 0) -> str:
                 str(made.in_year),
                 (entry.unit or "") + (f", every {made.period}" if made.period else "") + _mark(entry, "input_divergence"),
                 short_budget(entry.spec) + _mark(entry, "budget"),
-                thing_in_words(entry.spec.output_divergence) + _mark(entry, "output_divergence"),
+                _short_standard(entry.spec) + _mark(entry, "output_divergence"),
                 _facts(entry.spec) + _mark(entry, "multiverse"),
                 _SHORT.get(entry.verdict, entry.verdict),
             )
@@ -545,6 +556,12 @@ def list_text(entries: Sequence[CatalogueEntry], left_out: int = 0) -> str:
 
 def _mark(entry: CatalogueEntry, block: str) -> str:
     return {"assumed": " ?", "inferred": " *"}.get(entry.how(block), "")
+
+
+def _short_standard(spec: PrivacySpec) -> str:
+    """The standard for a narrow column: without what all of them are, a long word on two lines."""
+    words = thing_in_words(spec.output_divergence).replace(" differential privacy", "")
+    return re.sub(r"(\w{4,}-)(\w{8,})", r"\1\n\2", words)
 
 
 def _facts(spec: PrivacySpec) -> str:
@@ -688,7 +705,7 @@ def ledger_notes(entries: Sequence[CatalogueEntry]) -> list[str]:
         blocks = [block.replace("_", " ") for block in entry.assumed]
         notes += [f"{entry.id}: assumed by its file: {', '.join(blocks)}"] if blocks else []
         period = entry.deployment.period
-        notes += [f"{entry.id}: its budget is there again after every {period}; counted once"] if period else []
+        notes += [f"{entry.id}: its budget is renewed after every {period}; counted once"] if period else []
         notes += [f"{entry.id} does not cover: {step}" for step in entry.document.unaccounted]
     return notes
 

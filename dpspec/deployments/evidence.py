@@ -171,7 +171,7 @@ def _budget(document: SpecDocument) -> Iterator[EvidenceLine]:
         yield EvidenceLine(level="budget", what="budget", mark=NOT_STATED, says=unpublished)
     else:
         yield _block(document, "budget", "budget", "budget", "; ".join(blocks_in_words(spec)["budget"]))
-    says = f"{unit_of(document) or 'no unit'}, by {one_of(thing_in_words(spec.input_divergence), document)}"
+    says = f"{unit_of(document) or 'no unit'}; one change: {one_of(thing_in_words(spec.input_divergence), document)}"
     yield _block(document, "input_divergence", "budget", "unit and change", says)
     for part in document.parts:
         says = f"{budget_in_words(part.spec.budget)} per {unit_of(document, part.spec) or 'no unit'}"
@@ -267,7 +267,7 @@ def _composition(document: SpecDocument) -> Iterator[EvidenceLine]:
         yield EvidenceLine(level="composition", what="parts of the budget", mark=NOT_STATED, says="the file has no ledger")
     release = None if made is None else made.release
     yield _fact(document, "composition", "releases", release, "whether the same data are released again")
-    period = None if made is None or made.period is None else f"the budget is there again after each {made.period}"
+    period = None if made is None or made.period is None else f"the budget is renewed after each {made.period}"
     yield _fact(document, "composition", "renewal", period, "whether the budget renews")
     own = unit_of(document)
     for unit in () if own is None else longer_units(own):

@@ -84,7 +84,7 @@ def _what(document: SpecDocument) -> Iterator[str]:
 def _who(document: SpecDocument) -> Iterator[str]:
     spec, unit = document.spec, unit_of(document)
     if unit is None:
-        yield f"The promise names no unit. Its distance is: {thing_in_words(spec.input_divergence)}."
+        yield f"The promise names no unit. One change is: {thing_in_words(spec.input_divergence)}."
         return
     words = read_unit(unit)
     if words.time is None:
@@ -106,7 +106,7 @@ def _change(document: SpecDocument) -> Iterator[str]:
         other = "counts as one change too" if steps.replaced == 1 else f"counts as {steps.replaced} changes"
         yield f"The data of one {unit} are added, or taken away;{far} to replace them by others {other}."
     else:
-        yield f"Distance between two possible states of the data is: {one_of(thing_in_words(spec.input_divergence), document)}."
+        yield f"One change is: {one_of(thing_in_words(spec.input_divergence), document)}."
 
 
 def _exact(document: SpecDocument) -> Iterator[str]:
@@ -143,8 +143,8 @@ def _number(document: SpecDocument) -> Iterator[str]:
     for part in document.parts:
         yield f"Promised besides: {part}: {_said(part.spec.budget)}."
     if made is not None and made.period is not None:
-        again = "for every release anew" if made.period == "release" else f"again after every {made.period}"
-        yield f"This number is there {again}: over several of them the promise can be weaker."
+        again = "for every release" if made.period == "release" else f"after every {made.period}"
+        yield f"This number is renewed {again}: over several of them the promise can be weaker."
     own = unit_of(document)
     for unit in () if own is None else longer_units(own):
         found = promise_for(spec, unit, called=own)

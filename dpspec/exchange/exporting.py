@@ -19,7 +19,7 @@ from dpspec.base.errors import DpspecError, MissingKeyError, OwnFaultError, Para
 from dpspec.base.files import write_whole
 from dpspec.base.params import raise_all
 from dpspec.base.types import JsonData
-from dpspec.exchange.importing import HOMES, RECORD, STANDARDS, record_in
+from dpspec.exchange.importing import HOMES, RECORD, VARIANTS, record_in
 from dpspec.exchange.record import (
     FIELDS,
     PARAMETERS,
@@ -221,7 +221,7 @@ class _Export:
         """What the blocks that the file states say, field by field."""
         document, spec = self.document, self.document.spec
         if self.states("output_divergence"):
-            names = {standard: variant for variant, standard in STANDARDS.items()} | {"renyi": "Renyi DP"}
+            names = {variant.divergence: name for name, variant in VARIANTS.items()}
             yield "dp_variant.variant_name", names.get(spec.output_divergence.name, "Custom")
         if self.states("space"):
             yield "dp_variant.data_domain", "\n".join(space_in_words(spec.space))
@@ -230,7 +230,7 @@ class _Export:
         if self.states("input_divergence"):
             unit = spec.input_divergence.counted_unit()
             yield "privacy_loss.privacy_unit", f"{unit}-level" if unit else thing_in_words(spec.input_divergence)
-            yield "privacy_loss.privacy_unit_details", f"Distance of datasets: {thing_in_words(spec.input_divergence)}"
+            yield "privacy_loss.privacy_unit_details", f"One change: {thing_in_words(spec.input_divergence)}"
         yield _DETAILS, "\n".join(self._details())
         if document.ledger is not None:
             parts = [f"- {part.id}: {document.ledger.parameter} = {part.amount.plain()}" for part in document.ledger.parts]
@@ -249,7 +249,7 @@ class _Export:
         if self.states("budget") and spec.budget.parameter not in dict(self._numbers()):
             yield budget_in_words(spec.budget)
         if document.deployment is not None and document.deployment.period is not None:
-            yield f"The budget is there again after each {document.deployment.period}."
+            yield f"The budget is renewed after each {document.deployment.period}."
         if document.parts and self.states("budget"):
             yield "Promised besides:"
             yield from (f"- {part}: {budget_in_words(part.spec.budget)}" for part in document.parts)

@@ -60,11 +60,27 @@ HOMES: dict[str, tuple[str, dict[str, str] | None]] = {
 }
 """The fields of a record that [deployment] has, and their words there; with an empty table the same word in lower case."""
 
-STANDARDS = {"Pure DP": "mult", "Approximate DP": "mult-delta", "Zero-concentrated DP": "d-nor"}
-"""The variants that are an output divergence without further parameters than the record has."""
-OWN_PARAMETERS = {
-    "Pure DP": {"epsilon"}, "Approximate DP": {"epsilon", "delta"}, "Zero-concentrated DP": {"rho"},
-}  # fmt: skip
+
+@attrs.frozen(kw_only=True)
+class RegistryVariant:
+    """A variant of the registry as an output divergence.
+
+    Args:
+        divergence: the registered name of the output divergence.
+        parameters: the numbers of a record that are its own; none where the record lacks one, so that it cannot be read back.
+    """
+
+    divergence: str
+    parameters: frozenset[str] = frozenset()
+
+
+VARIANTS = {
+    "Pure DP": RegistryVariant(divergence="mult", parameters=frozenset({"epsilon"})),
+    "Approximate DP": RegistryVariant(divergence="mult-delta", parameters=frozenset({"epsilon", "delta"})),
+    "Zero-concentrated DP": RegistryVariant(divergence="d-nor", parameters=frozenset({"rho"})),
+    "Renyi DP": RegistryVariant(divergence="renyi"),
+}
+"""The variants that are an output divergence, both ways: a file is read from them and told in them."""
 _LEFT_OUT = "left out"
 RECORD = "record"
 """The id of the record among the sources of the file."""
@@ -269,8 +285,11 @@ class _Import:
         variant, names = self.record.text("dp_variant.variant_name"), set(self.given)
         delta = self.given.get("delta")
         small = isinstance(delta, Decimal) and delta < 1 and "epsilon" in names
-        approximate = {"type": "mult-delta", "delta": decimal_text(delta) if isinstance(delta, Decimal) else ""}
-        pure, concentrated = {"type": "mult"}, {"type": "d-nor"}
+        approximate = {
+            "type": VARIANTS["Approximate DP"].divergence,
+            "delta": decimal_text(delta) if isinstance(delta, Decimal) else "",
+        }
+        pure, concentrated = ({"type": VARIANTS[name].divergence} for name in ("Pure DP", "Zero-concentrated DP"))
         with_delta = "the record says Pure DP and gives a delta: both readings imply the promise with the delta"
         only_rho = "the record names no variant; rho is the number of zero-concentrated privacy alone"
         only_delta = "the record names no variant; epsilon with a delta is approximate privacy"
@@ -289,7 +308,7 @@ class _Import:
                 budget = {name: decimal_text(value)} if isinstance(value, Decimal) else None
                 return _Standard(divergence, budget, how, because, frozenset(used))
         if variant in ("Pure DP", "Zero-concentrated DP"):
-            return _Standard({"type": STANDARDS[variant]}, None, "stated", "")
+            return _Standard({"type": VARIANTS[variant].divergence}, None, "stated", "")
         said = f"the record says {variant}" if variant else "the record names no variant"
         missing = {
             "Approximate DP": " and no number for its delta",
@@ -409,11 +428,11 @@ class _Import:
             )
         if isinstance(delta, str):
             yield self._warning("delta-in-words", f"{PARAMETERS}.delta", f"the delta is no number: {delta}")
-        own = OWN_PARAMETERS.get(variant, {"epsilon", "delta"} if not variant else set())
+        own = VARIANTS[variant].parameters if variant in VARIANTS else frozenset({"epsilon", "delta"} if not variant else ())
         if names - own and len(names) > 1:
             message = f"{', '.join(sorted(names))} together: which of them is the promise, and which were converted from it?"
             yield self._warning("several-parameters", PARAMETERS, message)
-        if names and variant in OWN_PARAMETERS and not names & own:
+        if names and own and variant and not names & own:
             yield self._warning(
                 "other-parameter", PARAMETERS, f"{variant} is stated by {' and '.join(sorted(own))}, which is not given"
             )

@@ -261,6 +261,10 @@ class Flavour(ABC):
     def spec(self) -> PrivacySpec:
         """The five blocks on a space small enough to look at every pair."""
 
+    def compared(self) -> PrivacySpec:
+        """The same definition where the family is compared: on an instance that others share, if it can be stated there."""
+        return self.spec()
+
     @abstractmethod
     def satisfied_by(self) -> Example:
         """A mechanism that satisfies the specification."""

@@ -283,7 +283,7 @@ def unknown_unit(file: Linted, _: LintContext) -> Iterator[Seen]:
 
 @finding("renewing-budget", Severity.WARNING)
 def renewing_budget(file: Linted, _: LintContext) -> Iterator[Seen]:
-    """The budget is there again after some time, and the unit does not name a time: what is promised to a person is promised for
+    """The budget is renewed after some time, and the unit does not name a time: what is promised to a person is promised for
     each period anew, so that the number grows with every one of them."""
     deployment, unit = file.document.deployment, file.document.spec.input_divergence.counted_unit()
     if deployment is None or deployment.period is None or unit is None or read_unit(unit).time is not None:
@@ -291,7 +291,7 @@ def renewing_budget(file: Linted, _: LintContext) -> Iterator[Seen]:
     if deployment.release != "one":
         yield Seen(
             path="deployment.period",
-            message=f"the budget is there again after each {deployment.period}, and the unit is {unit}, without a time",
+            message=f"the budget is renewed after each {deployment.period}, and the unit is {unit}, without a time",
             advice=f"state the promise for {unit}-{deployment.period.replace(' ', '-')}, or explain it in [[explained]]",
         )
 

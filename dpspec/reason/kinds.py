@@ -33,8 +33,8 @@ def check_kinds(parts: Sequence[tuple[str, PrivacySpec]]) -> None:
         (unbounded, free), (bounded, fixed) = kinds[True], kinds[False]
         raise MixedLedgerError(
             "ledger",
-            f"mixes unbounded neighbours ({unbounded}: {free.input_divergence}) "
-            f"with bounded ones ({bounded}: {fixed.input_divergence})",
+            f"mixes unbounded neighbours ({unbounded}: {free.input_divergence.in_words()}) "
+            f"with bounded ones ({bounded}: {fixed.input_divergence.in_words()})",
             "say with --like FILE in which of the two the total is meant, or state all parts in one of them",
         )
 

@@ -237,7 +237,7 @@ class NeighboursToPaths(Rule):
             block="input divergence",
             before=premise,
             after=premise.replace(input_divergence=path),
-            reason=f"{premise.output_divergence.name} obeys the triangle inequality, and paths stay in the one universe",
+            reason=f"{premise.output_divergence.in_words()} obeys the triangle inequality, and paths stay in the one universe",
             citation=self.citation,
         )
 
@@ -408,7 +408,7 @@ class EqualLaws(Rule):
             block="output divergence",
             before=premise,
             after=premise.replace(output_divergence=target, budget=budget),
-            reason=f"only equal laws are at 0 by {source.name}, and they are at 0 by every output divergence",
+            reason=f"only equal laws are at 0 by {source.in_words()}, and they are at 0 by every output divergence",
             citation=self.citation,
         )
 
@@ -583,7 +583,7 @@ def promise_for(spec: PrivacySpec, unit: str, *, called: str | None = None) -> U
     standard = spec.output_divergence
     if not standard.is_metric:
         return UnitPromise(
-            unit=unit, most=most, budget=None, reason=f"{reason}, and {standard.name} does not add up along a path"
+            unit=unit, most=most, budget=None, reason=f"{reason}, and {standard.in_words()} does not add up along a path"
         )
     if spec.input_divergence.is_neighbour_form and spec.multiverse.induced_by() != ():
         return UnitPromise(unit=unit, most=most, budget=None, reason=f"{reason}, and a path of neighbours may leave the universe")

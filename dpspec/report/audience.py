@@ -302,7 +302,7 @@ def _technical(found: SpecDocument, step: SmallestStep) -> Iterator[str]:
         yield "No two candidates of one universe are near each other, so that the budget speaks about none."
         return
     yield (
-        f"For two datasets at distance {step.distance} the bound is {bound} in {thing_in_words(spec.output_divergence)} "
+        f"For two datasets at distance {step.distance} the bound is {bound} by {thing_in_words(spec.output_divergence)} "
         f"({budget_in_words(spec.budget)}). The adversary knows both datasets and the mechanism, all but its random bits, and "
         "may process the release in any way; the numbers below are suprema over all pairs of laws within the bound."
     )

@@ -28,11 +28,13 @@ from dpspec.report.terminal import (
     OPEN,
     blocks_in_words,
     bracket_in_words,
+    budget_in_short,
     budget_in_words,
     drawn,
     grid,
     number_in_words,
     pair_in_words,
+    thing_by_name,
     thing_in_words,
     width,
 )
@@ -240,7 +242,7 @@ def _budgets(found: Comparison) -> Group:
         number = number_in_words(value) if value is not None else "differs by universe"
         per, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
         stated = missing or f"{spec.budget.parameter} = {number}"
-        rows.add_row(letter, f"{stated}, per unit of {per}, measured by {standard}")
+        rows.add_row(letter, f"{stated}, for {per}, by {standard}")
     return _section("Budgets", [rows])
 
 
@@ -285,8 +287,8 @@ def chain_parts(found: Derivation) -> list[RenderableType]:
 def conversion_data(found: Conversions) -> JsonData:
     """All of it, with exact numbers."""
     return {
-        "given": {"divergence": thing_in_words(found.source), "parameter": _parameter(found.source), "value": str(found.value)},
-        "wanted": {"divergence": thing_in_words(found.goal), "parameter": _parameter(found.goal)},
+        "given": {"divergence": thing_by_name(found.source), "parameter": _parameter(found.source), "value": str(found.value)},
+        "wanted": {"divergence": thing_by_name(found.goal), "parameter": _parameter(found.goal)},
         "paths": [_path(path) for path in found.paths],
         "alike": list(found.alike),
     }
@@ -307,7 +309,7 @@ def _step(leg: Leg) -> JsonData:
         "rule": leg.conversion.name,
         "formula": leg.conversion.formula,
         "citation": leg.conversion.citation,
-        "to": thing_in_words(leg.target),
+        "to": thing_by_name(leg.target),
         "value": bracket(leg.value),
     }
 
@@ -522,8 +524,9 @@ def order_picture(found: Order, documents: Sequence[SpecDocument], theme: str = 
     def box(place: int) -> DiagramBox:
         members = found.classes[place]
         spec = documents[members[0]].spec
-        words = f"{budget_in_words(spec.budget)} per {thing_in_words(spec.input_divergence)}, {spec.output_divergence.name}"
-        return DiagramBox(key=str(place), title=" = ".join(found.names[i] for i in members), text=words)
+        change, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
+        title = " = ".join(found.names[i] for i in members)
+        return DiagramBox(key=str(place), title=title, text=f"{standard}; {change}", number=budget_in_short(spec.budget))
 
     heads = ["implied by no other", *(f"{count(n, 'step')} weaker" for n in range(1, len(found.levels)))]
     columns = {head: [box(place) for place in level] for head, level in zip(heads, found.levels, strict=True)}
@@ -616,7 +619,7 @@ def _one(place: int, one: Yardstick) -> Group:
 
 def place_in_words(spec: PrivacySpec) -> str:
     """The distance and the standard of a yardstick."""
-    return f"per unit of {thing_in_words(spec.input_divergence)}, measured by {thing_in_words(spec.output_divergence)}"
+    return f"for {thing_in_words(spec.input_divergence)}, by {thing_in_words(spec.output_divergence)}"
 
 
 def step_in_words(step: Step, side: YardstickSide) -> str:
@@ -694,7 +697,7 @@ def yardstick_data(
 
 
 def _yardstick(one: Yardstick, registry: Registry) -> dict[str, Any]:
-    blocks = {block.replace(" ", "_"): lines for block, lines in blocks_in_words(one.spec).items()}
+    blocks = {block.replace(" ", "_"): lines for block, lines in blocks_in_words(one.spec, thing_by_name).items()}
     proofs = [proof.data(registry) for proof in one.proofs()] if one.is_common else [None, None]
     value = one.spec.budget.uniform()
     return {
@@ -721,9 +724,9 @@ def _side(side: YardstickSide) -> dict[str, Any]:
 def _attack(attack: Attack) -> dict[str, Any]:
     power = None if attack.power is None else attack.power.ends()[1]
     return {
-        "input_divergence": thing_in_words(attack.spec.input_divergence),
+        "input_divergence": thing_by_name(attack.spec.input_divergence),
         "budget": str(attack.spec.budget),
-        "output_divergence": thing_in_words(attack.spec.output_divergence),
+        "output_divergence": thing_by_name(attack.spec.output_divergence),
         "level": "1/20",
         "power_at_most": power,
         "log_odds_at_most": None if attack.loss is None else str(attack.loss),

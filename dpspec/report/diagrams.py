@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -19,11 +19,18 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.errors import in_markup as escape
+from dpspec.base.params import parameters
 from dpspec.base.types import JsonData
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.search import derive
 from dpspec.report.drawing import BOLD, THEMES, PictureTheme, head_of, wrapped, written
-from dpspec.report.terminal import FAINT, blocks_in_words, drawn
+from dpspec.report.terminal import (
+    FAINT,
+    blocks_in_words,
+    drawn,
+    space_in_words,
+    thing_by_name,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,11 +38,13 @@ if TYPE_CHECKING:
     from dpspec.extension import Registry
     from dpspec.grammar.mechanism import Flavour
 
-NODE_WIDTH, NODE_HEIGHT, GAP, LINE, NODE_MARGIN = 250, 64, 16, 90, 30
+NODE_WIDTH, NODE_HEIGHT, GAP, LINE, NODE_MARGIN = 250, 91, 16, 90, 30
 """Units: a box, the space below it, the gutter between columns where arrows bend, and the edge of the page."""
 _LANE, _APART, _HEAD = 14, 40, 6
 """Units: the lane of an arrow that passes a column, the space between what is not connected, and the tip of an arrow."""
 _SWEEPS = 8
+_ABOUT = 30
+"""Units: the room for what is said above a connected part."""
 
 Spot = tuple[float, float]
 
@@ -48,11 +57,13 @@ class DiagramBox:
         key: what arrows call it.
         title: its name, in up to two lines.
         text: lines below the name; cut where it is too long, and whole as a tooltip.
+        number: a last line, such as the budget.
     """
 
     key: str
     title: str
     text: str = ""
+    number: str = ""
 
 
 # --- the layout -----------------------------------------------------------------------------------
@@ -67,12 +78,14 @@ class DiagramLayout:
         routes: for each arrow the places where it leaves a box, enters and leaves lanes, and arrives.
         height: how far down it reaches.
         apart: where the boxes begin that no arrow touches; None where there are none.
+        parts: the keys of each part that arrows connect, and how far down it begins.
     """
 
     boxes: Mapping[str, Spot]
     routes: tuple[tuple[Spot, ...], ...]
     height: float
     apart: float | None
+    parts: tuple[tuple[frozenset[str], float], ...] = ()
 
 
 @attrs.define
@@ -91,25 +104,30 @@ class _Slot:
         return self.y + self.height / 2
 
 
-def laid_out(columns: Sequence[Sequence[str]], arrows: Sequence[tuple[str, str]], *, in_rows: bool = False) -> DiagramLayout:
+def laid_out(
+    columns: Sequence[Sequence[str]], arrows: Sequence[tuple[str, str]], *, in_rows: bool = False, above: float = 0.0
+) -> DiagramLayout:
     """Places for boxes and arrows.
 
     Args:
         columns: the keys of the boxes in each.
         arrows: pairs of keys.
         in_rows: whether boxes that no arrow touches fill rows below, whatever their column; without it they stay in theirs.
+        above: room for words above each part that arrows connect.
 
     >>> found = laid_out([["a", "c"], ["b"]], [("a", "b")])
     >>> found.boxes["a"], found.boxes["b"], found.routes
-    ((0, 0.0), (340, 0.0), (((250, 32.0), (340, 32.0)),))
+    ((0, 0.0), (340, 0.0), (((250, 45.5), (340, 45.5)),))
     """
     column_of = {key: place for place, keys in enumerate(columns) for key in keys}
     boxes: dict[str, Spot] = {}
     routes: dict[tuple[str, str], tuple[Spot, ...]] = {}
-    top = 0.0
+    top, parts = 0.0, list[tuple[frozenset[str], float]]()
     for group in _connected(list(column_of), arrows):
         inner = [(a, b) for a, b in arrows if a in group]
         found, lines, depth = _together({key: column_of[key] for key in column_of if key in group}, inner)
+        parts.append((frozenset(group), top))
+        top += above
         boxes |= {key: (x, y + top) for key, (x, y) in found.items()}
         routes |= {pair: tuple((x, y + top) for x, y in line) for pair, line in lines.items()}
         top += depth + _APART
@@ -121,7 +139,9 @@ def laid_out(columns: Sequence[Sequence[str]], arrows: Sequence[tuple[str, str]]
         boxes[key] = (_left(place), top + filled[place] * (NODE_HEIGHT + GAP))
         filled[place] += 1
     height = top + max(filled) * (NODE_HEIGHT + GAP) if alone else max(0.0, top - _APART)
-    return DiagramLayout(boxes=boxes, routes=tuple(routes[pair] for pair in arrows), height=height, apart=apart)
+    return DiagramLayout(
+        boxes=boxes, routes=tuple(routes[pair] for pair in arrows), height=height, apart=apart, parts=tuple(parts)
+    )
 
 
 def _left(column: int) -> int:
@@ -241,6 +261,7 @@ def diagram_svg(
     *,
     theme: str = "light",
     apart: str = "",
+    about: Callable[[frozenset[str]], str] | None = None,
 ) -> str:
     """A picture of headed columns of boxes, with an arrow from box to box for each pair of keys.
 
@@ -250,6 +271,7 @@ def diagram_svg(
         title, caption: above them.
         theme: one of `dpspec.report.drawing.THEMES`.
         apart: what is said of boxes that no arrow touches; they then fill rows of their own, else stay in their columns.
+        about: what is said above the boxes of each part that arrows connect, by their keys.
 
     >>> rows = {"one": [DiagramBox(key="a", title="A")], "two": [DiagramBox(key="b", title="B")]}
     >>> picture = diagram_svg(rows, [("a", "b")], "A before B")
@@ -258,7 +280,8 @@ def diagram_svg(
     """
     palette = THEMES[theme]
     joined = {key for pair in arrows for key in pair}
-    found = laid_out([[box.key for box in boxes] for boxes in columns.values()], arrows, in_rows=bool(apart))
+    keys = [[box.key for box in boxes] for boxes in columns.values()]
+    found = laid_out(keys, arrows, in_rows=bool(apart), above=0 if about is None else _ABOUT)
     whole = len(columns) * (NODE_WIDTH + LINE) - LINE
     width = 2 * NODE_MARGIN + whole + LINE // 2
     heads = wrapped(title, whole, 17 * BOLD)
@@ -277,6 +300,8 @@ def diagram_svg(
         fill = palette.fills[column % len(palette.fills)]
         for box in boxes:
             lines += _box(box, found.boxes[box.key], fill if box.key in joined or not apart else palette.fills[-1], palette)
+    if about is not None:
+        lines += [written(0, top + 16, about(part), 13, palette.faint) for part, top in found.parts]
     if apart and found.boxes.keys() - joined:
         lines.append(written(0, (found.apart or 0) - 10, apart, 14, palette.ink))
     lines += [part for route in found.routes for part in _arrow(route, palette)]
@@ -286,13 +311,15 @@ def diagram_svg(
 def _box(box: DiagramBox, spot: Spot, fill: str, palette: PictureTheme) -> Iterator[str]:
     x, y = spot
     size = f'width="{NODE_WIDTH}" height="{NODE_HEIGHT}"'
-    yield f"<g><title>{escape(f'{box.title}: {box.text}' if box.text else box.title)}</title>"
+    told = "; ".join(filter(None, (box.text, box.number)))
+    yield f"<g><title>{escape(f'{box.title}: {told}' if told else box.title)}</title>"
     yield f'<rect x="{x:g}" y="{y:g}" {size} rx="6" fill="{fill}" stroke="{palette.edge}"/>'
     names = wrapped(box.title, NODE_WIDTH - 16, 13 * BOLD, 2)
     for line, words in enumerate(names):
         yield written(x + 10, y + 20 + 15 * line, words, 13, palette.ink, 'font-weight="bold"')
-    below = wrapped(box.text, NODE_WIDTH - 16, 11, 3 - len(names)) if box.text else []
-    for line, words in enumerate(below):
+    room = 5 - len(names) - bool(box.number)
+    below = wrapped(box.text, NODE_WIDTH - 16, 11, room) if box.text else []
+    for line, words in enumerate([*below, *(wrapped(box.number, NODE_WIDTH - 16, 11, 1) if box.number else [])]):
         yield written(x + 10, y + 22 + 15 * len(names) + 13 * line, words, 11, palette.faint)
     yield "</g>"
 
@@ -405,14 +432,13 @@ def _block_row(row: BlockRow, y: float, palette: PictureTheme) -> tuple[list[str
 def reduced(arrows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """The arrows that do not follow from two others: the picture of an order needs no more (its Hasse diagram).
 
-    Of things that imply each other only the first keeps its arrows to and from third ones.
+    Of things that imply each other only the one that comes first keeps its arrows to and from third ones.
 
     >>> reduced([("a", "b"), ("b", "c"), ("a", "c")])
     [('a', 'b'), ('b', 'c')]
     """
-    given = set(arrows)
-    first = {node: min([node, *(other for other in _nodes(arrows) if {(node, other), (other, node)} <= given)])
-             for node in _nodes(arrows)}  # fmt: skip
+    given, nodes = set(arrows), list(dict.fromkeys(node for arrow in arrows for node in arrow))
+    first = {a: next(b for b in nodes if a == b or {(a, b), (b, a)} <= given) for a in nodes}
     between = {(a, b) for a, b in given if first[a] == a and first[b] == b}
     kept = [
         (a, b)
@@ -420,10 +446,6 @@ def reduced(arrows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         if (a, b) in between and not any((a, c) in between and (c, b) in between for c in first if c not in (a, b))
     ]
     return kept + [pair for a, b in arrows if (b, a) in given and first[b] == a != b for pair in ((a, b), (b, a))]
-
-
-def _nodes(arrows: Sequence[tuple[str, str]]) -> list[str]:
-    return sorted({node for arrow in arrows for node in arrow})
 
 
 # --- the family of flavours -----------------------------------------------------------------------
@@ -438,6 +460,7 @@ def family(registry: Registry) -> JsonData:
     entries = registry.usable("flavours")
     made: dict[str, Flavour] = {entry.name: entry.cls() for entry in entries}
     specs = {name: flavour.spec() for name, flavour in made.items()}
+    instances = {name: flavour.compared() for name, flavour in made.items()}
     return {
         "flavours": [
             {
@@ -445,13 +468,24 @@ def family(registry: Registry) -> JsonData:
                 "title": made[entry.name].title,
                 "citation": made[entry.name].citation,
                 "changes": [block.replace("_", " ") for block in made[entry.name].changes],
-                "blocks": blocks_in_words(specs[entry.name]),
+                "blocks": blocks_in_words(specs[entry.name], thing_by_name),
+                "instance": {
+                    "space": "; ".join(space_in_words(instances[entry.name].space)),
+                    "budget": _measured(instances[entry.name]),
+                },
                 "distribution": entry.provenance.distribution,
             }
             for entry in entries
         ],
-        "implications": implications(specs, registry),
+        "implications": implications(instances, registry),
     }
+
+
+def _measured(spec: PrivacySpec) -> str:
+    """The number of an instance, and the numbers among the parameters of its output divergence."""
+    measure = spec.output_divergence
+    given = {one.name: getattr(measure, one.name) for one in parameters(type(measure)) if one.required}
+    return ", ".join([str(spec.budget), *(f"{name} = {value}" for name, value in given.items() if not isinstance(value, str))])
 
 
 def implications(specs: dict[str, PrivacySpec], registry: Registry | None = None) -> list[list[str]]:
@@ -486,20 +520,41 @@ def family_text(data: JsonData) -> str:
             also = ", ".join(flavour["changes"][1:])
             rows.add_row(flavour["name"], flavour["title"] + (f" (also: {also})" if also else ""), flavour["citation"])
         parts += [rows, ""]
-    parts.append(Text("derived between the instances on one space", "bold"))
-    parts += [f"{a} implies {b}" for a, b in reduced([(a, b) for a, b in data["implications"]])] or ["nothing"]
+    parts.append(Text("derived between instances on one space, each with its number", "bold"))
+    instances = {flavour["name"]: flavour["instance"] for flavour in data["flavours"]}
+    for space, arrows in _by_space(data).items():
+        parts += [f"on {space}"]
+        rows = Table.grid(padding=(0, 2, 0, 2))
+        for a, b in arrows:
+            rows.add_row(f"{a} implies {b}", Text(f"{instances[a]['budget']}; {instances[b]['budget']}", FAINT))
+        parts.append(rows)
     return drawn(*parts).rstrip()
+
+
+def _by_space(data: JsonData) -> dict[str, list[tuple[str, str]]]:
+    """The arrows by the space on which they hold."""
+    space_of = {flavour["name"]: flavour["instance"]["space"] for flavour in data["flavours"]}
+    found: dict[str, list[tuple[str, str]]] = {}
+    for a, b in reduced([(a, b) for a, b in data["implications"]]):
+        found.setdefault(space_of[a], []).append((a, b))
+    return found
 
 
 def family_picture(data: JsonData, theme: str = "light") -> str:
     """The family as SVG: one column for each block, arrows from what implies to what is implied."""
     boxes = {
         f"changes {heading}" if heading != NOTHING else "changes nothing": [
-            DiagramBox(key=flavour["name"], title=flavour["name"], text=flavour["title"]) for flavour in found
+            DiagramBox(key=flavour["name"], title=flavour["name"], text=flavour["title"], number=flavour["instance"]["budget"])
+            for flavour in found
         ]
         for heading, found in columns(data).items()
     }
-    arrows = reduced([(a, b) for a, b in data["implications"]])
+    grouped = _by_space(data)
+    space_of = {name: space for space, arrows in grouped.items() for arrow in arrows for name in arrow}
     title = "Flavours of differential privacy by the block that each one changes"
-    caption = "An arrow leads to what is implied, as derived between the instances on one space with their budgets."
-    return diagram_svg(boxes, arrows, title, caption, theme=theme)
+    caption = "An arrow leads to what is implied: derived on the space that stands above it, with the numbers in the two boxes."
+    return diagram_svg(
+        boxes, [arrow for arrows in grouped.values() for arrow in arrows], title, caption, theme=theme,
+        apart="no arrow: stated on a space of its own, or neither implying nor implied there",
+        about=lambda keys: f"on {space_of[min(keys)]}",
+    )  # fmt: skip

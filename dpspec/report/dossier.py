@@ -32,15 +32,16 @@ from dpspec.report.page import Bullets, Figure, Grid, Handout, Heading, Mood, Pi
 from dpspec.report.terminal import (
     blocks_in_words,
     bracket_in_words,
+    budget_in_short,
     budget_in_words,
     number_in_words,
     pair_in_words,
     probability_in_words,
     thing_in_words,
 )
-from dpspec.report.text import of_many, verdict_lines
+from dpspec.report.text import counted, verdict_lines
 from dpspec.specfile.reader import read, spec_files
-from dpspec.verifier.document import FileReport, verify_document
+from dpspec.verifier.document import STANDING_WORDS, FileReport, verify_document
 
 if TYPE_CHECKING:
     from dpspec.base.types import Progress
@@ -245,7 +246,7 @@ def file_pieces(one: FiledReport, anchor: str = "", level: int = 2) -> Iterator[
     if one.found is not None:
         yield from _checked(one.found)
     yield from _risk(one)
-    yield from _beside(one.document)
+    yield from _beside(one.document, assumed=one.found is None)
     yield Heading(words="File and sources", level=3)
     named = [f"{label}: {words}" for label, words in one.document.source]
     items = (f"file {one.path}", f"SHA-256 {one.hash}", *named, *(str(source) for source in one.document.sources))
@@ -254,8 +255,11 @@ def file_pieces(one: FiledReport, anchor: str = "", level: int = 2) -> Iterator[
 
 def _standing(found: FileReport) -> Iterator[Piece]:
     standing = found.standing
-    words = f"{without_datasets(standing.sentence)}. Looked at: {found.scope}."
-    yield Sentence(mark=standing.word.label, mood=mood_of(standing.word), words=words)
+    told = without_datasets(standing.sentence).removeprefix(f"{STANDING_WORDS[standing.word]}: ")
+    words = STANDING_WORDS[standing.word]
+    yield Sentence(
+        mark=f"{words[0].upper()}{words[1:]}:", mood=mood_of(standing.word), words=f"{told}. Looked at: {found.scope}."
+    )
 
 
 def without_datasets(text: str) -> str:
@@ -443,9 +447,10 @@ def _risk(one: FiledReport) -> Iterator[Piece]:
         yield Sentence(words=f"{note}.")
 
 
-def _beside(document: SpecDocument) -> Iterator[Piece]:
+def _beside(document: SpecDocument, *, assumed: bool) -> Iterator[Piece]:
+    """What is outside of the promise, and what no source states; what is assumed stands already where a verdict rests on it."""
     steps = [str(step) for step in document.unaccounted]
-    inferred = [str(one) for one in document.provenance if one.how in ("inferred", "assumed")]
+    inferred = [str(one) for one in document.provenance if one.how == "inferred" or (assumed and one.how == "assumed")]
     if steps or inferred:
         yield Heading(words="What the promise does not cover, and what is not stated", level=3)
         yield Bullets(items=(*(f"outside of the promise: {step}" for step in steps), *inferred))
@@ -457,12 +462,12 @@ def _beside(document: SpecDocument) -> Iterator[Piece]:
 def summary(dossier: Dossier, links: Sequence[str] = ()) -> Iterator[Piece]:
     """What was looked at, and how each file ended."""
     words = Counter(one.word for one in dossier.files)
-    told = ", ".join(f"{words[word]:,} {word.label if words[word] == 1 else of_many(word)}" for word in Word if word in words)
+    told = ", ".join(counted(word, words[word]) for word in Word if word in words)
     worst = worst_word(one.word for one in dossier.files)
     yield Sentence(mark=f"{count(len(dossier.files), 'file')}:", mood=mood_of(worst), words=f"{told}.")
     rows = []
     for one in dossier.files:
-        budget = "" if one.document is None else budget_in_words(one.document.spec.budget)
+        budget = "" if one.document is None else budget_in_short(one.document.spec.budget)
         unit = "" if one.document is None else thing_in_words(one.document.spec.input_divergence)
         title = _shortened(str(one.fault) if one.document is None else one.document.title)
         rows.append((_shortened(one.name, 60), one.outcome, _shortened(budget, 60), _shortened(unit, 60), title))
@@ -538,8 +543,8 @@ def ledger_pieces(dossier: Dossier) -> Iterator[Piece]:
         return
     yield Heading(words="Ledger", level=2, anchor="ledger")
     yield Sentence(
-        words=f"If all of these are released from one data collection: {budget_in_words(total.spec.budget)} together, per unit "
-        f"of {thing_in_words(total.spec.input_divergence)}, measured by {thing_in_words(total.spec.output_divergence)} "
+        words=f"If all of these are released from one data collection: {budget_in_words(total.spec.budget)} together, "
+        f"for {thing_in_words(total.spec.input_divergence)}, by {thing_in_words(total.spec.output_divergence)} "
         f"({total.rule}; {total.citation})."
     )
     rows = []

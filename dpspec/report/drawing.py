@@ -211,17 +211,22 @@ def _outline(kind: str, node: ElementTree.Element) -> list[tuple[str, tuple[floa
 
 
 def _followed(path: str) -> list[tuple[str, tuple[float, float]]]:
-    """A path of M, L, H, C, h and v as corners.
+    """A path of M, L, H, V, C, h and v as corners, closed by Z.
 
     >>> _followed("M1 2h3v-1")
     [('M', (1.0, 2.0)), ('L', (4.0, 2.0)), ('L', (4.0, 1.0))]
+    >>> _followed("M1 2V3Z")
+    [('M', (1.0, 2.0)), ('L', (1.0, 3.0)), ('L', (1.0, 2.0))]
     """
     found: list[tuple[str, tuple[float, float]]] = []
     x, y = 0.0, 0.0
-    for command, rest in re.findall(r"([MLHChv])([^MLHChv]*)", path):
+    for command, rest in re.findall(r"([MLHVChvZ])([^MLHVChvZ]*)", path):
         given = [float(part) for part in re.findall(r"-?[\d.]+", rest)]
-        if command in "Hhv":
-            x, y = (given[0], y) if command == "H" else (x + given[0], y) if command == "h" else (x, y + given[0])
+        if command in "HVhvZ":
+            along, down = (given[0] if command in of else None for of in ("Hh", "Vv"))
+            x, y = found[0][1] if command == "Z" else (x, y)
+            x = x if along is None else along + (x if command == "h" else 0.0)
+            y = y if down is None else down + (y if command == "v" else 0.0)
             found.append(("L", (x, y)))
             continue
         for place in range(0, len(given), 2):

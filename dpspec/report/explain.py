@@ -368,7 +368,7 @@ def promise_of(spec: PrivacySpec) -> str:
         limit = number_in_words(spec.output_divergence.lipschitz(spec.budget.parameter, value))
     return (
         f"For any two datasets{agree}, the laws of the release are no further apart than {limit} times the distance of the "
-        f"datasets; distance is {per}, and laws are measured by {standard}. "
+        f"datasets. One change, at distance 1: {per}. The standard is {standard}. "
         f"The budget is written as {budget_in_words(spec.budget)}."
     )
 

@@ -10,7 +10,7 @@ from dpspec.base.errors import DpspecError, NotWritableError, harmless_json
 from dpspec.base.params import each, parameters
 from dpspec.base.types import JsonData
 from dpspec.report import terminal
-from dpspec.report.terminal import blocks_in_words, budget_in_words
+from dpspec.report.terminal import blocks_in_words, budget_in_words, thing_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
@@ -273,7 +273,7 @@ def comparison_exit_code(given: Comparison) -> int:
 
 
 def _blocks(spec: PrivacySpec) -> JsonData:
-    lines = {block.replace(" ", "_"): text for block, text in blocks_in_words(spec).items()}
+    lines = {block.replace(" ", "_"): text for block, text in blocks_in_words(spec, thing_by_name).items()}
     value = spec.budget.uniform()
     exact = None if value is None else str(value)
     return {**lines, "budget": {"parameter": spec.budget.parameter, "value": exact, "text": budget_in_words(spec.budget)}}

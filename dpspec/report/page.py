@@ -138,7 +138,7 @@ a:focus-visible,.frame:focus-visible{outline:3px solid var(--link);outline-offse
 table{border-collapse:collapse;width:100%;font-size:.92rem}
 caption{text-align:left;color:var(--faint);padding:.2rem 0;font-size:.9rem}
 th,td{text-align:left;vertical-align:top;padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--grid);min-width:6.2rem}
-th{overflow-wrap:break-word}.many{min-width:44rem}
+th{overflow-wrap:break-word}td{overflow-wrap:normal}td.long{overflow-wrap:anywhere}.many{min-width:44rem}
 th{font-weight:600}thead th{border-bottom:2px solid var(--edge)}
 .good{color:var(--good)}.bad{color:var(--bad)}.open{color:var(--open)}strong.good,strong.bad,strong.open{margin-right:.3rem}
 tr.bad>*{background:var(--fill-2);color:var(--ink)}
@@ -151,11 +151,13 @@ footer{color:var(--faint);font-size:.85rem;margin-top:3rem;padding-bottom:2rem}
     f"color-scheme:light;{page_colours(LIGHT)}--open:{_OPEN['light']};--link:#1b1b1b"
     """}body{font-size:10pt}header,main,footer{max-width:none;padding:0}.skip,nav{display:none}.frame{overflow:visible}
 section{content-visibility:visible}.wide svg{max-width:100%}h2,h3,h4{break-after:avoid}
-tr,li{break-inside:avoid}a{text-decoration:none}}
+tr,li,table:not(:has(tr:nth-child(9))){break-inside:avoid}a{text-decoration:none}
+caption,thead{break-after:avoid}tbody tr:first-child,.pair{break-before:avoid}.pair{break-inside:avoid}}
 """
 )
 _MANY_COLUMNS = 4
 """From so many columns on a table keeps its width on a phone, and scrolls."""
+_LONGEST_WORD = 18
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
@@ -262,6 +264,11 @@ def _linked(words: str, link: str) -> str:
     return f'<a href="{_text(link)}">{_text(words)}</a>' if link else _text(words)
 
 
+def _breaks(cell: str) -> str:
+    """A word longer than any of a language, such as a hash, breaks anywhere; others stay whole."""
+    return " class=long" if any(len(word) > _LONGEST_WORD for word in cell.split()) else ""
+
+
 def _table(piece: Grid) -> str:
     heads = "".join(f'<th scope="col">{_text(head)}</th>' for head in piece.heads)
     none: Mood = ""
@@ -269,7 +276,7 @@ def _table(piece: Grid) -> str:
     links = piece.links or ("",) * len(piece.rows)
     rows = []
     for (first, *rest), mood, link in zip(piece.rows, moods, links, strict=True):
-        cells = "".join(f'<td dir="auto">{_text(cell)}</td>' for cell in rest)
+        cells = "".join(f'<td{_breaks(cell)} dir="auto">{_text(cell)}</td>' for cell in rest)
         rows.append(f'<tr{_mood(mood)}><th scope="row" dir="auto">{_linked(first, link)}</th>{cells}</tr>')
     caption = f"<caption>{_text(piece.caption)}</caption>"
     many = ' class="many"' if len(piece.heads) >= _MANY_COLUMNS else ""

@@ -7,6 +7,7 @@ bound the smaller one. Pixels are rounded to that side too. A bound that may tur
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count, groupby, pairwise, takewhile
@@ -288,12 +289,13 @@ def _axes(  # noqa: PLR0917 - the two ends of each axis
 
 @attrs.frozen(kw_only=True)
 class _Entry:
-    """One entry of a legend: a series for its colour, or for how it is drawn where `is_role`."""
+    """One entry of a legend: a series for its colour, or for how it is drawn where `is_role`; `is_rest` has words alone."""
 
     text: str
     line: CurveLine
     colour: int
     is_role: bool = False
+    is_rest: bool = False
 
 
 def _legend(panel: CurvePanel, width: float) -> list[list[tuple[float, _Entry]]]:
@@ -310,18 +312,23 @@ def _legend(panel: CurvePanel, width: float) -> list[list[tuple[float, _Entry]]]
     rows: list[list[tuple[float, _Entry]]] = []
     x = 0.0
     for entry in (entry for entry in entries.values() if entry.text):
-        short = attrs.evolve(entry, text=wrapped(entry.text, width - 22, _SMALL, 1)[0])
+        text, *rest = wrapped(entry.text, width - 22, _SMALL, 2)
+        short = attrs.evolve(entry, text=text)
         wide = 22 + text_width(short.text, _SMALL) + 14
         flows = any(line.role for line in panel.lines) or len(entries) <= 3
         if not rows or x + wide > width + 14 or not flows:
             rows.append([])
             x = 0.0
         rows[-1].append((x, short))
-        x += wide
+        rows += [[(x, attrs.evolve(entry, text=line, is_rest=True))] for line in rest]
+        x += width if rest else wide
     return rows
 
 
 def _key(panel: CurvePanel, entry: _Entry, x: float, y: float, palette: PictureTheme) -> Iterator[str]:
+    yield written(x + 22, y, entry.text, _SMALL, palette.ink)
+    if entry.is_rest:
+        return
     line = entry.line
     colour = palette.faint if entry.is_role else palette.colours[entry.colour % len(palette.colours)]
     plain = bool(line.role) and not entry.is_role
@@ -332,7 +339,6 @@ def _key(panel: CurvePanel, entry: _Entry, x: float, y: float, palette: PictureT
         yield f'<rect x="{x + 0.5:g}" y="{y - 8.5:g}" width="15" height="8" {look}/>'
     else:
         yield f'<rect x="{x:g}" y="{y - 9:g}" width="16" height="9" fill="{colour}"/>'
-    yield written(x + 22, y, entry.text, _SMALL, palette.ink)
 
 
 def _pixel(side: str, spot: tuple[float, float]) -> tuple[float, float]:
@@ -340,6 +346,18 @@ def _pixel(side: str, spot: tuple[float, float]) -> tuple[float, float]:
     x, y = spot
     rounded = {"above": math.floor, "below": math.ceil}.get(side, round)(y * 100) / 100
     return round(x, 2), rounded
+
+
+def _around(spots: Sequence[tuple[float, float]]) -> str:
+    """An area as a path; of a stair one number for each corner, which halves a page of many pictures.
+
+    >>> _around([(0, 0), (2, 0), (2, 1), (3, 4)])
+    'M0 0H2V1L3 4Z'
+    """
+    path = f"M{spots[0][0]:g} {spots[0][1]:g}"
+    for (x, y), (to_x, to_y) in itertools.pairwise(spots):
+        path += f"H{to_x:g}" if y == to_y else f"V{to_y:g}" if x == to_x else f"L{to_x:g} {to_y:g}"
+    return path + "Z"
 
 
 def _series(panel: CurvePanel, line: CurveLine, colour: str, place: ToPixels) -> Iterator[str]:
@@ -354,7 +372,7 @@ def _series(panel: CurvePanel, line: CurveLine, colour: str, place: ToPixels) ->
     spots = corners(line.points, side)
     if line.top:
         high = corners(line.top, "" if line.exact_top else "above")
-        yield f'<polygon points="{text([*spots, *reversed(high)])}" fill="{colour}" fill-opacity="0.16" stroke="none"/>'
+        yield f'<path d="{_around([*spots, *reversed(high)])}" fill="{colour}" fill-opacity="0.16" stroke="none"/>'
         means = tuple((x, (y + z) / 2) for (x, y), (_, z) in zip(line.points, line.top, strict=False))
         spots = {"points": spots, "top": high, "between": corners(means, "")}[line.edge]
     if line.joined:
@@ -381,8 +399,9 @@ def _bars(  # noqa: PLR0917 - where, and in which colours
         if line.inside and foot - top > 14:  # at the foot of the bar: the value of the bar around it is above
             yield written(middle, foot - 5, mark, 9, palette.paper, _upright(mark, wide - 2 * inset, middle, foot - 5))
         elif line.inside:
-            above = place(x, around[number])[1] - 15
-            yield written(middle, above, mark, 9, colour, _upright(mark, wide, middle, above))
+            turned = text_width(mark, 9) > 0.92 * wide + 4  # as the mark of the bar around it is, which begins at its top
+            above = place(x, around[number])[1] - (text_width(mark, 9) + 10 if turned else 15)
+            yield written(middle, above, mark, 9, colour, _upright(mark, wide * 0.92, middle, above))
         else:
             yield written(middle, top - 4, mark, 9, palette.ink, _upright(mark, wide, middle, top - 4))
 

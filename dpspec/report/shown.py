@@ -116,10 +116,10 @@ class RenderedPage:
 
 _PAGE = "max-width:70em;line-height:1.4"
 _CELL = "text-align:left;vertical-align:top;padding:.1em 1em .1em 0;border:0;background:none;white-space:normal"
-_COLOURS = {
+_COLOURS = {  # as far from white as from the ground of a dark notebook
     "green": "color:#2e8b57",
-    "red": "color:#d1242f",
-    "yellow": "color:#b7791f",
+    "red": "color:#e03a44",
+    "yellow": "color:#a66d1a",
     "dim": "opacity:.7",
     "bold": "font-weight:bold",
 }

@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,8 @@ from dpspec.base.errors import count, harmless
 from dpspec.base.exact import LONGEST_EXACT, Bracket, Number, ending_decimal
 from dpspec.base.params import parameters
 from dpspec.base.words import Word
+from dpspec.blocks.input_divergence import InputDivergence, Relation
+from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import own_attributes, wording_of
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 
@@ -261,7 +264,13 @@ def probability_in_words(value: Bracket) -> str:
 
 
 def thing_in_words(thing: object) -> str:
-    """A block as it describes itself, else its registered name with its parameters."""
+    """A divergence as statisticians call it, another block as it describes itself; else as in a file."""
+    told = thing.in_words() if isinstance(thing, (InputDivergence, OutputDivergence, Relation)) else ""
+    return told if told not in ("", getattr(thing, "name", "")) else thing_by_name(thing)
+
+
+def thing_by_name(thing: object) -> str:
+    """A block by its own text, else its registered name with its parameters: what a file calls it."""
     if type(thing).__str__ is not object.__str__:
         return str(thing)
     name = str(getattr(thing, "name", type(thing).__name__))
@@ -314,8 +323,16 @@ def budget_in_words(budget: Budget) -> str:
     return f"{budget.parameter} = {number_in_words(value)}"
 
 
-def blocks_in_words(spec: PrivacySpec) -> dict[str, list[str]]:
-    """The five blocks, each as lines."""
+def budget_in_short(budget: Budget) -> str:
+    """The budget for a box or a column: exact where that is short, else its decimals."""
+    value, told = budget.uniform(), budget_in_words(budget)
+    if value is None or len(told) <= LONGEST_EXACT:
+        return told
+    return str(budget) if len(str(budget)) <= LONGEST_EXACT // 2 else f"{budget.parameter} about {value.decimal()}"
+
+
+def blocks_in_words(spec: PrivacySpec, told: Callable[[object], str] = thing_in_words) -> dict[str, list[str]]:
+    """The five blocks, each as lines; the divergences as told, in words or by their names."""
     budget = [budget_in_words(spec.budget)]
     value = spec.budget.uniform()
     if value is not None:
@@ -325,8 +342,8 @@ def blocks_in_words(spec: PrivacySpec) -> dict[str, list[str]]:
     return {
         "dataset space": space_in_words(spec.space),
         "multiverse": multiverse_in_words(spec.multiverse),
-        "input divergence": [thing_in_words(spec.input_divergence)],
-        "output divergence": [thing_in_words(spec.output_divergence)],
+        "input divergence": [told(spec.input_divergence)],
+        "output divergence": [told(spec.output_divergence)],
         "budget": budget,
     }
 

@@ -32,6 +32,7 @@ from dpspec.report.terminal import (
     number_in_words,
     pair_in_words,
     probability_in_words,
+    thing_by_name,
     thing_in_words,
 )
 
@@ -233,18 +234,17 @@ def _witness(witness: Witness, spec: PrivacySpec | None) -> Iterator[TextLine]:
 
 def summary(words: Sequence[Word]) -> str:
     """How many files ended how."""
-    ends = {word: (words.count(word), of_many(word) if words.count(word) > 1 else marked(word)[0]) for word in Word}
-    parts = [Text(f"{many:,} {how}", marked(word)[1]) for word, (many, how) in ends.items() if many]
+    parts = [Text(counted(word, words.count(word)), marked(word)[1]) for word in Word if word in words]
     return drawn(Text.assemble(count(len(words), "file"), ": ", Text(", ").join(parts)))
 
 
-def of_many(word: Word) -> str:
-    """How several files ended.
+def counted(word: Word, number: int) -> str:
+    """How so many files ended.
 
-    >>> of_many(Word.RECORDED), of_many(Word.REFUTED)
-    ('recorded as refuted, and are', 'refuted')
+    >>> counted(Word.RECORDED, 1), counted(Word.RECORDED, 2), counted(Word.UNCHECKED, 1)
+    ('1 recorded as refuted, and is', '2 recorded as refuted, and are', '1 in which nothing was checked')
     """
-    return _MANY.get(word, marked(word)[0])
+    return f"{number:,} {_ONE.get(word, marked(word)[0]) if number == 1 else _MANY.get(word, marked(word)[0])}"
 
 
 _MANY = {
@@ -252,6 +252,8 @@ _MANY = {
     Word.UNCHECKED: "in which nothing was checked", Word.MISSED: "FAIL", Word.PLUGIN: "need a plugin that failed",
 }  # fmt: skip
 """The words that are other ones for many files."""
+_ONE = {Word.UNCHECKED: _MANY[Word.UNCHECKED], Word.PLUGIN: "needs a plugin that failed"}
+"""The words that are other ones after a number."""
 
 
 # --- releases ------------------------------------------------------------------------------------
@@ -367,7 +369,7 @@ def _parts(found: Composition) -> Table:
     parameter = found.spec.budget.parameter
     table.add_column("part", overflow="fold", footer="together")
     table.add_column("as stated", overflow="fold")
-    table.add_column("per unit of", overflow="fold")
+    table.add_column("one change", overflow="fold")
     table.add_column(f"{parameter} in the common blocks", justify="right", footer="" if total is None else number_in_words(total))
     for line in found.lines:
         spec = line.part.spec
@@ -426,7 +428,7 @@ def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any
         "together": {
             "parameter": found.spec.budget.parameter,
             "value": str(found.spec.budget.uniform()),
-            "blocks": {block.replace(" ", "_"): lines for block, lines in blocks_in_words(found.spec).items()},
+            "blocks": {block.replace(" ", "_"): lines for block, lines in blocks_in_words(found.spec, thing_by_name).items()},
             "standing": terminal.standing_data(together(found)),
         },
         "rule": found.rule,
@@ -476,11 +478,11 @@ def account_parts(found: PrivacyAccount) -> list[RenderableType]:
         table.add_column(title, overflow="fold")
     table.add_column("times", justify="right")
     for line, times in zip(found.lines, found.times, strict=True):
-        promise = f"{budget_in_words(line.spec.budget)} in {thing_in_words(line.spec.output_divergence)}"
+        promise = f"{budget_in_words(line.spec.budget)} by {thing_in_words(line.spec.output_divergence)}"
         table.add_row(line.part.id, promise, f"{times:,}")
     spec = found.lines[0].spec
     about = grid()
-    about.add_row(Text("for datasets", FAINT), f"at distance 1 in {thing_in_words(spec.input_divergence)}")
+    about.add_row(Text("for datasets", FAINT), f"one change apart: {thing_in_words(spec.input_divergence)}")
     about.add_row(Text("inside", FAINT), "\n".join(multiverse_in_words(spec.multiverse)))
     return [head, "", table, "", about, "", Text("How the claims stand", "bold"), Padding(_standings(found), (0, 0, 0, 2))]
 
@@ -496,7 +498,7 @@ def account_data(found: PrivacyAccount) -> dict[str, Any]:
         "together": {
             "blocks": {
                 block.replace(" ", "_"): lines
-                for block, lines in blocks_in_words(found.lines[0].spec).items()
+                for block, lines in blocks_in_words(found.lines[0].spec, thing_by_name).items()
                 if block in ("dataset space", "multiverse", "input divergence")
             },
             "standing": terminal.standing_data(together(found)),

@@ -153,7 +153,7 @@ class Deployment:
         release: one release, or many.
         data: static, or dynamic, when they change while releases go on.
         access: interactive, when analysts ask; non-interactive, when all is published.
-        period: after what time the budget is there again, such as ``day`` or ``14 days``; ``release``: for every release anew.
+        period: after what time the budget is renewed, such as ``day`` or ``14 days``; ``release``: for every release.
         units: what the units of the blocks stand for, where a dataset space has names of its own for them: a household of the
             file may be what one user does in one day.
         prose: further texts of the publisher or of a registry by their names, kept as they are.

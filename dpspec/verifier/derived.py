@@ -179,8 +179,8 @@ class _Proof:
             if upper <= self.bound or exact:
                 break
         if not known.is_single(changes) and not known.is_metric:
-            name = self.spec.output_divergence.name
-            raise MissingStep("path", f"{name} is no metric, so that bounds for single changes do not add up")
+            told = self.spec.output_divergence.in_words()
+            raise MissingStep("path", f"{told} is no metric, so that bounds for single changes do not add up")
         written = lower is not None
         if lower is None:
             lower = self.attaining.thinned(costs, PRECISIONS[0])
@@ -250,14 +250,15 @@ class _Proof:
                 data=self.sensitivity.data(family, changes),
             ),
             ProofStep(
-                step="noise", says=f"{chosen} of the answers that move is at most {upper} per unit", citation="",
+                step="noise", citation="",
+                says=f"the laws of the answers that move are at most {upper} apart per unit, by {chosen.in_words()}",
                 data={"bounds": [cost.ends()[1] for cost in bounds[1:]], "largest": largest},
             ),
         ]  # fmt: skip
         if self.sensitivity.is_sampled:
             told.append(self._sample())
         if not self.sensitivity.is_single(changes):
-            says = f"{chosen.name} is a metric, so bounds for the changes between two datasets add up"
+            says = f"{chosen.in_words()} is a metric, so bounds for the changes between two datasets add up"
             told.append(ProofStep(step="path", says=says, citation="Bailie, Gong and Meng 2023", data={"metric": chosen.name}))
         if reads or not self.structure.publishes_views:
             fixed = " and from facts that each universe fixes" if reads else ""
@@ -328,7 +329,7 @@ def _bound(spec: PrivacySpec) -> Number | None:
 def _unfit(found: ProvedBound, spec: PrivacySpec) -> str:
     """Why a theorem does not show a claim; empty where it does."""
     if (found.input_divergence, found.output_divergence) != (spec.input_divergence, spec.output_divergence):
-        return f"it is about {found.output_divergence} and {found.input_divergence}"
+        return f"it is about {found.output_divergence.in_words()}, for {found.input_divergence.in_words()}"
     known = spec.multiverse.induced_by()
     inside = None if known is None else determines(known, found.invariants, spec.space)
     if inside is None or inside.answer is not True:

@@ -433,7 +433,7 @@ class Sensitivity:
         """Members changed one after the other, where d_Pr is a metric: as many times what one of them can do."""
         unit, chosen = self.steps.unit, self.spec.output_divergence
         if not self.is_metric or self.is_sampled:
-            reason = f"a {unit} changes the counts in more ways than are looked through, and {chosen.name} is no metric"
+            reason = f"a {unit} changes the counts in more ways than are looked through, and {chosen.in_words()} is no metric"
             raise MissingStep("sensitivity", reason)
         views = self._inner(unit)
         if len({(view.table.unit, _counted(view)) for view in views}) > 1:
@@ -569,7 +569,8 @@ def divergence(chosen: OutputDivergence, laws: Case, precision: int, rate: Fract
     try:
         found: Bracket = guarded(chosen.name, lambda: chosen.evaluate(pair.reverse() if is_turned else pair, precision=precision))
     except NoFormulaError as error:
-        raise MissingStep("noise", f"{chosen.name} of the answers that move is not known: {error.rule}") from error
+        reason = f"by {chosen.in_words()} the distance of the laws of the answers that move is not known: {error.rule}"
+        raise MissingStep("noise", reason) from error
     return found
 
 

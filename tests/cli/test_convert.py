@@ -11,9 +11,9 @@ def test_convert_as_text(run):
     ran = run("convert", *CENSUS)
     assert ran.code == 0
     lines = ran.out.splitlines()
-    answer = "epsilon about 17.4306 of mult-delta (delta = 1e-10), for every mechanism with rho = 2.63 of d-nor"
-    assert lines[0] == answer
-    assert lines[5].split()[:4] == ["about", "17.4306", "zcdp-to-approximate-cks", "no"]
+    answer = "epsilon about 17.4306 of approximate differential privacy (delta = 1e-10), for every mechanism with"
+    assert lines[:2] == [answer, "rho = 2.63 of zero-concentrated differential privacy"]
+    assert lines[6].split()[:4] == ["about", "17.4306", "zcdp-to-approximate-cks", "no"]
     for text in ("about 18.1938", "Only when the mechanism adds Gaussian noise", "about 16.742", "--to pbdp"):
         assert text in ran.out
     assert "through" not in ran.out
@@ -42,7 +42,7 @@ def test_convert_with_a_known_mechanism_and_other_parameters(run):
     other = run("convert", "rho=1", "--to", "divergence", "--at", "generator=kl", "--at", "direction=both", "--format", "json")
     assert other.json("convert")["paths"][0]["value"] == {"lower": "1", "upper": "1"}
     given = run("convert", "epsilon=1", "delta=1e-6", "--from", "pbdp", "--to", "mult-delta", "--delta", "1e-6")
-    assert "of pbdp (delta =\n1e-6)" in given.out
+    assert "of probabilistically bounded differential privacy (delta = 1e-6)" in given.out
 
 
 @pytest.mark.parametrize(("arguments", "code", "error"), [

@@ -317,7 +317,7 @@ def test_a_label_without_a_number_names_none(run, folder):
     page = said(run, folder, "silent")
     assert "No number" in page["The number"]
     assert "of 100 cases" not in " ".join(page.values())
-    assert "again after every day" in page["The number"]
+    assert "renewed after every day" in page["The number"]
     told = run("explain", folder / "silent.dpspec.toml", "--audience", "public")
     assert told.code == 0
     assert "no number published" in told.out

@@ -45,3 +45,17 @@ def test_a_picture_that_cannot_be_written_says_so(run, tmp_path):
     ran = run("explain", "flavours", "--picture", tmp_path / "file" / "x.svg")
     assert ran.code == 2
     assert "cannot be written" in ran.err
+
+
+@pytest.mark.slow
+def test_flavours_are_compared_on_one_instance_where_they_can_be_stated_there(run):
+    data = run("explain", "flavours", "--format", "json").json("explain")["family"]
+    space_of = {flavour["name"]: flavour["instance"]["space"] for flavour in data["flavours"]}
+    common = {name for name, space in space_of.items() if space == space_of["pure-dp"]}
+    assert {"blowfish", "free-lunch-privacy", "individual-dp", "invariants-dp", "generic-dp", "renyi-dp"} <= common
+    assert all(space_of[a] == space_of[b] for a, b in data["implications"])
+    assert ["pure-dp", "invariants-dp"] in data["implications"]
+    assert ["free-lunch-privacy", "pure-dp"] in data["implications"]
+    assert ["pure-dp", "free-lunch-privacy"] not in data["implications"]
+    out = run("explain", "flavours").out
+    assert f"on {space_of['pure-dp']}" in out

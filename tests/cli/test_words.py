@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from dpspec_divergences import Hamming, Mult, ReplaceOne
+
+from dpspec import installed
 
 REFUTED = '[claim]\nverdict = "refuted"\nbecause = "ln(3) is larger"\n'
 OPEN = '[claim]\nverdict = "undecided"\nbecause = "too large"\n'
@@ -110,3 +113,61 @@ def test_the_help_of_every_option_is_a_sentence():
         if not option.hidden and not re.fullmatch(r"[A-Z][a-z]+ [^:]*[^ ].*\.(  \[default: .*\])?", option.help or "")
     ]
     assert lame == []
+
+
+# --- divergences ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments", [("explain",), ("verify",), ("verify", "--verbose"), ("label",), ("risk", "--attacker", "tester")], ids=" ".join
+)
+def test_people_read_words_for_divergences_and_no_registered_name(run, response, arguments):
+    command, *options = arguments
+    out = run(command, response(), *options).out.replace("dpspec explain mult", "")
+    assert out
+    assert not re.search(r"\b(mult|hamming-ordered)\b", out)
+
+
+def test_explain_and_compare_say_how_a_statistician_calls_it(run, response, tmp_path):
+    told = run("explain", response()).out
+    assert "pure differential privacy" in told
+    assert "the data of one person changed" in told
+    other = tmp_path / "other.dpspec.toml"
+    text = response().read_text(encoding="utf-8").replace('"mult"', '"d-nor"').replace("epsilon =", "rho =")
+    other.write_text(text, encoding="utf-8")
+    assert "zero-concentrated differential privacy" in run("compare", response(), other).out
+
+
+def test_json_keeps_the_registered_names(run, response):
+    blocks = run("compare", response(), response(), "--format", "json").json("compare")["blocks"]["left"]
+    assert (blocks["output_divergence"], blocks["input_divergence"]) == (["mult"], ["hamming-ordered (person)"])
+
+
+GIVEN = {
+    "mult-delta": {"delta": "1/100"}, "renyi": {"order": 2}, "hockey-stick": {"epsilon": 1}, "pbdp": {"delta": "1/100"},
+    "window-events": {"width": 2}, "within-distance": {"of": Hamming(), "most": 2}, "neighbour": {"relation": ReplaceOne()},
+    "path": {"relation": ReplaceOne()},
+}  # fmt: skip
+"""Parameters of those that need some."""
+
+
+def _registered(kind):
+    for entry in installed().registry.usable(kind):
+        found = list(entry.cls.examples()) if hasattr(entry.cls, "examples") else []
+        things = [one[0] if isinstance(one, tuple) else one for one in found]
+        yield from ((entry.name, thing) for thing in things or [entry.cls(**GIVEN.get(entry.name, {}))])
+
+
+@pytest.mark.parametrize("kind", ["input_divergences", "output_divergences", "relations"])
+def test_everything_registered_has_words_of_its_own(kind):
+    told = {(name, thing.in_words()) for name, thing in _registered(kind)}
+    assert not [name for name, words in told if re.match(rf"{re.escape(name)}( \(| of |$)", words)]
+
+
+def test_a_class_that_changes_a_distance_loses_its_words():
+    class Doubled(Mult):
+        def evaluate(self, pair, *, precision=64):
+            return super().evaluate(pair, precision=precision) | super().evaluate(pair, precision=precision)
+
+    assert Mult().in_words() == "pure differential privacy"
+    assert Doubled().in_words() == "doubled"

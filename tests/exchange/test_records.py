@@ -358,7 +358,7 @@ def test_words_are_made_of_the_blocks_that_the_file_states(tmp_path):
     assert record.get("privacy_loss.privacy_unit") == "person-level"
     assert record.get("privacy_loss.privacy_parameters.epsilon") == Decimal("9.98")
     assert record.get("privacy_loss.privacy_parameters.delta") == Decimal("0.000001")
-    assert "symmetric-difference" in record.text("privacy_loss.privacy_unit_details")
+    assert "one person added or removed" in record.text("privacy_loss.privacy_unit_details")
     assert "tuned on the data" in record.text("implementation.preprocessing_and_hyperparameter_tuning")
     assert "2405.00267" in record.text("administrative.sources")
     assert record.get("dp_variant.data_domain") is None  # the space is ours
@@ -383,7 +383,7 @@ def exported(tmp_path, old="", new="", beside=""):
 def test_further_promises_their_renewal_and_secrets_are_told_in_words(tmp_path):
     found = exported(tmp_path, 'trust = "central"', 'trust = "central"\nperiod = "week"', PART)
     details = found.record.text("privacy_loss.privacy_parameters_details")
-    assert "again after each week" in details
+    assert "renewed after each week" in details
     assert "- the mothers: epsilon = 0.5" in details
     secret = exported(tmp_path, beside=HIDDEN)
     assert "3/4" in secret.record.text("implementation.mechanisms")

@@ -90,7 +90,7 @@ def test_the_epsilon_is_below_the_sum_and_its_delta_is_the_one_asked_for():
 
 
 def test_what_cannot_be_counted_is_refused():
-    with pytest.raises(NoCompositionError, match="part-1 is d-nor"):
+    with pytest.raises(NoCompositionError, match="part-1 is zero-concentrated differential privacy"):
         account(parts(spec("1"), spec("1", divergence=DNor())), [1, 1], delta="1e-6")
     with pytest.raises(NoCompositionError, match="space"):
         account(parts(spec("1"), spec("1", space=HOMES)), [1, 1], delta="1e-6")

@@ -114,13 +114,29 @@ def test_a_long_chain_beside_a_short_cut_is_straight():
     assert len({boxes[name][1] for name in ("a0", "b0", "c0", "d0")}) == 1
 
 
-def test_long_texts_take_two_lines_and_are_whole_as_a_tooltip():
-    long = "a text of many words that does not fit into two lines of a box, however one breaks it into lines, here or there"
+def test_long_texts_take_four_lines_and_are_whole_as_a_tooltip():
+    long = "a text of many words that does not fit into four lines of a box, however one breaks it into lines " * 2 + "or not"
     tree = drawn([], long)
     lines = [text.text for text in tree.iter(f"{SVG}text") if text.get("font-size") == "11"]
-    assert len(lines) == 2 * 16
-    assert lines[1].endswith("\N{HORIZONTAL ELLIPSIS}")
+    assert len(lines) == 4 * 16
+    assert lines[3].endswith("\N{HORIZONTAL ELLIPSIS}")
     assert [title.text for title in tree.iter(f"{SVG}title")][1] == f"a0: {long}"
+
+
+def test_the_number_of_a_box_is_never_cut():
+    box = DiagramBox(key="a", title="a", text="a text of many words " * 20, number="rho = 2.63")
+    lines = [text.text for text in ElementTree.fromstring(diagram_svg({"one": [box]}, [], "A")).iter(f"{SVG}text")]
+    assert lines[-1] == "rho = 2.63"
+    assert lines[-2].endswith("\N{HORIZONTAL ELLIPSIS}")
+
+
+def test_it_is_said_above_a_part_what_it_is_about():
+    boxes = {"one": [DiagramBox(key="a", title="a"), DiagramBox(key="c", title="c")], "two": [DiagramBox(key="b", title="b")]}
+    about = {frozenset("ab"): "on bits"}
+    lines = [text.text for text in ElementTree.fromstring(
+        diagram_svg(boxes, [("a", "b")], "A", apart="no arrow", about=about.__getitem__)).iter(f"{SVG}text")]  # fmt: skip
+    assert lines.count("on bits") == 1
+    assert "no arrow" in lines
 
 
 def test_side_by_side_equal_blocks_are_one_box_and_others_say_what_separates_them():

@@ -386,7 +386,7 @@ class CountAttacker(AttackerModel):
             for statement in self.statements(
                 place,
                 Sense.AT_MOST,
-                f"mean over the least private pair of laws that {divergence.name} allows (Blackwell); {self.source}",
+                f"mean over the least private pair of laws that {divergence.in_words()} allows (Blackwell); {self.source}",
                 partial(worst_posterior, divergence, joint),
                 partial(worst_bet, divergence, joint),
             )
@@ -519,7 +519,7 @@ class Uniqueness(CountAttacker):
         for count in self.levels:
             joint = divergence.composed([(divergence, budget)] * count)
             if joint is None:
-                rule = f"{divergence.name} does not say what {count} releases spend together"
+                rule = f"{divergence.in_words()} does not say what {count} releases spend together"
                 raise errors.AttackerMisfitError("output divergence", rule, "ask about a divergence with a composition theorem")
             total = joint.divergence.lipschitz(joint.divergence.budget_parameters[0], joint.value)
             made.append(((("levels", str(count)),), joint.divergence, total))

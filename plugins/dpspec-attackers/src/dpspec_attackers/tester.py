@@ -92,11 +92,11 @@ class FrequentistTester(AttackerModel):
         return risks.candidates_within(spec, self.distance).stated(partial(self._allowed, spec.output_divergence))
 
     def _allowed(self, divergence: OutputDivergence, bound: Number) -> tuple[RiskStatement, ...]:
-        theorem = f"largest power of two laws that {divergence.name} allows at this bound; {self.source}"
+        theorem = f"largest power of two laws that {divergence.in_words()} allows at this bound; {self.source}"
         statements = self._powers(Sense.AT_MOST, theorem, lambda level: risks.allowed_power(divergence, bound, level))
         if not keeps_mixtures(divergence):
             return statements
-        theorem = f"total variation of two bits that {divergence.name} allows (Kifer et al. 2022, Section 5.1)"
+        theorem = f"total variation of two bits that {divergence.in_words()} allows (Kifer et al. 2022, Section 5.1)"
         return (*statements, self._advantage(Sense.AT_MOST, risks.allowed_advantage(divergence, bound), theorem))
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
@@ -252,7 +252,9 @@ class AttributeRestricted(AttackerModel):
         known = f"{self.assumption}; the two datasets are at distance {self.distance} at most"
         if self.reacting is not None:
             known = f"{known}; only queries worth {spec.budget.parameter} = {self.reacting} react to them, as the user judges"
-        theorem = f"{AttributesOnly.theorem}; largest power of two laws that {spec.output_divergence.name} allows at this bound"
+        theorem = (
+            f"{AttributesOnly.theorem}; largest power of two laws that {spec.output_divergence.in_words()} allows at this bound"
+        )
         powers = ((level, risks.allowed_power(spec.output_divergence, bound, level)) for level in self.levels)
         return tuple(said(POWER, at(level=level), Sense.AT_MOST, power, theorem, known, trivial=1) for level, power in powers)
 

@@ -136,6 +136,9 @@ class Hamming(Counting):
         factor = Fraction(most, 2) if is_a(other, SymmetricDifference) else Fraction(most)
         return number(factor), f"{most} {self.unit} records go or come for each {other.unit} that does, and as many go as come"
 
+    def in_words(self) -> str:
+        return f"one {self.unit} replaced by another"
+
 
 @define
 class SymmetricDifference(Counting):
@@ -176,6 +179,9 @@ class SymmetricDifference(Counting):
             return number(members), per_household
         return number(2 * members), f"{per_household}; a replaced {other.unit} is one removed and one added"
 
+    def in_words(self) -> str:
+        return f"one {self.unit} added or removed"
+
 
 @define
 class HammingOrdered(Counting):
@@ -208,6 +214,9 @@ class HammingOrdered(Counting):
             return exact.INFINITY
         return number(sum(a != b for a, b in zip(ours, theirs, strict=True)))
 
+    def in_words(self) -> str:
+        return f"the data of one {self.unit} changed"
+
 
 def check_ordered(subject: str, space: DatasetSpace, unit: str, instead: str) -> None:
     """Refuse a space whose datasets have no positions."""
@@ -232,6 +241,9 @@ class CountedRelation(Relation, ABC):
 
     def check(self, space: DatasetSpace) -> None:
         self.measure().check(space)
+
+    def in_words(self) -> str:
+        return self.measure().in_words()
 
     def __str__(self) -> str:
         return f"{self.name} ({self.unit})"

@@ -275,6 +275,17 @@ def piecewise_linear(knots: Knots) -> Generator:
 _BISECTIONS = 50
 
 
+_SPOKEN = {
+    KL: "Kullback-Leibler divergence",
+    "chi-squared": "chi-squared divergence",
+    "hellinger": "squared Hellinger distance",
+    "jensen-shannon": "Jensen-Shannon divergence",
+    "triangular": "triangular discrimination",
+    "total-variation": "total variation distance as an f-divergence",
+}
+"""What statisticians call the divergences of the named generators."""
+
+
 @define
 class FDivergence(Named):
     """An f-divergence: D_f(P||Q) = sum over outcomes of q f(p/q), of a convex f with f(1) = 0.
@@ -377,6 +388,11 @@ class FDivergence(Named):
         if self.generator not in rules:
             return None
         return blocks.added(self, parts, rules[self.generator], "the chain rule: each part given those before it")
+
+    def in_words(self) -> str:
+        how = {"forward": "", "backward": ", backward", "both": ", in both directions"}[self.direction]
+        knots = "; ".join(f"{t}: {value}" for t, value in self.knots)
+        return _SPOKEN.get(self.generator, f"piecewise linear f-divergence, knots {knots}") + how
 
     def __str__(self) -> str:
         knots = "; ".join(f"{t}: {value}" for t, value in self.knots)

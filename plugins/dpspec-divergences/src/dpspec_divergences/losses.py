@@ -82,6 +82,9 @@ class Pbdp(Named):
             return number(1), "pbdp implies approximate privacy with the same two numbers"
         return None
 
+    def in_words(self) -> str:
+        return f"probabilistically bounded differential privacy (delta = {number(self.delta).plain()})"
+
     def __str__(self) -> str:
         return f"{self.name} (delta = {number(self.delta).plain()})"
 
@@ -187,6 +190,10 @@ class LossTail(Named):
         with ctx.workprec(precision + GUARD + self.delta.denominator.bit_length()):
             size = rho.lower.enclose(ctx.prec).union(rho.upper.enclose(ctx.prec))
             return Bracket.around(size + 2 * size.sqrt() * exact.ball(1 - 2 * self.delta).erfinv(), least=0)
+
+    def in_words(self) -> str:
+        side = "one side" if self.sides == "one" else "both sides"
+        return f"probabilistic differential privacy (delta = {number(self.delta).plain()}, {side})"
 
     def __str__(self) -> str:
         return f"{self.name} (delta = {number(self.delta).plain()}, {self.sides} side{'s' if self.sides == 'both' else ''})"

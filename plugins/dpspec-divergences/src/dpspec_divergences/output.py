@@ -258,6 +258,9 @@ class Mult(Named):
     def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
         return blocks.added(self, parts, "epsilon adds", "Dwork and Roth 2014, Theorem 3.14")
 
+    def in_words(self) -> str:
+        return "pure differential privacy"
+
 
 @define
 class MultDelta(Named):
@@ -319,6 +322,9 @@ class MultDelta(Named):
             citation="Dwork and Roth 2014, Theorem 3.16",
         )
 
+    def in_words(self) -> str:
+        return f"approximate differential privacy (delta = {number(self.delta).plain()})"
+
     def __str__(self) -> str:
         return f"{self.name} (delta = {number(self.delta).plain()})"
 
@@ -374,6 +380,9 @@ class DNor(Named):
     def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
         return blocks.added(self, parts, "rho adds", "Bun and Steinke 2016, Lemma 1.7")
 
+    def in_words(self) -> str:
+        return "zero-concentrated differential privacy"
+
 
 @define
 class Renyi(Named):
@@ -418,6 +427,9 @@ class Renyi(Named):
 
     def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
         return blocks.added(self, parts, "epsilon adds at one order", "Mironov 2017, Proposition 1")
+
+    def in_words(self) -> str:
+        return f"Renyi differential privacy of order {self.order}"
 
     def __str__(self) -> str:
         return f"{self.name} (order = {self.order})"
@@ -467,6 +479,9 @@ class TotalVariation(Named):
 
     def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
         return blocks.added(self, parts, "the distance adds, at most", "the laws of each part are coupled in turn")
+
+    def in_words(self) -> str:
+        return "total variation distance"
 
 
 def is_pure(divergence: OutputDivergence) -> bool:

@@ -106,6 +106,9 @@ class Neighbour(Minorised):
     def minorant(self) -> InputDivergence | None:
         return self.relation.measure() if is_a(self.relation, CountedRelation) else None
 
+    def in_words(self) -> str:
+        return f"neighbours only: {self.relation.in_words()}"
+
     def __str__(self) -> str:
         return f"{self.name} of {self.relation}"
 
@@ -180,6 +183,9 @@ class Path(Minorised):
 
     def minorant(self) -> InputDivergence | None:
         return self.relation.measure() if is_a(self.relation, CountedRelation) else None
+
+    def in_words(self) -> str:
+        return f"{self.relation.in_words()}, step by step"
 
     def __str__(self) -> str:
         return f"{self.name} of {self.relation}"
@@ -283,6 +289,9 @@ class L1Distance(NormDistance):
         """One place by one."""
         return tuple(tuple(by * (place == other) for other in range(places)) for place in range(places) for by in (1, -1))
 
+    def in_words(self) -> str:
+        return "numbers changed by 1 in the sum of the differences"
+
 
 @define
 class L2Distance(NormDistance):
@@ -297,6 +306,9 @@ class L2Distance(NormDistance):
 
     def norm(self, differences: Sequence[Fraction]) -> Number:
         return exact.sqrt(sum((difference**2 for difference in differences), Fraction(0)))
+
+    def in_words(self) -> str:
+        return "numbers changed by 1 in Euclidean distance"
 
 
 @define
@@ -317,6 +329,9 @@ class LInfinityDistance(NormDistance):
         if places > _MOST_PLACES:
             return None
         return tuple(step for step in itertools.product((-1, 0, 1), repeat=places) if any(step))
+
+    def in_words(self) -> str:
+        return "numbers changed by at most 1 each"
 
 
 @define
@@ -368,6 +383,10 @@ class EditDistance(InputDivergence):
                 3 - self.replacing
             ), "an edit changes the multiset of entries as a record added, removed or replaced does"
         return None
+
+    def in_words(self) -> str:
+        how = "inserted, deleted or replaced" if self.replacing == 1 else "inserted or deleted"
+        return f"one {self.unit} {how} in the sequence"
 
     def __str__(self) -> str:
         return f"{self.name} ({self.unit})" if self.replacing == 1 else f"{self.name} without replacements ({self.unit})"

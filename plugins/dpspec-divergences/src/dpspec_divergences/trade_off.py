@@ -116,6 +116,9 @@ class HockeyStick(Named):
             citation="Dwork and Roth 2014, Theorem 3.16",
         )
 
+    def in_words(self) -> str:
+        return f"hockey-stick divergence at epsilon = {self.epsilon}"
+
     def __str__(self) -> str:
         return f"{self.name} (epsilon = {self.epsilon})"
 
@@ -204,6 +207,9 @@ class GaussianTradeOff(Named):
         return blocks.Composed(
             divergence=self, value=square.sqrt(), rule="mu^2 adds", citation="Dong, Roth and Su 2022, Corollary 3.3"
         )
+
+    def in_words(self) -> str:
+        return "Gaussian differential privacy"
 
 
 def _gaussians(square: Fraction) -> laws.Dichotomy:
@@ -329,6 +335,9 @@ class TradeOffSteps(Named):
         if is_a(other, DNor):
             return mu * exact.sqrt(Fraction(1, 2)), "each step adds at most the mu of the curve, and d-nor is at most mu/sqrt(2)"
         return None
+
+    def in_words(self) -> str:
+        return f"f-differential privacy, in steps of the curve through {self.f}"
 
     def __str__(self) -> str:
         return f"{self.name} (f through {self.f})"

@@ -102,9 +102,14 @@ class PureDP(Flavour):
         )
 
 
+def common(**blocks: Any) -> PrivacySpec:
+    """The instance that flavours share, pure privacy at ln(3) of two answers of yes or no, with some blocks changed."""
+    return PureDP().spec().replace(**blocks)
+
+
 def relaxed(standard: OutputDivergence, value: exact.NumberLike, *, parameter: str = "epsilon") -> PrivacySpec:
     """Pure privacy with another output divergence and its budget."""
-    return PureDP().spec().replace(output_divergence=standard, budget=UniformBudget(parameter=parameter, value=number(value)))
+    return common(output_divergence=standard, budget=UniformBudget(parameter=parameter, value=number(value)))
 
 
 def between_neighbours(standard: OutputDivergence, value: exact.NumberLike, *, parameter: str = "epsilon") -> PrivacySpec:

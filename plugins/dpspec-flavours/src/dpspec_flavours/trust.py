@@ -51,6 +51,7 @@ from dpspec.plugin import (
 )
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws, NearbyDataset
 from dpspec_flavours.networks.blowfish import Policy
+from dpspec_flavours.standards import between_neighbours, common
 
 
 def _nameless(reports: Any) -> Hashable:
@@ -304,6 +305,9 @@ class FreeLunchPrivacy(Flavour):
     def _any(self) -> InputDivergence:
         return blocks.WithinDistance(of=HammingOrdered(), most=2)
 
+    def compared(self) -> PrivacySpec:
+        return common(input_divergence=self._any())
+
     def satisfied_by(self) -> Example:
         return Example(
             title="the data with odds 4 : 1 against each other dataset",
@@ -439,6 +443,9 @@ class ShuffleDP(Flavour):
 
     def _reports(self) -> NearbyDataset:
         return NearbyDataset(distance=HammingOrdered(), rate=ln(4))
+
+    def compared(self) -> PrivacySpec:
+        return between_neighbours(MultDelta(delta=Fraction(1, 100)), ln(3))
 
     def satisfied_by(self) -> Example:
         return Example(

@@ -49,6 +49,7 @@ from dpspec.plugin import (
     number,
     params,
 )
+from dpspec_flavours.standards import common
 
 
 @define
@@ -137,6 +138,9 @@ class Policy(Minorised):
         yield cls(edges=line), OrderedRecords(attributes=(salary,), least=1, most=2)
         yield cls(edges=(("0", "1"),))
         yield cls(edges=(("f", "m"),))
+
+    def in_words(self) -> str:
+        return f"the value of one {self.unit} moved along one of the {len(self.edges)} edges of a policy"
 
     def __str__(self) -> str:
         return f"{self.name} of {len(self.edges)} edges ({self.unit})"
@@ -250,6 +254,10 @@ class PolicyNeighbours(Relation):
         """What the conformance kit checks divergences with."""
         yield cls(edges=(("0", "1"),), constraints=(Marginal(attributes=("bit",)),))
 
+    def in_words(self) -> str:
+        held = f", with as few others as keep {'; '.join(map(str, self.constraints))}" if self.constraints else ""
+        return f"the value of one {self.unit} moved along one of the {len(self.edges)} edges of a policy{held}"
+
     def __str__(self) -> str:
         held = "; ".join(map(str, self.constraints))
         return f"{self.name} of {len(self.edges)} edges ({self.unit})" + (f" under {held}" if held else "")
@@ -323,6 +331,9 @@ class Blowfish(Flavour):
             budget=UniformBudget(parameter="epsilon", value=ln(2)),
         )
 
+    def compared(self) -> PrivacySpec:
+        return common(input_divergence=Policy(edges=(("0", "1"),)))
+
     def satisfied_by(self) -> Example:
         return Example(
             title="the cumulative counts (low; low or mid) with geometric noise of ratio 1/2",
@@ -366,6 +377,11 @@ class BlowfishConstraints(Flavour):
             output_divergence=Mult(),
             budget=UniformBudget(parameter="epsilon", value=ln(4)),
         )
+
+    def compared(self) -> PrivacySpec:
+        public = (Marginal(attributes=("bit",)),)
+        near = Neighbour(relation=PolicyNeighbours(edges=(("0", "1"),), constraints=public))
+        return common(multiverse=LevelSets(invariants=public), input_divergence=near)
 
     def satisfied_by(self) -> Example:
         return Example(
@@ -467,6 +483,9 @@ class GenericDP(Flavour):
             output_divergence=Mult(),
             budget=UniformBudget(parameter="epsilon", value=ln(4)),
         )
+
+    def compared(self) -> PrivacySpec:
+        return common(input_divergence=Neighbour(relation=ListedPairs(pairs=(((0, 1), (1, 0)),))))
 
     def satisfied_by(self) -> Example:
         return Example(

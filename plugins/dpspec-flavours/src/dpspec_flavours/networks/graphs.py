@@ -349,6 +349,10 @@ class NodeDistance(InputDivergence):
         most = max(each, Fraction(moves)) if graphs.absent else each
         return number(most), f"a node has at most {at_node} edges, of {possible} possible ones"
 
+    def in_words(self) -> str:
+        how = "added or removed with its edges" if self.removal_only else "added, removed or connected otherwise"
+        return f"one node {how}"
+
     def __str__(self) -> str:
         return f"{self.name} (removal only)" if self.removal_only else self.name
 

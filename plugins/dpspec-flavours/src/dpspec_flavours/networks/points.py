@@ -266,6 +266,10 @@ class Metric(InputDivergence):
         places = 1 if self.over == "sum" else _points(space).count
         return number(known[0] * places) / least, f"different points are at least {least} apart; {known[1]}"
 
+    def in_words(self) -> str:
+        together = "" if self.over == "sum" else ", all of them at once"
+        return f"locations moved by {number(self.length).plain()} in {self.norm} distance{together}"
+
     def __str__(self) -> str:
         unit = "" if self.length == 1 else f" in units of {self.length}"
         together = "" if self.over == "sum" else ", the largest over all locations"

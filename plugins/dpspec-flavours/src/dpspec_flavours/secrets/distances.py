@@ -151,6 +151,9 @@ class DiscriminativePairs(Relation):
         """The pairs without an order."""
         return frozenset(map(frozenset, self.pairs))
 
+    def in_words(self) -> str:
+        return f"one of the secrets {'; '.join(' or '.join(pair) for pair in self.pairs)}"
+
     def __str__(self) -> str:
         return f"{self.name} ({'; '.join(' | '.join(pair) for pair in self.pairs)})"
 
@@ -195,6 +198,9 @@ class DataVariation(InputDivergence):
         if least is None or not least.is_rational:
             return None
         return number(1 / least.as_fraction()), f"it is at most 1, and {other} is at least {least}"
+
+    def in_words(self) -> str:
+        return "the law of the data changed by 1 in total variation"
 
     def __str__(self) -> str:
         return self.name
@@ -250,6 +256,9 @@ class DataWasserstein(InputDivergence):
             return None
         found = self.distance_of_data.bounded_by(other.distance_of_data, _data_laws(self.name, space).base)
         return None if found is None else (found[0], f"on the data themselves: {found[1]}")
+
+    def in_words(self) -> str:
+        return f"the law of the data moved everywhere by at most: {self.distance_of_data.in_words()}"
 
     def __str__(self) -> str:
         return f"{self.name} ({self.distance_of_data})"

@@ -31,6 +31,7 @@ from dpspec.plugin import (
 from dpspec_flavours.secrets.averages import Averaged, Subsampled
 from dpspec_flavours.secrets.distances import DataVariation, DiscriminativePairs
 from dpspec_flavours.secrets.spaces import DataChance, DataEvent, DataLaw, DataLaws, IndependentRecords, Secrets, bits, values_at
+from dpspec_flavours.standards import common
 
 HALF = Fraction(1, 2)
 NAMES = "first", "second", "third"
@@ -464,6 +465,9 @@ class RestrictedSensitivity(Flavour):
             output_divergence=Mult(),
             budget=_pure(ln(3)),
         )
+
+    def compared(self) -> PrivacySpec:
+        return common()
 
     def satisfied_by(self) -> Example:
         return Example(

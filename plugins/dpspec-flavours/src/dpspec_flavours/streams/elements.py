@@ -369,6 +369,9 @@ class WeightDistance(InputDivergence):
         steps = [2 / (later - former) for former, later in itertools.pairwise(grid[1:])]
         return number(max([1 / grid[1], *steps])), "a changed record changes its weight by a step of the grid at least"
 
+    def in_words(self) -> str:
+        return "weights changed by 1 in sum"
+
     def __str__(self) -> str:
         return f"{self.name} (sum of the changes in weight)"
 

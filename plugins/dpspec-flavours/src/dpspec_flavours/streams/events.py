@@ -350,6 +350,10 @@ class WindowEvents(InputDivergence):
             return 1
         return -(-space.stretch(unit) // self.width) if is_a(space, EventStreams) else None
 
+    def in_words(self) -> str:
+        times = "one time" if self.width == 1 else f"{self.width} consecutive times"
+        return f"what one user did in {times}"
+
     def __str__(self) -> str:
         return f"{self.name} (windows of {self.width})"
 

@@ -122,6 +122,9 @@ class OneSided(SensitivePolicy, InputDivergence):
             return None
         return number(1), "the records replaced, with infinity where one of them is not sensitive"
 
+    def in_words(self) -> str:
+        return f"one sensitive {self.unit} ({self.attribute} {', '.join(self.sensitive) or 'never'}) replaced by any other"
+
     def __str__(self) -> str:
         return f"{self.name} ({self.unit}: {self.attribute} {', '.join(self.sensitive) or 'never'} is sensitive)"
 
@@ -170,6 +173,9 @@ class MultOneWay(OutputDivergence):
 
     def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
         return blocks.added(self, parts, "epsilon adds", "Doudalis et al. 2017; the largest log-ratio of a product is the sum")
+
+    def in_words(self) -> str:
+        return "pure differential privacy in one direction"
 
     def __str__(self) -> str:
         return self.name
@@ -297,6 +303,9 @@ class PersonalWeights(InputDivergence):
         least = _inverse(min(self.weights))
         return (least, "no position weighs less") if other == HammingOrdered(unit=self.unit) and least is not None else None
 
+    def in_words(self) -> str:
+        return f"the data of one {self.unit} changed, at the weights {', '.join(map(str, self.weights))}"
+
     def __str__(self) -> str:
         return f"{self.name} ({self.unit}: {', '.join(map(str, self.weights))})"
 
@@ -379,6 +388,11 @@ class RecordWeights(InputDivergence):
             rule = f"the space {space.name} has no such {self.unit} attribute"
             raise IncompatibleBlocksError(self.name, rule, params.did_you_mean(self.attribute, known), value=self.attribute)
         return known[self.attribute]
+
+    def in_words(self) -> str:
+        rows = [f"{category} {weight}" for category, weight in self.weights]
+        others = [] if self.otherwise is None else [f"others {self.otherwise}"]
+        return f"one {self.unit} added or removed, at weights by {self.attribute} ({', '.join([*rows, *others])})"
 
     def __str__(self) -> str:
         rows = [f"{category} {weight}" for category, weight in self.weights]

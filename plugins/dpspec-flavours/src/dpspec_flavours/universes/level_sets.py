@@ -49,6 +49,7 @@ from dpspec.plugin import (
     params,
 )
 from dpspec_flavours.mechanisms import NearbyDataset
+from dpspec_flavours.standards import common
 
 
 def invariant_rows(invariants: Sequence[Invariant], space: DatasetSpace, subject: str) -> tuple[blocks.Vector, ...]:
@@ -247,6 +248,9 @@ class InvariantsDP(Flavour):
             output_divergence=Mult(),
             budget=UniformBudget(parameter="epsilon", value=ln(2)),
         )
+
+    def compared(self) -> PrivacySpec:
+        return common(multiverse=LevelSets(invariants=(Marginal(attributes=("bit",)),)))
 
     def satisfied_by(self) -> Example:
         return Example(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import ClassVar
 
-from dpspec_divergences import AddRemove, Hamming, Mult, SymmetricDifference
+from dpspec_divergences import AddRemove, DifferInOnePosition, Hamming, Mult, SymmetricDifference
 from dpspec_noise import Geometric
 
 from dpspec.plugin import (
@@ -22,6 +22,7 @@ from dpspec.plugin import (
     number,
 )
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
+from dpspec_flavours.standards import common
 from dpspec_flavours.universes.centred import Around, LocalNoise, Resamples, Star
 
 HALF = Fraction(1, 2)
@@ -166,6 +167,9 @@ class IndividualDP(Flavour):
             output_divergence=Mult(),
             budget=UniformBudget(parameter="epsilon", value=ln(2)),
         )
+
+    def compared(self) -> PrivacySpec:
+        return common(multiverse=Star(centres=((0, 0),), relation=DifferInOnePosition()))
 
     def satisfied_by(self) -> Example:
         return Example(

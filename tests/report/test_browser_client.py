@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -45,5 +46,8 @@ def test_a_start_that_fails_leaves_nothing(tmp_path, monkeypatch, dies, raises):
     processes = [int(one) for one in told.read_text().split()]
     assert len(processes) == 2
     assert os.getpid() not in processes
+    deadline = time.monotonic() + 30  # a signal takes effect when the process has its turn
+    while any(map(runs, processes)) and time.monotonic() < deadline:
+        time.sleep(0.05)
     assert not any(map(runs, processes))
     assert not list(home.iterdir())

@@ -311,7 +311,7 @@ def _work_plainly(task: tuple[str, int, float]) -> tuple[str, bool, float]:
 
 # --- the page --------------------------------------------------------------------------------------
 
-WITH_LAWS = "# The zoo with laws"
+WITH_LAWS = "## The zoo with laws"
 
 
 def entries(pair: tuple[Any, Any]) -> int:

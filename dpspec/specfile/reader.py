@@ -53,7 +53,7 @@ from dpspec.base.errors import (
     WrongShapeError,
 )
 from dpspec.base.files import read_bytes
-from dpspec.base.params import FAILED, raise_all
+from dpspec.base.params import FAILED, did_you_mean, raise_all
 from dpspec.blocks.space import DatasetSpace
 from dpspec.grammar.tables import TableLayout
 from dpspec.specfile.blocks import BlockReader, RecordReader
@@ -274,11 +274,24 @@ def spec_files(path: str | Path) -> tuple[Path, ...]:
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or "this is no path"
         rule = "does not exist" if isinstance(problem, FileNotFoundError) else f"cannot be read ({reason})"
-        raise SpecFileError("file", rule, "check the path", value=str(path)) from None
+        near = _near(path) if isinstance(problem, FileNotFoundError) else ""
+        raise SpecFileError("file", rule, near or "check the path", value=str(path)) from None
     found = tuple(sorted(path.glob(f"*{SUFFIX}")))
     if not found:
         raise SpecFileError("directory", f"holds no file *{SUFFIX}", "check the path", value=str(path))
     return found
+
+
+def _near(path: Path) -> str:
+    """Which file may be meant, among those that lie there."""
+    try:
+        there = [found.name for found in path.parent.iterdir() if found.is_dir() or found.name.endswith(SUFFIX)]
+    except OSError:
+        return ""
+    close = did_you_mean(path.name, there)
+    if path.name + SUFFIX in there:
+        close = f"did you mean {path.name}{SUFFIX}?"
+    return close if close.startswith("did you mean") else ""
 
 
 def check_ids(documents: tuple[SpecDocument, ...]) -> None:

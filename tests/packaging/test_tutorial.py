@@ -20,7 +20,9 @@ LIBRARIES = "other libraries"
 """What the heading of the one chapter ends with that needs more than dpspec."""
 UNPACKED = {"engineer": "survey-project"}
 """The archive of the site that a tutorial lets its reader unpack."""
-PROGRAMS = ("dpspec", "python", "pip")
+SHOWN = "console"
+"""Commands that are read here and not run: they have a place to fill in, or take something from an index."""
+PROGRAMS = ("dpspec", "python", "pip", "pytest", "jupyter")
 SHELLS_DIFFER = re.compile(r"[|<>$*?;&~`'\\!#%^(){}]")
 """What one shell of bash, PowerShell and the command prompt reads otherwise than another."""
 
@@ -39,6 +41,18 @@ def test_a_tutorial_runs(page, clean, tmp_path, monkeypatch):
         lines = [line.split() for language, text in blocks if language == "sh" for line in text.splitlines()]
         for name in {found[-1] for found in lines if found[0] == "pip"}:
             clean.uninstall(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["first-verdict", "own-mechanism"])
+def test_a_first_notebook_runs(name, clean, tmp_path, monkeypatch):
+    """Its cells, one after the other, where there is no checkout; the site runs all of them with Jupyter."""
+    monkeypatch.setattr(clean, "work", tmp_path)
+    text = (DOCS / "notebooks" / f"{name}.md").read_text(encoding="utf-8")
+    cells = re.findall(r"^```\{code-cell\}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    (tmp_path / "cells.py").write_text("\n".join(cells) + "\nprint(len(verdict._repr_html_()) > 100)", encoding="utf-8")
+    done = clean.run("python", "cells.py")
+    assert (done.code, done.out.splitlines()[-1:]) == (0, ["True"]), done.err
 
 
 @pytest.mark.slow
@@ -83,7 +97,7 @@ def run(clean: Clean, blocks: list[tuple[str, str]], at_least: int) -> None:
         elif language == "text":
             assert alike(printed, text), f"the tutorial says\n{text}\nbut this was printed:\n{printed}"
         else:
-            assert language == "yaml", f"who runs {language}?"
+            assert language in ("yaml", SHOWN), f"who runs {language}?"
     assert ran >= at_least
 
 
@@ -112,7 +126,7 @@ def words(line: str) -> list[str]:
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_every_command_works_in_every_shell(page):
     blocks = FENCE.findall(page.read_text(encoding="utf-8"))
-    assert [line for language, text in blocks if language == "sh" for line in text.splitlines() if not words(line)] == []
+    assert all(words(line) for language, text in blocks if language in ("sh", SHOWN) for line in text.splitlines())
 
 
 @pytest.mark.parametrize(

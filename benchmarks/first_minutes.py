@@ -3,8 +3,8 @@
     python docs/make_site.py && python benchmarks/first_minutes.py out/site
 
 For each of three users: a new environment in an empty folder, dpspec installed from the site by the address of its page, then the
-blocks of that user's tutorial in their order, until there is a report; last the first cell of the first notebook. What is counted are
-seconds of the commands, commands, pages, and lines to copy or edit. Nobody's time to read and to type is in it.
+blocks of that user's tutorial in their order, until there is a report; last the first notebook. What is counted are seconds of
+the commands, commands, and lines to copy or edit. Nobody's time to read and to type is in it.
 """
 
 from __future__ import annotations

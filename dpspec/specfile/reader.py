@@ -30,6 +30,7 @@ Limits come first, then the parser; numbers stay exactly as written. `new_spec` 
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import math
 import re
@@ -53,7 +54,7 @@ from dpspec.base.errors import (
     WrongShapeError,
 )
 from dpspec.base.files import read_bytes
-from dpspec.base.params import FAILED, did_you_mean, raise_all
+from dpspec.base.params import FAILED, raise_all
 from dpspec.blocks.space import DatasetSpace
 from dpspec.grammar.tables import TableLayout
 from dpspec.specfile.blocks import BlockReader, RecordReader
@@ -288,10 +289,9 @@ def _near(path: Path) -> str:
         there = [found.name for found in path.parent.iterdir() if found.is_dir() or found.name.endswith(SUFFIX)]
     except OSError:
         return ""
-    close = did_you_mean(path.name, there)
-    if path.name + SUFFIX in there:
-        close = f"did you mean {path.name}{SUFFIX}?"
-    return close if close.startswith("did you mean") else ""
+    names = {name.removesuffix(SUFFIX): name for name in there}  # the ending that all share makes none alike
+    close = difflib.get_close_matches(path.name.removesuffix(SUFFIX), names, n=1)
+    return f"did you mean {names[close[0]]}?" if close else ""
 
 
 def check_ids(documents: tuple[SpecDocument, ...]) -> None:

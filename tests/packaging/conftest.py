@@ -43,7 +43,13 @@ class Clean:
     laid_beside: tuple[Path, ...] = ()
 
     def run(self, *command: str, together: bool = False, **environment: str) -> Done:
-        """A program of the environment, without a shell; `dpspec` and `python` are its own. `together`: errors stand in `out`, too."""
+        """A program of the environment, without a shell; `dpspec` and `python` are its own.
+
+        Args:
+            command: its words.
+            together: errors stand in `out`, too.
+            environment: variables.
+        """
         program = str(self.home / "bin" / command[0])
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(("DPSPEC_", "PYTHON"))}
         inherited["PYTHONPATH"] = os.pathsep.join(map(str, self.laid_beside))

@@ -1,4 +1,4 @@
-"""The tutorials, run as they are written, in a clean environment from wheels: no checkout, no shell, no command of POSIX alone."""
+"""The tutorials, run as they are written, in a clean environment from wheels: no checkout, no shell, nothing of POSIX alone."""
 
 from __future__ import annotations
 
@@ -66,11 +66,10 @@ def test_the_chapter_on_libraries_runs(tmp_path):
 
 
 def chapters(page: Path, *, with_libraries: bool) -> list[tuple[str, str]]:
-    """The blocks of the chapter on other libraries of a tutorial, or of all its others; what has a place to fill in is left out."""
+    """The blocks of the chapter on other libraries of a tutorial, or of all its others."""
     parts = re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     wanted = [part for part in parts if part.partition("\n")[0].endswith(LIBRARIES) is with_libraries]
-    blocks = FENCE.findall("".join(wanted))
-    return blocks if page.stem != "install" else [*blocks[[language for language, _ in blocks].index("sh") :][:2]]
+    return FENCE.findall("".join(wanted))
 
 
 def run(clean: Clean, blocks: list[tuple[str, str]], at_least: int) -> None:

@@ -455,7 +455,7 @@ def examples(names: tuple[str, ...], directory: str | None, as_json: bool) -> in
     \b
     Examples:
       dpspec examples
-      dpspec examples --dir specs && dpspec verify specs
+      dpspec examples --dir specs
     """
     from dpspec import commands
 

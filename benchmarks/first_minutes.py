@@ -76,7 +76,7 @@ class Walk:
             if language == "diff":
                 edit(self.folder, text)
                 self.lines += text.count("\n+")
-            elif named := FILE.match(text):
+            elif language != "text" and (named := FILE.match(text)):
                 (self.folder / named[1]).write_text(text, encoding="utf-8")
                 self.lines += text.count("\n") - 1
                 own = own or named[1].endswith(".py")
@@ -115,11 +115,13 @@ def main() -> None:
     parser.add_argument("site", type=Path, help="the folder of the site")
     site = parser.parse_args().site.resolve()
     print(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} processors\n")
-    print("| user | from nothing to | seconds of commands | commands | lines copied |\n|---|---|---|---|---|")
-    for user, told in USERS.items():
+    rows: dict[str, list[str]] = {}
+    for user in USERS:
         with tempfile.TemporaryDirectory() as folder:
             for what, (seconds, commands, lines) in walk(user, site, Path(folder)).milestones.items():
-                print(f"| {told} | {what} | {seconds:.0f} | {commands} | {lines} |", flush=True)
+                rows.setdefault(what, [what]).append(f"{seconds:.0f} s, {commands}, {lines}")
+    for cells in (["from nothing to", *USERS.values()], ["---"] * (len(USERS) + 1), *rows.values()):
+        print(f"| {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":

@@ -170,6 +170,8 @@ def _as_tuple(entry: Any) -> Any:
 class Values(Domain):
     """A tuple of hashable Python values that are told apart by their written form."""
 
+    python = "Sequence[Any]"
+
     def read(self, value: Any, subject: str) -> tuple[Hashable, ...]:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
             raise ParameterError(subject, f"must be {self.describe()}", value=value)

@@ -41,7 +41,7 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Changes, Trials, Wordin
     """{0, 1}^n: one bit for each of n units, in a fixed order.
 
     Args:
-        length: n.
+        length: n, the number of positions.
         unit: what one position is.
 
     >>> list(BitVectors(length=2).datasets())
@@ -136,9 +136,9 @@ class IntegerCounts(DatasetSpace, ListedCells, NumberLists, Trials, Tabular, Wor
     """Vectors of k integers between two bounds: true query answers, or counts without records behind them.
 
     Args:
-        length: k.
-        low: the least value of an entry.
-        high: the largest; without it the entries are unbounded above.
+        length: k, the number of entries.
+        low: the least value of an entry, a count.
+        high: the largest value of an entry, a count; without it the entries are unbounded above.
 
     >>> IntegerCounts(length=2, high=1).cardinality()
     4

@@ -3,8 +3,12 @@
 import logging
 import os
 import sys
+from functools import partial
 from importlib.metadata import version as installed_version
 from pathlib import Path
+
+from myst_nb.core.execute import direct
+from traitlets.config import Config
 
 sys.path.insert(0, str(Path(__file__).parent))
 import site_parts
@@ -30,6 +34,10 @@ nb_execution_show_tb = True
 nb_merge_streams = True
 
 logging.getLogger("traitlets").setLevel(logging.WARNING)
+
+# What a notebook and its kernel say to each other goes over a port of this machine: encrypted, which MyST-NB has no setting for.
+KERNELS = Config(KernelManager={"transport_encryption": "auto"})
+direct.single_nb_execution = partial(direct.single_nb_execution, config=KERNELS)
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"

@@ -25,7 +25,7 @@ HEAD = '''"""dpspec: differential privacy specifications as objects that are wri
 Made by python docs/make_face.py, for editors and type checkers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 '''

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         order as order,
         read as read,
         release as release,
+        replay as replay,
         risk as risk,
         verify as verify,
     )
@@ -114,6 +115,7 @@ _HOMES = {
         "order",
         "read",
         "release",
+        "replay",
         "risk",
         "verify",
     ),

@@ -3,7 +3,7 @@
 Made by python docs/make_face.py, for editors and type checkers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dpspec.api import (
@@ -17,6 +17,7 @@ from dpspec.api import (
     order as order,
     read as read,
     release as release,
+    replay as replay,
     risk as risk,
     verify as verify,
 )
@@ -141,9 +142,9 @@ def above_threshold(
 
     Args:
         query: the table whose cells are asked in their order [object of the kind invariants].
-        threshold: what a count is held against [rational].
-        threshold_scale: the scales of the noise [rational in (0, inf)].
-        query_scale: the scales of the noise [rational in (0, inf)].
+        threshold: the count that each answer is held against [rational].
+        threshold_scale: the scales of the noise, in counts [rational in (0, inf)].
+        query_scale: the scales of the noise, in counts [rational in (0, inf)].
     """
 
 def add_remove(
@@ -169,10 +170,10 @@ def approximate_dp() -> Flavour:
 
 def arbitrary_prior(
     *,
-    prior: Any = ...,
+    prior: str | Mapping[Any, NumberLike] | Sequence[tuple[Any, NumberLike]] = ...,
     position: int = ...,
     counterfactual: str = ...,
-    default: Any | None = ...,
+    default: str | int | Sequence[Any] | None = ...,
     factors: Sequence[NumberLike] = ...,
     distance: NumberLike | None = ...,
 ) -> AttackerModel:
@@ -198,7 +199,7 @@ def arbitrary_prior(
 
 def around(
     *,
-    centres: Sequence[Any] | None = ...,
+    centres: Sequence[str | int | Sequence[Any]] | None = ...,
     distance: InputDivergence | str | Mapping[str, Any],
     radius: NumberLike,
 ) -> Multiverse:
@@ -265,15 +266,15 @@ def bit_vectors(
     """{0, 1}^n: one bit for each of n units, in a fixed order.
 
     Args:
-        length: n [integer in [1, inf)].
+        length: n, the number of positions [integer in [1, inf)].
         unit: what one position is [text; default person].
     """
 
 def block_knowledge(
     *,
-    priors: Sequence[Any] = ...,
+    priors: Sequence[NumberLike] = ...,
     distance: NumberLike = ...,
-    datasets: Sequence[Any] = ...,
+    datasets: Sequence[str | int | Sequence[Any]] = ...,
 ) -> AttackerModel:
     """Somebody who knows all records of a block but one, and reads a count with noise (Kazan 2025).
 
@@ -337,7 +338,7 @@ def bounded(
     Args:
         mechanism: T, about records of the smaller unit [object of the kind mechanisms].
         most: how many records are left of each larger one; without it all [integer in [0, inf)].
-        in_cell: how many are left of each combination of `by`; without it all [integer in [0, inf)].
+        in_cell: how many records are left of each combination of `by`; without it all [integer in [0, inf)].
         by: attributes of the smaller unit [list of text].
     """
 
@@ -353,10 +354,11 @@ def bounded_integers(
     """Lists of integers between two bounds: x_i in {low, ..., high}.
 
     Args:
-        low: the bounds [integer].
-        high: the bounds [integer].
-        least: the range of the length; without `most` it is unbounded [integer in [0, inf); default 0].
-        most: the range of the length; without `most` it is unbounded [integer in [0, inf)].
+        low: the bounds of a number, in its own unit [integer].
+        high: the bounds of a number, in its own unit [integer].
+        least: the range of the length, the number of records; without `most` it is unbounded [integer in [0, inf); default
+            0].
+        most: the range of the length, the number of records; without `most` it is unbounded [integer in [0, inf)].
         ordered: whether positions count; otherwise a dataset is a multiset [true or false; default True].
         unit: what one number is of [text; default person].
     """
@@ -374,19 +376,20 @@ def bounded_reals(
     """Lists of real numbers between two bounds: x_i in [low, high], as doubles or on a grid.
 
     Args:
-        low: the bounds [rational].
-        high: the bounds [rational].
+        low: the bounds of a number, in its own unit [rational].
+        high: the bounds of a number, in its own unit [rational].
         step: the width of a grid from `low` on, on which the numbers lie; without it they are all doubles between the
             bounds [rational in (0, inf)].
-        least: the range of the length; without `most` it is unbounded [integer in [0, inf); default 0].
-        most: the range of the length; without `most` it is unbounded [integer in [0, inf)].
+        least: the range of the length, the number of records; without `most` it is unbounded [integer in [0, inf); default
+            0].
+        most: the range of the length, the number of records; without `most` it is unbounded [integer in [0, inf)].
         ordered: whether positions count; otherwise a dataset is a multiset [true or false; default True].
         unit: what one number is of [text; default person].
     """
 
 def box(
     *,
-    ratio: Any,
+    ratio: NumberLike,
     p_low: NumberLike = ...,
     p_high: NumberLike = ...,
     q_low: NumberLike = ...,
@@ -461,7 +464,7 @@ def cell_key(
         tables: the tables, each a list of attributes; [] is the grand total [list of list of text].
         rows: the perturbation table: a row for each of the counts 1, 2, ..., the last one for all larger counts too [list
             of table of perturbationrow parameters].
-        keys: K [integer in [1, inf)].
+        keys: K, the number of keys that a cell can have [integer in [1, inf)].
     """
 
 def cell_suppression(
@@ -479,13 +482,13 @@ def cell_suppression(
     Args:
         unit: the unit that is counted [text; default person].
         tables: the tables, each a list of attributes; [] is the grand total [list of list of text].
-        threshold: a cell with fewer contributions than this, but not none, is sensitive; 0 for no such rule [integer in [0,
-            inf); default 0].
+        threshold: a cell with fewer contributing records than this, but not none, is sensitive; 0 for no such rule [integer
+            in [0, inf); default 0].
         p_percent: p of the p-percent rule [rational in [0, inf)].
         dominance: n and k of the dominance rule [table of dominance parameters].
         value: the attribute whose categories are the contributions; without it records are counted [text].
-        protection: a suppressed cell could hold at least this much more, and less if it holds as much [integer in [1, inf);
-            default 1].
+        protection: a suppressed cell could hold at least so many counts more, and less if it holds as many [integer in [1,
+            inf); default 1].
     """
 
 def clipped_sum(
@@ -503,8 +506,8 @@ def clipped_sum(
 
     Args:
         attribute: whose numbers are summed up [text].
-        least: the range to which each is cut [integer].
-        most: the range to which each is cut [integer].
+        least: the range to which each value is cut, in its own unit [integer].
+        most: the range to which each value is cut, in its own unit [integer].
         unit: whose records they are [text; default person].
         where: for some attributes, the categories that are counted; other records add nothing [table of list of text].
     """
@@ -512,7 +515,7 @@ def clipped_sum(
 def clipped_vectors(
     *,
     dimension: int,
-    norm: Any = ...,
+    norm: str = ...,
     radius: NumberLike = ...,
     step: NumberLike | None = ...,
     least: int = ...,
@@ -523,12 +526,13 @@ def clipped_vectors(
     """Lists of vectors whose norm is at most a radius, as gradients are clipped: x_i in R^k with ||x_i|| <= radius.
 
     Args:
-        dimension: k [integer in [1, inf)].
+        dimension: k, the number of coordinates [integer in [1, inf)].
         norm: l1, l2 or l-infinity [one of l1, l2, l-infinity; default l2].
-        radius: the largest norm [rational in (0, inf); default 1].
+        radius: the largest norm, in the unit of the coordinates [rational in (0, inf); default 1].
         step: the width of a grid around 0, on which every number lies; without it they are doubles [rational in (0, inf)].
-        least: the range of the length; without `most` it is unbounded [integer in [0, inf); default 0].
-        most: the range of the length; without `most` it is unbounded [integer in [0, inf)].
+        least: the range of the length, the number of records; without `most` it is unbounded [integer in [0, inf); default
+            0].
+        most: the range of the length, the number of records; without `most` it is unbounded [integer in [0, inf)].
         ordered: whether positions count; otherwise a dataset is a multiset [true or false; default True].
         unit: what one vector is of [text; default person].
     """
@@ -570,7 +574,7 @@ def composed(
 
 def compound_tester(
     *,
-    prior: Any = ...,
+    prior: str | Mapping[Any, NumberLike] | Sequence[tuple[Any, NumberLike]] = ...,
     position: int = ...,
     levels: Sequence[NumberLike] = ...,
     distance: NumberLike | None = ...,
@@ -599,7 +603,7 @@ def conditioned_dp() -> Flavour:
 
 def constant(
     *,
-    ratio: Any,
+    ratio: NumberLike,
 ) -> Tolerance:
     """r* = ratio for all priors: epsilon = ln(ratio)/2, approached as q -> 0 at p = 1 (Kazan 2025, Theorem 10).
 
@@ -644,7 +648,7 @@ def controlled_rounding(
         unit: the unit that is counted [text; default person].
         rows: the two attributes of the table [text].
         columns: the two attributes of the table [text].
-        base: b [integer in [1, inf)].
+        base: b: counts are rounded to multiples of it [integer in [1, inf)].
     """
 
 def conventional_rounding(
@@ -663,10 +667,11 @@ def conventional_rounding(
     Args:
         unit: the unit that is counted [text; default person].
         tables: the tables, each a list of attributes; [] is the grand total [list of list of text].
-        base: b; 1 publishes the counts [integer in [1, inf)].
+        base: b: counts are rounded to multiples of it; 1 publishes the counts [integer in [1, inf)].
         redact_up_to: counts up to this one are published as "x", whether or not the margins give them away [integer in [0,
             inf)].
-        redact_from: the least count that is; with 1, none stays 0 [integer in [0, inf); default 0].
+        redact_from: the least count that is published as "x"; with 1, a count of 0 is published [integer in [0, inf);
+            default 0].
     """
 
 def count_mean_sketch(
@@ -687,7 +692,8 @@ def count_mean_sketch(
 
     Args:
         attribute: the attribute that is reported; the only one where it is not named [text].
-        epsilon: r + ln(q), r and q rational, q the square of a rational [exact number in [0, inf)].
+        epsilon: the pure budget of one report, r + ln(q), r and q rational, q the square of a rational [exact number in [0,
+            inf)].
         width: m, the number of bits [integer in [1, 2147483647]].
         hashes: for each function the coefficients (c_0, c_1, ...) of h(v) = (c_0 + c_1 v + c_2 v^2 + ... mod 2^31 - 1) mod
             m, v the place of a category, from 0 on. They are public: drawn uniformly, three coefficients make three values
@@ -864,8 +870,8 @@ def edit_distance(
 
     Args:
         unit: what one entry is [text; default person].
-        replacing: what a replacement costs: 1, or 2 where entries are only inserted and deleted [integer in [1, 2]; default
-            1].
+        replacing: the distance that a replacement counts: 1, or 2 where entries are only inserted and deleted [integer in
+            [1, 2]; default 1].
     """
 
 def element_level_dp() -> Flavour:
@@ -932,7 +938,7 @@ def event_streams(
 
 def explicit(
     *,
-    universes_by_label: Mapping[str, Sequence[Any]],
+    universes_by_label: Mapping[str, Sequence[str | int | Sequence[Any]]],
 ) -> Multiverse:
     """A list of universes, each a set of datasets with a label; they may overlap.
 
@@ -976,8 +982,8 @@ def f_divergence(
             variation: |t - 1| / 2. piecewise-linear: by its knots. The largest values are inf, inf, 1, ln 2, 2 and 1 [one
             of kl, chi-squared, hellinger, jensen-shannon, triangular, total-variation, piecewise-linear].
         direction: forward, D_f(P||Q); backward, D_f(Q||P); both, the larger of the two [one of forward, backward, both].
-        knots: pairs (t, f(t)) of a piecewise linear generator, from t = 0 on, straight after the last; f(1) = 0 [list of
-            list of rational].
+        knots: pairs (t, f(t)) of a piecewise linear generator, t a ratio of probabilities, from t = 0 on, straight after
+            the last; f(1) = 0 [list of list of rational].
     """
 
 def f_divergence_privacy() -> Flavour:
@@ -1011,7 +1017,7 @@ def filtered(
 def fixed_p(
     *,
     posterior: NumberLike,
-    ratio: Any,
+    ratio: NumberLike,
     p: NumberLike,
 ) -> Tolerance:
     """r* = max(posterior/(p q), ratio) for one prior p of inclusion, such as the rate of a sample (Kazan 2025, Theorem 11).
@@ -1027,7 +1033,7 @@ def fixed_p(
 def fixed_q(
     *,
     posterior: NumberLike,
-    ratio: Any,
+    ratio: NumberLike,
     q: NumberLike = ...,
 ) -> Tolerance:
     """r* = max(posterior/(p q), ratio) for one prior q of the value; q = 1: inclusion is the secret (Kazan 2025, Theorem 12).
@@ -1048,7 +1054,7 @@ def free_lunch_privacy() -> Flavour:
 
 def function(
     *,
-    function: Any,
+    function: str | Callable[..., NumberLike],
 ) -> Tolerance:
     """Any function (p, q) -> r*, of exact rationals, that never grows with p or q; None or infinity where nothing is asked.
 
@@ -1182,7 +1188,7 @@ def hadamard_response(
 
     Args:
         attribute: the attribute that is reported; the only one where it is not named [text].
-        epsilon: r + ln(q), r and q rational, q > 0 [exact number in [0, inf)].
+        epsilon: the pure budget of one report, r + ln(q), r and q rational, q > 0 [exact number in [0, inf)].
     """
 
 def hamming(
@@ -1214,9 +1220,9 @@ def hamming_ordered(
 
 def hierarchical(
     *,
-    priors: Sequence[Any] = ...,
+    priors: Sequence[NumberLike] = ...,
     distance: NumberLike = ...,
-    worlds: Sequence[Sequence[Any]] = ...,
+    worlds: Sequence[Sequence[str | int | Sequence[Any]]] = ...,
 ) -> AttackerModel:
     """Somebody who does not know the other blocks, but has a prior about them (Kazan 2025).
 
@@ -1297,8 +1303,9 @@ def independent_record(
     of a replaced record.
 
     Args:
-        inclusion: p, in (0, 1] [rational in (0, 1]; default 1].
-        value: q, in (0, 1]; p and q are not both 1 [rational in (0, 1]; default 1/2].
+        inclusion: p, the probability with which the record is in the data, in (0, 1] [rational in (0, 1]; default 1].
+        value: q, the probability of its value given that it is in, in (0, 1]; p and q are not both 1 [rational in (0, 1];
+            default 1/2].
     """
 
 def individual_dp() -> Flavour:
@@ -1317,7 +1324,7 @@ def induced_subspace_dp() -> Flavour:
 
 def information_chamber(
     *,
-    prior: Any,
+    prior: str | Mapping[Any, NumberLike] | Sequence[tuple[Any, NumberLike]],
     position: int = ...,
     chamber: str = ...,
 ) -> AttackerModel:
@@ -1340,9 +1347,9 @@ def integer_counts(
     """Vectors of k integers between two bounds: true query answers, or counts without records behind them.
 
     Args:
-        length: k [integer in [1, inf); default 1].
-        low: the least value of an entry [integer; default 0].
-        high: the largest; without it the entries are unbounded above [integer].
+        length: k, the number of entries [integer in [1, inf); default 1].
+        low: the least value of an entry, a count [integer; default 0].
+        high: the largest value of an entry, a count; without it the entries are unbounded above [integer].
     """
 
 def integer_subspace_dp() -> Flavour:
@@ -1376,7 +1383,8 @@ def journalist(
 
     Args:
         share: the share of the population that is drawn, in (0, 1] [rational in (0, 1]].
-        population: its size, from which the share follows; needed for the mechanism's own law [integer in [1, inf)].
+        population: how many records it has, from which the share follows; needed for the mechanism's own law [integer in
+            [1, inf)].
         distance: how far apart two samples are in which one record is replaced; where the size of the data is fixed it is
             found [exact number in (0, inf)].
     """
@@ -1395,8 +1403,8 @@ def k_ary_response(
 
     Args:
         attribute: the attribute that is reported, of k categories; the only one where it is not named [text].
-        epsilon: r + ln(q), r and q rational, q > 0, or [exact number in [0, inf)].
-        keep_probability: p [rational in [0, 1]].
+        epsilon: the pure budget of one report, r + ln(q), r and q rational, q > 0, or [exact number in [0, inf)].
+        keep_probability: p, the probability of the true category [rational in [0, 1]].
     """
 
 def kept_cell_key(
@@ -1414,7 +1422,7 @@ def kept_cell_key(
         tables: the tables, each a list of attributes; [] is the grand total [list of list of text].
         rows: the perturbation table: a row for each of the counts 1, 2, ..., the last one for all larger counts too [list
             of table of perturbationrow parameters].
-        keys: K [integer in [1, inf)].
+        keys: K, the number of keys that a cell can have [integer in [1, inf)].
         key: the attribute that is the record key [text].
     """
 
@@ -1474,8 +1482,8 @@ def lattice_gaussian(
     Args:
         invariants: what stays exact, each linear in the counts; the generators come from a reduced basis of the lattice. Or
             [list of object of the kind invariants].
-        moves: pairwise orthogonal generators themselves. A generator that is a multiple, or too few of them, leave more
-            exact than intended [list of list of integer].
+        moves: pairwise orthogonal generators themselves, changes of counts. A generator that is a multiple, or too few of
+            them, leave more exact than intended [list of list of integer].
         variance: sigma^2, in counts squared [rational in (0, inf)].
     """
 
@@ -1513,7 +1521,7 @@ def linear_map(
     """An integer linear map c(x) = A v(x), with v(x) the dataset as counts over the cells of the space.
 
     Args:
-        rows: the rows of A [list of list of integer].
+        rows: the rows of A: by how much each invariant changes for one record in each cell [list of list of integer].
         label: what the map is, for people [text; default linear map].
     """
 
@@ -1533,13 +1541,13 @@ def listed_laws(
 
     Args:
         laws: rows (dataset, law) [list of table of listedlaw parameters].
-        otherwise: the law on every dataset that is not listed; without it all of them must be [table of rational in [0,
-            1]].
+        otherwise: the law on every dataset that is not listed, a probability for each output; without it all of them must
+            be [table of rational in [0, 1]].
     """
 
 def listed_pairs(
     *,
-    pairs: Sequence[Sequence[Any]],
+    pairs: Sequence[Sequence[str | int | Sequence[Any]]],
 ) -> Relation:
     """An arbitrary relation R on the datasets, as a list of its pairs: the R of generic privacy (Kifer and Machanavajjhala
     2011).
@@ -1563,7 +1571,7 @@ def local_noise(
     query: Invariant | str | Mapping[str, Any],
     relation: Relation | str | Mapping[str, Any],
     epsilon: NumberLike,
-    observed: Any | None = ...,
+    observed: str | int | Sequence[Any] | None = ...,
 ) -> Mechanism:
     """q(x) plus two-sided geometric noise with P(w) proportional to e^(-epsilon |w| / LS), LS a local sensitivity of q.
 
@@ -1637,7 +1645,7 @@ def membership_posterior(
         delta: the delta of all of them together [rational in [0, 1); default 0].
         failure: the probability that the bound does not hold; above delta, and above 0 under concentrated privacy [rational
             in [0, 1); default 0].
-        posterior: the tolerated posterior [rational in (0, 1)].
+        posterior: the tolerated posterior probability of membership [rational in (0, 1)].
         prior: the attacker's prior of membership [rational in [0, 1]; default 1/2].
     """
 
@@ -1648,7 +1656,7 @@ def membership_ratio(
     delta_each: NumberLike = ...,
     delta: NumberLike = ...,
     failure: NumberLike = ...,
-    ratio: Any,
+    ratio: NumberLike,
 ) -> Tolerance:
     """1/ratio <= posterior/prior <= ratio for every prior: epsilon = ln(ratio) for one pure release (Kazan 2025, Corollary
     33).
@@ -1815,7 +1823,8 @@ def noisy_max(
         noise: `laplace`, density rate/2 e^(-rate |w|); `exponential`, density rate e^(-rate w) for w >= 0; or `geometric`,
             on the integers, P(w) proportional to e^(-rate |w|). Of equal noisy counts the first in the order of the table
             is chosen [one of laplace, exponential, geometric].
-        rate: r + ln(q), r and q rational; rational for `laplace` [exact number in (0, inf)].
+        rate: the loss in nats for each count, 1/scale of the noise: r + ln(q), r and q rational; rational for `laplace`
+            [exact number in (0, inf)].
     """
 
 def nosy_neighbour(
@@ -1828,7 +1837,8 @@ def nosy_neighbour(
 
     Args:
         share: the share of the population that is drawn, in (0, 1] [rational in (0, 1]].
-        population: its size, from which the share follows; needed for the mechanism's own law [integer in [1, inf)].
+        population: how many records it has, from which the share follows; needed for the mechanism's own law [integer in
+            [1, inf)].
         distance: how far apart two samples are in which one record is replaced; where the size of the data is fixed it is
             found [exact number in (0, inf)].
     """
@@ -1909,8 +1919,8 @@ def open_sample(
         attribute: the policy: the attribute that decides [text].
         sensitive: the policy: its categories that are sensitive [list of text].
         unit: the policy: what one record is [text; default person].
-        keep_probability: p in [0, 1]; at 1 a record that is missing is known to be sensitive (the exclusion attack)
-            [rational in [0, 1]].
+        keep_probability: p in [0, 1], the probability with which an open record is published; at 1 a record that is missing
+            is known to be sensitive (the exclusion attack) [rational in [0, 1]].
     """
 
 def ordered_records(
@@ -2059,12 +2069,12 @@ def personalised_response(
     Bit i is protected at epsilon_i = |ln(p_i / (1 - p_i))|, which is what personalised privacy asks for.
 
     Args:
-        keep_probabilities: p_i in [0, 1], one for each bit [list of rational in [0, 1]].
+        keep_probabilities: p_i in [0, 1], the probability of the truth, one for each bit [list of rational in [0, 1]].
     """
 
 def point(
     *,
-    ratio: Any,
+    ratio: NumberLike,
     p: NumberLike = ...,
     q: NumberLike = ...,
 ) -> Tolerance:
@@ -2081,7 +2091,7 @@ def point(
 
 def policy(
     *,
-    edges: Sequence[Sequence[Any]],
+    edges: Sequence[Sequence[str | int | Sequence[Any]]],
     unit: str = ...,
 ) -> InputDivergence:
     """The distance of a policy graph G on the values of a record (He, Machanavajjhala and Ding, SIGMOD 2014).
@@ -2102,7 +2112,7 @@ def policy(
 
 def policy_neighbours(
     *,
-    edges: Sequence[Sequence[Any]],
+    edges: Sequence[Sequence[str | int | Sequence[Any]]],
     constraints: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]] = ...,
     unit: str = ...,
 ) -> Relation:
@@ -2203,7 +2213,7 @@ def random_rounding(
     Args:
         unit: the unit that is counted [text; default person].
         tables: the tables, each a list of attributes; [] is the grand total [list of list of text].
-        base: b [integer in [1, inf)].
+        base: b: counts are rounded to multiples of it [integer in [1, inf)].
     """
 
 def randomised_response(
@@ -2216,7 +2226,7 @@ def randomised_response(
     2024).
 
     Args:
-        keep_probability: p, in (0, 1) [rational in (0, 1)].
+        keep_probability: p, the probability of the truth, in (0, 1) [rational in (0, 1)].
     """
 
 def record_weights(
@@ -2280,7 +2290,7 @@ def renyi(
     its budget is epsilon at that order.
 
     Args:
-        order: alpha > 1 [rational in (1, inf)].
+        order: alpha > 1, a number without a unit [rational in (1, inf)].
     """
 
 def renyi_dp() -> Flavour:
@@ -2302,7 +2312,7 @@ def replace_one(
 
 def resamples(
     *,
-    centres: Sequence[Any] | None = ...,
+    centres: Sequence[str | int | Sequence[Any]] | None = ...,
     unit: str = ...,
 ) -> Multiverse:
     """The universe of resamples of x*: datasets with as many records as x*, each equal to some record of x* (bootstrap).
@@ -2350,7 +2360,7 @@ def safetab(
     Args:
         populations: the population levels [list of table of populationlevel parameters].
         levels: the iteration levels; their shares add up to exactly 1 [list of table of iterationlevel parameters].
-        budget: rho, a rational [exact number in (0, inf)].
+        budget: rho, the concentrated budget of all stages together, a rational [exact number in (0, inf)].
         unit: whose records are counted, and what the claim protects [text; default person].
     """
 
@@ -2380,7 +2390,8 @@ def sampling_outsider(
 
     Args:
         share: the share of the population that is drawn, in (0, 1] [rational in (0, 1]].
-        population: its size, from which the share follows; needed for the mechanism's own law [integer in [1, inf)].
+        population: how many records it has, from which the share follows; needed for the mechanism's own law [integer in
+            [1, inf)].
         distance: how far apart two samples are in which one record is replaced; where the size of the data is fixed it is
             found [exact number in (0, inf)].
     """
@@ -2450,7 +2461,7 @@ def staircase(
         neighbours: the relation to which the stated sensitivity refers; add-remove in the lecture (Lecture notes 2025) [one
             of add-remove, replace-one, differ-in-one-position; default add-remove].
         unit: the unit that is added, removed or replaced [text; default person].
-        width: the width of a step: by so much one answer changes at most [rational in (0, inf)].
+        width: the width of a step in counts: by so much one answer changes at most [rational in (0, inf)].
         inner: the width of the first, higher part of each step; on the line 1/(1 + e^(epsilon/2)) of the width is best
             [rational in (0, inf)].
         epsilon: the loss of one step, such that e^epsilon is an exact number [exact number in (0, inf)].
@@ -2460,7 +2471,7 @@ def staircase(
 
 def star(
     *,
-    centres: Sequence[Any] | None = ...,
+    centres: Sequence[str | int | Sequence[Any]] | None = ...,
     relation: Relation | str | Mapping[str, Any],
 ) -> Multiverse:
     """Two-point universes {x*, x} for every neighbour x of a centre x* (individual privacy).
@@ -2506,18 +2517,18 @@ def strong_membership(
     Statements hold for every outcome but those of total probability `failure`, whether the target is in the data or not.
 
     Args:
-        priors: what the attacker believes before, in (0, 1) [list of rational in [0, 1]; default (Fraction(1, 100),
-            Fraction(1, 10), Fraction(1, 2))].
+        priors: probabilities of membership that the attacker believes before, in (0, 1) [list of rational in [0, 1];
+            default (1/100, 1/10, 1/2)].
         failure: the probability with which a statement may fail; it has to be above the delta of approximate privacy, and
             above 0 for concentrated privacy [rational in [0, 1); default 0].
     """
 
 def strongest(
     *,
-    priors: Sequence[Any] = ...,
+    priors: Sequence[NumberLike] = ...,
     factors: Sequence[NumberLike] = ...,
     distance: NumberLike = ...,
-    datasets: Sequence[Any] = ...,
+    datasets: Sequence[str | int | Sequence[Any]] = ...,
 ) -> AttackerModel:
     """An attacker who knows all records but the target's, has a prior on that one, and sees the release.
 
@@ -2589,7 +2600,7 @@ def swapping(
 
     Args:
         match: the attributes that form the strata [list of text].
-        swap_rate: p [rational in [0, 1]].
+        swap_rate: p, the probability with which each record is selected [rational in [0, 1]].
         rates: the strata that have a rate of their own; their budgets count with it [list of table of stratumrate
             parameters].
         form: which print of the theorem, see `nominal_budget` [one of s23-full, s23-short, s24; default s23-full].
@@ -2633,7 +2644,7 @@ def tester(
     *,
     levels: Sequence[NumberLike] = ...,
     distance: NumberLike = ...,
-    datasets: Sequence[Any] = ...,
+    datasets: Sequence[str | int | Sequence[Any]] = ...,
 ) -> AttackerModel:
     """A tester of the hypothesis that the data are x against the alternative that they are x', a neighbour of x.
 
@@ -2679,8 +2690,8 @@ def threshold_release(
 
     Args:
         query: the table of keys [object of the kind invariants].
-        ratio: r of the noise, P(w) = (1-r)/(1+r) r^|w| [rational in (0, 1)].
-        threshold: the least number that is shown [integer].
+        ratio: r of the noise, the ratio of probabilities one count apart, P(w) = (1-r)/(1+r) r^|w| [rational in (0, 1)].
+        threshold: the least noisy count that is shown [integer].
     """
 
 def time_series(
@@ -2703,8 +2714,8 @@ def time_series(
 
     Args:
         length: T, how many times there are [integer in [1, inf)].
-        low: the bounds of a value [rational].
-        high: the bounds of a value [rational].
+        low: the bounds of a value, in its own unit [rational].
+        high: the bounds of a value, in its own unit [rational].
         step: the width of a grid from `low` on, on which the values lie; without it they are doubles [rational in (0,
             inf)].
         whole: whether values are integers; they are then handed over as such, and the step is 1 unless it is given [true or
@@ -2823,7 +2834,7 @@ def trivial() -> Multiverse:
 def two_dimensional(
     *,
     posterior: NumberLike,
-    ratio: Any,
+    ratio: NumberLike,
 ) -> Tolerance:
     """r* = max(posterior/(p q), ratio) for all priors: epsilon = 1/2 ln((ratio - posterior)/(1 - posterior)).
 
@@ -2854,10 +2865,10 @@ def unary_encoding(
     Args:
         attribute: the attribute that is reported; the only one where it is not named [text].
         form: with [one of symmetric, optimised].
-        epsilon: r + ln(t), r and t rational, t > 0, for the symmetric form a t that is a square; or [exact number in [0,
-            inf)].
-        keep_probability: p, with [rational in [0, 1]].
-        false_probability: q [rational in [0, 1]].
+        epsilon: the pure budget of one report, r + ln(t), r and t rational, t > 0, for the symmetric form a t that is a
+            square; or [exact number in [0, inf)].
+        keep_probability: p, the probability that a bit that is set is reported as set, with [rational in [0, 1]].
+        false_probability: q, the probability that a bit that is not set is reported as set [rational in [0, 1]].
     """
 
 def uniform(
@@ -2869,15 +2880,15 @@ def uniform(
 
     Args:
         parameter: which number it is, such as epsilon or rho [text].
-        value: the number; infinity asks for nothing [exact number in [0, inf)].
+        value: the number, a privacy loss for each unit of distance; infinity asks for nothing [exact number in [0, inf)].
     """
 
 def uniqueness(
     *,
-    priors: Sequence[Any] = ...,
+    priors: Sequence[NumberLike] = ...,
     distance: NumberLike = ...,
     levels: Sequence[int] = ...,
-    datasets: Sequence[Any] = ...,
+    datasets: Sequence[str | int | Sequence[Any]] = ...,
 ) -> AttackerModel:
     """Somebody who knows that the target is unique at several levels, and reads a count at each of them (Kazan 2025).
 
@@ -2907,7 +2918,7 @@ def user_window_dp() -> Flavour:
 
 def value_lists(
     *,
-    values: Any,
+    values: Sequence[Any],
     least: int = ...,
     most: int | None = ...,
     ordered: bool = ...,
@@ -2998,7 +3009,7 @@ def window_events(
     it is max n_t, which is 1 for the whole stream of one user.
 
     Args:
-        width: w, in times [integer in [1, inf)].
+        width: w, the length of a window in times [integer in [1, inf)].
     """
 
 def with_and_without(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import FileReport, Standing
     from dpspec.verifier.entry import NamedFunction
+    from dpspec.verifier.replay import Replay
     from dpspec.verifier.verdict import Verdict
 
     Specification: TypeAlias = PrivacySpec | SpecDocument | str | Path
@@ -128,6 +129,36 @@ def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | V
         advice = "write verify(mechanism, specification), in this order"
         raise ParameterError("verify", "needs a mechanism or a function first", advice, value=type(subject).__name__)
     return attrs.evolve(verify_claim(subject, spec, **sampling), spec=spec)
+
+
+def replay(
+    witness: str | Path,
+    mechanism: Mechanism | Callable[..., Any] | None = None,
+    against: Specification | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Replay:
+    """Judge the two datasets of a witness file again: is the claim still refuted? ``dpspec verify --replay``.
+
+    Nothing that the file records is believed: both laws are computed anew.
+
+    Args:
+        witness: the file, as ``dpspec verify --witnesses`` wrote it.
+        mechanism: judge this one, such as a mended one; needed where the witness is about a plain function.
+        against: hold it against these five blocks instead of those in the file: blocks, a specification, or its file.
+        progress: called with (done, in all).
+
+    Returns:
+        what became of it: `outcome`, `verdict`, `is_unchanged`, and the recorded event with its probabilities of today.
+
+    Raises:
+        SpecFileError, SpecSyntaxError: the file cannot be read, or is no witness file.
+        MissingKeyError: it is about a plain function, and none is given.
+    """
+    from dpspec.verifier.replay import replay as judged_again
+
+    spec = None if against is None else as_document(against).spec
+    return judged_again(witness, mechanism=mechanism, spec=spec, progress=progress)
 
 
 def compare(left: Specification, right: Specification, registry: Registry | None = None) -> Comparison:
@@ -323,8 +354,8 @@ def compose(
     Args:
         specifications: the releases: five blocks, specifications or files.
         times: how often each is released; once, when it is left out.
-        delta: the delta at which epsilon is asked for.
-        epsilon: the epsilon at which delta is asked for, instead.
+        delta: the probability delta at which epsilon is asked for.
+        epsilon: the privacy loss (in nats) at which delta is asked for, instead.
         like: a specification whose space and input divergence the result is stated in.
 
     Raises:
@@ -382,7 +413,8 @@ def curve(
         panel: ``trade-off``, ``profile`` (epsilon and delta), ``renyi``, ``power``, ``posterior`` or ``error`` (of counts).
         size: ``slide``, ``column``, ``poster`` or ``page``.
         theme: ``light`` or ``dark``.
-        distance: how far apart the two datasets are that are told apart; without it the smallest step that a universe holds.
+        distance: how far apart the two datasets are that are told apart, in units of the input divergence; without it the
+            smallest step that a universe holds.
         level: for posteriors, the level of the test, in (0, 1).
         out: a file that the picture is written into; ends in .svg, .png or .pdf.
         progress: called with (done, in all).

@@ -22,6 +22,7 @@ from dpspec.report.shown import CommandAnswer
 
 if TYPE_CHECKING:
     from dpspec.api import Specification
+    from dpspec.base.exact import NumberLike
     from dpspec.base.types import JsonData, Progress
     from dpspec.deployments.begin import DeploymentQuestion
     from dpspec.deployments.catalogue import CatalogueEntry
@@ -177,16 +178,16 @@ def yardsticks(
     right: Specification,
     *,
     largest_household: int | None = None,
-    delta: Any = None,
+    delta: NumberLike | None = None,
     within: int | None = None,
 ) -> CommandAnswer:
     """What two specifications both imply, with both budgets: ``dpspec compare A B --yardstick``. `value` has the yardsticks.
 
     Args:
         left, right: five blocks, specifications, or files.
-        largest_household: assume that no household has more persons.
+        largest_household: assume that no household has more persons than this number.
         delta: a probability, at which approximate privacy is tried, too.
-        within: the largest distance of the neighbours that conversions need.
+        within: the largest distance of the neighbours that conversions need, in units of the input divergence.
     """
     from dpspec.extension.loader import installed
     from dpspec.report import comparison
@@ -287,7 +288,8 @@ def catalogue(
         publisher, year, unit, standard, invariants, trust, verdict: list those of which this is true.
         at_least: which of them promise at least what the one with this id does.
         order: the order of all that are about one dataset space.
-        yardstick: what each leaves to one test, unit by unit; with `delta` the epsilon at it, too.
+        yardstick: what each leaves to one test, unit by unit.
+        delta: with `yardstick`, the probability at which the epsilon of each is told, too.
         ledger: what those listed promise together, where they are about the same data.
         progress: called with (done, in all).
 

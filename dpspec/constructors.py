@@ -22,6 +22,7 @@ from dpspec.base.errors import (
     ParameterError,
     UnknownKeyError,
     UnknownNameError,
+    with_article,
 )
 from dpspec.base.exact import Number
 from dpspec.base.late import at
@@ -177,7 +178,9 @@ class _Constructing(Structurer):
     def absent(self, key: str, declared: Mapping[str, Parameter], table: Mapping[str, Any], path: str) -> Any:
         if key in difflib.get_close_matches(key, [given for given in table if given not in declared], n=1):
             return FAILED
-        return self.fail(MissingKeyError(f"{path}({key})", "is missing", f"give a {declared[key].domain.describe()}"), path)
+        return self.fail(
+            MissingKeyError(f"{path}({key})", "is missing", f"give {with_article(declared[key].domain.describe())}"), path
+        )
 
     def _prepared(self, domain: Domain, value: Any, path: str) -> Any:
         if isinstance(domain, Registered):
@@ -279,6 +282,8 @@ def signature(cls: type) -> inspect.Signature:
 def _default(value: Any) -> Any:
     if isinstance(value, (Number, Fraction)):
         return _Written(value)
+    if isinstance(value, tuple) and any(isinstance(entry, (Number, Fraction)) for entry in value):
+        return _Written(f"({', '.join(map(str, value))}{',' if len(value) == 1 else ''})")
     return value if value is None or isinstance(value, (str, int, tuple)) else _Written(value)
 
 
@@ -307,8 +312,7 @@ def _type(domain: Domain) -> str:
         return f"{attributes}{one}Sequence[{item}]"
     if isinstance(domain, Pairs):
         return f"Mapping[str, {_type(domain.item)}]"
-    kind = {"Rational": "NumberLike", "Exact": "NumberLike", "Integer": "int", "Text": "str", "Truth": "bool"}
-    return kind.get(type(domain).__name__, "Any")
+    return domain.python
 
 
 def documentation(cls: type, registry: Registry) -> str:

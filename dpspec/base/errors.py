@@ -81,6 +81,16 @@ def _escaped(letter: str) -> str:
 # --- small texts ----------------------------------------------------------------------------------
 
 
+def named(name: str) -> str:
+    r"""A name as a message shows it: harmless, and in quotes where it is empty or holds a blank, which nobody sees otherwise.
+
+    >>> print(named("age"), named(" workclass"), named("a\x07 b"))
+    age ' workclass' 'a\x07 b'
+    """
+    text = harmless(name, keep="")
+    return text if text and not any(letter.isspace() for letter in text) else f"'{text}'"
+
+
 def count(amount: int, noun: str, plural: str | None = None) -> str:
     """A number with its noun.
 
@@ -88,6 +98,17 @@ def count(amount: int, noun: str, plural: str | None = None) -> str:
     ('1 pair', '2,500 universes')
     """
     return f"{amount:,} {noun if amount == 1 else plural or noun + 's'}"
+
+
+def with_article(noun: str) -> str:
+    """A noun phrase as a sentence goes on with it.
+
+    >>> with_article("integer in [1, 2]"), with_article("rational in (0, 1)"), with_article("one of a, b")
+    ('an integer in [1, 2]', 'a rational in (0, 1)', 'one of a, b')
+    """
+    if noun.startswith(("one of ", "true or ", "a ")):
+        return noun
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def value_text(value: Hashable, limit: int = 120) -> str:
@@ -175,7 +196,8 @@ def _bare(cls: type[DpspecError], args: tuple[Any, ...]) -> DpspecError:
 def _short(value: object, limit: int = 80) -> str:
     """``repr`` cut to a length that a terminal line can hold."""
     text = harmless(value if isinstance(value, str) else repr(value), keep="")
-    return text if len(text) <= limit else text[: limit - 3] + "..."
+    text = text if len(text) <= limit else text[: limit - 3] + "..."
+    return f"'{text}'" if isinstance(value, str) and (not text or text != text.strip()) else text
 
 
 class ParameterError(DpspecError, ValueError):
@@ -334,6 +356,27 @@ class LibraryError(DpspecError):
     exit_code = 4
 
 
+class MissingLibraryError(DpspecError):
+    """What was asked for needs an optional library, which is not installed; nothing was read or written.
+
+    Args:
+        subject: what needs it.
+        library: its name.
+        brings: the distribution, with its extra, that brings it.
+        instead: what works without it.
+        value: as in `DpspecError`.
+
+    >>> print(MissingLibraryError("picture", "matplotlib", "dpspec[pdf]", "choose the ending .svg", value="a.pdf"))
+    picture=a.pdf: needs the library matplotlib, which is not installed: pip install "dpspec[pdf]", or choose the ending .svg
+    """
+
+    code = "missing-library"
+
+    def __init__(self, subject: str, library: str, brings: str, instead: str = "", *, value: object = _ABSENT) -> None:
+        advice = f'pip install "{brings}"' + (f", or {instead}" if instead else "")
+        super().__init__(subject, f"needs the library {library}, which is not installed", advice, value=value)
+
+
 class OwnFaultError(DpspecError):
     """A fault of dpspec itself, not of the input."""
 
@@ -342,7 +385,7 @@ class OwnFaultError(DpspecError):
 
 
 class WorkersError(DpspecError):
-    """The workers that were asked for are not installed, are not reached, or lost what they need to go on."""
+    """The workers that were asked for are not reached, or lost what they need to go on."""
 
     code = "workers"
     exit_code = 4

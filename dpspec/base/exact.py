@@ -461,6 +461,10 @@ NumberLike = Number | int | float | str | Fraction
 def number(value: NumberLike, subject: str = "number") -> Number:
     """Read an exact number: a rational, ``ln(r)``, ``c*ln(r)``, a sum of those, ``sqrt(...)`` or ``inf``.
 
+    Args:
+        value: the number or its text; a float is the decimal that it prints as.
+        subject: what an error calls it.
+
     >>> number("1/2*ln(49)") == ln(7), number("inf").is_infinite, number("sqrt(2.63)").squared()
     (True, True, number('263/100'))
     """
@@ -478,7 +482,11 @@ def number(value: NumberLike, subject: str = "number") -> Number:
 
 
 def ln(argument: Scalar | str) -> Number:
-    """ln of a positive rational."""
+    """ln of a positive rational.
+
+    Args:
+        argument: a positive number without a unit: an integer, a fraction, or a text such as "3/2".
+    """
     value = rational(argument, "ln")
     if value <= 0:
         raise ParameterError("ln", "takes a positive rational", value=argument)
@@ -486,7 +494,11 @@ def ln(argument: Scalar | str) -> Number:
 
 
 def sqrt(value: NumberLike) -> Number:
-    """Square root of a nonnegative number."""
+    """Square root of a nonnegative number.
+
+    Args:
+        value: the number, in whatever unit: the root is in the root of that unit.
+    """
     return number(value).sqrt()
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform
 
 import attrs
 
-from dpspec.base.errors import DpspecError, Faults, MissingKeyError, ParameterError, UnknownKeyError
+from dpspec.base.errors import DpspecError, Faults, MissingKeyError, ParameterError, UnknownKeyError, count, named, with_article
 from dpspec.base.exact import INFINITY, Number, NumberLike, number, rational
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 class Domain(ABC):
     """The set of values that a parameter may take."""
+
+    python = "Any"
+    """The type of what may be given, as Python writes it; signatures and editors show it."""
 
     @abstractmethod
     def read(self, value: Any, subject: str) -> Any:
@@ -75,7 +78,7 @@ class _Range(Domain):
                 self._refuse(value, subject)
 
     def _refuse(self, value: object, subject: str) -> None:
-        raise ParameterError(subject, f"must be a {self.describe()}", value=str(value))
+        raise ParameterError(subject, f"must be {with_article(self.describe())}", value=str(value))
 
     def describe(self) -> str:
         if self.low is None and self.high is None:
@@ -99,6 +102,7 @@ class Rational(_Range):
     """An exact rational number."""
 
     kind = "rational"
+    python = "NumberLike"
 
     def read(self, value: Any, subject: str) -> Fraction:
         read = rational(value, subject)
@@ -118,6 +122,7 @@ class Exact(_Range):
     """An exact extended real: a rational, logarithms of rationals, a square root, or infinity."""
 
     kind = "exact number"
+    python = "NumberLike"
 
     def read(self, value: Any, subject: str) -> Number:
         read = number(value, subject)
@@ -133,6 +138,7 @@ class Integer(_Range):
     """An integer."""
 
     kind = "integer"
+    python = "int"
 
     def read(self, value: Any, subject: str) -> int:
         read = rational(value, subject)
@@ -154,6 +160,8 @@ class Integer(_Range):
 @attrs.frozen
 class Text(Domain):
     """A non-empty text; with `choices`, one of them; with `empty`, also the text without letters."""
+
+    python = "str"
 
     choices: tuple[str, ...] = ()
     empty: bool = attrs.field(default=False, kw_only=True)
@@ -181,6 +189,8 @@ class Text(Domain):
 class Truth(Domain):
     """True or false."""
 
+    python = "bool"
+
     def read(self, value: Any, subject: str) -> bool:
         if not isinstance(value, bool):
             raise ParameterError(subject, "must be true or false", value=value)
@@ -207,10 +217,10 @@ class Items(Domain):
 
     def read(self, value: Any, subject: str) -> tuple[Any, ...]:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
-            raise ParameterError(subject, f"must be a {self.describe()}", value=value)
+            raise ParameterError(subject, f"must be {with_article(self.describe())}", value=value)
         read = collect(partial(self.item.read, entry, f"{subject}[{place}]") for place, entry in enumerate(value))
         if len(read) < self.least:
-            raise ParameterError(subject, f"needs at least {self.least} items", value=value)
+            raise ParameterError(subject, f"needs at least {count(self.least, 'item')}", value=value)
         return tuple(read)
 
     def describe(self) -> str:
@@ -237,11 +247,11 @@ class Pairs(Domain):
     def read(self, value: Any, subject: str) -> tuple[tuple[str, Any], ...]:
         pairs = value.items() if isinstance(value, Mapping) else value
         if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-            raise ParameterError(subject, f"must be a {self.describe()}", value=value)
+            raise ParameterError(subject, f"must be {with_article(self.describe())}", value=value)
         read: dict[str, Any] = {}
         for pair in pairs:
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-                raise ParameterError(subject, f"must be a {self.describe()}", value=pair)
+                raise ParameterError(subject, f"must be {with_article(self.describe())}", value=pair)
             key = str(pair[0])
             if key in read:
                 raise ParameterError(subject, "names a key twice", value=key)
@@ -265,6 +275,8 @@ class Pairs(Domain):
 @attrs.frozen
 class Data(Domain):
     """A plain value of text, integers and nested lists of them, stored as nested tuples: a dataset as it is written."""
+
+    python = "str | int | Sequence[Any]"
 
     def read(self, value: Any, subject: str) -> Any:
         if isinstance(value, (list, tuple)):
@@ -297,7 +309,7 @@ class Registered(Domain):
 
     def read(self, value: Any, subject: str) -> Any:
         if value is None or isinstance(value, (str, int, float, Mapping, list)):
-            raise ParameterError(subject, f"must be a {self.describe()}", value=value)
+            raise ParameterError(subject, f"must be {with_article(self.describe())}", value=value)
         return value
 
     def describe(self) -> str:
@@ -345,8 +357,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
     if close:
-        return f"did you mean {' or '.join(close)}?"
-    return f"known: {', '.join(known)}" if known and len(known) <= 24 else ""
+        return f"did you mean {' or '.join(map(named, close))}?"
+    return f"known: {', '.join(map(named, known))}" if known and len(known) <= 24 else ""
 
 
 # --- declared parameters, and objects from tables -------------------------------------------------
@@ -367,7 +379,7 @@ class Nested(Domain):
             return value
         if isinstance(value, Mapping):
             return build(self.cls, value, subject)
-        raise ParameterError(subject, f"must be a {self.describe()}", value=value)
+        raise ParameterError(subject, f"must be {with_article(self.describe())}", value=value)
 
     def describe(self) -> str:
         return f"table of {self.cls.__name__.lower()} parameters"
@@ -507,7 +519,7 @@ class Structurer:
 
     def absent(self, key: str, declared: Mapping[str, Parameter], table: Mapping[str, Any], path: str) -> Any:
         """FAILED, with a fault: a required parameter that the table does not name."""
-        advice = f"give a {declared[key].domain.describe()}"
+        advice = f"give {with_article(declared[key].domain.describe())}"
         return self.fail(MissingKeyError(f"{path}.{key}", "is missing", advice), path)
 
     def attempt(self, path: str, call: Callable[[], Any]) -> Any:

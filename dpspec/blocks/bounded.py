@@ -129,9 +129,9 @@ class BoundedReals(Lists):
     """Lists of real numbers between two bounds: x_i in [low, high], as doubles or on a grid.
 
     Args:
-        low, high: the bounds.
+        low, high: the bounds of a number, in its own unit.
         step: the width of a grid from `low` on, on which the numbers lie; without it they are all doubles between the bounds.
-        least, most: the range of the length; without `most` it is unbounded.
+        least, most: the range of the length, the number of records; without `most` it is unbounded.
         ordered: whether positions count; otherwise a dataset is a multiset.
         unit: what one number is of.
 
@@ -184,8 +184,8 @@ class BoundedIntegers(Lists):
     """Lists of integers between two bounds: x_i in {low, ..., high}.
 
     Args:
-        low, high: the bounds.
-        least, most: the range of the length; without `most` it is unbounded.
+        low, high: the bounds of a number, in its own unit.
+        least, most: the range of the length, the number of records; without `most` it is unbounded.
         ordered: whether positions count; otherwise a dataset is a multiset.
         unit: what one number is of.
 
@@ -255,6 +255,8 @@ def within_norm(vector: Sequence[float], norm: str, radius: float) -> bool:
 class Norm(Domain):
     """The name of a norm."""
 
+    python = "str"
+
     def read(self, value: Any, subject: str) -> str:
         if not isinstance(value, str) or value not in NORMS:
             raise ParameterError(subject, f"must be {self.describe()}", value=value)
@@ -277,11 +279,11 @@ class ClippedVectors(Lists):
     """Lists of vectors whose norm is at most a radius, as gradients are clipped: x_i in R^k with ||x_i|| <= radius.
 
     Args:
-        dimension: k.
+        dimension: k, the number of coordinates.
         norm: l1, l2 or l-infinity.
-        radius: the largest norm.
+        radius: the largest norm, in the unit of the coordinates.
         step: the width of a grid around 0, on which every number lies; without it they are doubles.
-        least, most: the range of the length; without `most` it is unbounded.
+        least, most: the range of the length, the number of records; without `most` it is unbounded.
         ordered: whether positions count; otherwise a dataset is a multiset.
         unit: what one vector is of.
 
@@ -385,7 +387,7 @@ class TimeSeries(Lists, Nesting):
 
     Args:
         length: T, how many times there are.
-        low, high: the bounds of a value.
+        low, high: the bounds of a value, in its own unit.
         step: the width of a grid from `low` on, on which the values lie; without it they are doubles.
         whole: whether values are integers; they are then handed over as such, and the step is 1 unless it is given.
         least, most: how many series there are; without `most` any number.

@@ -67,7 +67,7 @@ class UniformBudget(Budget):
 
     Args:
         parameter: which number it is, such as epsilon or rho.
-        value: the number; infinity asks for nothing.
+        value: the number, a privacy loss for each unit of distance; infinity asks for nothing.
 
     >>> str(UniformBudget(parameter="rho", value="2.63"))
     'rho = 263/100'

@@ -263,7 +263,7 @@ class LinearMap(Invariant):
     """An integer linear map c(x) = A v(x), with v(x) the dataset as counts over the cells of the space.
 
     Args:
-        rows: the rows of A.
+        rows: the rows of A: by how much each invariant changes for one record in each cell.
         label: what the map is, for people.
 
     >>> str(LinearMap(rows=((1, 1, 1),), label="sum"))

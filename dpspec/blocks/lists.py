@@ -21,7 +21,7 @@ from dpspec.base.params import Domain, Integer, Items, Text, Truth, define
 from dpspec.blocks.multisets import multisets_between, sequences_between
 from dpspec.blocks.parts import Entries, Tabular, Trials, Wording
 from dpspec.blocks.space import Dataset, DatasetSpace, Record, range_in_words
-from dpspec.blocks.tried import lists_tried
+from dpspec.blocks.tried import Ray, list_rays, lists_tried
 
 _KINDS = 10_000
 """More kinds of entries than these are not listed for code that is read on all datasets at once."""
@@ -128,10 +128,14 @@ class Lists(DatasetSpace, Entries, Trials, Tabular, Wording):
     def is_told_by(self, unit: str) -> bool:
         return unit == self.unit
 
+    def _some(self) -> list[Any]:
+        return list(dict.fromkeys([*self.telling(), *itertools.islice(self.listed_entries(), 3)]))
+
     def tried(self, generator: Random) -> Iterator[Any]:
-        telling = list(dict.fromkeys(self.telling()))
-        some = [*telling, *itertools.islice(self.listed_entries(), 3)]
-        return lists_tried(list(dict.fromkeys(some)), (self.least, self.most), generator, ordered=self.ordered)
+        return lists_tried(self._some(), (self.least, self.most), generator, ordered=self.ordered)
+
+    def rays(self) -> Iterator[Ray]:
+        return list_rays(self._some(), (self.least, self.most))
 
     def entries(self) -> tuple[Any, ...] | None:
         count = self.entry_count()
@@ -142,6 +146,9 @@ class Lists(DatasetSpace, Entries, Trials, Tabular, Wording):
 
     def least_entries(self) -> int:
         return self.least
+
+    def most_entries(self) -> int | None:
+        return self.most
 
     def columns(self) -> tuple[str, ...]:
         return ("value",)
@@ -162,6 +169,8 @@ def _as_tuple(entry: Any) -> Any:
 
 class Values(Domain):
     """A tuple of hashable Python values that are told apart by their written form."""
+
+    python = "Sequence[Any]"
 
     def read(self, value: Any, subject: str) -> tuple[Hashable, ...]:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):

@@ -167,6 +167,9 @@ class Multisets(DatasetSpace, ListedCells, Collections, Changes, Entries, Wordin
     def least_entries(self) -> int:
         return self.least
 
+    def most_entries(self) -> int | None:
+        return self.most
+
     def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
         return self.records(self.of((cell,)), unit)
 

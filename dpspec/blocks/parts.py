@@ -21,6 +21,7 @@ import attrs
 
 from dpspec.base.errors import IncompatibleBlocksError, value_text
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.blocks.tried import Ray
 
 FEW_CELLS = 600
 """With at most so many cells, a small pair of datasets is drawn from all of them."""
@@ -422,7 +423,7 @@ class Trials(SpacePart):
         verify: `callable` and `function` mechanisms by sampling, on lists and vectors with a pattern.
     """
 
-    _asides = frozenset({"tried", "order_tried"})
+    _asides = frozenset({"tried", "order_tried", "rays"})
 
     @abstractmethod
     def tried(self, generator: Random) -> Iterator[Any]:
@@ -435,6 +436,10 @@ class Trials(SpacePart):
     def order_tried(self, dataset: Dataset) -> tuple[int, str] | None:
         """The order of datasets among those that are tried; None for the order of the space."""
         return None
+
+    def rays(self) -> Iterator[Ray]:
+        """Families of datasets that grow, along which it is looked for where code begins to do something else."""
+        return iter(())
 
 
 def order_tried(space: DatasetSpace, dataset: Dataset) -> tuple[int, str]:
@@ -460,6 +465,10 @@ class Entries(SpacePart):
     @abstractmethod
     def least_entries(self) -> int:
         """The least number of entries of a dataset."""
+
+    def most_entries(self) -> int | None:
+        """The largest number of entries of a dataset; None where that is not known."""
+        return None
 
     def lists_counts(self) -> bool:
         """Whether the list holds how many entries there are of each kind, in their order."""

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
+
+import attrs
 
 FIRST = 40
 """So many of the smallest datasets are tried before any pattern."""
@@ -22,6 +25,21 @@ _WRAPS = (128, 256, 32_768, 65_536)
 """Sums that reach these wrap in integers of 8 and 16 bits."""
 _SUMMED = 400
 _SMALL_SIGNS = 7
+_FARTHEST = 2_048, 1 << 40
+"""Rays of lists go on to so many entries, rays of vectors to so large numbers."""
+
+
+@attrs.frozen
+class Ray:
+    """A family of datasets that grows step by step.
+
+    Args:
+        at: the dataset at a place.
+        ends: the first place and the last one.
+    """
+
+    at: Callable[[int], Any]
+    ends: tuple[int, int]
 
 
 def telling(values: Sequence[Any]) -> list[Any]:
@@ -140,6 +158,41 @@ def _mixed(told: Sequence[Any], sizes: tuple[int, int], generator: random.Random
 
 
 DRAWN = 200
+
+
+def list_rays(values: Sequence[Any], lengths: tuple[int, int | None]) -> Iterator[Ray]:
+    """More and more copies of one value; a list of one value in which more and more entries have another.
+
+    >>> [ray.at(2) for ray in list_rays((0, 1), (0, 3))]
+    [[0, 0], [1, 1], [1, 1, 0], [0, 0, 1]]
+    """
+    least, told = lengths[0], telling(values)
+    top = max(least, _FARTHEST[0] if lengths[1] is None else min(lengths[1], _FARTHEST[0]))
+    for value in told[:3] if top > least else ():
+        yield Ray(partial(_constant, value), (max(least, 1), top))
+    for base, other in itertools.permutations(told[:2], 2) if top else ():
+        yield Ray(partial(_more_and_more, other, base, top), (0, top))
+
+
+def _constant(value: Any, size: int) -> list[Any]:
+    return [value] * size
+
+
+def _more_and_more(value: Any, base: Any, length: int, size: int) -> list[Any]:
+    return [value] * size + [base] * (length - size)
+
+
+def _multiple(way: tuple[int, ...], size: int) -> tuple[int, ...]:
+    return tuple(size * entry for entry in way)
+
+
+def vector_rays(length: int, low: int, high: int | None) -> Iterator[Ray]:
+    """Numbers that grow all together, or one alone; and so downwards where there is room."""
+    above = _FARTHEST[1] if high is None else high
+    for sign, end in ((1, above), (-1, -low)):
+        for way in ((1,) * length, (1,) + (0,) * (length - 1))[: 1 if length == 1 else 2]:
+            if end > 1 and low <= 0:
+                yield Ray(partial(_multiple, tuple(sign * entry for entry in way)), (0, end))
 
 
 def directions(length: int) -> list[tuple[int, ...]]:

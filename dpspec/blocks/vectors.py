@@ -12,7 +12,7 @@ from dpspec.base.params import Integer, Text, define
 from dpspec.blocks.multisets import sequences_between
 from dpspec.blocks.parts import CellRecords, Changes, ListedCells, NumberLists, Tabular, Trials, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.blocks.tried import lists_tried, vectors_tried
+from dpspec.blocks.tried import Ray, list_rays, lists_tried, vector_rays, vectors_tried
 
 
 def _integers(value: Any, length: int, subject: str) -> tuple[int, ...]:
@@ -41,7 +41,7 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Changes, Trials, Wordin
     """{0, 1}^n: one bit for each of n units, in a fixed order.
 
     Args:
-        length: n.
+        length: n, the number of positions.
         unit: what one position is.
 
     >>> list(BitVectors(length=2).datasets())
@@ -117,6 +117,9 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Changes, Trials, Wordin
     def tried(self, generator: Random) -> Iterator[Any]:
         return lists_tried((0, 1), (self.length, self.length), generator)
 
+    def rays(self) -> Iterator[Ray]:
+        return list_rays((0, 1), (self.length, self.length))
+
     def differing(self, unit: str, gone: tuple[Record, ...], come: tuple[Record, ...]) -> Iterator[tuple[Any, Any]]:
         """The records that differ in the first places, zeros in all others."""
         further = self.length - len(gone)
@@ -133,9 +136,9 @@ class IntegerCounts(DatasetSpace, ListedCells, NumberLists, Trials, Tabular, Wor
     """Vectors of k integers between two bounds: true query answers, or counts without records behind them.
 
     Args:
-        length: k.
-        low: the least value of an entry.
-        high: the largest; without it the entries are unbounded above.
+        length: k, the number of entries.
+        low: the least value of an entry, a count.
+        high: the largest value of an entry, a count; without it the entries are unbounded above.
 
     >>> IntegerCounts(length=2, high=1).cardinality()
     4
@@ -229,6 +232,9 @@ class IntegerCounts(DatasetSpace, ListedCells, NumberLists, Trials, Tabular, Wor
 
     def tried(self, generator: Random) -> Iterator[Any]:
         return vectors_tried(self.length, self.low, self.high, generator)
+
+    def rays(self) -> Iterator[Ray]:
+        return vector_rays(self.length, self.low, self.high)
 
     def order_tried(self, dataset: Dataset) -> tuple[int, str]:
         """By the largest absolute value, since these are answers of queries; then by text."""

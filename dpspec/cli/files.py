@@ -161,17 +161,16 @@ def _go_together(
 
 
 def _replay(path: str, function: str | None, as_json: bool) -> int:
-    from dpspec.extension import installed
-    from dpspec.report import json, text
+    from dpspec.api import replay
+    from dpspec.report import json, shown
     from dpspec.report.terminal import Work
     from dpspec.verifier.entry import load_function
-    from dpspec.verifier.replay import replay
 
     named = None if function is None else load_function(function).call
     with Work("replaying") as work:
-        found = replay(path, registry=installed().registry, mechanism=named, progress=work)
+        found = replay(path, named, progress=work)
     code = Word[found.outcome.name].exit_code
-    say(json.document("verify", code, json.replayed(path, found)) if as_json else text.replayed(path, found))
+    say(json.document("verify", code, json.replayed(found)) if as_json else shown.printed(found))
     return code
 
 
@@ -211,11 +210,22 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     return code
 
 
+def _languages(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from dpspec.report.audience import catalogue
+
+    return [language for language in catalogue() if language.startswith(incomplete)]
+
+
 @click.command(short_help="Say what a name, a word, an error code or a file means.")
 @click.argument("name", metavar="NAME_OR_FILE", shell_complete=named())
 @picture_option("With flavours, also draw the family")
 @click.option("--audience", type=click.Choice(["public", "technical"]), help="With a FILE, tell its promise to these people.")
-@click.option("--language", metavar="LANGUAGE", help="With --audience public, say it in en, de or fr; the last two are drafts.")
+@click.option(
+    "--language",
+    metavar="LANGUAGE",
+    shell_complete=_languages,
+    help="With --audience public, say it in en, de or fr; the last two are drafts.",
+)
 @formatted
 def explain(name: str, picture: Picture | None, audience: str | None, language: str | None, as_json: bool) -> int:
     """Say what NAME means: anything registered, an error code, or a word of the field; or put a specification FILE into words.

@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 import attrs
 
-from dpspec.base.errors import DpspecError, LibraryError, UnknownNameError
+from dpspec.base.errors import DpspecError, MissingLibraryError, UnknownNameError
 from dpspec.base.params import Domain, Items, Pairs, Parameter, Registered, Text, Truth, each, parameters
 from dpspec.extension.hooks import singular
 from dpspec.linter import lint
@@ -356,13 +356,13 @@ def server() -> LanguageServer:
     """The language server.
 
     Raises:
-        LibraryError: pygls is not installed.
+        MissingLibraryError: pygls is not installed.
     """
     try:
         from lsprotocol import types as lsp
         from pygls.lsp.server import LanguageServer
     except ImportError:
-        raise LibraryError("pygls", "is not installed", 'pip install "dpspec[lsp]"') from None
+        raise MissingLibraryError("lsp", "pygls", "dpspec[lsp]") from None
     from importlib.metadata import version
 
     from dpspec.extension import installed

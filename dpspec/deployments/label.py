@@ -19,8 +19,8 @@ from dpspec.base.words import Word
 from dpspec.blocks.units import longer_units, read_unit
 from dpspec.deployments.catalogue import how_of, number_state, one_of, unit_of
 from dpspec.reason.rules import promise_for
-from dpspec.report.audience import audience_data
-from dpspec.report.terminal import budget_in_words, drawn, public_standing, standing_data, thing_in_words
+from dpspec.report.audience import audience_data, public_standing
+from dpspec.report.terminal import budget_in_words, drawn, standing_data, thing_in_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from dpspec.base.errors import DpspecError, LibraryError, SpecTooLargeError, YamlError
+from dpspec.base.errors import DpspecError, MissingLibraryError, SpecTooLargeError, YamlError
 from dpspec.base.files import read_bytes
 from dpspec.exchange.record import NUMERAL, RegistryRecord, Unquoted, nested
 
@@ -69,7 +69,7 @@ def read_yaml(path: Path) -> YamlFile:
         YamlError: it is no UTF-8, no YAML, or holds what no record needs; each with its line.
         SpecTooLargeError: above 200,000 bytes, or nested deeper than 8.
         NotAFileError, UnreadableFileError: there is nothing to read.
-        LibraryError: PyYAML is not installed.
+        MissingLibraryError: PyYAML is not installed.
     """
     try:
         content = read_bytes(path, MOST_BYTES)
@@ -119,8 +119,7 @@ class _Composer:
         try:
             import yaml
         except ImportError:
-            advice = 'pip install "dpspec[registry]" brings it'
-            raise LibraryError("PyYAML", "is not installed, and records are YAML", advice) from None
+            raise MissingLibraryError("records", "PyYAML", "dpspec[registry]") from None
         self.yaml, self.path, self.text = yaml, path, text
         self.resolver = yaml.resolver.Resolver()
         self.lines: dict[str, int] = {}

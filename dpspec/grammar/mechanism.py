@@ -284,6 +284,8 @@ class DatasetAdapter(ABC):
 
     annotations: ClassVar[tuple[str, ...]] = ()
     """Annotations of a function's first parameter that ask for it, such as ``pandas.DataFrame`` or ``list[dict]``."""
+    by_entry: ClassVar[bool] = False
+    """Whether it is a list, or an array of numbers, whose entries are made of one entry of the dataset each, in its order."""
 
     @abstractmethod
     def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
@@ -326,6 +328,13 @@ class GeneratorAdapter(ABC):
     @abstractmethod
     def made(self, generator: Any) -> Any:
         """The generator that the function is handed, fresh for one call."""
+
+    def recorded(self, generator: Any, write: Callable[[float | None], None]) -> Any:
+        """As `made`, of the same draws; each draw of noise is written down without its center, and None for a uniform number.
+
+        A law that is read off code with noise is held against it; where nothing is written down, no such law is verified.
+        """
+        return self.made(generator)
 
     def drawing(self, generator: Any) -> contextlib.AbstractContextManager[None]:
         """Open while the function runs: what draws elsewhere gets its bits from the generator."""
@@ -379,7 +388,9 @@ class AdaptedFunction:
     def __call__(self, given: Any, generator: Any) -> Any:
         handed = self.handed(given)
         if self.generator.is_handed:
-            return self.function(handed, self.generator.made(generator))
+            write = getattr(generator, "write", None)
+            made = self.generator.made(generator) if write is None else self.generator.recorded(generator, write)
+            return self.function(handed, made)
         with self.generator.drawing(generator):
             return self.function(handed) if self.takes == 1 else self.function(handed, self.generator.made(generator))
 

@@ -23,7 +23,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.base.errors import DpspecError, ParameterError, TableError
+from dpspec.base.errors import DpspecError, ParameterError, TableError, named
 from dpspec.base.files import check_regular
 from dpspec.base.params import Items, Text, Truth, define, did_you_mean, evolve, raise_all
 from dpspec.blocks.space import Attribute
@@ -146,7 +146,7 @@ class Table:
             for column, lookup, attribute, category in zip(columns, known, attributes, record, strict=True):
                 place = lookup.get(str(category))
                 if place is None:
-                    faults.append(value_fault(f"row {row}, column {attribute.name}", attribute, category))
+                    faults.append(value_fault(f"row {row}, column {named(attribute.name)}", attribute, category))
                 column.append(-1 if place is None else place)
         shown = faults[:_FAULTS_SHOWN]
         if len(faults) > len(shown):
@@ -287,6 +287,7 @@ class ColumnSeen:
         whole: whether all are whole numbers, and
         plain: whether all are written as whole numbers are, without a point or leading zeros.
         padded: whether blanks stand around some value.
+        commas: how many records hold a number with a decimal comma, which is read as text.
         labels: the codebook that the file itself has for it: what a value means.
         unreadable: why its values cannot be categories; None where they can.
     """
@@ -301,6 +302,7 @@ class ColumnSeen:
     whole: bool = False
     plain: bool = False
     padded: bool = False
+    commas: int = 0
     labels: Mapping[str, str] = attrs.field(factory=dict)
     unreadable: str | None = None
 
@@ -754,7 +756,7 @@ def _faults(path: Path, attributes: Sequence[Attribute], kinds: Mapping[tuple[st
     by_name = {a.name: a for a in attributes}
     for (name, _), kind in kinds.items():
         note = "" if kind.count == 1 else f" ({kind.count} records; this is the first)"
-        yield value_fault(f"{path.name} row {kind.row}, column {name}", by_name[name], kind.value, note)
+        yield value_fault(f"{path.name} row {kind.row}, column {named(name)}", by_name[name], kind.value, note)
 
 
 def _nesting_faults(path: Path, table: Table) -> Iterator[DpspecError]:
@@ -767,7 +769,7 @@ def _nesting_faults(path: Path, table: Table) -> Iterator[DpspecError]:
         if torn.size:
             row = int(torn[0])
             yield TableError(
-                f"{path.name} row {row + 1}, column {attribute.name}",
+                f"{path.name} row {row + 1}, column {named(attribute.name)}",
                 f"does not lie in the {coarser.name} of its row ({torn.size} records)", "the geography must be nested",
             )  # fmt: skip
 

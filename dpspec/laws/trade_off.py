@@ -43,7 +43,7 @@ from flint import arb, ctx
 from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, dyadic, largest, number, rational
 from dpspec.laws.atoms import merge
-from dpspec.laws.dichotomy import INFINITE, NOTHING, Dichotomy, exact_atoms_of, growth_of, is_convolved
+from dpspec.laws.dichotomy import INFINITE, NOTHING, Cell, Dichotomy, exact_atoms_of, growth_of, is_convolved
 from dpspec.laws.numeric import normal_cdf
 
 Knot = tuple[Fraction, Fraction]
@@ -277,7 +277,7 @@ def least_mu(pair: Dichotomy, *, precision: int = 64) -> Bracket:
 def _by_events(pair: Dichotomy, precision: int) -> Number:
     """The largest gap that an event {dQ/dP > t} of the cells shows."""
     level, error, best = arb(0), arb(1), ZERO
-    for cell in sorted(merge(pair.cells(precision)), key=lambda cell: float(cell.low)):
+    for cell in _by_rising_ratio(pair, precision):
         level, error = level + cell.p, error - cell.q
         if level > 0 and error > 0 and level < 1 and error < 1:
             best = max(best, Bracket.around(_least_mu_at(level, error), least=0).lower)
@@ -477,11 +477,18 @@ def _by_cells(pair: Dichotomy, level: Fraction, precision: int) -> Bracket:
         return Bracket(lower=min(shown, most), upper=most)
 
 
+@lru_cache(maxsize=64)
+def _by_rising_ratio(pair: Dichotomy, precision: int) -> tuple[Cell, ...]:
+    """The cells of a pair, the same at every level of a curve."""
+    with ctx.workprec(precision + _GUARD):
+        return tuple(sorted(merge(pair.cells(precision)), key=lambda cell: float(cell.low)))
+
+
 def _by_event(pair: Dichotomy, level: Fraction, precision: int) -> tuple[Number, Fraction]:
     """The power of the test that rejects cells by falling dQ/dP up to the level, and the slope of the curve there."""
     spent, power, slope = arb(0), arb(0), Fraction(1)
     room = ball(level)
-    for cell in sorted(merge(pair.cells(precision)), key=lambda cell: float(cell.low)):
+    for cell in _by_rising_ratio(pair, precision):
         left = room - spent
         if cell.p <= left:
             spent, power = spent + cell.p, power + cell.q

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from importlib import resources
@@ -17,6 +17,7 @@ from dpspec.base.errors import DpspecError, NotReachedError
 from dpspec.base.exact import Bracket, Number
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
+from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.report import terminal
 from dpspec.report.explain import promise
 from dpspec.report.json import bracket
@@ -103,8 +104,7 @@ def public_sentences(
         language: one of `catalogue`.
     """
     said, spec = catalogue()[language], found.spec
-    unit = _unit(found)
-    unit = said["units"].get(unit, unit)
+    unit = _named_unit(_unit(found), said)
     held = spec.multiverse.induced_by()
     if step is None:
         limit, change = "no_number" if spec.budget.unpublished() is not None else "no_single_number", ""
@@ -116,10 +116,39 @@ def public_sentences(
     cases_of_100 = "" if caught is None else hundredths(caught)
     return (
         said["standing"][_standing_key(standing.word, found.stand_ins)],
-        said["exact"][_exact_key(spec, step)].format(facts="; ".join(map(str, held or ()))),
+        said["exact"][_exact_key(spec, step)].format(facts=_facts(held or (), said)),
         said["limit"][limit].format(change=change, cases=cases_of_100),
         said["beyond"]["outside" if found.unaccounted else "beyond"].format(unit=unit),
     )
+
+
+def _named_unit(unit: str, said: JsonData) -> str:
+    """The word for a unit; another one than those of the catalogue is the file's own."""
+    known: str | None = said["units"].get(unit)
+    return known or str(said["facts"]["unit"]).format(unit=unit)
+
+
+def _facts(held: Iterable[Invariant], said: JsonData) -> str:
+    """What is published exactly; names of attributes and categories are the file's own words in every language."""
+    words = said["facts"]
+
+    def told(fact: Invariant) -> str:
+        if type(fact) is not Marginal:
+            return str(words["other"]).format(fact=fact)
+        by = " x ".join(fact.attributes)
+        counted = words["by" if by else "total"].format(unit=said["units"].get(fact.unit, fact.unit), attributes=by)
+        where = [words["condition"].format(attribute=name, categories=f"{{{', '.join(held)}}}") for name, held in fact.where]
+        return words["where"].format(fact=counted, conditions=", ".join(where)) if where else str(counted)
+
+    return "; ".join(map(told, held))
+
+
+def public_standing(word: Word, stand_ins: Sequence[str], language: str = ENGLISH) -> str:
+    """What people are told, before anything else, of a claim whose space or mechanism may be made up."""
+    told: JsonData = catalogue()[language]["how"]
+    if stand_ins and word in (Word.VERIFIED, Word.DERIVED):
+        return str(told[f"made_up_{'mechanism' if 'mechanism' in stand_ins else 'space'}"])
+    return str(told[_STANDINGS.get(word, word.word)])
 
 
 def _standing_key(word: Word, stand_ins: tuple[str, ...]) -> str:
@@ -177,13 +206,14 @@ def audience_data(found: SpecDocument, audience: str, standing: Standing, langua
     al. 2022, Theorems 6.1 to 6.3 and Section 6.3), and the largest chance that the likelihood ratio of the truth is at least
     a factor (Kifer et al. 2022, Definition 5.4 and Theorem 3 of Section 7.4.1).
     """
-    spec = found.spec
+    spec, public = found.spec, audience == "public"
     step, numbers = None, dict[str, Bracket]()
-    public = audience == "public"
+    said = catalogue()[language]["more"]
     unpublished = spec.budget.unpublished()
+    how = public_standing(standing.word, found.stand_ins, language) if public else f"How it stands: {standing.sentence}."
     if unpublished is not None:
-        paragraphs = [f"What somebody can find out from the release, nobody can say: {unpublished}."]
-        paragraphs[:0] = [] if public else [f"How it stands: {standing.sentence}.", promise(found)]
+        paragraphs = [said["unpublished"].format(reason=unpublished)]
+        paragraphs[:0] = [] if public else [how, promise(found)]
     else:
         try:
             step = nearest(spec)
@@ -191,11 +221,9 @@ def audience_data(found: SpecDocument, audience: str, standing: Standing, langua
         except DpspecError as fault:
             if not public:
                 raise
-            paragraphs = [f"That cannot be said in one number here ({fault.args[0]})."]
+            paragraphs = [how, said["not_one_number"].format(reason=fault.args[0])]
         else:
-            paragraphs = list(_public(found, step, numbers) if public else _technical(found, step))
-        how = terminal.public_standing(standing.word, found.stand_ins) if public else f"How it stands: {standing.sentence}."
-        paragraphs.insert(0, how)
+            paragraphs = [how, *(_public(found, step, numbers, language) if public else _technical(found, step))]
     caught = numbers.get(POWER.format(Fraction(1, 20)))
     return {
         "id": found.id,
@@ -204,7 +232,7 @@ def audience_data(found: SpecDocument, audience: str, standing: Standing, langua
         "language": language,
         "standing": terminal.standing_data(standing),
         "sentences": list(public_sentences(found, standing, step, caught, language)) if public else [],
-        "paragraphs": paragraphs if language == ENGLISH else [catalogue()[language]["draft"]],
+        "paragraphs": paragraphs if language == ENGLISH else [*paragraphs, catalogue()[language]["draft"]],
         "numbers": [{"what": what, "value": bracket(value)} for what, value in numbers.items()],
     }
 
@@ -220,69 +248,43 @@ def _growth(spec: PrivacySpec, bound: Number, factor: int) -> Bracket:
     return Bracket.exactly(1) if bound.is_infinite else allowed_excess(spec.output_divergence, bound, Bracket.exactly(factor))
 
 
-def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket]) -> Iterator[str]:
-    spec, unit = found.spec, _unit(found)
-    units = {} if found.deployment is None else dict(found.deployment.units)
-    several = f"what {step.distance} changes of one {unit} each can touch, yours among them"
-    yield (
-        "Imagine somebody who knows how the release is made and has all of the data before them, except for "
-        f"{f'yours (one {unit})' if step.distance == 1 else several}. "
-        "They have two ideas of what your data could be, and look at the release to find out which of them is right."
+def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket], language: str) -> Iterator[str]:
+    spec, words = found.spec, catalogue()[language]
+    said, unit = words["more"], _named_unit(_unit(found), words)
+    yield said["imagine"].format(
+        what=said["yours" if step.distance == 1 else "several"].format(unit=unit, distance=step.distance)
     )
-    known = step.candidates.publications
+    known = step.candidates.distinguishing
     if known:
-        yield (
-            f"Some facts are published exactly as they are, without blurring: {known}. Where the two ideas differ in one of "
-            "these facts, this somebody knows for certain which one is right, in 100 of 100 cases, and no promise changes that."
-        )
+        yield said["known"].format(facts=_facts(known, words))
     if step.alone_is_settled:
-        shows = spec.multiverse.induced_by() and not step.candidates.unpromised
-        yield (
-            "A single change, at distance 1, is never left to the blurring: "
-            f"{'it always shows in the published facts' if shows else 'the promise says nothing about it'}."
-        )
+        yield said["shows" if spec.multiverse.induced_by() and not step.candidates.unpromised else "silent"]
     if _tells_nothing(spec, step):
-        yield (
-            "If the promise is kept, the release looks the same for both ideas otherwise, and does not help to tell them apart. "
-            "How often can it make them twice as sure of the truth? Never."
-        )
+        yield said["never"]
     elif numbers:
-        yield from _odds(numbers, known)
+        caught = limit(numbers[POWER.format(Fraction(1, 20))], language)
+        yield said["odds_known" if known else "odds"].format(caught=caught)
+        twice, tenfold = (limit(numbers[GROWTH.format(factor)], language).strip("()") for factor in FACTORS)
+        yield said["growth"].format(twice=_capital(twice), tenfold=_capital(tenfold))
     if numbers:
-        yield (
-            f"All this holds for two ideas at distance {step.distance} or less. Distance here means: "
-            f"{thing_in_words(spec.input_divergence)}{_called(units)}. For two ideas further apart the limits are weaker, or "
-            "there are none."
-        )
+        divergence = thing_in_words(spec.input_divergence)
+        yield said["distance"].format(distance=step.distance, divergence=divergence, called=_called(found, words))
     else:
-        yield f"The promise leaves no two ideas open at distance {FURTHEST} or less, so that it protects nothing there."
-    yield (
-        "What is not promised: that nothing can be learned about you. A pattern that shows in everybody's data shows without "
-        "yours too, and may be applied to you. The promise is about what the use of your own data adds."
-    )
+        yield said["nothing"]
+    yield said["beyond"]
     if step.candidates.unpromised:
-        yield "The promise speaks about some pairs of ideas only. About all others it says nothing, and sets no limit."
+        yield said["some"]
 
 
-def _called(units: Mapping[str, str]) -> str:
+def _capital(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _called(found: SpecDocument, words: JsonData) -> str:
     """What the units of the blocks stand for, in brackets."""
-    return f" ({', '.join(f'a {unit} here is one {words}' for unit, words in units.items())})" if units else ""
-
-
-def _odds(numbers: dict[str, Bracket], known: str) -> Iterator[str]:
-    caught = numbers[POWER.format(Fraction(1, 20))]
-    about = ", choosing between two ideas that agree in all published facts," if known else ""
-    yield (
-        f"The release is blurred by chance on purpose. If this somebody{about} "
-        f"takes care to name the wrong idea in no more than 5 of 100 cases, they find the right one {limit(caught)}. Without "
-        "looking at the release at all it would be 5."
-    )
-    twice, tenfold = (limit(numbers[GROWTH.format(factor)]).strip("()") for factor in FACTORS)
-    yield (
-        f"How often can the release make them twice as sure of the truth? {twice[0].upper()}{twice[1:]}. "
-        f"And ten times as sure? {tenfold[0].upper()}{tenfold[1:]}. "
-        "These are limits for the worst design that keeps the promise; a good one is often far below them."
-    )
+    units = () if found.deployment is None else found.deployment.units
+    one = [words["more"]["called_one"].format(unit=words["units"].get(unit, unit), words=called) for unit, called in units]
+    return str(words["more"]["called"]).format(units=", ".join(one)) if one else ""
 
 
 def _technical(found: SpecDocument, step: SmallestStep) -> Iterator[str]:
@@ -319,16 +321,17 @@ def _technical(found: SpecDocument, step: SmallestStep) -> Iterator[str]:
         yield "Only datasets of one universe are compared: the invariants themselves are outside of the guarantee."
 
 
-def cases(chance: Bracket) -> str:
+def cases(chance: Bracket, language: str = ENGLISH) -> str:
     """A probability as cases of a hundred, rounded up; rare ones as one in a power of ten. To be read, not to be computed with.
 
     >>> [cases(Bracket.exactly(value)) for value in ("0.7417", "0.0035", "1/2", "1e-12")]
     ['75 of 100 cases', '1 of 100 cases', '50 of 100 cases', '1 of a billion cases']
     """
-    for size, name in ((10**9, "a billion"), (10**6, "a million"), (1000, "1,000")):
+    said = catalogue()[language]["cases"]
+    for size, name in ((10**9, "billion"), (10**6, "million"), (1000, "thousand")):
         if chance.upper <= Fraction(1, size):
-            return f"1 of {name} cases"
-    return f"{hundredths(chance)} of 100 cases"
+            return str(said[name])
+    return str(said["hundred"]).format(cases=hundredths(chance))
 
 
 def hundredths(chance: Bracket) -> int:
@@ -336,21 +339,22 @@ def hundredths(chance: Bracket) -> int:
     return next(n for n in range(1, 101) if chance.upper <= Fraction(n, 100) or n == 100)
 
 
-def limit(chance: Bracket) -> str:
+def limit(chance: Bracket, language: str = ENGLISH) -> str:
     """A largest probability as the end of a sentence; what cannot happen as never, and what says nothing as that.
 
     >>> [limit(Bracket.exactly(value)) for value in ("1/2", "0", "0.9999")]
     ['in at most 50 of 100 cases', 'never', '(this promise sets practically no limit here)']
-    >>> limit(Bracket.exactly(1))
-    '(this promise sets no limit here)'
+    >>> limit(Bracket.exactly(1)), limit(Bracket.exactly("1/2"), "de")
+    ('(this promise sets no limit here)', 'in höchstens 50 von 100 Fällen')
     """
+    said = catalogue()[language]["cases"]
     if chance.upper == 0:
-        return "never"
+        return str(said["never"])
     if chance.lower >= 1:
-        return "(this promise sets no limit here)"
+        return str(said["no_limit"])
     if chance.lower > Fraction(99, 100):
-        return "(this promise sets practically no limit here)"
-    return f"in at most {cases(chance)}"
+        return str(said["hardly"])
+    return str(said["at_most"]).format(cases=cases(chance, language))
 
 
 def audience_text(data: JsonData, found: SpecDocument) -> str:
@@ -358,8 +362,7 @@ def audience_text(data: JsonData, found: SpecDocument) -> str:
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), ""]
     if data["sentences"]:
         parts += [" ".join(data["sentences"]), ""]
-        if data["language"] == ENGLISH:
-            parts += [Text("More exactly", "bold"), ""]
+        parts += [Text(catalogue()[data["language"]]["more"]["heading"], "bold"), ""]
     for paragraph in data["paragraphs"]:
         parts += [paragraph, ""]
     if data["audience"] == "technical":

@@ -22,7 +22,7 @@ from xml.etree import ElementTree
 
 import attrs
 
-from dpspec.base.errors import PictureError, in_markup as escape
+from dpspec.base.errors import MissingLibraryError, PictureError, in_markup as escape
 from dpspec.base.files import write_bytes
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ class Picture:
         path: the file; ends in .svg, .png or .pdf.
 
     Raises:
-        PictureError: it ends in something else, or in .png or .pdf where the library for it is not installed.
+        PictureError: it ends in something else.
+        MissingLibraryError: it ends in .png or .pdf, and the library for that is not installed.
 
     >>> Picture(Path("risk.gif"))
     Traceback (most recent call last):
@@ -59,8 +60,7 @@ class Picture:
             raise PictureError("picture", "is none of .svg, .png and .pdf", "choose one of these endings", value=str(self.path))
         library, extra = _NEEDS[self._ending]
         if library and find_spec(library) is None:
-            advice = f"pip install {library} (the extra dpspec[{extra}]), or choose the ending .svg"
-            raise PictureError("picture", f"needs {library}, which is not installed", advice, value=str(self.path))
+            raise MissingLibraryError("picture", library, f"dpspec[{extra}]", "choose the ending .svg", value=str(self.path))
 
     @property
     def _ending(self) -> str:

@@ -134,10 +134,10 @@ def _grown(line: Grown) -> JsonData:
     }
 
 
-def replayed(path: str, found: Replay) -> JsonData:
+def replayed(found: Replay) -> JsonData:
     """A witness file judged anew."""
     return {
-        "witness_file": path,
+        "witness_file": found.path,
         "outcome": found.outcome.value,
         "unchanged": found.is_unchanged,
         "recorded": _witness(found.recorded),

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from dpspec.risks.engine import Panel, RiskReport
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import FileReport, Standing
+    from dpspec.verifier.replay import Replay
     from dpspec.verifier.verdict import Verdict
 
 _DRAWN = 'compare, order, risk of one attacker and explain("flavours") have pictures; curve draws specifications'
@@ -415,6 +416,13 @@ def _file_report(found: FileReport, verbose: bool) -> RenderedPage:
     return RenderedPage(parts=text.file_report_parts(path, found, verbose=verbose), content=content)
 
 
+def _replay(found: Replay, _: bool) -> RenderedPage:
+    from dpspec.report import json as data, text
+
+    code = Word[found.outcome.name].exit_code
+    return RenderedPage(parts=text.replay_parts(found), content=lambda: answer("verify", code, data.replayed(found)))
+
+
 def _unnamed(spec: PrivacySpec, mechanism: Mechanism | None = None) -> tuple[SpecDocument, Standing]:
     """Five blocks as a file would have them, of which nobody asked how the claim stands."""
     from dpspec.specfile.document import SpecDocument
@@ -515,6 +523,7 @@ _PAGES: dict[str, Callable[[Any, bool], RenderedPage]] = {
     "dpspec.specfile.document:SpecDocument": _document,
     "dpspec.verifier.verdict:Verdict": _verdict,
     "dpspec.verifier.document:FileReport": _file_report,
+    "dpspec.verifier.replay:Replay": _replay,
     "dpspec.comparison.compare:Comparison": _comparison,
     "dpspec.comparison.compare:Order": _order,
     "dpspec.reason.search:Derivation": _derivation,

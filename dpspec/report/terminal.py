@@ -11,7 +11,6 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -79,7 +78,9 @@ def drawn(*parts: RenderableType, plain: bool = False) -> str:
     """The parts as one text without trailing blanks; coloured on a terminal unless NO_COLOR is set, or it is to be `plain`."""
     page = io.StringIO()
     coloured = _on_terminal() and not plain
-    console = Console(file=page, width=width(), force_terminal=coloured, highlight=False, markup=False, emoji=False)
+    console = Console(
+        file=page, width=width(), force_terminal=coloured, force_jupyter=False, highlight=False, markup=False, emoji=False
+    )  # in a notebook, too, it is drawn here: rich would show it there and then
     for part in parts:
         console.print(_Harmless(part), soft_wrap=isinstance(part, Text) and part.no_wrap is True)
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
@@ -345,53 +346,6 @@ def pair_in_words(left: Dataset, right: Dataset, space: DatasetSpace) -> tuple[s
 
 
 # --- how a claim stands ---------------------------------------------------------------------------
-
-
-PUBLIC = {
-    Word.VERIFIED: (
-        "It was checked that a release made as it is described here keeps its promise, for all data that the promise compares."
-    ),
-    Word.DERIVED: "It was checked that releases made as they are described here keep this promise together.",
-    Word.MINIATURE: (
-        "That the release keeps its promise was checked on small examples only, and holds there. For real data it is not shown. "
-        "The limits below are those of a release that keeps the promise."
-    ),
-    Word.RECORDED: (
-        "The promise told below is known to be false: the release described here does not keep it. The limits below are those of "
-        "a release that would; this one may tell more about you."
-    ),
-    Word.UNCHECKED: (
-        "Nobody has checked here that any release keeps this promise. The limits below are those of a release that keeps it."
-    ),
-    Word.UNDECIDED: (
-        "It was looked at whether the release keeps its promise, and the question stayed open: it may not. The limits below are "
-        "those of a release that keeps it."
-    ),
-    Word.PLUGIN: (
-        "Whether the release keeps its promise could not be checked, for a part of the checking program failed. The limits below "
-        "are those of a release that keeps it."
-    ),
-}
-PUBLIC[Word.REFUTED] = PUBLIC[Word.RECORDED]
-"""For each standing what the people in the data are told before anything else."""
-
-STAND_IN = {
-    "mechanism": (
-        "How the release is really made is not known here, so it was not checked. What was checked is a stand-in of our own that "
-        "makes the same promise: it keeps it. The limits below are those of a release that does."
-    ),
-    "space": (
-        "What the real data look like is not known here. It was checked that a release made as it is described here keeps its "
-        "promise for data of a form that we made up."
-    ),
-}
-"""The same where what was verified stands in for what was released."""
-
-
-def public_standing(word: Word, stand_ins: Sequence[str]) -> str:
-    """What people are told of a claim whose space or mechanism may be made up."""
-    made_up = next((block for block in STAND_IN if block in stand_ins), "")
-    return STAND_IN[made_up] if made_up and word in (Word.VERIFIED, Word.DERIVED) else PUBLIC[word]
 
 
 def standing_data(found: Standing) -> dict[str, str]:

@@ -93,7 +93,7 @@ def file_report_parts(path: str, report: FileReport, *, verbose: bool = False) -
     return [head, title, rows, *assumed, *replays]
 
 
-def replayed(path: str, found: Replay) -> str:
+def replay_parts(found: Replay) -> list[RenderableType]:
     """A witness file judged anew."""
     from dpspec.verifier.verdict import Outcome
 
@@ -106,7 +106,7 @@ def replayed(path: str, found: Replay) -> str:
     lines += [_labelled("recorded", found.event_in_words)] if found.event is not None else []
     lines += [_labelled(label, text) for label, text in verdict_lines(found.verdict, found.spec)]
     lines += [_labelled("assumes", text) for text in _assumed([found.verdict])]
-    return drawn(headline(path, mark, style), *(Padding(line, (0, 0, 0, 2)) for line in lines))
+    return [headline(found.path, mark, style), *(Padding(line, (0, 0, 0, 2)) for line in lines)]
 
 
 def _assumed(verdicts: Iterable[Verdict]) -> list[str]:
@@ -233,7 +233,8 @@ def _witness(witness: Witness, spec: PrivacySpec | None) -> Iterator[TextLine]:
 
 def summary(words: Sequence[Word]) -> str:
     """How many files ended how."""
-    parts = [Text(f"{words.count(word):,} {of_many(word)}", marked(word)[1]) for word in Word if word in words]
+    ends = {word: (words.count(word), of_many(word) if words.count(word) > 1 else marked(word)[0]) for word in Word}
+    parts = [Text(f"{many:,} {how}", marked(word)[1]) for word, (many, how) in ends.items() if many]
     return drawn(Text.assemble(count(len(words), "file"), ": ", Text(", ").join(parts)))
 
 

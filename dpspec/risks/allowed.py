@@ -2,15 +2,17 @@
 
 A test turns the output into one bit, so that by data processing (Bailie et al. 2024) its power p at level a is allowed exactly
 when the laws (p, 1 - p) and (a, 1 - a) of that bit are within the bound, in both orders; and for p >= a what is beyond it stays
-beyond it. So the largest power is found by halving, each end proved by an exact pair of laws, and the lower end is a mechanism
+beyond it. So the largest power is found by narrowing, each end proved by an exact pair of laws, and the lower end is a mechanism
 that attains it. For concentrated privacy this takes in every order alpha > 1 and the limit alpha -> 1, which can be the one that
 binds.
 """
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
+import attrs
 from flint import arb, ctx
 
 from dpspec.base.errors import NoFormulaError, ParameterError
@@ -20,6 +22,8 @@ from dpspec.laws.law import FiniteLaw
 
 BITS = 48
 _GUARD = 64
+_SPARE = 16
+"""A divergence is known to about half the bits that it is computed with."""
 
 
 def allowed_power(divergence: OutputDivergence, bound: Number, level: NumberLike, *, bits: int = BITS) -> Bracket:
@@ -43,10 +47,8 @@ def allowed_power(divergence: OutputDivergence, bound: Number, level: NumberLike
         return Bracket.exactly(1)
     top = _stated(divergence, bound, at)
     low, high = (at, Fraction(1)) if top is None else top
-    if _within(divergence, low, at, bound) is not True:
-        low = at
-    if low == at or top is None:
-        low, high = _halved(divergence, bound, at, (low, high), bits)
+    if low == at or _within(divergence, low, at, bound) is not True:
+        low, high = _narrowed(divergence, bound, at, high, bits)
     return Bracket(lower=Bracket.exactly(low).lower, upper=Bracket.exactly(high).upper)
 
 
@@ -63,30 +65,65 @@ def _stated(divergence: OutputDivergence, bound: Number, level: Fraction) -> tup
     return min(max(low, level), Fraction(1)), min(high, Fraction(1))
 
 
-def _halved(
-    divergence: OutputDivergence, bound: Number, level: Fraction, ends: tuple[Fraction, Fraction], bits: int
+def _narrowed(
+    divergence: OutputDivergence, bound: Number, level: Fraction, high: Fraction, bits: int
 ) -> tuple[Fraction, Fraction]:
-    """Halve [low, high] where a middle is certainly allowed or certainly not."""
-    low, high = ends
-    if _within(divergence, high, level, bound) is True:
+    """Narrow [level, high] where a place between them is certainly allowed or certainly not.
+
+    The place is where a chord says that the divergence meets the bound (regula falsi; an end that stays counts half), a little
+    towards the middle, so that the other end comes near too; each third time it is the middle. Each end is proved by itself.
+    """
+    low = level
+    excess = [_Excess(True, -float(bound)), _excess(divergence, high, level, bound, bits)]
+    if excess[1].is_allowed:
         return high, high
-    while high - low > Fraction(1, 1 << bits):
-        middle = Fraction(round((low + high) / 2 * (1 << bits + 1)), 1 << bits + 1)
-        decided = _within(divergence, middle, level, bound)
-        if decided is None or not low < middle < high:
+    step, last, turns = Fraction(1, 1 << bits), None, 0
+    while high - low > step:
+        middle = (low + high) / 2 if turns % 3 == 2 else _chord(low, high, excess[0].by, excess[1].by, step)
+        middle = Fraction(round(middle * (1 << bits + 1)), 1 << bits + 1)
+        found = _excess(divergence, middle, level, bound, bits)
+        if found.is_allowed is None or not low < middle < high:
             break
-        low, high = (middle, high) if decided else (low, middle)
+        side = 0 if found.is_allowed else 1
+        low, high = (middle, high) if found.is_allowed else (low, middle)
+        excess[side] = found
+        if side == last:
+            excess[1 - side] = attrs.evolve(excess[1 - side], by=excess[1 - side].by / 2)
+        last, turns = side, turns + 1
     return low, high
+
+
+def _chord(low: Fraction, high: Fraction, under: float, over: float, step: Fraction) -> Fraction:
+    """Where a chord meets 0, and half a step further towards the middle."""
+    if not (under < 0 < over < math.inf):
+        return (low + high) / 2
+    place = low + (high - low) * Fraction(under / (under - over))
+    place += step / 2 if place < (low + high) / 2 else -step / 2
+    return min(max(place, low + step / 2), high - step / 2)
+
+
+@attrs.frozen
+class _Excess:
+    """Whether d_Pr of two bits is within a bound (None when a bracket is too wide to say), and about by how much it is above."""
+
+    is_allowed: bool | None
+    by: float
+
+
+def _excess(divergence: OutputDivergence, power: Fraction, level: Fraction, bound: Number, bits: int = BITS) -> _Excess:
+    """By how much d_Pr of the two bits is above the bound, the larger of both orders."""
+    one, other = FiniteLaw.bernoulli(power), FiniteLaw.bernoulli(level)
+    pairs = ((one, other),) if divergence.is_symmetric else ((one, other), (other, one))
+    values = [divergence.between(*pair, precision=2 * bits + _SPARE) for pair in pairs]
+    by = max(float(value.upper) for value in values) - float(bound)
+    if all(value.upper <= bound for value in values):
+        return _Excess(True, by)
+    return _Excess(False if any(value.lower > bound for value in values) else None, by)
 
 
 def _within(divergence: OutputDivergence, power: Fraction, level: Fraction, bound: Number) -> bool | None:
     """Whether d_Pr of the two bits is within the bound, in both orders; None when a bracket is too wide to say."""
-    one, other = FiniteLaw.bernoulli(power), FiniteLaw.bernoulli(level)
-    pairs = ((one, other),) if divergence.is_symmetric else ((one, other), (other, one))
-    values = [divergence.between(*pair, precision=BITS + _GUARD) for pair in pairs]
-    if all(value.upper <= bound for value in values):
-        return True
-    return False if any(value.lower > bound for value in values) else None
+    return _excess(divergence, power, level, bound).is_allowed
 
 
 def allowed_advantage(divergence: OutputDivergence, bound: Number) -> Bracket:

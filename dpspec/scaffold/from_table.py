@@ -25,7 +25,7 @@ from pathlib import Path
 import attrs
 import numpy as np
 
-from dpspec.base.errors import DpspecError, ParameterError, TableError, count, harmless
+from dpspec.base.errors import DpspecError, ParameterError, TableError, count, harmless, named
 from dpspec.base.files import check_regular, read_bytes
 from dpspec.base.params import did_you_mean, evolve, raise_all
 from dpspec.blocks.space import MEMBERS, Attribute
@@ -65,7 +65,7 @@ class Draft:
         layout: how the table lies on disk.
         uncovered: the attributes whose codebook is not known to name every value that occurs.
         bare: so many records at most have nothing in any column.
-        same: pairs of attributes that say the same of every record.
+        same: groups of attributes that say the same of every record.
         nested: the nestings that were found and are not settled: finer, coarser.
     """
 
@@ -77,7 +77,7 @@ class Draft:
     layout: TableLayout
     uncovered: tuple[str, ...] = ()
     bare: int = 0
-    same: tuple[tuple[str, str], ...] = ()
+    same: tuple[tuple[str, ...], ...] = ()
     nested: tuple[tuple[str, str], ...] = ()
 
     def attribute(self, name: str) -> Attribute:
@@ -88,21 +88,25 @@ class Draft:
     def warnings(self) -> tuple[str, ...]:
         """What whoever publishes the file has to know, a line each."""
         lost = [(name, why) for name, why in self.left_out if why != _UNASKED]
-        found = [f"column {harmless(name, keep='')!r} is left out: it {why}" for name, why in lost[:_SHOWN]]
+        found = [f"column '{harmless(name, keep='')}' is left out: it {why}" for name, why in lost[:_SHOWN]]
         if len(lost) > _SHOWN:
             found.append(f"{len(lost) - _SHOWN:,} more columns are left out: the file says why")
-        found += [
-            f"{harmless(one, keep='')} and {harmless(other, keep='')} say the same of every record" for one, other in self.same
-        ]
+        found += [f"{_all_of(group)} say the same of every record" for group in self.same]
         if self.bare:
             found.append(f"in up to {count(self.bare, 'record')} nothing stands at all: an empty line is no record, take it out")
-        found += [f"the codebook of {harmless(name, keep='')} may not name every value that occurs" for name in self.uncovered]
+        found += [f"the codebook of {named(name)} may not name every value that occurs" for name in self.uncovered]
         if self.layout.observed:
             found.append(
                 f"the categories of {count(len(self.layout.observed), 'attribute')} were read off the table: which values occur "
                 "is a fact about people, and is published with this file; give a codebook that was there before: --codebook"
             )
         return tuple(found)
+
+
+def _all_of(names: Sequence[str]) -> str:
+    """Some names in one phrase: `a, b, c and 15 more`."""
+    *first, last = [*map(named, names[:3]), f"{len(names) - 3:,} more"] if len(names) > 4 else list(map(named, names))
+    return f"{', '.join(first)} and {last}"
 
 
 _SHOWN = 20
@@ -135,7 +139,9 @@ def read_codebook(path: Path) -> Codebook:
         if column is None or value is None or None in row or set(row) - {"column", "value", "label"}:
             raise TableError(f"{path.name} line {place}", "is no line of a codebook", _CODEBOOK)
         if value in found.setdefault(column, {}):
-            raise TableError(f"{path.name} line {place}", f"names a value of {column} twice", "name each value once", value=value)
+            raise TableError(
+                f"{path.name} line {place}", f"names a value of {named(column)} twice", "name each value once", value=value
+            )
         found[column][value] = row.get("label") or value or ABSENT
     if not found:
         raise TableError(path.name, "is empty", _CODEBOOK)
@@ -215,7 +221,7 @@ def draft(path: Path, formats: Formats, *, columns: Sequence[str] = (), codebook
         if column.name in codebook and not covered:
             uncovered.append(name)
     if not attributes:
-        reasons = "; ".join(f"{harmless(name, keep='')!r} {why}" for name, why in left[:5])
+        reasons = "; ".join(f"{named(name)} {why}" for name, why in left[:5])
         raise TableError(
             path.name, f"has no column that can be an attribute ({reasons})", "write the file by hand: dpspec new spec"
         )
@@ -235,6 +241,8 @@ def _no_attribute(column: ColumnSeen, rows: int) -> str | None:  # noqa: PLR0911
         return "has no name"
     if not column.distinct:
         return "is empty"
+    if column.values is None and column.commas and column.commas + column.numbers + column.missing == rows:
+        return "holds numbers with a decimal comma: write them with a point"
     every_number = column.numbers + column.missing == rows
     if column.distinct == rows and rows > MOST_LISTED and (column.plain or not every_number):
         return "is different in each record, as an identifier is"
@@ -367,8 +375,9 @@ def _with_nestings(found: Draft, formats: Formats) -> Draft:
     full = [name for name in names if len(np.unique(table.codes[name])) == found.attribute(name).size]
     size = {name: found.attribute(name).size for name in full}
     lies = {(f, c) for f in full for c in full if f != c and size[f] >= size[c] and _parent_codes(table, f, c) is not None}
-    same = tuple((one, other) for one, other in sorted(lies) if one < other and (other, one) in lies)
-    twins = {name for pair in same for name in pair[1:]}
+    alike = dict.fromkeys(tuple(c for c in full if c == f or {(f, c), (c, f)} <= lies) for f in full)
+    same = tuple(group for group in alike if len(group) > 1)
+    twins = {name for group in same for name in group[1:]}
     strict = {(f, c) for f, c in lies if size[f] > size[c] and not {f, c} & twins}
     order = {name: place for place, name in enumerate(full)}
     direct = [
@@ -403,8 +412,8 @@ def with_nesting(found: Draft, formats: Formats, chosen: Sequence[tuple[str, str
         TableError: an attribute is none of the table, or its categories do not each lie in one of the other.
     """
     known = {a.name: a for a in found.attributes}
-    named = [a for a in found.attributes if any(a.name in pair for pair in chosen)]
-    table = _read(found, named, formats) if named else None
+    mentioned = [a for a in found.attributes if any(a.name in pair for pair in chosen)]
+    table = _read(found, mentioned, formats) if mentioned else None
     faults: list[DpspecError] = []
     for fine, coarse in chosen:
         lost = [name for name in (fine, coarse) if name not in known]
@@ -413,8 +422,8 @@ def with_nesting(found: Draft, formats: Formats, chosen: Sequence[tuple[str, str
             continue
         above = _parent_codes(table, fine, coarse)
         if above is None or fine == coarse or not known[fine].categories or -1 in above:
-            rule = f"do not each occur and lie in one {coarse} of the table"
-            faults.append(TableError(f"the categories of {fine}", rule, "leave this nesting out"))
+            rule = f"do not each occur and lie in one {named(coarse)} of the table"
+            faults.append(TableError(f"the categories of {named(fine)}", rule, "leave this nesting out"))
             continue
         labels = list(known[coarse].values())
         known[fine] = evolve(known[fine], within=coarse, parents=tuple(labels[place] for place in above))
@@ -457,7 +466,8 @@ def asked(found: Draft, ask: Callable[[str], bool | None]) -> tuple[list[tuple[s
         if fine in [pair[0] for pair in chosen]:
             continue
         sizes = f"{found.attribute(fine).size} in {found.attribute(coarse).size}"
-        answer = ask(f"Each {fine} lies in one {coarse} of the table ({sizes}). Is that so in every dataset, as in a geography?")
+        lies = f"Each {named(fine)} lies in one {named(coarse)} of the table ({sizes})"
+        answer = ask(f"{lies}. Is that so in every dataset, as in a geography?")
         if answer is None:
             return chosen, len(found.nested) - place
         if answer:

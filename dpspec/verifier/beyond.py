@@ -25,7 +25,8 @@ from dpspec.laws.enclosed import EnclosedLaw
 from dpspec.laws.law import Law
 from dpspec.verifier.apart import Clock
 from dpspec.verifier.automatic.aligned import NoisyLaw
-from dpspec.verifier.automatic.cells import CellName, CommonCells, NoCells
+from dpspec.verifier.automatic.boxes import NoCells
+from dpspec.verifier.automatic.cells import CellName, CommonCells
 from dpspec.verifier.derived import ONE_PAIR
 from dpspec.verifier.event import Asked, telling_event
 from dpspec.verifier.exhaustive import asked_of

@@ -47,7 +47,7 @@ from dpspec.grammar.mechanism import (
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.apart import Clock, Result, Returned, apart, note
 from dpspec.verifier.automatic import Sampler
-from dpspec.verifier.automatic.loops import prepare
+from dpspec.verifier.automatic.rewriting import prepare
 from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE, enumerate_law
 from dpspec.verifier.automatic.whole import ROUNDING, NoConstant, WholeProof, whole_tree
 from dpspec.verifier.beyond import exceeding_pair
@@ -576,8 +576,8 @@ class _Case:
         above = f"the space has more than {ENUMERATED} datasets"
         if readable(self.function) is None:
             return "its chances come from where enumeration does not see them"
-        if isinstance(self.function, AdaptedFunction) and self.function.dataset is not None:
-            return f"{above}, and no {self.function.dataset.name} stands for all of them at once"
+        if self._told_apart is not None:
+            return f"{above}, and no {self._told_apart.name} stands for all of them at once"
         ran = self._apart(lambda _: self._read_whole(), seconds=seconds)
         if ran.value is None:
             if not ran.late:
@@ -590,12 +590,25 @@ class _Case:
             return self._exceeded(found, laws)
         return self._confirmed(found, laws) if found.outcome is Outcome.VERIFIED else f"{above}, and {found.reason}"
 
+    @property
+    def _form(self) -> Callable[[Any], Any] | None:
+        """What the function is handed for a list of entries; None for the list."""
+        if not isinstance(self.function, AdaptedFunction) or self.function.dataset is None:
+            return None
+        return self.function.handed
+
+    @property
+    def _told_apart(self) -> DatasetAdapter | None:
+        """The form that it is handed a dataset in, where that is not made entry by entry and has no symbol for all at once."""
+        form = self.function.dataset if isinstance(self.function, AdaptedFunction) else None
+        return None if form is None or form.by_entry else form
+
     def _read_whole(self) -> tuple[Verdict | str, dict[Dataset, Any]]:
         """The verdict on all datasets, with the law that its tree has on some of them, the smallest among them."""
         function = cast("Function", readable(self.function))
         try:
-            tree = whole_tree(function, self.spec, most_paths=PATHS)
-            found = WholeProof.of(tree, self.spec).verdict(function, most_paths=PATHS)
+            tree = whole_tree(function, self.spec, most_paths=PATHS, form=self._form)
+            found = WholeProof.of(tree, self.spec).verdict()
         except (NoConstant, NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}
         listed = sorted(self._looked_at(), key=self.spec.space.order)
@@ -649,9 +662,9 @@ class _Case:
         def law_on(dataset: Dataset) -> Any:
             return sampler.law(dataset, space)
 
-        if not isinstance(self.function, AdaptedFunction):
+        if self._told_apart is None:
             with contextlib.suppress(NoConstant, NotEnumerableError, NoFormulaError):
-                tree = whole_tree(function, self.spec, most_paths=PATHS)
+                tree = whole_tree(function, self.spec, most_paths=PATHS, form=self._form)
                 law_on = law_on if tree.chances else tree.on
         found = exceeding_pair(law_on, self.spec, seed=self.sampling.seed, seconds=0.9 * seconds)
         return None if isinstance(found, str) else (found[0], {dataset: law_on(dataset) for dataset in found[1]})

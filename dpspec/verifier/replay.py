@@ -22,6 +22,7 @@ from dpspec.base.errors import MissingKeyError, NotWritableError, SpecFileError,
 from dpspec.base.exact import Bracket, Number, number
 from dpspec.base.files import read_bytes, write_whole
 from dpspec.base.params import build
+from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.extension.hooks import Provenance, Registry
 from dpspec.grammar.mechanism import Mechanism
@@ -154,16 +155,18 @@ def keep_witness(obligation: Obligation, document: SpecDocument, directory: Path
 
 
 @attrs.frozen(kw_only=True)
-class Replay:
+class Replay(Showable):
     """What became of a witness.
 
     Args:
+        path: the file.
         recorded: the witness in the file.
         spec: the specification that it is held against.
         verdict: the judgement of its two datasets today.
         event: the recorded event with its probabilities of today; None where the file has none as data.
     """
 
+    path: str
     recorded: Witness
     spec: PrivacySpec
     verdict: Verdict
@@ -200,11 +203,6 @@ class Replay:
         shows = "still proves the refutation" if self.event.proves else "does not prove a refutation by itself"
         left, right = (end.outward(6) for end in (self.event.left, self.event.right))
         return f"{self.event.text} has probability {left} at x and {right} at x' now, and {shows}"
-
-    def __str__(self) -> str:
-        found = self.verdict.witness
-        text = f"{self.outcome.value}: {self.sentence}" if found is None else f"{self.sentence}: {found}"
-        return f"{text}; the recorded event: {self.event_in_words}" if self.event is not None else text
 
 
 def replay(
@@ -252,7 +250,7 @@ def replay(
     if made is None:
         made = verify_claim(mechanism, spec, datasets=(left, right), registry=registry, progress=progress, **fresh)
     event = _event_today(recorded, spec, mechanism, made, fresh)
-    return Replay(recorded=recorded, spec=spec, verdict=made, event=event)
+    return Replay(path=str(path), recorded=recorded, spec=spec, verdict=made, event=event)
 
 
 def _event_today(

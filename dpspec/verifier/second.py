@@ -195,6 +195,10 @@ class Recorder(np.random.Generator):
         """Start a run; whether draws of `geometric` are written down, too."""
         self.drawn, self._geometric = [], geometric
 
+    def write(self, value: float | None) -> None:
+        """A draw of a generator that is made of this one."""
+        self.drawn.append(value)
+
     def _written(self, values: Any, loc: Any = 0.0) -> Any:
         centers = np.broadcast_to(np.asarray(loc, dtype=float), np.shape(values)).ravel()
         self.drawn += [float(value) - float(center) for value, center in zip(np.ravel(values), centers, strict=True)]

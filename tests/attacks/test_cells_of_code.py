@@ -22,7 +22,8 @@ from dpspec.base.exact import ln
 from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.vectors import IntegerCounts
 from dpspec.verifier.automatic.aligned import NoisyLaw
-from dpspec.verifier.automatic.cells import NoCells, half_line, in_cells, slots_of
+from dpspec.verifier.automatic.boxes import NoCells, half_line
+from dpspec.verifier.automatic.cells import in_cells, slots_of
 from dpspec.verifier.automatic.noise import Affine, Applied, NoiseDraw, Plain
 from dpspec.verifier.automatic.sampler import enumerate_law
 from dpspec.verifier.entry import verify_claim

@@ -94,12 +94,6 @@ def test_faults_are_those_of_check(specs):
     assert (found.code, found.is_error) == ("no-number", False)
 
 
-def test_a_missing_library_is_one_line(run, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pygls.lsp.server", None)
-    done = run("lsp")
-    assert (done.code, done.err) == (4, 'pygls: is not installed: pip install "dpspec[lsp]"\n')
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_client_gets_answers_over_the_streams(specs, tmp_path):
@@ -143,16 +137,19 @@ def test_a_client_gets_answers_over_the_streams(specs, tmp_path):
         place = lsp.Position(line=line, character=lines[line].index("randomised") + 2)
         here = lsp.TextDocumentIdentifier(uri=uri)
         hover = await client.text_document_hover_async(lsp.HoverParams(text_document=here, position=place))
+        at_key = lsp.Position(line=next(i for i, row in enumerate(lines) if row.startswith("length")), character=2)
+        told_of_key = await client.text_document_hover_async(lsp.HoverParams(text_document=here, position=at_key))
         offered = await client.text_document_completion_async(lsp.CompletionParams(text_document=here, position=place))
         await client.shutdown_async(None)
         client.exit(None)
         await client.stop()
-        return line, lines, hover, offered
+        return lines, hover, told_of_key, offered
 
-    _, lines, hover, offered = asyncio.run(talk())
+    lines, hover, told_of_key, offered = asyncio.run(talk())
     assert not told[0].diagnostics
     (fault,) = told[1].diagnostics
     assert 'type = "mlt"' in lines[fault.range.start.line]
     assert "did you mean mult" in fault.message
     assert "Warner" in hover.contents.value or "randomised-response" in hover.contents.value
     assert "geometric" in [item.label for item in offered.items]
+    assert told_of_key.contents.value == "**length**: integer in [1, inf), required\n\nn, the number of positions."

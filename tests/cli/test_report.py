@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html.parser
 import itertools
+import random
 import re
 from pathlib import Path
 
@@ -140,6 +141,35 @@ def test_broken_files_keep_their_place_with_their_error(run, response, tmp_path)
     text = (tmp_path / "r.md").read_text(encoding="utf-8")
     assert "could not be judged" in text
     assert "<script>" not in text
+
+
+BROKEN = {
+    "not TOML": (b'schema = 1\nid = "x\n', ":2: TOML: "),
+    "binary": (random.Random(1).randbytes(3000), ":1: text: is not UTF-8"),
+    "empty": (b"", ":1: schema: is missing"),
+    "of a plugin that is not there": (None, ": mechanism=stranger:secret: is not registered"),
+    "with control characters": (b'schema = 1\nid = "\x1b[31m"\n', ":2: TOML: "),
+}
+
+
+def test_every_kind_of_broken_file_is_told_on_a_line_of_its_own(run, response, tmp_path):
+    paths = []
+    for place, (content, _) in enumerate(BROKEN.values()):
+        path = tmp_path / f"broken-{place}.dpspec.toml"
+        path.write_bytes(
+            response().read_bytes().replace(b'"randomised-response"', b'"stranger:secret"') if content is None else content
+        )
+        paths.append(path)
+    ran = run("report", *paths, tmp_path / "absent.dpspec.toml", "--out", tmp_path / "r.html")
+    assert (ran.code, ran.out.splitlines()[-1]) == (2, "6 files: 6 invalid")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "\x1b" not in page
+    told = check(page).words
+    for path, (_, said) in zip(paths, BROKEN.values(), strict=True):
+        assert [line for line in told if path.name in line and said in line], (path.name, said)
+    assert any("does not exist: check the path" in line for line in told)
+    assert run("site", *paths, "--out", tmp_path / "site").code == 2
+    assert len(list((tmp_path / "site").glob("*.html"))) == len(paths) + 1
 
 
 def test_a_title_of_10000_letters_and_of_all_scripts_is_no_wider_than_the_page(run, response, tmp_path):

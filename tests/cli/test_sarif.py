@@ -254,12 +254,54 @@ def test_completion_in_shells(shell, typed, offered):
         ("examples rand", "randomised-response"),
         ("risk x.toml --attacker test", "tester"),
         ("explain zcd", "zCDP"),
+        ("explain x.toml --audience public --language d", "de"),
+        ("curve x.toml --panel p", "posterior"),
     ],
 )
 def test_registered_names_are_completed(typed, offered):
     words = ["dpspec", *typed.split(" ")]
     asked = {"_DPSPEC_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
     assert offered in CliRunner().invoke(main, [], prog_name="dpspec", env=asked).stdout
+
+
+BASH = """
+eval "$(_DPSPEC_COMPLETE=bash_source dpspec)"
+complete -p dpspec
+COMP_WORDS=(dpspec check specs/o) COMP_CWORD=2 COMPREPLY=()
+_dpspec_completion dpspec specs/o check
+echo "${COMPREPLY[@]}"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash on PATH")
+def test_a_real_bash_completes(tmp_path):
+    """The line of the documentation, then what bash does when the key is pressed."""
+    assert BASH.splitlines()[1] in (ROOT / "docs" / "where-people-work.md").read_text(encoding="utf-8")
+    program = Path(sys.executable).with_name("dpspec")
+    if not program.exists():
+        pytest.skip("dpspec is no program of this environment")
+    (tmp_path / "specs").mkdir()
+    for name in ("one.dpspec.toml", "other.csv"):
+        (tmp_path / "specs" / name).touch()
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", BASH], cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["complete -o nosort -F _dpspec_completion dpspec", "specs/one.dpspec.toml"]
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("shell", "registers"),
+    [("bash", "complete -o nosort -F _dpspec_completion dpspec"), ("zsh", "compdef _dpspec_completion dpspec"),
+     ("fish", 'complete --no-files --command dpspec --arguments "(_dpspec_completion)"')],
+)  # fmt: skip
+def test_the_script_of_each_shell_is_made(shell, registers):
+    done = CliRunner().invoke(main, [], prog_name="dpspec", env={"_DPSPEC_COMPLETE": f"{shell}_source"})
+    assert done.exit_code == 0
+    assert registers in done.stdout
+    assert f"_DPSPEC_COMPLETE={shell}_source dpspec" in (ROOT / "docs" / "where-people-work.md").read_text(encoding="utf-8")
 
 
 def test_specification_files_are_completed(tmp_path, monkeypatch):

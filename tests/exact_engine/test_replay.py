@@ -49,7 +49,7 @@ def test_a_witness_replays(file: Path) -> None:
     found = replay(file)
     assert found.outcome is Outcome.REFUTED
     assert found.is_unchanged
-    assert str(found).startswith("refuted, as recorded: x = (0, 0, 0)")
+    assert "refuted, as recorded\n" in str(found)
 
 
 def test_a_mended_mechanism_is_no_longer_refuted(file: Path) -> None:

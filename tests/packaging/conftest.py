@@ -94,17 +94,22 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def clean(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clean]:
-    """`dpspec[standard]` from wheels alone, outside the checkout; third-party libraries are linked in, one by one."""
-    home, work = tmp_path_factory.mktemp("clean"), tmp_path_factory.mktemp("work")
+def environment_without_dpspec(home: Path, work: Path) -> Clean:
+    """An environment in which third-party libraries are linked, one by one, and nothing else is."""
     venv.create(home, symlinks=True, with_pip=False)
-    environment = Clean(home, work)
     inside = next((home / "lib").glob("python*/site-packages"))
     outside = Path(sys.modules["attrs"].__file__ or "").parents[1]
     for library in outside.iterdir():
         if not library.name.startswith(NOT_LINKED) and library.suffix != ".pth":
             (inside / library.name).symlink_to(library)
+    return Clean(home, work)
+
+
+@pytest.fixture(scope="session")
+def clean(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clean]:
+    """`dpspec[standard]` from wheels alone, outside the checkout."""
+    home, work = tmp_path_factory.mktemp("clean"), tmp_path_factory.mktemp("work")
+    environment = environment_without_dpspec(home, work)
     options = ["--quiet", "--no-index", "--find-links", str(wheels), "--disable-pip-version-check"]
     subprocess.run(
         [sys.executable, "-m", "pip", "--python", str(home), "install", *options, "dpspec[standard]"],

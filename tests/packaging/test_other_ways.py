@@ -1,11 +1,15 @@
 """The conda recipe and the container file say what pyproject.toml says; they are built elsewhere. The example is built here."""
 
+import json
 import re
+import shlex
 import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
+
+from tests.packaging.conftest import environment_without_dpspec
 
 ROOT = Path(__file__).parents[2]
 PACKAGING = ROOT / "packaging"
@@ -29,6 +33,59 @@ def test_the_recipe_has_the_version_and_the_dependencies_of_the_projects():
     assert recipe["build"]["python"]["entry_points"] == [f"dpspec = {PROJECTS[0]['scripts']['dpspec']}"]
     assert set(recipe["tests"][0]["python"]["imports"]) == {name.replace("-", "_") for name in OWN}
     assert (recipe["about"]["license"], recipe["about"]["license_file"]) == (PROJECTS[0]["license"], "LICENSE")
+
+
+@pytest.mark.slow
+def test_the_script_of_the_recipe_installs_what_its_tests_ask_for(tmp_path):
+    """The recipe's own lines, in an environment that has what its `host` and `run` have; only conda is not there."""
+    yaml = pytest.importorskip("yaml")
+    recipe = yaml.safe_load((PACKAGING / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
+    source = tmp_path / "source"
+    assert (PACKAGING / "conda" / recipe["source"]["path"]).resolve() == ROOT
+    shutil.copytree(
+        ROOT, source, ignore=shutil.ignore_patterns(".*", "__pycache__", "out", "tests", "docs", "specs", "benchmarks")
+    )
+    assert (source / recipe["about"]["license_file"]).is_file()
+    environment = environment_without_dpspec(tmp_path / "home", source)
+    for line in recipe["build"]["script"]:
+        program, *words = shlex.split(line.replace("${{ PYTHON }}", "python"))
+        done = environment.run(program, *words, PIP_NO_INDEX="1", PIP_DISABLE_PIP_VERSION_CHECK="1")
+        assert done.code == 0, done.err
+    environment.work = tmp_path
+    python, script = recipe["tests"]
+    done = environment.run("python", "-c", "\n".join(f"import {name}" for name in python["python"]["imports"]))
+    assert (done.code, done.err) == (0, "")
+    for line in script["script"]:
+        assert environment.run(*shlex.split(line)).code == 0, line
+
+
+def test_the_container_copies_and_runs_what_there_is():
+    """Each instruction of the file, in order: what is copied and installed is in the checkout, and what is run is installed."""
+    text = (PACKAGING / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line.split(maxsplit=1) for line in text.splitlines() if line and not line.startswith("#")]
+    assert [word for word, _ in lines] == ["FROM", "WORKDIR", "COPY", "RUN", "RUN", "USER", "WORKDIR", "ENTRYPOINT", "CMD"]
+    said = [rest for _, rest in lines]
+    *copied, target = said[2].split()
+    assert target == "."
+    assert all((ROOT / name).exists() for name in copied)
+    install, clear = said[3].split("&&")
+    assert clear.split() == ["rm", "-rf", said[1]]
+    words = shlex.split(install)
+    assert words[:3] == ["pip", "install", "--no-cache-dir"]
+    assert (ROOT / words[words.index("-c") + 1]).is_file()
+    folders = [word for word in words[words.index("-c") + 2 :] if word == "." or "/" in word]
+    assert len(folders) == len(OWN)
+    assert all((ROOT / folder / "pyproject.toml").is_file() for folder in folders)
+    others = {word.lower() for word in words[words.index("-c") + 2 :]} - set(folders)
+    assert others == {"pyyaml"}
+    assert said[4].split()[-1] == said[5]
+    assert json.loads(said[7])[0] in PROJECTS[0]["scripts"]
+    assert json.loads(said[8]) == ["--help"]
+
+
+def test_what_was_tried_is_said():
+    text = " ".join((PACKAGING / "README.md").read_text(encoding="utf-8").split())
+    assert "No conda package and no image was built" in text
 
 
 def test_the_container_installs_every_distribution_at_its_pins():

@@ -22,6 +22,7 @@ WITHOUT_A_COMMAND = {
     "read": "what `check` reads, as an object",
     "spec": "five blocks put together in Python",
     "order": "`compare` of more than two files",
+    "replay": "`verify --replay`",
     "yardsticks": "`compare --yardstick`",
     "installed": "what `plugins` lists, as an object",
     "load_plugins": "plugins for tests",
@@ -100,6 +101,25 @@ def test_what_is_written_is_told(tmp_path, run) -> None:
     with pytest.raises(dp.DpspecError, match="exists"):
         dp.new_spec("mine", tmp_path)
     assert run("new", "spec", "mine", "--dir", tmp_path).code == 2
+
+
+def test_a_witness_is_replayed_as_the_command_does(tmp_path, run) -> None:
+    wrong = tmp_path / "wrong.dpspec.toml"
+    wrong.write_text(RESPONSE.read_text(encoding="utf-8").replace('epsilon = "ln(3)"', "epsilon = 1"), encoding="utf-8")
+    assert run("verify", wrong, "--witnesses", tmp_path / "found").code == 1
+    path = min((tmp_path / "found").iterdir())
+    found = dp.replay(path)
+    ran = run("verify", "--replay", path)
+    assert (ran.out.rstrip("\n"), ran.code) == (str(found), 1)
+    assert json.loads(run("verify", "--replay", path, "--format", "json").out) == found.to_dict()
+    assert found.is_unchanged
+    assert "still refuted" in found._repr_html_()
+    mended = dp.replay(path, dp.randomised_response(keep_probability="2/3"))
+    assert mended.outcome is dp.Outcome.VERIFIED
+    assert "no longer refutes the claim" in str(mended)
+    assert dp.replay(path, against=RESPONSE).outcome is dp.Outcome.VERIFIED
+    with pytest.raises(dp.DpspecError, match="is not JSON"):
+        dp.replay(RESPONSE)
 
 
 def test_a_file_is_looked_at_once_and_may_be_a_path() -> None:

@@ -5,14 +5,24 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
 import urllib.request
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def _ended(process):
+    """The browser and the processes that it started are gone."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 class Browser:
@@ -24,42 +34,52 @@ class Browser:
     """
 
     def __enter__(self):
-        self.home = tempfile.mkdtemp()
-        words = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
-                 f"--user-data-dir={self.home}", "--disable-extensions", "--no-first-run", "about:blank"]  # fmt: skip
-        self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        port = Path(self.home) / "DevToolsActivePort"
-        deadline = time.monotonic() + 60
-        while not (port.exists() and port.read_text().strip()) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        number = port.read_text().split()[0]
-        with urllib.request.urlopen(f"http://127.0.0.1:{number}/json") as answer:
-            pages = [page for page in json.load(answer) if page["type"] == "page"]
-        self.loop = asyncio.new_event_loop()
-        self.socket = self.loop.run_until_complete(self._connect(pages[0]["webSocketDebuggerUrl"]))
-        self.last = 0
-        self.said, self.asked = [], []
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.ask(f"{domain}.enable")
+        with ExitStack() as opened:  # what was opened before a fault is closed again
+            home = Path(opened.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
+            address = self._started(home, opened)
+            self.loop = asyncio.new_event_loop()
+            opened.callback(self.loop.close)
+            self.socket = self.loop.run_until_complete(self._connect(address))
+            opened.callback(lambda: self.loop.run_until_complete(self._close()))
+            self.last = 0
+            self.said, self.asked = [], []
+            for domain in ("Page", "Runtime", "Log", "Network"):
+                self.ask(f"{domain}.enable")
+            self.opened = opened.pop_all()
         return self
+
+    def __exit__(self, *_):
+        self.opened.close()
+
+    @staticmethod
+    def _started(home, opened):
+        """Start the browser; where its page is spoken to."""
+        words = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
+                 f"--user-data-dir={home}", "--disable-extensions", "--no-first-run", "about:blank"]  # fmt: skip
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        opened.callback(_ended, process)
+        port = home / "DevToolsActivePort"
+        deadline = time.monotonic() + 60
+        while not (port.exists() and port.read_text().strip()):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"the browser did not start (exit code {process.poll()})")
+            time.sleep(0.05)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port.read_text().split()[0]}/json", timeout=60) as answer:
+            return next(page["webSocketDebuggerUrl"] for page in json.load(answer) if page["type"] == "page")
 
     async def _connect(self, address):
         from tornado.websocket import websocket_connect
 
         return await websocket_connect(address, max_message_size=1 << 28)
 
+    async def _close(self):
+        self.socket.close()
+
     async def _write(self, text):
         await self.socket.write_message(text)
 
     async def _read(self):
         return await asyncio.wait_for(self.socket.read_message(), 60)
-
-    def __exit__(self, *_):
-        self.socket.close()
-        self.loop.close()
-        self.process.kill()
-        self.process.wait()
-        shutil.rmtree(self.home, ignore_errors=True)
 
     def ask(self, method, **parameters):
         """One command, and its result; what the page says on the way is kept in `said`."""

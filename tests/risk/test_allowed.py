@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import attrs
 import pytest
-from dpspec_divergences import FDivergence, Renyi
+from dpspec_divergences import DNor, FDivergence, Renyi
 
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import Bracket, ln, number
@@ -47,6 +47,23 @@ def test_both_orders_are_within_the_bound_and_a_little_more_power_is_not(diverge
 
     assert farther_order(power.lower.as_fraction()).lower <= bound
     assert farther_order(power.upper.as_fraction() + STEP).upper > bound
+
+
+@pytest.mark.parametrize("level", ["1/1000000", "1/1000", "1/20", "1/2", "999/1000"])
+@pytest.mark.parametrize("bound", ["1/50", "1", "3"])
+@pytest.mark.parametrize("bits", [16, 48])
+def test_concentrated_privacy_is_narrowed_in_few_steps(monkeypatch, level: str, bound: str, bits: int) -> None:
+    """Halving alone takes as many steps as bits; the bracket is as narrow as asked, and each end is proved by a pair of laws."""
+    asked: list[int] = []
+    between = DNor.between
+    monkeypatch.setattr(DNor, "between", lambda *laws, **bits: (asked.append(1), between(*laws, **bits))[1])
+    power = allowed_power(DNor(), number(bound), level, bits=bits)
+    assert len(asked) <= 13 + bits // 6
+    low, high = power.lower.as_fraction(), power.upper.as_fraction()
+    assert high - low <= Fraction(1, 2 ** min(bits, 45))
+    held = FiniteLaw.bernoulli(level)
+    assert DNor().between(FiniteLaw.bernoulli(low), held).lower <= number(bound)
+    assert high == 1 or DNor().between(FiniteLaw.bernoulli(high), held).upper >= number(bound)
 
 
 def test_the_order_that_binds_may_be_the_second() -> None:

@@ -11,7 +11,20 @@ from dpspec.base.errors import NotInSpaceError, ParameterError
 from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.space import presented
 from dpspec.verifier.expression import Endless, Outcomes, Raised, atom, written
-from dpspec.verifier.sampled.events import Atoms, Both, Combination, Extreme, Ranges, Remainder, Shapes, both, merged
+from dpspec.verifier.sampled.events import (
+    WHOLE,
+    Atoms,
+    Both,
+    Combination,
+    Extreme,
+    Ranges,
+    Remainder,
+    Shapes,
+    Whole,
+    both,
+    merged,
+    projections,
+)
 from tests.verify.toys import block
 
 ODD = [
@@ -117,3 +130,16 @@ def test_other_things_are_no_datasets(value):
 def test_bad_values_are_refused(values):
     with pytest.raises(ParameterError):
         ValueLists(values=values)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 30])
+def test_every_number_that_is_looked_at_has_words_and_is_the_same_read_from_its_data(count):
+    rng = np.random.default_rng(count)
+    matrix = np.round(rng.normal(size=(40, count)) * 3) / 2
+    shape, outputs = ("list", *(("float",),) * count), [list(map(float, row)) for row in matrix]
+    outcomes = Outcomes.of(outputs)
+    for projection in [*projections(matrix), *map(Whole, WHOLE)]:
+        event = Ranges(shape, count, projection, ((0.5, 3.0),))
+        assert str(event).strip()
+        assert "{" not in str(event)
+        assert sum(map(event.expression.holds, outputs)) == event.count(outcomes), str(event)

@@ -1,17 +1,21 @@
 """Pairs of spaces that count over cells: inside one universe, whatever the space, and never by listing too much."""
 
+import math
+
 import numpy as np
 import pytest
 from dpspec_divergences import UserMetric
 
+import dpspec as dp
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import ContingencyTables, Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import IntegerCounts
-from dpspec.verifier.sampled.calls import datasets, pairs
+from dpspec.verifier.sampled.calls import Calls, datasets, pairs
 from dpspec.verifier.sampled.engine import refute
+from dpspec.verifier.sampled.rays import jumping_pairs
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import claim
 
@@ -115,3 +119,42 @@ def test_answers_that_move_apart_are_found_in_every_order_of_coordinates(order):
         return int(all((a > 0) == (place in up) for place, a in enumerate(q))) if rng.random() < 0.5 else 0
 
     assert refute(needle, spec, draws=150_000).outcome is Outcome.REFUTED
+
+
+# --- rays ------------------------------------------------------------------------------------------
+
+
+def jumps(function, space, metric="symmetric-difference"):
+    claim = dp.spec(space=space, distance=metric, standard="pure", epsilon=1)
+    calls = Calls(function=function, space=claim.space, claim="rays", seed=0, draws=1 << 30)
+    return [(pair.left, pair.right) for pair in jumping_pairs(calls, claim)]
+
+
+def small_counter(dataset, rng):
+    return int(np.int8(len(dataset) % 256 - 256 * (len(dataset) % 256 > 127))) + rng.laplace()
+
+
+def raises_at_last(dataset, rng):
+    weight = math.exp(-4.0 * len(dataset))
+    return rng.random() if weight else 1 // 0
+
+
+def test_a_counter_that_wraps_is_seen_where_it_wraps():
+    found = jumps(small_counter, dp.value_lists(values=[0, 1]))
+    assert any(len(left) % 256 == 127 and len(right) == len(left) + 1 for left, right in found)
+
+
+def test_an_error_beyond_a_length_is_seen_at_that_length():
+    assert ((0,) * 186, (0,) * 187) in jumps(raises_at_last, dp.value_lists(values=[0, 1]))
+
+
+def test_answers_that_are_cut_to_a_byte_are_seen_in_vectors():
+    def cut(answers, rng):
+        return [int(np.array(one).astype(np.int8)) + rng.laplace() for one in answers]
+
+    found = jumps(cut, dp.integer_counts(length=2), "l-infinity")
+    assert any(left[0] % 256 == 127 and right[0] == left[0] + 1 for left, right in found)
+
+
+def test_a_plain_count_jumps_nowhere():
+    assert not jumps(lambda dataset, rng: len(dataset) + rng.laplace(), dp.value_lists(values=[0, 1]))

@@ -11,7 +11,7 @@ import pytest
 from numpy.random import Generator
 
 from dpspec.base.exact import ln
-from dpspec.verifier.automatic.loops import _both
+from dpspec.verifier.automatic.rewriting import _both
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import bits_spec, response

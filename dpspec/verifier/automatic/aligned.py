@@ -18,13 +18,13 @@ an end of T_x' with the same chance and output, different ends going to differen
 
     P_x(S) = sum over l of the integral over its region of 1[output in S] f(w)  <=  e^K P_x'(S),
 
-K the largest over l of sum_i |delta_l,i| / scale_i for Laplace noise, and for exponential noise, whose shifts must not be
-negative.
+K the largest over l of sum_i |delta_l,i| / scale_i for Laplace noise, and for exponential and Gumbel noise, whose shifts must not
+be negative.
 
 *Proof.* f(w) <= e^K f(w + delta_l), the shifted region of l lies in that of its partner with the same output, and the regions
 of T_x' are disjoint (Dwork and Roth 2014, Theorem 3.23 and Claim 3.9, for the sparse vector technique and the noisy
-maximum). A pair of laws whose log-ratios lie between -K' and K can be simulated from two coins (Kairouz, Oh and Viswanath
-2015).
+maximum). For Gumbel noise f(w) / f(w + delta) = exp(delta - e^-w (1 - e^-delta)), at most e^delta for delta >= 0. A pair of
+laws whose log-ratios lie between -K' and K can be simulated from two coins (Kairouz, Oh and Viswanath 2015).
 
 The least cost is a linear program. Its solution in doubles is rounded to fractions and then checked exactly.
 
@@ -399,7 +399,9 @@ def _cost(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Fraction | None:
     return max(known) if known and len(known) == len(costs) else None
 
 
-_PER_SCALE = ("laplace", "exponential")
+_PER_SCALE = ("laplace", "exponential", "gumbel")
+_UPWARDS = ("exponential", "gumbel")
+"""Noise that costs by / scale when it is moved up, and has no bound when it is moved down."""
 
 
 def least_cost(one: Branch, other: Branch) -> Fraction | None:
@@ -432,7 +434,7 @@ def cheapest_shift(asked: tuple[AskedOfShift, ...]) -> Fraction | None:
         moved = sum((factor * shift[noise] for noise, factor in terms), Fraction(0))
         if (sense <= 0 and moved > room) or (sense >= 0 and moved < room):
             return None
-    if any(noise.kind == "exponential" and by < 0 for noise, by in shift.items()):
+    if any(noise.kind in _UPWARDS and by < 0 for noise, by in shift.items()):
         return None
     return sum((abs(by) / noise.size for noise, by in shift.items()), Fraction(0))
 
@@ -449,7 +451,7 @@ def _cheapest(asked: Sequence[AskedOfShift], noises: Sequence[NoiseDraw]) -> dic
         whole = [*row, *(-entry for entry in row)]
         upper += [(whole, float(room))] if sense <= 0 else []
         upper += [([-entry for entry in whole], -float(room))] if sense >= 0 else []
-    bounds = [(0, None)] * len(noises) + [(0, 0 if noise.kind == "exponential" else None) for noise in noises]
+    bounds = [(0, None)] * len(noises) + [(0, 0 if noise.kind in _UPWARDS else None) for noise in noises]
     found = linprog(prices, A_ub=[row for row, _ in upper] or None, b_ub=[room for _, room in upper] or None, bounds=bounds)
     if found.x is None:
         return dict.fromkeys(noises, Fraction(0))

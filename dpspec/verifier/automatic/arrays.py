@@ -15,6 +15,8 @@ entry to keep it or leave it out, makes a sample, in which each entry is by itse
 
 from __future__ import annotations
 
+import collections
+import copy
 import dis
 import functools
 import math
@@ -37,6 +39,7 @@ from dpspec.verifier.automatic.noise import (
     NoiseDraw,
     NoisyNumber,
     array_of,
+    largest_of_counts,
     one_by_one,
 )
 from dpspec.verifier.automatic.path import RandomPath
@@ -96,6 +99,12 @@ def _largest(values: Any, *, least: bool = False) -> int:
     return one_by_one(parts, least=least)
 
 
+def _extreme(values: Any, *, least: bool) -> Any:
+    parts = _listed(values)
+    known = largest_of_counts(parts, least=least)
+    return parts[_largest(values, least=least)] if known is None else known
+
+
 def _clipped(value: Any, low: Any, high: Any) -> Any:
     if type(value) is np.ndarray:
         return array_of([_clipped(part, low, high) for part in _listed(value)], value.shape)
@@ -138,10 +147,10 @@ def _python(value: Any) -> Any:
 _OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "argmax": lambda a: np.int64(_largest(a)),
     "argmin": lambda a: np.int64(_largest(a, least=True)),
-    "max": lambda a: _listed(a)[_largest(a)],
-    "amax": lambda a: _listed(a)[_largest(a)],
-    "min": lambda a: _listed(a)[_largest(a, least=True)],
-    "amin": lambda a: _listed(a)[_largest(a, least=True)],
+    "max": lambda a: _extreme(a, least=False),
+    "amax": lambda a: _extreme(a, least=False),
+    "min": lambda a: _extreme(a, least=True),
+    "amin": lambda a: _extreme(a, least=True),
     "clip": _clipped,
     "sum": _summed,
     "mean": lambda a: _summed(a) / np.int64(len(_listed(a))),
@@ -434,6 +443,19 @@ def _bins(listed: WholeList, least: int) -> Any:
     return found
 
 
+def _histogram(listed: WholeList, bins: Any = 10, range: Any = None) -> tuple[Any, Any]:
+    """np.histogram, where the data do not decide where the bins end."""
+    if isinstance(bins, str) or (np.ndim(bins) == 0 and range is None):
+        listed._refuse("was counted in bins that depend on the entries")
+    known = [LEFT_OUT if kind is LEFT_OUT else np.histogram([kind], bins=bins, range=range) for kind in listed.kinds]
+    edges = np.histogram([], bins=bins, range=range)[1]
+    found = np.empty(len(edges) - 1, dtype=object)
+    for place in np.arange(len(found)):
+        parts = [one if one is LEFT_OUT else int(one[0][place]) for one in known]
+        found[place] = attrs.evolve(listed, is_array=False).total(parts).retyped(np.int64(1))
+    return found, edges
+
+
 def of_listed(  # noqa: PLR0911 (one line per function)
     function: Any, name: str, args: Sequence[Any], options: dict[str, Any]
 ) -> Any:
@@ -450,8 +472,12 @@ def of_listed(  # noqa: PLR0911 (one line per function)
     of_numpy = getattr(function, "__module__", None) == "numpy" or isinstance(function, np.ufunc)
     if function is len and len(args) == 1:
         return first.size()
+    if function is collections.Counter and len(args) == 1 and not options and not first.is_array:
+        return GrownCounts.of(first)
     if of_numpy and name in ("array", "asarray") and len(args) <= 2 and options.keys() <= {"dtype"}:
         return first.array(*args[1:], **options)
+    if of_numpy and name == "histogram" and len(args) <= 2 and options.keys() <= {"bins", "range"}:
+        return _histogram(first, *args[1:], **options)
     if of_numpy and name == "bincount" and len(args) == 1 and options.keys() == {"minlength"}:
         return _bins(first, options["minlength"])
     if options or not of_numpy:
@@ -472,13 +498,15 @@ def _sums(table: WholeList, name: str) -> Any:
 
 @attrs.frozen(eq=False)
 class WholeListMethod:
-    """A method of a list or an array of the dataset."""
+    """A method of a list or an array of the dataset, or of a counter of its entries."""
 
-    listed: WholeList
+    listed: WholeList | GrownCounts
     name: str
 
     def __call__(self, *args: Any) -> Any:
         listed = self.listed
+        if isinstance(listed, GrownCounts):
+            return listed.get(*args) if self.name == "get" else listed.refused()
         if self.name == "count" and not listed.is_array and len(args) == 1:
             return listed.count(*args)
         if listed.is_array and self.name in ("sum", "mean") and not args:
@@ -488,6 +516,48 @@ class WholeListMethod:
         return listed.refused(self.name)
 
 
+@attrs.frozen(eq=False, repr=False)
+class GrownCounts:
+    """How often each value occurs: a counter, or a dict that was filled entry by entry. Which keys it has, the data decide.
+
+    Args:
+        path: the run.
+        counts: the number of each value that may occur.
+        missing: what is there for others; None for a dict, which is only asked by `get` with a 0.
+    """
+
+    path: RandomPath
+    counts: dict[Any, Any]
+    missing: int | float | None = 0
+
+    @classmethod
+    def of(cls, listed: WholeList) -> GrownCounts:
+        """Counter(listed)."""
+        return cls(listed.path, {kind: listed.count(kind) for kind in listed.kinds if kind is not LEFT_OUT})
+
+    def __getitem__(self, key: Any) -> Any:
+        if self.missing is None or type(key) is NoisyNumber:
+            self._other()
+        return self.counts.get(key, self.missing)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Its method of that name, where it says the same of a value that does not occur."""
+        if type(default) is not int or default or type(self.missing) is float or type(key) is NoisyNumber:
+            self._other()
+        return self.counts.get(key, 0)
+
+    def refused(self) -> NoReturn:
+        """End the run, which asked for something else."""
+        self._other()
+
+    def _other(self, *_: Any) -> NoReturn:
+        rule = "was asked for more than the numbers of given values, which depends on which of them occur"
+        self.path.refuse(NotEnumerableError("a counter", rule, "start from all values, or have it sampled"))
+
+    __iter__ = __contains__ = __len__ = __bool__ = __eq__ = __hash__ = __setitem__ = __delitem__ = __or__ = __add__ = _other
+    __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = __sub__ = __and__ = __reversed__ = _other
+
+
 @attrs.frozen
 class SymbolicDataset:
     """All datasets of a space at once.
@@ -495,13 +565,22 @@ class SymbolicDataset:
     Args:
         kinds: of a list, what an entry may be; of counts, the cells.
         is_counts: whether the dataset is written as a list of its counts.
+        handed: what the code gets for an entry of each kind, where that is something else, as a list or an array.
+        largest: how large a count, or a number or its opposite, may be; None without a limit.
     """
 
     kinds: tuple[Any, ...]
     is_counts: bool
+    handed: Any = None
+    largest: int | None = None
 
     def at(self, path: RandomPath) -> Any:
         """What the code gets in a run."""
+        path.largest = self.largest
         symbols = [NoiseDraw(-place - 1, COUNT, Fraction(0)) for place in range(len(self.kinds))]
         counts = tuple(NoisyNumber(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
-        return list(counts) if self.is_counts else WholeList(path, self.kinds, counts)
+        if self.is_counts:
+            return list(counts)
+        if self.handed is None:
+            return WholeList(path, self.kinds, counts)
+        return WholeList(path, tuple(copy.deepcopy(one) for one in self.handed), counts, type(self.handed) is np.ndarray)

@@ -48,7 +48,7 @@ from dpspec.base.errors import DpspecError, NotEnumerableError
 from dpspec.laws.enclosed import Chance, Enclosed
 from dpspec.laws.exponential import Exponential
 from dpspec.verifier.automatic.arrays import holds_drawn
-from dpspec.verifier.automatic.noise import Affine, NoiseDraw, NoisyNumber, reading, variance_of
+from dpspec.verifier.automatic.noise import Affine, NoiseDraw, NoisyNumber, reading, scores_of, variance_of
 from dpspec.verifier.automatic.path import RandomPath, Uniform, exact, minus
 
 MODELLED = frozenset({
@@ -64,6 +64,10 @@ _SLACK = Fraction(1, 1 << 50)
 @functools.cache
 def _scratch() -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(0))
+
+
+_RACES = 1 << 20
+"""Draws that stand for choices have numbers from here on: no run of the code draws them."""
 
 
 class EnumeratingGenerator:
@@ -258,6 +262,8 @@ class EnumeratingGenerator:
         self._plain("choice", replace, bool)
         if shuffle is not True:
             self._refuse("choice", "with shuffle=False")
+        if holds_drawn(p):
+            return self._raced("choice", a, size, p)
         chances = None if p is None else self._distribution("choice", p)
         pool = self._pool("choice", a, axis)
         sample = self._real("choice", size, a, axis=axis, replace=replace, p=None if p is None else _numbers(p))
@@ -271,6 +277,21 @@ class EnumeratingGenerator:
             return type(sample)(places) if size is None else np.asarray(places, dtype=sample.dtype)
         found = pool.take(places, axis=axis)
         return self._like("choice", found, sample, loose=pool.dtype.hasobject and size is None)
+
+    def _raced(self, name: str, a: Any, size: Any, p: Any) -> Any:
+        """A choice by weights e^(a_i), whose a_i the data decide: the place of the largest with Gumbel noise (Yellott 1977)."""
+        scores = None if size is not None else scores_of(list(p), self._path.largest)
+        pool = self._pool(name, a, 0)
+        if scores is None or len(pool) != len(scores):
+            self._refuse(name, "with chances that depend on the data and are no weights of an exponential mechanism")
+        racing = []
+        for score in scores:
+            self._path.races += 1
+            noise = NoiseDraw(_RACES + self._path.races, "gumbel", Fraction(1))
+            racing.append(NoisyNumber(self._path, score.plus(Affine(Fraction(0), ((noise, Fraction(1)),))), np.float64(1)))
+        sample = self._real(name, None, a, axis=0, replace=True, p=None)
+        place = racing[0].best_of(racing, least=False)
+        return type(sample)(place) if np.ndim(a) == 0 else self._like(name, pool.take(place), sample, loose=pool.dtype.hasobject)
 
     def permutation(self, x: Any, axis: Any = 0) -> Any:
         """A copy in random order."""

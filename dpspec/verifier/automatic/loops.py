@@ -1,4 +1,4 @@
-"""The user's code as it is enumerated: rewritten with questions, and redraw loops that come back to a state they were in.
+"""Redraw loops of code, which come back to a state they were in: which variables count there, and a copy of what they hold.
 
 When a `while` loop starts a round, what happens next depends on the values of the local variables that are still read,
 on what was pinned when the loop was entered (everything outside it), and on fresh randomness. Two rounds of one
@@ -11,26 +11,12 @@ Live variables are read from the syntax tree, backwards through each function:
 with every way out of a statement (break, continue, return, an exception to each handler) taken for possible. Variables that an
 inner function shares are always live. The state counts only when every live variable is a plain value (numbers, texts,
 containers and arrays of them, functions); with any other object the loop is followed round by round.
-
-The code is compiled from its syntax tree with a question before every step that could leave it:
-
-    f(x)         ->  _dpspec_call(f, x)              a.b            ->  _dpspec_get(a, "b")
-    for x in s   ->  for x in _dpspec_each(s)        f"{x}"         ->  f"{_dpspec_shown(x)}"
-    except: ...  ->  except: _dpspec_enter(); ...    while t: ...   ->  while _dpspec_round(...) and t: ...
-
-The questions (`dpspec.verifier.automatic.questions`) answer as the code itself would, or refuse. A function's code is exchanged
-for its rewritten form only when the file says what the function does: the tree is compiled as it stands as well, and one of
-its code objects has to equal that of the function. No bytecode is interpreted, so nothing depends on the version of Python.
 """
 
 from __future__ import annotations
-import __future__
 
 import ast
-import functools
-import linecache
 import types
-import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -44,7 +30,7 @@ from dpspec.verifier.automatic.path import Uniform
 
 LoopNames = frozenset[str]
 _NONE: LoopNames = frozenset()
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _ATOMS = (int, bool, str, bytes, complex, Fraction, Decimal, Exponential, np.generic, type(None), type(Ellipsis), type, range)
 _STATELESS = (types.ModuleType, np.ufunc)
 _CONTAINERS = (list, tuple, frozenset)  # the order of a changing set depends on its past
@@ -66,8 +52,8 @@ class _Exits:
     raised: LoopNames = _NONE
 
 
-def live_at_heads(function: ast.FunctionDef) -> dict[ast.While, LoopNames]:
-    """For each `while` loop of a function, not of those inside it, the variables that are live when a round starts.
+def live_at_heads(function: ast.FunctionDef) -> dict[ast.While | ast.For, LoopNames]:
+    """For each loop of a function, not of those inside it, the variables that are live when a round starts or the loop ends.
 
     None for generators, whose callers run between two rounds.
 
@@ -75,12 +61,12 @@ def live_at_heads(function: ast.FunctionDef) -> dict[ast.While, LoopNames]:
     >>> [sorted(names) for names in live_at_heads(tree.body[0]).values()]
     [['n']]
     """
-    own = list(_own(function))
+    own = list(own_nodes(function))
     if any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for node in own):
         return {}
     always: set[str] = set()
     for node in own:
-        if isinstance(node, _SCOPES):
+        if isinstance(node, SCOPES):
             always |= _mentioned(node)
         if isinstance(node, (ast.Nonlocal, ast.Global)):
             always |= set(node.names)
@@ -89,12 +75,12 @@ def live_at_heads(function: ast.FunctionDef) -> dict[ast.While, LoopNames]:
     return {loop: names | flow.always | _free(function) for loop, names in flow.heads.items()}
 
 
-def _own(function: ast.AST) -> Iterator[ast.AST]:
+def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function; those of functions inside it only from outside."""
     for node in ast.iter_child_nodes(function):
         yield node
-        if not isinstance(node, _SCOPES):
-            yield from _own(node)
+        if not isinstance(node, SCOPES):
+            yield from own_nodes(node)
 
 
 def _mentioned(node: ast.AST) -> set[str]:
@@ -104,7 +90,7 @@ def _mentioned(node: ast.AST) -> set[str]:
 
 def _free(function: ast.FunctionDef) -> LoopNames:
     """Names that the function reads and never assigns: those of functions around it, which others may look at too."""
-    assigned = {node.id for node in _own(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    assigned = {node.id for node in own_nodes(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
     assigned |= {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
     return frozenset(_mentioned(function) - assigned)
 
@@ -133,7 +119,7 @@ class _Flow:
     """The backward walk through one function."""
 
     def __init__(self, always: LoopNames) -> None:
-        self.always, self.heads = always, dict[ast.While, LoopNames]()
+        self.always, self.heads = always, dict[ast.While | ast.For, LoopNames]()
 
     def block(self, body: Iterable[ast.stmt], after: LoopNames, exits: _Exits) -> LoopNames:
         for statement in reversed(list(body)):
@@ -181,10 +167,8 @@ class _Flow:
             if more == live:
                 break
             live = more
-        if isinstance(node, ast.While):
-            self.heads[node] = live
-            return live
-        return live | _read(node.iter)
+        self.heads[node] = live
+        return live if isinstance(node, ast.While) else live | _read(node.iter)
 
     def attempt(self, node: ast.Try, after: LoopNames, exits: _Exits) -> LoopNames:
         """Every statement of the body may lead to every handler, and each way out passes through `finally`."""
@@ -285,6 +269,14 @@ def snapshot(value: Any, seen: dict[int, int], held: dict[int, tuple[int, Any]])
     return kind, found
 
 
+def state_of(value: Any) -> Hashable:
+    """A hashable copy of a plain value that nothing was there before; None when it has parts that cannot be looked at."""
+    try:
+        return snapshot(value, {}, {})
+    except NotPlain:
+        return None
+
+
 def _no_state() -> Hashable:
     raise NotPlain
 
@@ -301,316 +293,3 @@ def _parts(value: Any, kind: type, seen: dict[int, int], held: dict[int, tuple[i
         cells = tuple(snapshot(_content(cell), seen, held) for cell in value.__closure__ or ())
         return id(value.__code__), snapshot(value.__defaults__, seen, held), snapshot(value.__kwdefaults__, seen, held), cells
     raise NotPlain
-
-
-# --- rewriting ------------------------------------------------------------------------------------
-
-
-PREFIX = "_dpspec_"
-_DEFERRED = __future__.annotations.compiler_flag  # a prompt that imported it compiles what is typed later with it
-_COMPREHENSIONS = ("<listcomp>", "<genexpr>")
-_SET_OPERATORS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
-
-
-def rewritten(code: types.CodeType, names: dict[str, object]) -> types.CodeType | None:
-    """The code object with its questions, or None where the source is not to be had or does not say the same.
-
-    Args:
-        code: the code of a function.
-        names: its global names, by which the source of what was typed at a prompt is found.
-    """
-    source = "".join(linecache.getlines(code.co_filename, names))
-    return _both(source, code.co_filename, code.co_flags & _DEFERRED).get(code) if source else None
-
-
-def prepare(function: Any) -> None:
-    """Rewrite the file of a function: before the time of its calls is measured, and once for all processes that will call it."""
-    while not isinstance(function, types.FunctionType):
-        inner = getattr(function, "func", None) or getattr(function, "__func__", None) or vars(type(function)).get("__call__")
-        if inner is None or not isinstance(inner, (types.FunctionType, types.MethodType, functools.partial)):
-            return
-        function = inner
-    linecache.checkcache(function.__code__.co_filename)
-    rewritten(function.__code__, function.__globals__)
-
-
-@functools.lru_cache(maxsize=64)
-def _both(source: str, filename: str, flags: int = 0) -> dict[types.CodeType, types.CodeType]:
-    """Every code object of a source with its rewritten form."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            tree = ast.parse(source, filename)
-            plain = _told_apart(compile(source, filename, "exec", flags, dont_inherit=True))
-            asking = ast.fix_missing_locations(_Rewriter().visit(tree))
-            asked = _told_apart(compile(asking, filename, "exec", flags, dont_inherit=True))
-        except (SyntaxError, ValueError, RecursionError):
-            return {}
-    if list(map(_place, plain)) != list(map(_place, asked)):
-        return {}
-    return {
-        one: other for one, other in zip(plain, asked, strict=True)
-        if one.co_freevars == other.co_freevars and not _names_questions(one)
-        and (one.co_varnames[: one.co_argcount], one.co_flags) == (other.co_varnames[: other.co_argcount], other.co_flags)
-    }  # fmt: skip
-
-
-def _told_apart(code: types.CodeType) -> list[types.CodeType]:
-    """Code and all code inside it, without comprehensions: a list comprehension is rewritten as a generator expression."""
-    return [one for one in _codes(code) if one.co_name not in _COMPREHENSIONS]
-
-
-def _place(code: types.CodeType) -> str:
-    """The qualified name of code, whatever comprehensions it stands in."""
-    parts = code.co_qualname.split(".")
-    inside = [place for place, part in enumerate(parts) if part in _COMPREHENSIONS]
-    dropped = {*inside, *(place - 1 for place in inside)}
-    return ".".join(part for place, part in enumerate(parts) if place not in dropped)
-
-
-def _names_questions(code: types.CodeType) -> bool:
-    """Whether code has names of its own that begin like the questions, and could take their place."""
-    names = (name for one in _codes(code) for name in (*one.co_names, *one.co_varnames, *one.co_cellvars, *one.co_freevars))
-    return any(name.startswith(PREFIX) for name in names)
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
-
-
-def all_codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """A code object and those of the functions inside it."""
-    return _codes(code)
-
-
-def global_names(code: types.CodeType) -> frozenset[str]:
-    """The names that a function and the functions inside it may look up among the global ones."""
-    return frozenset(name for one in _codes(code) for name in one.co_names)
-
-
-def _ask(question: str, at: ast.AST, *arguments: ast.expr) -> ast.Call:
-    name = ast.Name(id=PREFIX + question, ctx=ast.Load())
-    return ast.copy_location(ast.Call(func=name, args=list(arguments), keywords=[]), at)
-
-
-def _say(question: str, at: ast.AST, *arguments: ast.expr) -> ast.stmt:
-    return ast.copy_location(ast.Expr(value=_ask(question, at, *arguments)), at)
-
-
-def _unpacks(target: ast.expr) -> bool:
-    """Whether an assignment walks through what it assigns."""
-    in_parts = isinstance(target, (ast.Tuple, ast.List, ast.Starred))
-    return in_parts or (isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice))
-
-
-class _Rewriter(ast.NodeTransformer):
-    """Puts the questions in; what has no question of its own, such as `global`, becomes a refusal when it is reached."""
-
-    def __init__(self) -> None:
-        self.depth, self.loops = 0, 0
-        self.classes: list[str] = []
-        self.live: dict[ast.While, frozenset[str]] = {}
-
-    def _refusing(self, node: ast.stmt, what: str) -> list[ast.stmt]:
-        return [node, _say("refuse", node, ast.Constant(what))] if self.depth else [node]
-
-    # -- functions and classes ----------------------------------------------------------------------
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        self.live.update(live_at_heads(node))
-        node.decorator_list = [_ask("callable", one, self.visit(one)) for one in node.decorator_list]
-        self.visit(node.args)
-        if node.returns is not None:
-            node.returns = self.visit(node.returns)
-        self.depth += 1
-        node.body = [_say("enter", node.body[0]), *self._block(node.body)]
-        self.depth -= 1
-        return node
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        node.body.insert(0, _say("refuse", node, ast.Constant("is asynchronous")))
-        return node
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST | list[ast.stmt]:
-        self.classes.append(node.name)
-        if not self.depth:
-            node.body = self._block(node.body)
-        self.classes.pop()
-        return [_say("refuse", node, ast.Constant("defines a class while it runs")), node] if self.depth else node
-
-    def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        found: list[ast.stmt] = []
-        for statement in body:
-            made = self.visit(statement)
-            found += made if isinstance(made, list) else [made]
-        return found
-
-    # -- expressions ----------------------------------------------------------------------------------
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
-            return node
-        self.generic_visit(node)
-        node.args = [node.func, *node.args]
-        node.func = ast.copy_location(ast.Name(id=PREFIX + "call", ctx=ast.Load()), node)
-        return node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        value = self.visit(node.value)
-        if isinstance(node.ctx, ast.Load):
-            return _ask("get", node, value, ast.Constant(self._mangled(node.attr)))
-        node.value = _ask("owner", node, value)
-        return node
-
-    def _mangled(self, name: str) -> str:
-        private = name.startswith("__") and not name.endswith("__") and bool(self.classes)
-        return f"_{self.classes[-1].lstrip('_')}{name}" if private else name
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.ctx, ast.Store):
-            node.value = _ask("item", node.value, node.value)
-        return node
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        hidden = node.id.startswith(PREFIX) or (node.id.startswith("__") and node.id.endswith("__") and node.id != "__name__")
-        if hidden and isinstance(node.ctx, ast.Load):
-            return _ask("refuse", node, ast.Constant(f"looks at {node.id}"))
-        return node
-
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """`is` of something that is no plain constant."""
-        self.generic_visit(node)
-        if not any(isinstance(one, (ast.Is, ast.IsNot)) for one in node.ops):
-            return node
-        if all(isinstance(one, ast.Constant) and one.value in (None, True, False) for one in node.comparators):
-            return node
-        if len(node.ops) > 1:
-            return _ask("refuse", node, ast.Constant("asks by `is` in a chain of comparisons"))
-        asked = _ask("same", node, node.left, node.comparators[0])
-        return asked if isinstance(node.ops[0], ast.Is) else ast.copy_location(ast.UnaryOp(op=ast.Not(), operand=asked), node)
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        self.generic_visit(node)
-        return _ask("modulo", node, node.left, node.right) if isinstance(node.op, ast.Mod) else node
-
-    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
-        self.generic_visit(node)
-        node.value = _ask("shown", node, node.value)
-        return node
-
-    def visit_Starred(self, node: ast.Starred) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.ctx, ast.Load):
-            node.value = _ask("each", node, node.value)
-        return node
-
-    def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.AST:
-        self.generic_visit(node)
-        node.value = _ask("each", node, node.value)
-        return node
-
-    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
-        self.generic_visit(node)
-        if len(node.generators) > 1:
-            return node
-        made = ast.GeneratorExp(elt=node.elt, generators=node.generators)
-        return _ask("listed", node, ast.copy_location(made, node))
-
-    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
-        self.generic_visit(node)
-        node.iter = _ask("pairs" if _unpacks(node.target) else "each", node.iter, node.iter)
-        return node
-
-    # -- statements -----------------------------------------------------------------------------------
-
-    def visit_For(self, node: ast.For) -> ast.AST:
-        self.generic_visit(node)
-        node.iter = _ask("pairs" if _unpacks(node.target) else "each", node.iter, node.iter)
-        return node
-
-    def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
-        live = self.live.get(node)
-        self.generic_visit(node)
-        if live is None or not self.depth:
-            return node
-        self.loops += 1
-        token = f"{PREFIX}loop_{self.loops}"
-        names = ast.Tuple(elts=[ast.Constant(name) for name in sorted(live)], ctx=ast.Load())
-        entry = _ask("loop", node.test, ast.Constant(self.loops), names, _ask("locals", node.test))
-        start = ast.copy_location(ast.Assign(targets=[ast.Name(id=token, ctx=ast.Store())], value=entry), node)
-        here = _ask("round", node.test, ast.Name(id=token, ctx=ast.Load()), _ask("locals", node.test))
-        node.test = ast.copy_location(ast.BoolOp(op=ast.And(), values=[here, node.test]), node.test)
-        return [start, node]
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        walks = any(map(_unpacks, node.targets))
-        self.generic_visit(node)
-        if walks:
-            node.value = _ask("each", node.value, node.value)
-        return node
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.op, ast.Mod):
-            node.value = _ask("shown", node.value, node.value)
-        elif not isinstance(node.op, _SET_OPERATORS):
-            node.value = _ask("each", node.value, node.value)
-        return node
-
-    def visit_Try(self, node: ast.Try) -> ast.AST:
-        self.generic_visit(node)
-        for handler in node.handlers:
-            handler.body.insert(0, _say("enter", handler))
-        if node.finalbody:
-            node.finalbody.insert(0, _say("enter", node.finalbody[0]))
-        return node
-
-    def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        self.generic_visit(node)
-        if node.exc is not None:
-            node.exc = _ask("raised", node.exc, node.exc)
-        return node
-
-    def visit_With(self, node: ast.With) -> ast.AST:
-        self.generic_visit(node)
-        for item in node.items:
-            item.context_expr = _ask("context", item.context_expr, item.context_expr)
-        return node
-
-    def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
-        wanted = [_say("import", node, ast.Constant(alias.name)) for alias in node.names] if self.depth else []
-        return [*wanted, node]
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
-        wanted = [_say("import", node, ast.Constant("" if node.level else node.module))] if self.depth else []
-        return [*wanted, node]
-
-    def visit_Global(self, node: ast.Global) -> list[ast.stmt]:
-        return self._refusing(node, f"assigns the global name {node.names[0]}, which it keeps between calls")
-
-    def visit_Match(self, node: ast.Match) -> ast.AST | list[ast.stmt]:
-        """Patterns ask of objects what no question can be put before."""
-        looks = any(isinstance(part, (ast.MatchClass, ast.Attribute)) for case in node.cases for part in ast.walk(case.pattern))
-        self.generic_visit(node)
-        node.subject = _ask("each", node.subject, node.subject)
-        return [_say("refuse", node, ast.Constant("matches a class or an attribute")), node] if looks else node
-
-    def visit_match_case(self, node: ast.match_case) -> ast.AST:
-        if node.guard is not None:
-            node.guard = self.visit(node.guard)
-        node.body = self._block(node.body)
-        return node
-
-    def _unknown(self, node: ast.AST) -> ast.AST:
-        return _ask("refuse", node, ast.Constant(f"holds {type(node).__name__}"))
-
-    visit_Await = _unknown  # noqa: N815
-
-    def _unknown_statement(self, node: ast.stmt) -> list[ast.stmt]:
-        return [_say("refuse", node, ast.Constant(f"holds {type(node).__name__}")), node]
-
-    visit_TryStar = visit_AsyncFor = visit_AsyncWith = _unknown_statement  # noqa: N815

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NoReturn
@@ -487,6 +488,92 @@ def one_by_one(numbers: Sequence[Any], *, least: bool) -> int:
     return best
 
 
+# --- chances that are weights of an exponential mechanism -----------------------------------------
+
+
+LARGEST_SCORE = 700
+"""Where e^a stays a double, and sums of a few."""
+
+
+def scores_of(chances: Sequence[Any], largest: int | None) -> list[Affine] | None:
+    """The numbers a_i of chances e^(a_i) / sum of e^(a_j), up to a number that all share; None for chances of another form.
+
+    Weights that no double holds end the run: of scores that may be large, the largest has to be subtracted first.
+
+    Args:
+        chances: the chances.
+        largest: how large a number of the dataset may be at most, or its opposite; None without a limit.
+    """
+    formulas = [one.expression for one in chances if type(one) is NoisyNumber]
+    quotients = [one.arguments for one in formulas if isinstance(one, Applied) and one.function == "truediv"]
+    if len(quotients) < len(chances) or len({whole for _, whole in quotients}) > 1:
+        return None
+    weights = [weight for weight, _ in quotients]
+    if Counter(weights) != Counter(_summands(quotients[0][1])):
+        return None
+    found = [_linear(one.arguments[0]) for one in weights if isinstance(one, Applied) and one.function == "exp"]
+    if len(found) < len(weights) or any(rest != found[0][1] for _, rest in found):
+        return None
+    scores, rest = [score for score, _ in found], found[0][1]
+    sizes = [abs(one.constant) + sum(abs(factor) for _, factor in one.terms) * (largest or 0) for one in scores]
+    if not _less_their_largest(scores, rest) and (rest or largest is None or max(sizes) > LARGEST_SCORE):
+        made: NoisyNumber = chances[0]
+        made._refuse("became a weight that no double holds where scores are large: subtract the largest score first")
+    return scores
+
+
+def _less_their_largest(scores: Sequence[Affine], rest: Mapping[Hashable, Fraction]) -> bool:
+    """Whether the largest of them is subtracted from all."""
+    if len(rest) != 1:
+        return False
+    ((atom, factor),) = rest.items()
+    if not isinstance(atom, Applied) or atom.function != "max" or factor >= 0:
+        return False
+    subtracted = [one.scaled(-factor) for one in atom.arguments if isinstance(one, Affine)]
+    return len(subtracted) == len(atom.arguments) and Counter(subtracted) == Counter(scores)
+
+
+def _summands(formula: NoiseFormula | Plain) -> list[NoiseFormula | Plain]:
+    """What is added up in it, without zeros."""
+    if isinstance(formula, Applied) and formula.function == "add":
+        return [part for one in formula.arguments for part in _summands(one)]
+    return [] if formula == Affine(Fraction(0)) else [formula]
+
+
+def _linear(formula: NoiseFormula | Plain) -> tuple[Affine, dict[Hashable, Fraction]]:
+    """It as an affine part and multiples of what is not affine."""
+    if isinstance(formula, Affine):
+        return formula, {}
+    if isinstance(formula, Applied) and len(formula.arguments) == 2 and formula.function in _ARITHMETIC:
+        (one, rest), (other, more) = map(_linear, formula.arguments)
+        plain = [not (part.terms or left) for part, left in ((one, rest), (other, more))]
+        if formula.function in ("add", "sub"):
+            sign = Fraction(1 if formula.function == "add" else -1)
+            return one.plus(other, sign), _plus(rest, more, sign)
+        if formula.function == "mul" and any(plain):
+            factor, (part, left) = (one.constant, (other, more)) if plain[0] else (other.constant, (one, rest))
+            return part.scaled(factor), _plus({}, left, factor)
+        if formula.function == "truediv" and plain[1] and other.constant:
+            return one.scaled(1 / other.constant), _plus({}, rest, 1 / other.constant)
+    return Affine(Fraction(0)), {formula: Fraction(1)}
+
+
+def _plus(one: dict[Hashable, Fraction], other: dict[Hashable, Fraction], times: Fraction) -> dict[Hashable, Fraction]:
+    found = {key: one.get(key, Fraction(0)) + times * other.get(key, Fraction(0)) for key in (*one, *other)}
+    return {key: factor for key, factor in found.items() if factor}
+
+
+def largest_of_counts(parts: Sequence[Any], *, least: bool) -> NoisyNumber | None:
+    """max or min of numbers that the data alone decide, which nobody may ask about; None for others."""
+    drawn = [part for part in parts if type(part) is NoisyNumber]
+    kinds = {type(part.sample if type(part) is NoisyNumber else part) for part in parts}
+    inside = [noise for part in drawn for affine in affine_of(part.expression) for noise, _ in affine.terms]
+    if len(parts) < 2 or not drawn or len(kinds) > 1 or not all(noise.is_count for noise in inside):
+        return None
+    formulas = tuple(drawn[0]._part(part) for part in parts)
+    return NoisyNumber(drawn[0].path, Applied("min" if least else "max", formulas), drawn[0].sample)
+
+
 def _named(sample: Any) -> str:
     return f"np.{type(sample).__name__}" if isinstance(sample, np.generic) else type(sample).__name__
 
@@ -497,6 +584,12 @@ def array_of(parts: Sequence[Any], shape: tuple[int, ...]) -> Any:
     for place, part in enumerate(parts):
         found[place] = part
     return found.reshape(shape)
+
+
+def difference_of(left: Any, right: Any) -> NoiseFormula:
+    """The expression of left - right, of which one is a drawn number at least."""
+    made = left if type(left) is NoisyNumber else right
+    return _difference(made._part(left), made._part(right))
 
 
 def _difference(left: NoiseFormula, right: NoiseFormula) -> NoiseFormula:
@@ -565,7 +658,7 @@ _NEAR = 1e-7
 """What doubles may lose, relatively, on the way to an output of moderate size."""
 _ARITHMETIC = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
                "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow}  # fmt: skip
-_BUILTIN: dict[str, Callable[..., Any]] = {"round": round, "int": int, "float": float}
+_BUILTIN: dict[str, Callable[..., Any]] = {"round": round, "int": int, "float": float, "max": max, "min": min}
 
 
 def value_at(expression: Affine | Applied | Plain, draws: Draws) -> float:

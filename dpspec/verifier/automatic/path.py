@@ -80,6 +80,9 @@ class RandomPath:
         counting: whether entries of a dataset that stands for all are summed up, when nothing may be drawn.
         coin: what the entry at hand was asked of its uniform number, by which samples are taken.
         sampled: whether a sample was taken.
+        largest: how large a number of a dataset that stands for all may be, or its opposite; None without a limit.
+        races: how many draws of Gumbel noise stand for choices.
+        tally: the loop that adds up such entries (`dpspec.verifier.automatic.tallies`).
         ended: what ended the run before its time. What comes after it is worthless, also when the sampler, or a library that
             it calls, has caught it and gone on.
     """
@@ -95,6 +98,9 @@ class RandomPath:
     counting: bool = False
     coin: EntryCoin | None = None
     sampled: bool = False
+    largest: int | None = None
+    races: int = 0
+    tally: Any = None
     ended: Stop | None = None
 
     def end(self, stop: Stop) -> NoReturn:

@@ -39,6 +39,7 @@ from dpspec.verifier.apart import Cut
 from dpspec.verifier.automatic import generator as known
 from dpspec.verifier.automatic.arrays import (
     WRITES,
+    GrownCounts,
     WholeList,
     WholeListMethod,
     WholeListWalk,
@@ -49,9 +50,11 @@ from dpspec.verifier.automatic.arrays import (
     source_of,
 )
 from dpspec.verifier.automatic.generator import MODELLED, EnumeratingGenerator
-from dpspec.verifier.automatic.loops import PREFIX, LoopEntry, all_codes, global_names, rewritten
-from dpspec.verifier.automatic.noise import NoisyNumber
+from dpspec.verifier.automatic.loops import LoopEntry, state_of
+from dpspec.verifier.automatic.noise import NoisyNumber, largest_of_counts, one_by_one
 from dpspec.verifier.automatic.path import RandomPath, Stop, Uniform, changed
+from dpspec.verifier.automatic.rewriting import PREFIX, all_codes, global_names, rewritten
+from dpspec.verifier.automatic.tallies import LoopSteps, Unwritten, place_of, unwritten
 from dpspec.verifier.observed import steady
 
 _builtins = operator.attrgetter("__builtins__")  # what a function takes for `builtins`; the type has no such name for mypy
@@ -90,6 +93,8 @@ class Questions:
         self._vetted: dict[type, None] = {}
         self._roots: dict[str, tuple[Any, Hashable]] = {}
         self._before: dict[str, Any] = {}
+        self._ends_in: list[types.FunctionType] = []
+        self._last_call: types.FrameType | types.FunctionType | None = None
 
     def __enter__(self) -> Questions:
         for name, answer in self._answers().items():
@@ -108,11 +113,12 @@ class Questions:
 
     def _answers(self) -> dict[str, Any]:
         return {
-            "call": self.call, "get": self.get, "each": self.each, "pairs": self.pairs, "shown": self.shown,
+            "call": self.call, "tail": self.tail, "get": self.get, "each": self.each, "pairs": self.pairs, "shown": self.shown,
             "modulo": self.modulo,
             "enter": self.enter, "item": self.item, "owner": self.owner, "callable": self.allowed, "context": self.context,
             "same": self.same, "refuse": self.refuse, "import": self.imported, "raised": self.raised, "loop": self.loop,
-            "round": self.round, "listed": self.listed, "locals": builtins.locals,
+            "round": self.round, "listed": self.listed, "locals": builtins.locals, "operand": self.operand,
+            **LoopSteps(self).answers(),
         }  # fmt: skip
 
     # -- refusing -----------------------------------------------------------------------------------
@@ -128,6 +134,8 @@ class Questions:
         problem = sys.exc_info()[1]
         if problem is not None:
             self.caught(problem)
+        if type(self._last_call) is types.FunctionType and sys._getframe(1).f_code is self._last_call.__code__:
+            self._last_call = sys._getframe(1)
         self.path.going()
 
     def caught(self, problem: BaseException) -> None:
@@ -136,6 +144,8 @@ class Questions:
             self.path.end(problem)
         if isinstance(problem, Cut):
             self.refuse("did not end in time")
+        if self.path.counting:
+            self.refuse("raised an error for some entries of the dataset, which depends on more than counts")
         if isinstance(problem, (RecursionError, MemoryError, KeyboardInterrupt)):
             self.refuse(f"raised {type(problem).__name__}, which depends on the machine")
         odd = (TypeError, AttributeError, ValueError) if self.symbolic else (TypeError, AttributeError)
@@ -148,18 +158,24 @@ class Questions:
 
     def call(self, function: Any, /, *args: Any, **options: Any) -> Any:  # noqa: PLR0911, PLR0912 (one question after the other)
         """function(*args, **options)."""
-        if function is print:
+        if function is print and not self.path.counting:
             return self._print(args, options)
         if function is getattr or function is hasattr:
             return self._looked_up(function, args, options)
         if function is np.random.default_rng and len(args) == 1 and type(args[0]) is EnumeratingGenerator:
             return args[0]
+        if function is np.empty and not options and len(args) == 1:
+            return unwritten(self.path, args[0])
         if type(function) is functools.partial:  # what it holds is asked about, wherever it was made
             return self.call(function.func, *function.args, *args, **{**function.keywords, **options})
         if function is isinstance or function is issubclass:
             self._classes(args[1:], of_generator=type(args[0]) is EnumeratingGenerator)
         if self.path.counting:
             self._counted(function, args, options)
+        if function in (max, min) and options.keys() <= {"key"}:
+            found = self._best(args, options.get("key"), least=function is min)
+            if found is not NotImplemented:
+                return found
         if type(function) is WholeListMethod or not callable(function) or self._follow(function):
             return function(*args, **options)
         name = getattr(function, "__name__", "")
@@ -194,9 +210,46 @@ class Questions:
             options = {key: self._guarded(given) for key, given in options.items()}
         return function(*args, **options)
 
+    def tail(self, function: Any, /, *args: Any, **options: Any) -> Any:
+        """function(*args, **options), of which a call returns what it returns.
+
+        Where nothing but the end of the run is left to be done outside, and the function is one that the run went through before,
+        the law of what follows depends on the arguments alone: the run ends in a state, as at the head of a loop.
+        """
+        if type(function) is not types.FunctionType or self._last_call is not sys._getframe(1):
+            return self.call(function, *args, **options)
+        path = self.path
+        if any(function is one for one in self._ends_in) and len(path.taken) > path.start and not path.conditions:
+            state = state_of((args, tuple(sorted(options.items()))))
+            if state is not None and not self.printed and self._unchanged():
+                path.end(Stop(state=self._state((id(function), state))))
+        self._ends_in.append(function)
+        self._last_call = function
+        return self.call(function, *args, **options)
+
+    def _best(self, args: tuple[Any, ...], key: Any, *, least: bool) -> Any:
+        """max or min of several values, where what is compared is drawn: one choice of the place, and not one after the other."""
+        values = args[0] if len(args) == 1 else args
+        chosen = [*values] if type(values) in _LISTED else []
+        if not chosen or (key is None and not any(type(one) is NoisyNumber for one in chosen)):
+            return NotImplemented
+        known = largest_of_counts(chosen, least=least) if key is None else None
+        if known is not None:
+            return known
+        keys = chosen if key is None else [self.call(key, one) for one in chosen]
+        drawn = [one for one in keys if type(one) is NoisyNumber]
+        if len(drawn) == len(keys) > 1 and all(isinstance(one.sample, float) for one in drawn):
+            return chosen[drawn[0].best_of(drawn, least=least)]
+        return chosen[one_by_one(keys, least=least)]
+
     def _of_drawn(self, function: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """What a known callable does with drawn numbers, where that is modelled."""
         owner = getattr(function, "__self__", None)
+        if type(owner) is list and name == "index" and len(args) == 1 and not options and holds_drawn(owner):
+            found = place_of(owner, args[0])
+            return NotImplemented if found is None else found
+        if type(owner) is EnumeratingGenerator and name == "choice" and holds_drawn(options.get("p", args[3:4])):
+            return function(*args, **options)
         of_array = type(owner) is np.ndarray and owner.dtype.hasobject and holds_drawn(owner)
         given = (owner, *args) if of_array else args
         if id(function) in known.OF_SYMBOLS - _STEPS_OF_PYTHON:
@@ -212,13 +265,15 @@ class Questions:
     def _counted(self, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         """Called while entries of a dataset are summed: nothing that outlives the entry may change."""
         plain = not options and not any(map(callable, args))
-        if plain and id(function) in known.PURE and len(args) <= 3:
+        if plain and (id(function) in known.PURE or function in (range, enumerate, zip)) and len(args) <= 3:
             return
         if plain and isinstance(function, np.ufunc) and len(args) == function.nin:
             return
         if plain and type(function) is types.BuiltinFunctionType and type(function.__self__) in (str, int, float, bytes, tuple):
             return
         if _is_random(function) and not args and not options:
+            return
+        if plain and getattr(function, "__name__", getattr(function, "name", "")) == "get" and _is_counter(function):
             return
         if type(function) is not types.FunctionType:
             self.refuse(f"calls {getattr(function, '__name__', 'something')} while it sums up the dataset")
@@ -242,6 +297,7 @@ class Questions:
     def judged(self, function: Any, *args: Any) -> Any:
         """function(*args), where the function is the one that is enumerated: what it holds itself is a root."""
         self._root(getattr(function, "__qualname__", type(function).__name__), function)
+        self._ends_in, self._last_call = [function], function if type(function) is types.FunctionType else None
         return self.call(function, *args)
 
     def allowed(self, function: Any) -> Any:
@@ -372,7 +428,7 @@ class Questions:
         elif kind is types.MethodType and type(given.__self__) is EnumeratingGenerator:
             if which not in known.CALLING:
                 self._stop(name, "is given a method of the generator")
-        elif kind in (WholeList, WholeListWalk):
+        elif kind in (WholeList, WholeListWalk, GrownCounts):
             self._stop(name, "is given the dataset as a whole, of which only counts are known")
         elif kind is Uniform or kind is NoisyNumber:
             if which not in known.OF_SYMBOLS and not of_container:
@@ -398,7 +454,7 @@ class Questions:
 
     def get(self, owner: Any, name: str) -> Any:
         """owner.name."""
-        if type(owner) is WholeList:
+        if type(owner) in (WholeList, GrownCounts):
             return WholeListMethod(owner, name)
         self._attribute(owner, name)
         found = getattr(owner, name)
@@ -515,6 +571,10 @@ class Questions:
         if type(things) in (EnumeratingGenerator, Uniform, NoisyNumber):
             self._stop("generator", "was walked through")
         return things
+
+    def operand(self, things: Any) -> Any:
+        """What is added in place: walked through where it is added to a list."""
+        return things if type(things) in (Uniform, NoisyNumber) else self.each(things)
 
     def _inside(self, things: Any, depth: int = 3) -> None:
         """What is walked through may be taken apart further."""
@@ -729,6 +789,7 @@ class Questions:
         return tuple(held), parts(held.values())
 
 
+_LISTED: tuple[type, ...] = (list, tuple, range, dict, type({}.keys()), type({}.values()), type({}.items()))
 _WALKING_PARTS = ("from_iterable", "starmap", "dict", "OrderedDict", "defaultdict", "update")
 _OF_MEMORY = frozenset({
     "base", "ctypes", "data", "dump", "dumps", "flags", "getfield", "setfield", "setflags", "strides", "tofile", "view",
@@ -752,6 +813,12 @@ def _is_random(function: Any) -> bool:
     """Whether it is the method of the generator that gives one uniform number."""
     owner = getattr(function, "__self__", None) if type(function) is types.MethodType else None
     return type(owner) is EnumeratingGenerator and function.__func__ is EnumeratingGenerator.random
+
+
+def _is_counter(method: Any) -> bool:
+    """Whether it is the method of a dict or of a counter."""
+    owner = method.listed if type(method) is WholeListMethod else getattr(method, "__self__", None)
+    return type(owner) in (dict, collections.Counter, collections.defaultdict, GrownCounts)
 
 
 def _is_walked(given: Any) -> bool:
@@ -785,7 +852,7 @@ def _generated(function: types.FunctionType, base: type) -> bool:
 def _symbols(value: Any, depth: int = 3) -> bool:
     """Whether a container holds symbolic draws."""
     if type(value) is np.ndarray:
-        return value.dtype.hasobject and any(type(part) in (Uniform, NoisyNumber) for part in value.flat)
+        return value.dtype.hasobject and any(type(part) in (Uniform, NoisyNumber, Unwritten) for part in value.flat)
     parts: Iterator[Any] = iter(value.values() if type(value) is dict else value)
     return any(
         type(part) in (Uniform, NoisyNumber)

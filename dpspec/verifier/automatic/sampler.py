@@ -36,10 +36,10 @@ from dpspec.verifier.apart import Cut, cutting
 from dpspec.verifier.automatic.aligned import NoisyLaw, raced
 from dpspec.verifier.automatic.arrays import SymbolicDataset
 from dpspec.verifier.automatic.generator import EnumeratingGenerator
-from dpspec.verifier.automatic.loops import prepare
 from dpspec.verifier.automatic.noise import TreeEnd, has_holes
 from dpspec.verifier.automatic.path import Choices, RandomPath, Stop, TransitionRow, changed, solve
 from dpspec.verifier.automatic.questions import Questions
+from dpspec.verifier.automatic.rewriting import prepare
 from dpspec.verifier.observed import observed, observed_raise
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def enumerate_law(
 ) -> Law:
     """The law of function(dataset, generator): of what an observer sees of it (`dpspec.verifier.observed`).
 
-    The code is run with questions put in (`dpspec.verifier.automatic.loops`): it may use what is known to depend on its
+    The code is run with questions put in (`dpspec.verifier.automatic.rewriting`): it may use what is known to depend on its
     arguments alone, and functions and classes in Python whose source is at hand; anything else ends the enumeration, and no
     `except` or `finally` of the code can make an outcome of that.
 

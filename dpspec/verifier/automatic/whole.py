@@ -44,11 +44,12 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import attrs
+import numpy as np
 
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ceiling_of, number
 from dpspec.blocks.input_divergence import RecordSteps
@@ -98,12 +99,20 @@ class WholeTree:
         law: where its runs end, in symbols of the counts.
         function: the code.
         most_paths: how many runs one dataset may take.
+        form: what the code is handed for the list of the entries of a dataset; None for itself.
     """
 
     dataset: SymbolicDataset
     law: NoisyLaw
     function: Draw
     most_paths: int
+    form: Callable[[Any], Any] | None = None
+
+    def read_on(self, dataset: Dataset) -> Any:
+        """The law on one dataset, by reading the code on it."""
+        given = presented(dataset)
+        handed = given if self.form is None else self.form(given)
+        return enumerate_law(self.function, handed, most_paths=self.most_paths, symbolic=True)
 
     @property
     def chances(self) -> dict[int, Fraction]:
@@ -121,7 +130,7 @@ class WholeTree:
         """The law on one dataset."""
         given = presented(dataset)
         if self.chances:
-            return enumerate_law(self.function, given, most_paths=self.most_paths, symbolic=True)
+            return self.read_on(dataset)
         counts = given if self.dataset.is_counts else [sum(_same(one, kind) for one in given) for kind in self.dataset.kinds]
         return self.law.with_counts({NoiseDraw(-place - 1, COUNT, Fraction(0)): count for place, count in enumerate(counts)})
 
@@ -131,32 +140,52 @@ def _same(entry: Any, kind: Any) -> bool:
     return type(entry) is type(kind) and repr(entry) == repr(kind)
 
 
-def whole_tree(function: Draw, spec: PrivacySpec, *, most_paths: int) -> WholeTree:
+def whole_tree(
+    function: Draw, spec: PrivacySpec, *, most_paths: int, form: Callable[[Any], Any] | None = None
+) -> WholeTree:
     """The tree of code for all datasets of a space.
+
+    Args:
+        function: the code.
+        spec: the claim.
+        most_paths: how many runs it may take.
+        form: what the code is handed for a list of entries, one entry for each, where that is another list or an array.
 
     Raises:
         NoConstant: the space has no symbolic form, or the output does not depend on noise.
         NotEnumerableError: the code asks for more than sums and counts.
     """
     dataset = _symbols_of(spec)
+    if form is not None:
+        dataset = _handed(dataset, form)
     law = enumerate_law(function, dataset, most_paths=most_paths, symbolic=True)
     if not isinstance(law, NoisyLaw):
         raise NoConstant("what it returns depends on no noise that is read off")
-    return WholeTree(dataset=dataset, law=law, function=function, most_paths=most_paths)
+    return WholeTree(dataset=dataset, law=law, function=function, most_paths=most_paths, form=form)
 
 
 def _symbols_of(spec: PrivacySpec) -> SymbolicDataset:
     """All datasets of the space at once."""
     numbers = NumberLists.found_in(spec.space)
     if numbers is not None:
-        return SymbolicDataset(tuple(range(numbers.places())), is_counts=True)
+        ends = numbers.bounds()
+        largest = None if ends[1] is None else max(map(abs, (ends[0], ends[1])))
+        return SymbolicDataset(tuple(range(numbers.places())), is_counts=True, largest=largest)
     entries = Entries.found_in(spec.space)
     if entries is None:
         raise NoConstant(f"{spec.space.name} has no form in which only the counts are unknown")
     kinds = entries.entries()
     if kinds is None or len(kinds) > MOST_KINDS:
         raise NoConstant(f"an entry may be of more than {MOST_KINDS:,} kinds")
-    return SymbolicDataset(kinds, entries.lists_counts())
+    return SymbolicDataset(kinds, entries.lists_counts(), largest=entries.most_entries())
+
+
+def _handed(dataset: SymbolicDataset, form: Callable[[Any], Any]) -> SymbolicDataset:
+    """The same where the code gets the entries in another form."""
+    handed = None if dataset.is_counts else form(list(dataset.kinds))
+    if not isinstance(handed, (list, np.ndarray)) or len(handed) != len(dataset.kinds) or np.ndim(handed) > 1:
+        raise NoConstant("in the form that it is handed, a dataset is no list of its entries")
+    return attrs.evolve(dataset, handed=handed)
 
 
 # --- changes ---------------------------------------------------------------------------------------
@@ -497,7 +526,7 @@ class WholeProof:
         ours, theirs = (set(self.spec.multiverse.labels(dataset, space)) for dataset in (one, two))
         return (one, two) if ours & theirs else None
 
-    def below(self, function: Draw, change: EntryChange, *, most_paths: int) -> tuple[Bracket, Witness] | None:
+    def below(self, change: EntryChange) -> tuple[Bracket, Witness] | None:
         """d_Pr per unit of a pair, from the laws of the code on its two datasets, and the pair as a witness of it."""
         pair = self.datasets(change)
         distance = INFINITY if pair is None else self.spec.distance(*pair)
@@ -505,7 +534,7 @@ class WholeProof:
             return None
         divergence = Bracket(lower=ZERO, upper=INFINITY)
         if not self.tree.chances:
-            laws = [enumerate_law(function, presented(dataset), most_paths=most_paths, symbolic=True) for dataset in pair]
+            laws = [self.tree.read_on(dataset) for dataset in pair]
             divergence = self.spec.output_divergence.evaluate(laws[0].against(laws[1]), precision=PRECISION)
         lower = divergence.lower
         if distance != 1 and not lower.is_infinite:
@@ -527,11 +556,11 @@ class WholeProof:
             raise NoConstant("no number is known that the budget of every universe is at least")
         return self.spec.output_divergence.lipschitz(self.spec.budget.parameter, budget)
 
-    def verdict(self, function: Draw, *, most_paths: int) -> Verdict:
+    def verdict(self) -> Verdict:
         """Verified where K is within the budget, refuted where a pair is beyond it."""
         costliest = self.largest()
         upper = costliest.constant
-        found = self.below(function, costliest.change, most_paths=most_paths)
+        found = self.below(costliest.change)
         if found is None:
             raise NoConstant("no two datasets of one universe were found that differ by the costliest change")
         lower, shown = found[0].lower, found[1]

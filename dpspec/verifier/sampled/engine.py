@@ -14,6 +14,7 @@ So the sequence of calls is a function of the claim, the function and the seed a
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import re
@@ -35,6 +36,7 @@ from dpspec.verifier.exhaustive import NOTHING
 from dpspec.verifier.expression import Atom
 from dpspec.verifier.sampled.calls import MOST, Calls, ChosenPair, Function, OutOfDraws, Stuck, Tried, pair_order, pairs
 from dpspec.verifier.sampled.null import detectable
+from dpspec.verifier.sampled.rays import jumping_pairs
 from dpspec.verifier.sampled.search import Account, search, weight
 from dpspec.verifier.sampled.witness import (
     COVERED,
@@ -79,6 +81,8 @@ _RESERVED = 0.2
 """The part of the draws that is kept for the witness."""
 SEARCHED, SHRUNK = 0.87, 0.95
 """The parts of the time after which nothing is looked for, and after which the witness is not made smaller."""
+_RAYS_FROM, _RAYS_UNTIL = 20_000, 0.2
+"""Rays are followed where so many draws may be made, and until so much of the time is over."""
 _UNBOUNDED = 1 << 40
 
 
@@ -274,6 +278,15 @@ class _SampledSearch:
         if new:
             self.listed = sorted([*self.listed, *new], key=self._order)
 
+    def _list_jumps(self) -> None:
+        """Pairs beside which the code begins to do something else, looked for in a small part of the draws and of the time."""
+        if not self.free or self.room < _RAYS_FROM:
+            return
+        self._until(_RAYS_UNTIL)
+        with contextlib.suppress(OutOfDraws):
+            self.listed = sorted({*self.listed, *jumping_pairs(self.calls, self.spec)}, key=self._order)
+        self._until(SEARCHED)
+
     def run(self) -> Verdict:
         if not self.listed:
             return self._undecided(NOTHING, method="none")
@@ -285,6 +298,7 @@ class _SampledSearch:
             state = self._probe()
             if state is not None:
                 return state
+            self._list_jumps()
             winner = self._search()
         except OutOfDraws:
             winner = None

@@ -104,7 +104,7 @@ class Whole(Projection):
         return found
 
     def text(self, count: int) -> str:
-        return {"count": "len(numbers of out)", "sum": "sum(out)"}.get(self.what, f"the {_WORDS[self.what]} of out")
+        return _WORDS[self.what]
 
     @property
     def data(self) -> dict[str, Any]:
@@ -127,10 +127,12 @@ WHOLE: dict[str, Callable[[Floats], Any]] = {
 """What is made of all numbers; the first four also of outputs without any."""
 ANYWHERE = ("count", "sum", "distinct")
 _WORDS = {
-    "distinct": "number of different numbers",
-    "zero": "number of zeros",
-    "place of the largest": "place of the largest number",
-    "place of the least": "place of the least number",
+    "count": "len(numbers of out)",
+    "sum": "sum(out)",
+    "distinct": "the number of different numbers of out",
+    "zero": "the number of zeros of out",
+    "place of the largest": "the place of the largest number of out",
+    "place of the least": "the place of the least number of out",
 }
 
 

@@ -15,10 +15,11 @@ import pytest
 from dpspec_adapters.functions import PythonRandom, ReadRandom, System, needed
 from scipy import stats
 
+import dpspec as dp
 from dpspec import Attribute, BitVectors, Outcome, UnorderedRecords, ValueLists, build, verify
 from dpspec.base.errors import AdapterError, UnknownNameError, WantedShapeError
 from dpspec.plugin import AdaptedFunction
-from dpspec.verifier.entry import FunctionError, adapted
+from dpspec.verifier.entry import FunctionError, adapted, verify_claim
 
 BITS = BitVectors(length=2)
 PEOPLE = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")), Attribute(name="age", count=3)), most=2)
@@ -224,6 +225,81 @@ def test_what_stands_in_for_random_has_the_laws_of_it(call):
     seen = sorted({*drawn[0], *drawn[1]})
     table = np.array([[sample.count(one) for one in seen] for sample in drawn])
     assert len(seen) == 1 or stats.chi2_contingency(table).pvalue > 1e-9
+
+
+AGES = dp.spec(
+    space=dp.value_lists(values=[("f", 1), ("f", 5), ("m", 1), ("m", 5)], named=("sex", "age")),
+    distance="add-remove", standard="pure", epsilon=1,
+)  # fmt: skip
+NUMBERS = dp.spec(space=dp.value_lists(values=[0, 1, 5, 10]), distance="add-remove", standard="pure", epsilon=1)
+
+
+def sums_of_women(rows: list[dict], rng):
+    total = 0
+    for row in rows:
+        if row["sex"] == "f":
+            total += min(row["age"], 3)
+    return total + rng.laplace(0, 3)
+
+
+def counts_by_sex(rows: list[dict], rng):
+    counts = {"f": 0, "m": 0}
+    for row in rows:
+        counts[row["sex"]] += 1
+    return {key: count + rng.laplace() for key, count in counts.items()}
+
+
+def clipped_total(numbers: np.ndarray, rng):
+    return np.clip(numbers, 0, 5).sum() + rng.laplace(0, 5)
+
+
+def how_many_are_large(numbers: np.ndarray, rng):
+    return (numbers >= 5).sum() + rng.laplace()
+
+
+def whole_total(rows: list[dict], rng):
+    return sum(row["age"] for row in rows) + rng.laplace(0, 1)
+
+
+def grows_its_rows(rows: list[dict], rng):
+    rows.append({"sex": "f", "age": 1})
+    return sum(row["age"] for row in rows) + rng.laplace(0, 6)
+
+
+@pytest.mark.parametrize(
+    ("function", "claim_of", "outcome"),
+    [
+        (sums_of_women, AGES, "verified"), (counts_by_sex, AGES, "verified"), (clipped_total, NUMBERS, "verified"),
+        (how_many_are_large, NUMBERS, "verified"), (whole_total, AGES, "refuted"), (grows_its_rows, AGES, "undecided"),
+    ],
+)  # fmt: skip
+def test_rows_and_arrays_are_read_on_all_datasets_entry_by_entry(function, claim_of, outcome):
+    verdict = verify_claim(function, claim_of, seconds=3)
+    assert verdict.outcome.value == outcome, verdict.reason
+    if outcome == "verified":
+        assert (verdict.method, str(verdict.constant)) == ("derived", "1")
+
+
+def counted_by_python(people: list, rng: random.Random):
+    return len(people) + rng.expovariate(1.0) - rng.expovariate(1.0)
+
+
+def loudly(people: list, rng: random.Random):
+    return len(people) + rng.expovariate(3.0) - rng.expovariate(3.0)
+
+
+def measured_by_python(people: list, rng: random.Random):
+    return [people.count(kind) + rng.choices([0, 1])[0] + rng.gauss(0, 1) for kind in (0, 1)]
+
+
+def test_noise_of_random_is_read_and_held_against_what_it_draws():
+    space = dp.value_lists(values=[0, 1])
+    pure = dp.spec(space=space, distance="add-remove", standard="pure", epsilon=1)
+    verdict = verify_claim(counted_by_python, pure, seconds=10)
+    assert (verdict.outcome, verdict.method, str(verdict.constant)) == (Outcome.VERIFIED, "derived", "1")
+    assert verify_claim(loudly, pure, seconds=10).outcome is Outcome.REFUTED
+    rho = dp.spec(space=space, distance="add-remove", standard="zCDP", rho="1/2")
+    assert verify_claim(measured_by_python, rho, seconds=10).outcome is Outcome.VERIFIED
 
 
 def test_the_same_bits_give_the_same_chances_wherever_they_are_asked_for():

@@ -16,7 +16,7 @@ from dpspec_census import DerangementSwapping, PermutationSwapping
 from dpspec_engines import Dask, dask as cluster, dask as module
 
 from dpspec.api import read
-from dpspec.base.errors import TableError, WorkersError
+from dpspec.base.errors import MissingLibraryError, TableError, WorkersError
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
@@ -291,5 +291,5 @@ def test_a_scheduler_that_does_not_answer(monkeypatch):
 
 def test_without_dask_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(WorkersError, match=r"dpspec-engines\[dask\]"):
+    with pytest.raises(MissingLibraryError, match=r"dpspec-engines\[dask\]"):
         _ = Dask().client

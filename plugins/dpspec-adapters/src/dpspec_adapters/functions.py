@@ -17,7 +17,7 @@ import itertools
 import os
 import random
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, ClassVar
@@ -72,6 +72,7 @@ class Tuples(DatasetAdapter):
     """
 
     name: ClassVar[str] = "tuples"
+    by_entry: ClassVar[bool] = True
 
     def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
         return list(table_of(dataset, space, self.name)[1])
@@ -90,6 +91,7 @@ class Dicts(DatasetAdapter):
 
     name: ClassVar[str] = "dicts"
     annotations: ClassVar[tuple[str, ...]] = ("list[dict]",)
+    by_entry: ClassVar[bool] = True
 
     def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
         columns, rows = table_of(dataset, space, self.name)
@@ -143,6 +145,7 @@ class NumpyArrays(DatasetAdapter):
 
     name: ClassVar[str] = "numpy"
     annotations: ClassVar[tuple[str, ...]] = ("numpy.ndarray",)
+    by_entry: ClassVar[bool] = True
 
     def written(self, dataset: Dataset, space: DatasetSpace) -> Any:
         _check_one_sort([value for column in values_of_columns(dataset, space, self.name) for value in column], self.name)
@@ -289,11 +292,63 @@ class PythonRandom(GeneratorAdapter):
     def made(self, generator: Any) -> random.Random:
         return random.Random(_seed(generator))
 
+    def recorded(self, generator: Any, write: Callable[[float | None], None]) -> random.Random:
+        return WrittenRandom(_seed(generator), write)
+
     def readable(self, function: Any) -> Any:
         def reads(dataset: Any, generator: Any) -> Any:
             return function(dataset, ReadRandom(generator))
 
         return reads
+
+
+class WrittenRandom(random.Random):
+    """A `random.Random` that writes down the noise that it draws, without its center, and None for a uniform number.
+
+    >>> drawn = []
+    >>> writer, plain = WrittenRandom(7, drawn.append), random.Random(7)
+    >>> writer.gauss(5.0, 2.0) == plain.gauss(5.0, 2.0) == drawn[0] + 5.0, writer.randrange(9) == plain.randrange(9), len(drawn)
+    (True, True, 1)
+    """
+
+    def __init__(self, seed: int, write: Callable[[float | None], None]) -> None:
+        self._write: Callable[[float | None], None] | None = None
+        super().__init__(seed)
+        self._write = write
+
+    def _one(self, draw: Callable[..., Any], center: Any, *given: Any) -> Any:
+        """A draw by a method of Python's, which asks this object for uniform numbers that are not written down."""
+        write, self._write = self._write, None
+        value = draw(*given)
+        self._write = write
+        if write is not None:
+            write(float(value) - float(center))
+        return value
+
+    def random(self) -> float:
+        if self._write is not None:
+            self._write(None)
+        return super().random()
+
+    def getrandbits(self, k: int, /) -> int:  # a class that overrides random alone would draw whole numbers in another way
+        return super().getrandbits(k)
+
+    def gauss(self, mu: float = 0.0, sigma: float = 1.0) -> float:
+        return float(self._one(super().gauss, mu, mu, sigma))
+
+    def normalvariate(self, mu: float = 0.0, sigma: float = 1.0) -> float:
+        return float(self._one(super().normalvariate, mu, mu, sigma))
+
+    def expovariate(self, lambd: float = 1.0) -> float:
+        return float(self._one(super().expovariate, 0.0, lambd))
+
+    def choices(self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> list[Any]:
+        if weights is not None or cum_weights is not None:
+            return super().choices(population, weights, cum_weights=cum_weights, k=k)
+        write, self._write = self._write, None
+        found = super().choices(population, k=k)
+        self._write = write
+        return found
 
 
 class ReadRandom:

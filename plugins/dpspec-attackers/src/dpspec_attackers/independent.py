@@ -55,8 +55,8 @@ class IndependentRecord(AttackerModel):
     record.
 
     Args:
-        inclusion: p, in (0, 1].
-        value: q, in (0, 1]; p and q are not both 1.
+        inclusion: p, the probability with which the record is in the data, in (0, 1].
+        value: q, the probability of its value given that it is in, in (0, 1]; p and q are not both 1.
 
     >>> from dpspec_divergences.routes import pure_spec
     >>> [str(said.value) for said in IndependentRecord(value="1/2").worst_case(pure_spec(epsilon="ln(3)"))]

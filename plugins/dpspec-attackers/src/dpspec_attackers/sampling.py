@@ -148,7 +148,7 @@ class Outsider(_Sampled):
 
     Args:
         share: the share of the population that is drawn, in (0, 1].
-        population: its size, from which the share follows; needed for the mechanism's own law.
+        population: how many records it has, from which the share follows; needed for the mechanism's own law.
         distance: how far apart two samples are in which one record is replaced; where the size of the data is fixed it is found.
     """
 
@@ -186,7 +186,7 @@ class NosyNeighbour(_Insider):
 
     Args:
         share: the share of the population that is drawn, in (0, 1].
-        population: its size, from which the share follows; needed for the mechanism's own law.
+        population: how many records it has, from which the share follows; needed for the mechanism's own law.
         distance: how far apart two samples are in which one record is replaced; where the size of the data is fixed it is found.
     """
 
@@ -202,7 +202,7 @@ class Journalist(_Insider):
 
     Args:
         share: the share of the population that is drawn, in (0, 1].
-        population: its size, from which the share follows; needed for the mechanism's own law.
+        population: how many records it has, from which the share follows; needed for the mechanism's own law.
         distance: how far apart two samples are in which one record is replaced; where the size of the data is fixed it is found.
     """
 

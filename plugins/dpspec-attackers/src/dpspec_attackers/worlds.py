@@ -50,12 +50,14 @@ IN_DOUBT = InDoubt(0, 1, open_low=True, open_high=True)
 class Weighted(params.Domain):
     """A list of pairs [dataset, probability] whose probabilities are exact, not negative, and sum to one."""
 
+    python = "str | Mapping[Any, NumberLike] | Sequence[tuple[Any, NumberLike]]"
+
     def read(self, value: Any, subject: str) -> WrittenPrior:
         if (isinstance(value, str) and value == "uniform") or (isinstance(value, tuple) and not value):
             return ()
         pairs = list(value.items()) if isinstance(value, Mapping) else value
         if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-            raise errors.PriorError(subject, f"must be a {self.describe()}", "or write uniform", value=value)
+            raise errors.PriorError(subject, f"must be {errors.with_article(self.describe())}", "or write uniform", value=value)
         held: dict[Any, Fraction] = {}
         for pair in pairs:
             if not isinstance(pair, (list, tuple)) or len(pair) != 2:

@@ -222,7 +222,7 @@ class StratumRate:
 
     Args:
         stratum: its category of each attribute of `match`, in that order.
-        swap_rate: p.
+        swap_rate: p, the probability with which each record is selected.
 
     >>> str(rate_of(("2",), [StratumRate(stratum=["2"], swap_rate="1/5")], Fraction(1, 20)))
     '1/5'
@@ -319,7 +319,7 @@ class SwappingBudget(Budget):
 
     Args:
         match: the attributes that form the strata.
-        swap_rate: p.
+        swap_rate: p, the probability with which each record is selected.
         form: which print of the theorem, see `nominal_budget`.
         rates: the strata that have a rate of their own; their budgets count with it.
         unit: the unit whose records are swapped.
@@ -393,7 +393,7 @@ class SwappingBudgetRoute(Route):
 
     Args:
         largest_stratum: b; left out, it is read from a `swapping` budget of the specification.
-        swap_rate: p; left out, likewise.
+        swap_rate: p, the probability with which each record is selected; left out, likewise.
         form: which print of the theorem.
     """
 

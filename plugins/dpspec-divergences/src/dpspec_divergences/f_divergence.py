@@ -290,7 +290,8 @@ class FDivergence(Named):
             jensen-shannon: the mean of the two divergences kl from the mixture. triangular: (t - 1)^2 / (t + 1).
             total-variation: |t - 1| / 2. piecewise-linear: by its knots. The largest values are inf, inf, 1, ln 2, 2 and 1.
         direction: forward, D_f(P||Q); backward, D_f(Q||P); both, the larger of the two.
-        knots: pairs (t, f(t)) of a piecewise linear generator, from t = 0 on, straight after the last; f(1) = 0.
+        knots: pairs (t, f(t)) of a piecewise linear generator, t a ratio of probabilities, from t = 0 on,
+            straight after the last; f(1) = 0.
 
     >>> from dpspec.plugin import FiniteLaw
     >>> laws = FiniteLaw.bernoulli("3/4"), FiniteLaw.bernoulli("1/4")

@@ -383,7 +383,7 @@ class Renyi(Named):
     No metric; its budget is epsilon at that order.
 
     Args:
-        order: alpha > 1.
+        order: alpha > 1, a number without a unit.
 
     >>> from dpspec.plugin import FiniteLaw
     >>> str(Renyi(order=2).between(FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli("1/4")))

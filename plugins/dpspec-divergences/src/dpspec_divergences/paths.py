@@ -325,7 +325,7 @@ class EditDistance(InputDivergence):
 
     Args:
         unit: what one entry is.
-        replacing: what a replacement costs: 1, or 2 where entries are only inserted and deleted.
+        replacing: the distance that a replacement counts: 1, or 2 where entries are only inserted and deleted.
 
     >>> from dpspec import Texts
     >>> abc = Texts(alphabet="abc")

@@ -91,7 +91,7 @@ class Sum(Route):
     """The sum of printed numbers, as rho adds over files (epsilon does not; Bailie, Gong and Meng 2023).
 
     Args:
-        numbers: the summands.
+        numbers: the summands, all in one unit.
 
     >>> from dpspec_divergences.routes import zcdp_spec
     >>> str(Sum(numbers=("0.07", "2.56")).value(zcdp_spec(rho=1)))
@@ -115,7 +115,7 @@ class Ratio(Route):
     """The quotient of two printed numbers, such as a constant before and after a change of unit.
 
     Args:
-        numerator, denominator: the numbers.
+        numerator, denominator: the numbers whose ratio it is.
 
     >>> from dpspec_divergences.routes import zcdp_spec
     >>> str(Ratio(numerator="ln(16)", denominator=2).value(zcdp_spec(rho=1)).lower == ln(4))
@@ -177,8 +177,8 @@ class ShuffleAmplification(Route):
     smaller.
 
     Args:
-        reports: n.
-        delta: of the shuffled reports, in (0, 1).
+        reports: n, the number of reports that are shuffled.
+        delta: the slack in probability of the shuffled reports, in (0, 1).
         epsilon: epsilon_0, the pure budget of one report; without it the specification's.
 
     >>> from dpspec_divergences.routes import zcdp_spec
@@ -382,7 +382,7 @@ class ApproximateForProbabilistic(Route):
     Theorem 1).
 
     Args:
-        delta: the approximate slack.
+        delta: the slack in probability of approximate privacy.
         probability: delta', the probability of a larger loss, above delta.
         epsilon: epsilon', the wanted bound; without it the specification's.
 

@@ -34,13 +34,14 @@ def connected(stack: ExitStack) -> Client:
     """A client of the cluster; `stack` closes it, and the processes that were started for it.
 
     Raises:
-        WorkersError: Dask is not installed, its scheduler is silent or speaks in the clear, or its workers have other versions.
+        MissingLibraryError: Dask is not installed.
+        WorkersError: its scheduler is silent or speaks in the clear, or its workers have other versions.
     """
     try:
         import dask
         import distributed  # noqa: F401
     except ImportError:
-        raise errors.WorkersError("workers", "are not installed", 'pip install "dpspec-engines[dask]"', value="dask") from None
+        raise errors.MissingLibraryError("workers", "distributed", "dpspec-engines[dask]", value="dask") from None
 
     # Parts are large on purpose; Dask's advice to load them on the workers would spread the confidential file.
     stack.enter_context(dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}))

@@ -103,7 +103,7 @@ class ListedLaws(Mechanism):
 
     Args:
         laws: rows (dataset, law).
-        otherwise: the law on every dataset that is not listed; without it all of them must be.
+        otherwise: the law on every dataset that is not listed, a probability for each output; without it all of them must be.
 
     >>> rows = [{"dataset": [0], "law": {"low": 1}}, {"dataset": [1], "law": {"low": "1/4", "high": "3/4"}}]
     >>> ListedLaws(laws=rows).law((1,), BitVectors(length=1))

@@ -292,7 +292,7 @@ class ClippedSum(OfCells):
 
     Args:
         attribute: whose numbers are summed up.
-        least, most: the range to which each is cut.
+        least, most: the range to which each value is cut, in its own unit.
         unit: whose records they are.
         where: for some attributes, the categories that are counted; other records add nothing.
 

@@ -244,7 +244,7 @@ class NoisyMax(_OfOneTable):
         query: the table.
         noise: `laplace`, density rate/2 e^(-rate |w|); `exponential`, density rate e^(-rate w) for w >= 0; or `geometric`, on the
             integers, P(w) proportional to e^(-rate |w|). Of equal noisy counts the first in the order of the table is chosen.
-        rate: r + ln(q), r and q rational; rational for `laplace`.
+        rate: the loss in nats for each count, 1/scale of the noise: r + ln(q), r and q rational; rational for `laplace`.
 
     >>> people = UnorderedRecords(attributes=(Attribute(name="colour", categories=("red", "blue")),))
     >>> for noise, rate in (("exponential", "ln(2)"), ("geometric", "ln(2)")):
@@ -484,8 +484,8 @@ class AboveThreshold(_OfOneTable):
 
     Args:
         query: the table whose cells are asked in their order.
-        threshold: what a count is held against.
-        threshold_scale, query_scale: the scales of the noise.
+        threshold: the count that each answer is held against.
+        threshold_scale, query_scale: the scales of the noise, in counts.
     """
 
     name: ClassVar[str] = "above-threshold"
@@ -577,8 +577,8 @@ class ThresholdRelease(_OfOneTable):
 
     Args:
         query: the table of keys.
-        ratio: r of the noise, P(w) = (1-r)/(1+r) r^|w|.
-        threshold: the least number that is shown.
+        ratio: r of the noise, the ratio of probabilities one count apart, P(w) = (1-r)/(1+r) r^|w|.
+        threshold: the least noisy count that is shown.
     """
 
     name: ClassVar[str] = "threshold-release"

@@ -224,7 +224,7 @@ class BoundedContributions(Mechanism):
     Args:
         mechanism: T, about records of the smaller unit.
         most: how many records are left of each larger one; without it all.
-        in_cell: how many are left of each combination of `by`; without it all.
+        in_cell: how many records are left of each combination of `by`; without it all.
         by: attributes of the smaller unit.
     """
 

@@ -313,7 +313,7 @@ class Staircase(AdditiveNoise):
 
     Args:
         queries, neighbours, unit: as in `AdditiveNoise`.
-        width: the width of a step: by so much one answer changes at most.
+        width: the width of a step in counts: by so much one answer changes at most.
         inner: the width of the first, higher part of each step; on the line 1/(1 + e^(epsilon/2)) of the width is best.
         epsilon: the loss of one step, such that e^epsilon is an exact number.
         on_line: whether the noise is a number of the line and not a whole one. It is not released then.

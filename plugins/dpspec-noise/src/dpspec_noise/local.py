@@ -254,8 +254,8 @@ class KAryResponse(LocalRule):
 
     Args:
         attribute: the attribute that is reported, of k categories; the only one where it is not named.
-        epsilon: r + ln(q), r and q rational, q > 0, or
-        keep_probability: p.
+        epsilon: the pure budget of one report, r + ln(q), r and q rational, q > 0, or
+        keep_probability: p, the probability of the true category.
 
     >>> space = OrderedRecords(attributes=(Attribute(name="state", count=2925),))
     >>> response = KAryResponse(epsilon="ln(3)")
@@ -339,9 +339,10 @@ class UnaryEncoding(LocalRule):
     Args:
         attribute: the attribute that is reported; the only one where it is not named.
         form: with
-        epsilon: r + ln(t), r and t rational, t > 0, for the symmetric form a t that is a square; or
-        keep_probability: p, with
-        false_probability: q.
+        epsilon: the pure budget of one report, r + ln(t), r and t rational, t > 0, for the symmetric form a t that is a square;
+            or
+        keep_probability: p, the probability that a bit that is set is reported as set, with
+        false_probability: q, the probability that a bit that is not set is reported as set.
 
     >>> space = OrderedRecords(attributes=(Attribute(name="word", count=10**6),))
     >>> for form in ("symmetric", "optimised"):
@@ -507,7 +508,7 @@ class RandomisedResponse(_Response):
     P_x(t) = product over i of (p if t_i = x_i else 1 - p), which satisfies epsilon = |ln(p/(1-p))| per bit (Bailie et al. 2024).
 
     Args:
-        keep_probability: p, in (0, 1).
+        keep_probability: p, the probability of the truth, in (0, 1).
 
     >>> mechanism = RandomisedResponse(keep_probability="3/4")
     >>> str(mechanism.law((1,), BitVectors(length=1)))

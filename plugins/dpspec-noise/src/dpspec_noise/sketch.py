@@ -64,7 +64,7 @@ class HadamardResponse(LocalRule):
 
     Args:
         attribute: the attribute that is reported; the only one where it is not named.
-        epsilon: r + ln(q), r and q rational, q > 0.
+        epsilon: the pure budget of one report, r + ln(q), r and q rational, q > 0.
 
     >>> from dpspec.plugin import OrderedRecords
     >>> space = OrderedRecords(attributes=(Attribute(name="word", count=3),))
@@ -156,7 +156,7 @@ class CountMeanSketch(LocalRule):
 
     Args:
         attribute: the attribute that is reported; the only one where it is not named.
-        epsilon: r + ln(q), r and q rational, q the square of a rational.
+        epsilon: the pure budget of one report, r + ln(q), r and q rational, q the square of a rational.
         width: m, the number of bits.
         hashes: for each function the coefficients (c_0, c_1, ...) of h(v) = (c_0 + c_1 v + c_2 v^2 + ... mod 2^31 - 1) mod m, v
             the place of a category, from 0 on. They are public: drawn uniformly, three coefficients make three values

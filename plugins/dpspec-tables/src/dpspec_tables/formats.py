@@ -15,8 +15,9 @@
 
 from __future__ import annotations
 
+import csv
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -44,6 +45,10 @@ class PolarsFormat(tables.TableFormat):
     def scan(self, path: Path) -> pl.LazyFrame:
         """The file as a lazy frame."""
 
+    def reason(self, path: Path) -> Reason | None:
+        """What is wrong with a file that the library cannot read, without a value of it; None where that is not known."""
+        return None
+
     def reading(self) -> pl.QueryOptFlags:
         """How a frame is read: whole rows where a row is one text, since a part of one does not show that it is no row."""
         import polars as pl
@@ -69,24 +74,24 @@ class PolarsFormat(tables.TableFormat):
         self.sink(register_io_source(frames, schema=schema), path)
 
     def header(self, path: Path) -> tuple[str, ...]:
-        with readable(path):
+        with readable(path, self.reason):
             return tuple(self.scan(path).collect_schema().names())
 
     def batches(self, path: Path, attributes: Sequence[Attribute]) -> Iterator[Mapping[str, tables.Coded]]:
-        with readable(path):
+        with readable(path, self.reason):
             frame = self.scan(path).select([a.name for a in attributes])
             for batch in frame.collect_batches(chunk_size=BATCH, maintain_order=True, optimizations=self.reading()):
                 yield {a.name: coded(batch[a.name], a) for a in attributes}
 
     def describe(self, path: Path, columns: Sequence[str], most: int) -> tuple[int, tuple[tables.ColumnSeen, ...]]:
-        with readable(path):
+        with readable(path, self.reason):
             frame = self.scan(path).select(columns)
             return described(frame, most, self.reading())
 
     def identifiers(self, path: Path, column: str) -> npt.NDArray[Any]:
         import polars as pl
 
-        with readable(path):
+        with readable(path, self.reason):
             values = self.scan(path).select(column).collect(optimizations=self.reading())[column]
         if values.dtype in (pl.Categorical, pl.Enum, pl.Int128, pl.UInt128):
             values = values.cast(pl.String)
@@ -94,13 +99,15 @@ class PolarsFormat(tables.TableFormat):
             values = values.replace("", None)
         missing = values.is_null().arg_true()
         if len(missing):
-            raise errors.TableError(f"{path.name} row {missing[0] + 1}, column {column}", f"is missing ({len(missing)} records)")
+            raise errors.TableError(
+                f"{path.name} row {missing[0] + 1}, column {errors.named(column)}", f"is missing ({len(missing)} records)"
+            )
         if values.dtype.is_integer():
             return values.to_numpy()
         if values.dtype != pl.String:
             rule = f"holds {values.dtype.base_type().__name__} values, of which equal ones need not look equal"
-            raise errors.TableError(f"{path.name} column {column}", rule, "identifiers are whole numbers or texts")
-        return _texts(values, f"{path.name} column {column}")
+            raise errors.TableError(f"{path.name} column {errors.named(column)}", rule, "identifiers are whole numbers or texts")
+        return _texts(values, f"{path.name} column {errors.named(column)}")
 
     def write(self, table: Table, path: Path, notes: Mapping[str, str]) -> None:
         import polars as pl
@@ -132,6 +139,7 @@ def described(frame: pl.LazyFrame, most: int, reading: pl.QueryOptFlags) -> tupl
             (is_number & ~stripped.str.contains(_PLAIN)).sum().alias(f"{place} otherwise"),
             (number != number.round()).sum().alias(f"{place} broken"),
             (stripped != text).any().alias(f"{place} padded"),
+            stripped.str.contains(_COMMA).sum().alias(f"{place} commas"),
         ]
     (found,) = frame.select(asked).collect(optimizations=reading).to_dicts()
     few = [place for place, _ in enumerate(told) if found[f"{place} distinct"] <= most]
@@ -143,7 +151,7 @@ def described(frame: pl.LazyFrame, most: int, reading: pl.QueryOptFlags) -> tupl
     seen = {
         name: tables.ColumnSeen(
             name=name,
-            **{key: found[f"{place} {key}"] for key in ("missing", "distinct", "numbers", "low", "high")},
+            **{key: found[f"{place} {key}"] for key in ("missing", "distinct", "numbers", "low", "high", "commas")},
             whole=not found[f"{place} broken"],
             plain=not found[f"{place} otherwise"],
             padded=bool(found[f"{place} padded"]),
@@ -157,6 +165,7 @@ def described(frame: pl.LazyFrame, most: int, reading: pl.QueryOptFlags) -> tupl
 
 _NUMBER = r"^[+-]?[0-9]{1,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,3})?$"
 _PLAIN = r"^-?(0|[1-9][0-9]*)$"
+_COMMA = r"^[+-]?[0-9]{1,40},[0-9]{1,40}$"
 
 
 def _texts(values: pl.Series, subject: str) -> npt.NDArray[Any]:
@@ -213,11 +222,18 @@ def labelled(codes: npt.NDArray[Any], attribute: Attribute) -> pl.Series:
 
 
 _HEALTHY = "see whether it is whole, and of the format that its ending names"
+Reason = tuple[str, str]
+"""What is wrong with a file, and what to do."""
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
-    """What cannot be read is said in one line, whatever the library calls it."""
+def readable(path: Path, reason: Callable[[Path], Reason | None] | None = None) -> Iterator[None]:
+    """What cannot be read is said in one line, whatever the library calls it.
+
+    Args:
+        path: the file.
+        reason: looks for what is wrong with it, where the library could not read it.
+    """
     import polars as pl
 
     try:
@@ -231,7 +247,62 @@ def readable(path: Path) -> Iterator[None]:
     except OSError as problem:
         raise errors.TableError(path.name, f"cannot be read ({problem.strerror or type(problem).__name__})", _HEALTHY) from None
     except Exception as problem:  # what the library says may quote cells, which are confidential
-        raise errors.TableError(path.name, f"cannot be read ({type(problem).__name__})", _HEALTHY) from None
+        found = None if reason is None else reason(path)
+        rule, advice = (f"cannot be read ({type(problem).__name__})", _HEALTHY) if found is None else found
+        raise errors.TableError(path.name, rule, advice) from None
+
+
+# --- CSV ------------------------------------------------------------------------------------------
+
+
+_AS_CSV = "save it as CSV in UTF-8, with commas between the columns"
+_BEGINNING = 1 << 16
+
+
+def begins_wrong(path: Path) -> Reason | None:
+    """What the first bytes of a file show that is no CSV as it is read here; None where nothing is wrong with them."""
+    with path.open("rb") as file:
+        start = file.read(_BEGINNING)
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "cannot be read: it is text in UTF-16", _AS_CSV
+    if start.startswith(b"PK\x03\x04"):
+        return "cannot be read: it is a workbook or another archive", _AS_CSV
+    if b"\0" in start.partition(b"\n")[0]:
+        return "cannot be read: its first line holds bytes of 0, as no text does", _AS_CSV
+    if b"\r" in start and b"\n" not in start:
+        return "cannot be read: a carriage return alone ends its lines", _AS_CSV
+    lines = [line.decode("utf-8", "replace") for line in start.splitlines()[:2]]
+    for sign, name in ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")):
+        if len(lines) == 2 and "," not in lines[0] and 0 < lines[0].count(sign) == lines[1].count(sign):
+            return f"cannot be read: {name} stand between its columns", _AS_CSV
+    return None
+
+
+def csv_fault(path: Path) -> Reason | None:
+    """The first line of a CSV file that is none, by its number; None where none is found."""
+    begun = begins_wrong(path)
+    if begun is not None:
+        return begun
+    with path.open("rb") as bytes_:
+        for line, content in enumerate(bytes_, 1):
+            try:
+                content.decode("utf-8-sig")
+            except UnicodeDecodeError:
+                return f"cannot be read: line {line:,} is no text in UTF-8", _AS_CSV
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, strict=True)
+        try:
+            width = len(next(reader, ()))
+            for row in reader:
+                if len(row) > width:
+                    found = (
+                        f"{errors.count(len(row), 'value')} stand in line {reader.line_num:,}, and the first line names {width}"
+                    )
+                    return f"cannot be read: {found}", "put a value that holds a comma in quotes"
+        except csv.Error:
+            rule = f"cannot be read: a quotation mark in line {reader.line_num:,} or before it is not closed"
+            return rule, "close it; one that stands in a value is doubled"
+    return None
 
 
 class Csv(PolarsFormat):
@@ -246,15 +317,30 @@ class Csv(PolarsFormat):
 
         return pl.scan_csv(path, infer_schema=False, glob=False, truncate_ragged_lines=False)
 
+    def reason(self, path: Path) -> Reason | None:
+        return csv_fault(path)
+
+    def describe(self, path: Path, columns: Sequence[str], most: int) -> tuple[int, tuple[tables.ColumnSeen, ...]]:
+        found = super().describe(path, columns, most)
+        fault = None if found[0] else csv_fault(path)
+        if fault is not None:
+            raise errors.TableError(path.name, *fault)
+        return found
+
     def header(self, path: Path) -> tuple[str, ...]:
         names = super().header(path)
+        if len(names) == 1 or "\0" in names[0] or any("\r" in name for name in names):  # a look at the first lines is enough
+            found = begins_wrong(path)
+            if found is not None:
+                raise errors.TableError(path.name, *found)
         known = set(names)
         for name in names:
             first, mark, place = name.rpartition("_duplicated_")  # so Polars calls a column whose name stands there already
             if mark and place.isdecimal() and first in known:
                 if not first:
                     raise errors.TableError(path.name, "has several columns without a name", "name every column once")
-                raise errors.TableError(f"{path.name} column {first}", "stands twice in the first line", "name every column once")
+                subject = f"{path.name} column {errors.named(first)}"
+                raise errors.TableError(subject, "stands twice in the first line", "name every column once")
         return names
 
     def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:

@@ -25,13 +25,13 @@ def _library(path: Path) -> ModuleType:
     """The library that reads these files.
 
     Raises:
-        TableError: it is not installed.
+        MissingLibraryError: it is not installed.
     """
     try:
         import pyreadstat
     except ImportError:
-        advice = 'pip install "dpspec-tables[statistics]", or save the table as CSV'
-        raise errors.TableError(path.name, "needs the library pyreadstat, which is not installed", advice) from None
+        brings, instead = "dpspec-tables[statistics]", "save the table as CSV"
+        raise errors.MissingLibraryError(path.name, "pyreadstat", brings, instead) from None
     module: ModuleType = pyreadstat
     return module
 

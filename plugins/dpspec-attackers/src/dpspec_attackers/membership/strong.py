@@ -145,7 +145,7 @@ class StrongMembership(AttackerModel):
     Statements hold for every outcome but those of total probability `failure`, whether the target is in the data or not.
 
     Args:
-        priors: what the attacker believes before, in (0, 1).
+        priors: probabilities of membership that the attacker believes before, in (0, 1).
         failure: the probability with which a statement may fail; it has to be above the delta of approximate privacy, and above
             0 for concentrated privacy.
 

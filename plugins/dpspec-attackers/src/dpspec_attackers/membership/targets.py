@@ -44,7 +44,7 @@ class MembershipTolerance(Tolerance):
 
     Args:
         difference: the tolerated change of the posterior against the prior.
-        posterior: the tolerated posterior.
+        posterior: the tolerated posterior probability of membership.
         prior: the attacker's prior of membership.
         ratio: the tolerated posterior by prior, above 1.
         releases: how many releases of the same data, one kind.

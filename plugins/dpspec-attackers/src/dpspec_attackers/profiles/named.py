@@ -296,13 +296,18 @@ ProfileFunction = Callable[[Fraction, Fraction], object]
 class FunctionOfPriors(params.Domain):
     """A function of two priors, given as it is or as the text module:name; the current directory is looked through first."""
 
+    python = "str | Callable[..., NumberLike]"
+
     def read(self, value: Any, subject: str) -> ProfileFunction:
         if callable(value):
             return value  # type: ignore[no-any-return]
         module, colon, name = str(value).partition(":")
         if not (module and colon and name):
             raise ParameterError(
-                subject, f"must be a {self.describe()}", "such as profiles:cautious for profiles.py", value=value
+                subject,
+                f"must be {errors.with_article(self.describe())}",
+                "such as profiles:cautious for profiles.py",
+                value=value,
             )
         if os.getcwd() not in sys.path:
             sys.path.insert(0, os.getcwd())

@@ -203,7 +203,7 @@ class Perturbed(CountTables):
 
     Args:
         rows: the perturbation table: a row for each of the counts 1, 2, ..., the last one for all larger counts too.
-        keys: K.
+        keys: K, the number of keys that a cell can have.
         tables, unit: as in `CountTables`.
     """
 

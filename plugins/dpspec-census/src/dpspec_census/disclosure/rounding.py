@@ -65,9 +65,9 @@ class ConventionalRounding(FixedTables):
     Redacting up to 5 and then rounding to 5 publishes a 5 for 6 and 7 alone; redacting up to 7, for no count.
 
     Args:
-        base: b; 1 publishes the counts.
+        base: b: counts are rounded to multiples of it; 1 publishes the counts.
         redact_up_to: counts up to this one are published as "x", whether or not the margins give them away.
-        redact_from: the least count that is; with 1, none stays 0.
+        redact_from: the least count that is published as "x"; with 1, a count of 0 is published.
         tables, unit: as in `CountTables`.
 
     >>> mechanism = ConventionalRounding(tables=[["region"], []], base=3)
@@ -129,7 +129,7 @@ class RandomRounding(CountTables):
     such a count cannot change).
 
     Args:
-        base: b.
+        base: b: counts are rounded to multiples of it.
         tables, unit: as in `CountTables`.
 
     >>> mechanism = RandomRounding(tables=[["region"]], base=3)
@@ -190,7 +190,7 @@ class ControlledRounding(TableRelease):
 
     Args:
         rows, columns: the two attributes of the table.
-        base: b.
+        base: b: counts are rounded to multiples of it.
         unit: the unit that is counted.
 
     >>> mechanism = ControlledRounding(rows="region", columns="age", base=3)

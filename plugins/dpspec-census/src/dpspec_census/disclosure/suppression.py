@@ -251,11 +251,11 @@ class CellSuppression(CountTables, Deterministic):
     """Tables in which sensitive cells, and those needed to protect them, are left out.
 
     Args:
-        threshold: a cell with fewer contributions than this, but not none, is sensitive; 0 for no such rule.
+        threshold: a cell with fewer contributing records than this, but not none, is sensitive; 0 for no such rule.
         p_percent: p of the p-percent rule.
         dominance: n and k of the dominance rule.
         value: the attribute whose categories are the contributions; without it records are counted.
-        protection: a suppressed cell could hold at least this much more, and less if it holds as much.
+        protection: a suppressed cell could hold at least so many counts more, and less if it holds as many.
         tables, unit: as in `CountTables`.
 
     >>> mechanism = CellSuppression(tables=[["region"], []], threshold=2)

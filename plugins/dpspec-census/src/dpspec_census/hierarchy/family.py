@@ -242,7 +242,7 @@ def check_nested(table: Table) -> None:
             row = int(wrong[0])
             category = list(attribute.values())[int(table.codes[attribute.name][row])]
             raise errors.TableError(
-                f"row {row + 1}, column {attribute.name}",
+                f"row {row + 1}, column {errors.named(attribute.name)}",
                 f"does not lie in the {attribute.within} of its record, as {len(wrong)} records do not",
                 "correct the geography: every node lies in one node of the level above",
                 value=category,

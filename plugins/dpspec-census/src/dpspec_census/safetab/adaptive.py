@@ -230,7 +230,7 @@ class Safetab(AdaptiveTables):
 
     Args:
         populations, levels, unit: as in `AdaptiveTables`.
-        budget: rho, a rational.
+        budget: rho, the concentrated budget of all stages together, a rational.
 
     >>> from dpspec.plugin import UnorderedRecords
     >>> people = UnorderedRecords(attributes=[{"name": "sex", "categories": ["f", "m"]}], most=9)

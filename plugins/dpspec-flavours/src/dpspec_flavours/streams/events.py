@@ -286,7 +286,7 @@ class WindowEvents(InputDivergence):
     is 1 for the whole stream of one user.
 
     Args:
-        width: w, in times.
+        width: w, the length of a window in times.
 
     Raises:
         IncompatibleBlocksError: when the space has no unit event with the attributes user and time.

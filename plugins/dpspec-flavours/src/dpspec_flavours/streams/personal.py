@@ -184,7 +184,8 @@ class OpenSample(SensitivePolicy, Mechanism):
 
     Args:
         attribute, sensitive, unit: the policy, as in `SensitivePolicy`.
-        keep_probability: p in [0, 1]; at 1 a record that is missing is known to be sensitive (the exclusion attack).
+        keep_probability: p in [0, 1], the probability with which an open record is published; at 1 a record that is
+            missing is known to be sensitive (the exclusion attack).
 
     >>> kind = Attribute(name="kind", categories=("open", "secret"))
     >>> mechanism = OpenSample(attribute="kind", sensitive=("secret",), keep_probability="2/3")
@@ -400,7 +401,7 @@ class PersonalisedResponse(Mechanism):
     Bit i is protected at epsilon_i = |ln(p_i / (1 - p_i))|, which is what personalised privacy asks for.
 
     Args:
-        keep_probabilities: p_i in [0, 1], one for each bit.
+        keep_probabilities: p_i in [0, 1], the probability of the truth, one for each bit.
 
     >>> mechanism = PersonalisedResponse(keep_probabilities=("3/4", "9/10"))
     >>> mechanism.law((1, 1), BitVectors(length=2)).probability((1, 1))

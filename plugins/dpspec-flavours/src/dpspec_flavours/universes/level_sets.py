@@ -150,8 +150,8 @@ class LatticeGaussian(Mechanism):
 
     Args:
         invariants: what stays exact, each linear in the counts; the generators come from a reduced basis of the lattice. Or
-        moves: pairwise orthogonal generators themselves. A generator that is a multiple, or too few of them, leave
-            more exact than intended.
+        moves: pairwise orthogonal generators themselves, changes of counts. A generator that is a multiple, or too few of them,
+            leave more exact than intended.
         variance: sigma^2, in counts squared.
 
     >>> total = LinearMap(rows=((1, 1),), label="total")

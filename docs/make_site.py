@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 DOCS = Path(__file__).parent
-NEEDED = ("sphinx", "myst_nb", "furo", "matplotlib")
+NEEDED = ("sphinx", "myst_nb", "furo", "matplotlib", "flit_core")
 
 
 def main() -> int:

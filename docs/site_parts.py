@@ -11,8 +11,11 @@ import inspect
 import io
 import os
 import re
+import subprocess
+import sys
 import tomllib
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +27,7 @@ BROUGHT = {ROOT / "CONTRIBUTING.md": "contributing.md", ROOT / "CHANGELOG.md": "
 ORPHANS = re.compile(r"deployments/(?!README$)")
 NOTEBOOKS = re.compile(r"notebooks/(?!index$)")
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
-ASKS = re.compile(r"^<!-- site: ([\w .]+) -->$", re.MULTILINE)
+ASKS = re.compile(r"^<!-- site: ([\w ./-]+) -->$", re.MULTILINE)
 
 
 class NoSuchPartError(Exception):
@@ -37,13 +40,14 @@ def fill(_app: object, docname: str, content: list[str]) -> None:
     content[0] = LINK.sub(lambda found: f"]({_inside(docname, found[1])}{found[2] or ''})", text)
     if NOTEBOOKS.match(docname):
         name = docname.partition("/")[2]
-        content[0] += f'\n<a href="{name}.ipynb" download>This page as a notebook, without outputs</a>\n'
+        told = f'\n\n<a href="{name}.ipynb" download>This page as a notebook</a>: [how it is opened](../install.md#notebooks).\n'
+        content[0] = re.sub(r"^# .*$", lambda found: found[0] + told, content[0], count=1, flags=re.MULTILINE)
     if ORPHANS.match(docname):
         content[0] = f"---\norphan: true\n---\n\n{content[0]}"
 
 
 def write_notebooks(app: Any, exception: Exception | None) -> None:
-    """The notebooks as Jupyter opens them, beside their pages."""
+    """The notebooks as Jupyter opens them, beside their pages; and all of them in one archive, with the files that they read."""
     from myst_nb.core.read import read_myst_markdown_notebook
     from nbformat import write
 
@@ -51,10 +55,13 @@ def write_notebooks(app: Any, exception: Exception | None) -> None:
         return
     for docname in filter(NOTEBOOKS.match, app.env.found_docs):
         text = (DOCS / f"{docname}.md").read_text(encoding="utf-8")
-        made = read_myst_markdown_notebook(text)
+        made = read_myst_markdown_notebook(text.replace('"../../specs', '"specs'))
         for place, cell in enumerate(made.cells):
             cell["id"] = f"cell-{place}"
         write(made, Path(app.outdir) / f"{docname}.ipynb")
+    folder = Path(app.outdir) / "notebooks"
+    read = {f"notebooks/specs/{path.relative_to(ROOT / 'specs')}": path for path in (ROOT / "specs").rglob("*.dpspec.toml")}
+    _pack(folder / "notebooks.zip", {**{f"notebooks/{path.name}": path for path in folder.glob("*.ipynb")}, **read})
 
 
 def _inside(docname: str, target: str) -> str:
@@ -114,6 +121,40 @@ def specifications() -> Iterator[str]:
             link = f"../{path.relative_to(ROOT).as_posix()}"
             yield f"| [{path.name.removesuffix('.dpspec.toml')}]({link}) | {_plain(title)} |"
         yield ""
+
+
+# --- To take away ---------------------------------------------------------------------------------
+
+
+def wheels() -> Iterator[str]:
+    """dpspec and its plugins, built now into a folder of the site, as links: pip finds them by the address of the page."""
+    folders = [ROOT, *sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml"))]
+    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", str(MADE / "wheels"), *map(str, folders)]
+    subprocess.run(command, check=True)  # noqa: S603 - nothing of it is given from outside
+    yield from links((MADE / "wheels").glob("*.whl"))
+
+
+def links(built: Iterable[Path]) -> Iterator[str]:
+    """A list of links to wheels in the folder `wheels` beside the page."""
+    for wheel in sorted(built):
+        yield f'* <a href="wheels/{wheel.name}" download>{wheel.name}</a>'
+
+
+def archive(folder: str, up: str = "") -> Iterator[str]:
+    """A folder of the repository as one file; `up` leads from the page to the top of the site."""
+    home = ROOT / folder
+    found = {path for path in home.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    MADE.mkdir(parents=True, exist_ok=True)
+    _pack(MADE / f"{home.name}.zip", {path.relative_to(home.parent).as_posix(): path for path in found})
+    yield f'<a href="{up}{home.name}.zip" download>{home.name}.zip</a>'
+
+
+def _pack(archived: Path, files: dict[str, Path]) -> None:
+    """Files under their names there, the same bytes every time."""
+    with zipfile.ZipFile(archived, "w", zipfile.ZIP_DEFLATED) as made:
+        for name in sorted(files):
+            made.writestr(zipfile.ZipInfo(name), files[name].read_bytes(), zipfile.ZIP_DEFLATED)
 
 
 # --- The public face ------------------------------------------------------------------------------
@@ -267,4 +308,7 @@ def same_sidebar(_app: object, pagename: str, _template: str, context: dict[str,
 
 _sidebars: dict[str, str] = {}
 
-PARTS = {"glossary": glossary, "specifications": specifications, "api": api, "file": brought, "picture": picture}
+PARTS = {
+    "glossary": glossary, "specifications": specifications, "api": api, "file": brought, "picture": picture,
+    "wheels": wheels, "archive": archive,
+}  # fmt: skip

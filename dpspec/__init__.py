@@ -257,8 +257,9 @@ def _constructor(name: str) -> Any:
     """What makes a registered thing, by its registered name."""
     from dpspec.base.params import did_you_mean
     from dpspec.constructors import constructor, names
+    from dpspec.extension.loader import installed
 
     if name in names():
         return constructor(name)
-    advice = did_you_mean(name, {*__all__, *names()}) or "see dir(dpspec), or dpspec plugins"
+    advice = installed().registry.lacking or did_you_mean(name, {*__all__, *names()}) or "see dir(dpspec), or dpspec plugins"
     raise AttributeError(f"module 'dpspec' has no attribute {name!r}: {advice}")

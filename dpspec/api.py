@@ -91,13 +91,22 @@ def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | V
     Args:
         subject: a specification or its file; or a mechanism, or a function `(dataset, numpy Generator) -> output`.
         against: what the mechanism or function is held against: five blocks, a specification, or its file.
-        sampling: `seed`, `error`, `draws`, `seconds`, `bits`, `datasets`: how a function is tried that cannot be read off.
+        sampling: how a function is tried that cannot be read off: `seed` (a whole number), `error` (the probability of refuting
+            a true claim, 1e-9), `draws` (calls at most), `seconds` (of processor time, 30), `bits` (also look at doubles),
+            `datasets` (these alone).
 
     Returns:
         a report on all that the specification states; or the verdict, with its method, scope, assumptions and witness.
 
     Raises:
         ParameterError: five blocks alone, of which nothing is claimed.
+
+    >>> import dpspec as dp
+    >>> answers = dp.bit_vectors(length=3)
+    >>> promise = dp.spec(space=answers, distance="hamming-ordered", standard="pure", epsilon=1)
+    >>> verdict = dp.verify(dp.randomised_response(keep_probability="3/4"), promise)
+    >>> print(verdict.outcome.value, verdict.constant, verdict.witness.right)
+    refuted ln(3) (0, 0, 1)
     """
     import attrs
 
@@ -160,6 +169,16 @@ def compare(left: Specification, right: Specification, registry: Registry | None
     Args:
         left, right: five blocks, specifications, or files.
         registry: the rules of inference; without it, those of all installed plugins.
+
+    Returns:
+        both directions, each with its answer and the derivation or the separation; and how the claims stand.
+
+    >>> import dpspec as dp
+    >>> people = dp.records(region=["north", "south"])
+    >>> strict, loose = (dp.spec(space=people, distance="add-remove", standard="pure", epsilon=e) for e in (1, 2))
+    >>> compared = dp.compare(strict, loose)
+    >>> compared.forward.answer.value, compared.backward.answer.value
+    ('implies', 'does not imply')
     """
     import attrs
 
@@ -259,10 +278,19 @@ def risk(
             mechanism's own law, which is one for each universe, is then left out.
         settings: parameters of the attacker, as values or texts.
 
+    Returns:
+        the rows, each with the number for any mechanism, that of the file's own, and what is assumed; a panel has several such.
+
     Raises:
         UnknownNameError, ParameterError and its kin: for a wrong name or parameter.
         AttackerMisfitError: the attacker, or each of the panel, does not fit the specification.
         TableError: the table does not fit the space.
+
+    >>> import dpspec as dp
+    >>> promise = dp.spec(space=dp.bit_vectors(length=2), distance="hamming-ordered", standard="pure", epsilon=1)
+    >>> power = dp.risk(promise, "tester", levels=["1/20"]).rows[0].worst[0]
+    >>> print(power.relation.value, power.value.upper.decimal())
+    at most 0.135914
     """
     import attrs
 
@@ -294,8 +322,17 @@ def ledger(*specifications: Specification, like: Specification | None = None, as
         like: a specification whose space and input divergence the total is stated in.
         as_promised: add refuted promises too; the total is then one of promises.
 
+    Returns:
+        the total as five blocks (`spec`), each part in the common blocks, what was lost on the way, and how the claims stand.
+
     Raises:
         NoCompositionError: there are no common blocks. RefutedPartError: a part whose claim is refuted.
+
+    >>> import dpspec as dp
+    >>> people = dp.records(region=["north", "south"])
+    >>> year = dp.spec(space=people, distance="add-remove", standard="pure", epsilon="1/10")
+    >>> print(dp.ledger(year, year).spec.budget)
+    epsilon = 1/5
     """
     from dpspec.composition import add_up
     from dpspec.extension.loader import installed

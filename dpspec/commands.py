@@ -579,7 +579,7 @@ def new_plugin(name: str, directory: AnyPath = ".") -> CommandAnswer:
 
     folder = write_plugin(name, Path(directory))
     written = sorted(path for path in folder.rglob("*") if path.is_file())
-    return _begun(written, f"pip install -e {folder} && dpspec verify {folder}")
+    return _begun(written, f"pip install -e {folder}, then dpspec verify {folder}")
 
 
 def new_deployment(name: str, answer: Callable[[DeploymentQuestion], str], directory: AnyPath = ".") -> CommandAnswer:

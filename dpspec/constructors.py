@@ -416,7 +416,7 @@ def _distance(given: Any, unit: str | None) -> InputDivergence:
         return _neighbours(registry, made("relations", name, counted, "distance"))
     if name not in registry.names("input_divergences"):
         known = [*registry.names("input_divergences"), *registry.names("relations")]
-        advice = did_you_mean(name, known) or f"name one of {', '.join(known)}"
+        advice = registry.lacking or did_you_mean(name, known) or f"name one of {', '.join(known)}"
         raise UnknownNameError("distance", "is no input divergence and no neighbour relation", advice, value=given)
     return cast("InputDivergence", made("input_divergences", name, counted, "distance"))
 
@@ -449,7 +449,7 @@ def standards(name: str, registry: Registry) -> tuple[str, ...]:
         if folded(name) in map(folded, (word["name"], *word.get("also", ()))):
             found += [flavour for flavour in flavours if f"`{flavour}`" in word.get("in_dpspec", "")]
     if not found:
-        advice = did_you_mean(name, [*divergences, *flavours]) or f"write one of {', '.join(divergences)}"
+        advice = registry.lacking or did_you_mean(name, [*divergences, *flavours]) or f"write one of {', '.join(divergences)}"
         raise UnknownNameError("standard", "is no output divergence and no definition", advice, value=name)
     return tuple(dict.fromkeys(str(flavours[one]().spec().output_divergence.name) for one in found))
 

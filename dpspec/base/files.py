@@ -69,6 +69,9 @@ def read_bytes(path: Path, most: int | None = None) -> bytes:
     except (OSError, ValueError) as problem:
         check_regular(path)
         raise _unreadable(path, problem) from None
+    if stat.S_ISDIR(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise NotAFileError("file", "is a folder", "name a file in it", value=str(path))
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise NotAFileError("file", "is a pipe, a socket or a device", "give a file on a disk", value=str(path))

@@ -28,7 +28,10 @@ def main() -> None:
     or worker failed; 5 nothing was checked; 6 recorded as refuted, and is;
     7 holds on miniatures only.
 
-    Example: dpspec verify specs
+    \b
+    To begin with:
+      dpspec examples --dir specs
+      dpspec verify specs
     """
 
 

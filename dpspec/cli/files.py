@@ -465,11 +465,14 @@ def examples(names: tuple[str, ...], directory: str | None, as_json: bool) -> in
     \b
     Examples:
       dpspec examples
-      dpspec examples --dir specs && dpspec verify specs
+      dpspec examples --dir specs
     """
     from dpspec import commands
 
-    return tell(commands.examples(*names, directory=directory), as_json)
+    tell(commands.examples(*names, directory=directory), as_json)
+    if directory is None and not as_json:
+        say(f"next: dpspec examples {' '.join([*names, '--dir'])} specs writes them into the folder specs", err=True)
+    return 0
 
 
 def tell_begun(found: CommandAnswer, as_json: bool) -> int:

@@ -345,6 +345,12 @@ class Registry:
         owners = {e.provenance for e in self.entries if e.place.partition(".")[0].partition(":")[0] == package}
         return owners.pop() if len(owners) == 1 else LOCAL
 
+    @property
+    def lacking(self) -> str:
+        """What to do where no plugin is installed, so that hardly any name is known; else nothing."""
+        alone = {entry.provenance.plugin for entry in self.entries} == {"core"}
+        return 'pip install "dpspec[standard]" brings the first-party plugins, and with them most names' if alone else ""
+
     def duplicates(self) -> tuple[DuplicateNameError, ...]:
         """One error for each bare name that more than one plugin registers."""
         seen: dict[tuple[str, str], list[Entry]] = {}
@@ -360,11 +366,9 @@ class Registry:
         )  # fmt: skip
 
     def _unknown(self, kind: str, name: str) -> UnknownNameError:
-        advice = did_you_mean(name, self.names(kind))
-        if not advice:
-            advice = "see `dpspec plugins` for what is installed"
-        if {entry.provenance.plugin for entry in self.entries} == {"core"}:
-            advice = 'pip install "dpspec[standard]" brings the first-party plugins, and with them most names'
+        advice = self.lacking or did_you_mean(name, self.names(kind)) or "see `dpspec plugins` for what is installed"
+        if advice.startswith("known: "):  # nothing is like it
+            advice += "; if it is from a plugin, install that"
         error = UnknownNameError(singular(kind), "is not registered", advice, value=name)
         if self.failed:
             plugins = "; ".join(f"{plugin} failed to load ({reason})" for plugin, reason in self.failed.items())

@@ -30,6 +30,7 @@ Limits come first, then the parser; numbers stay exactly as written. `new_spec` 
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import math
 import re
@@ -274,11 +275,23 @@ def spec_files(path: str | Path) -> tuple[Path, ...]:
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or "this is no path"
         rule = "does not exist" if isinstance(problem, FileNotFoundError) else f"cannot be read ({reason})"
-        raise SpecFileError("file", rule, "check the path", value=str(path)) from None
+        near = _near(path) if isinstance(problem, FileNotFoundError) else ""
+        raise SpecFileError("file", rule, near or "check the path", value=str(path)) from None
     found = tuple(sorted(path.glob(f"*{SUFFIX}")))
     if not found:
         raise SpecFileError("directory", f"holds no file *{SUFFIX}", "check the path", value=str(path))
     return found
+
+
+def _near(path: Path) -> str:
+    """Which file may be meant, among those that lie there."""
+    try:
+        there = [found.name for found in path.parent.iterdir() if found.is_dir() or found.name.endswith(SUFFIX)]
+    except OSError:
+        return ""
+    names = {name.removesuffix(SUFFIX): name for name in there}  # the ending that all share makes none alike
+    close = difflib.get_close_matches(path.name.removesuffix(SUFFIX), names, n=1)
+    return f"did you mean {names[close[0]]}?" if close else ""
 
 
 def check_ids(documents: tuple[SpecDocument, ...]) -> None:

@@ -175,6 +175,9 @@ def _imported(module: str, path: str) -> ModuleType:
         if problem.name is None or not f"{module}.".startswith(f"{problem.name}."):
             raise _broken(path, problem) from problem
         advice = f"run dpspec in the folder of {problem.name}.py, or install it"
+        if module.endswith(".py"):
+            stem = module.removesuffix(".py").rpartition("/")[2]
+            advice = f"name the module, not its file: {stem}:{path.partition(':')[2]}, in the folder of {stem}.py"
         raise FunctionError("function", f"there is no module {problem.name}", advice, value=path) from None
     except (Exception, SystemExit) as problem:
         raise _broken(path, problem) from problem

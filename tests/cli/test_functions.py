@@ -149,6 +149,8 @@ def test_bits_are_looked_at_when_asked(judge):
         ("made", "must be written module:name"),
         ("made:rihgt", "did you mean right?"),
         ("maid:right", "there is no module maid"),
+        ("made.py:right", "name the module, not its file: made:right, in the folder of made.py"),
+        ("code/made.py:right", "name the module, not its file: made:right, in the folder of made.py"),
         ("made.more:right", "made"),
         ("broken:right", "cannot be imported: ModuleNotFoundError"),
         ("leaves:right", "cannot be imported: SystemExit"),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -90,6 +92,47 @@ def test_a_part_that_nobody_makes_is_an_error():
     parts = module("site_parts")
     with pytest.raises(parts.NoSuchPartError, match="no part glosary"):
         parts.fill(None, "glossary", ["<!-- site: glosary -->"])
+
+
+def test_pip_finds_the_wheels_by_the_links_of_a_page(tmp_path):
+    """The links are all that `pip install --find-links ADDRESS` needs, on a disk as on a server."""
+    (tmp_path / "wheels").mkdir()
+    wheel = tmp_path / "wheels" / "lonely-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as made:
+        made.writestr("lonely-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: lonely\nVersion: 1.0\n")
+        made.writestr("lonely-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\n")
+    page = tmp_path / "install.html"
+    page.write_text("\n".join(module("site_parts").links([wheel])), encoding="utf-8")
+    options = ["--no-index", "--disable-pip-version-check", "--dest", str(tmp_path / "got"), "--find-links", page.as_uri()]
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "download", "--quiet", *options, "lonely"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, [path.name for path in (tmp_path / "got").glob("*")]) == (0, [wheel.name]), done.stderr
+
+
+def test_the_page_on_installing_names_every_distribution():
+    text = (DOCS / "install.md").read_text(encoding="utf-8")
+    named = re.findall(r"^(dpspec[\w-]*) @ git\+\S+?(?:#subdirectory=(\S+))?$", text, re.MULTILINE)
+    plugins = sorted(path.parent.name for path in (ROOT / "plugins").glob("*/pyproject.toml"))
+    assert named == [("dpspec", ""), *((name, f"plugins/{name}") for name in plugins)]
+    assert "nine wheels, dpspec and its eight" in text
+    assert len(plugins) == 8
+
+
+def test_an_archive_has_a_folder_and_nothing_that_was_made_of_it(monkeypatch, tmp_path):
+    parts = module("site_parts")
+    monkeypatch.setattr(parts, "MADE", tmp_path)
+    assert list(parts.archive("docs/examples/survey-project", "../")) == [
+        '<a href="../survey-project.zip" download>survey-project.zip</a>'
+    ]
+    with zipfile.ZipFile(tmp_path / "survey-project.zip") as made:
+        made.extractall(tmp_path)
+    told, found = (
+        {at.relative_to(home): at.read_bytes() for at in home.rglob("*") if at.is_file() and "__pycache__" not in at.parts}
+        for home in (DOCS / "examples" / "survey-project", tmp_path / "survey-project")
+    )
+    assert told == found
+    assert Path(".github/workflows/privacy.yml") in told
 
 
 def test_docstrings_are_set_as_they_are_meant():

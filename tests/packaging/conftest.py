@@ -42,18 +42,26 @@ class Clean:
     work: Path
     laid_beside: tuple[Path, ...] = ()
 
-    def run(self, *command: str, **environment: str) -> Done:
-        """A program of the environment; `dpspec` and `python` are its own."""
+    def run(self, *command: str, together: bool = False, **environment: str) -> Done:
+        """A program of the environment, without a shell; `dpspec` and `python` are its own.
+
+        Args:
+            command: its words.
+            together: errors stand in `out`, too.
+            environment: variables.
+        """
         program = str(self.home / "bin" / command[0])
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(("DPSPEC_", "PYTHON"))}
         inherited["PYTHONPATH"] = os.pathsep.join(map(str, self.laid_beside))
+        inherited["PATH"] = f"{self.home / 'bin'}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
-            [program, *command[1:]], cwd=self.work, env={**inherited, **environment}, capture_output=True, text=True, check=False
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
+            [program, *command[1:]], cwd=self.work, env={**inherited, **environment}, text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT if together else subprocess.PIPE,
+        )  # fmt: skip
+        return Done(done.returncode, done.stdout, done.stderr or "")
 
-    def install(self, *sources: Path) -> None:
-        """Build and install distributions from source, with nothing taken from an index."""
+    def install(self, *sources: Path | str) -> None:
+        """Build and install distributions from source, with nothing taken from an index; `-e` before a folder leaves it there."""
         options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
         subprocess.run(
             [sys.executable, "-m", "pip", "--python", str(self.home), "install", *options, *map(str, sources)],

@@ -183,7 +183,7 @@ RULES = {
     "two of a label": "label twice", "no value": "position with values", "no position": "position with values",
     "both in an event": "position with values", "impossible": "probability 0 under every prior", "no positions": "have none",
     "foreign dataset": "bits 0 and 1", "neither rate nor size": "either a rate or a size", "rate and size": "either a rate",
-    "one label": "two different labels", "three labels": "two different labels", "unknown secret": "did you mean first is 0",
+    "one label": "two different labels", "three labels": "two different labels", "unknown secret": "did you mean 'first is 0'",
     "pairs of data": "elements of this space are the data", "variation of data": "elements of this space are the data",
     "averaged data": "averages over the data", "sampled table": "no sequence of its records",
     "sampled counts": "no sequence of its records", "too many samples": "more than 16384 samples",

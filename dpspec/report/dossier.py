@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from dpspec.base.errors import DpspecError, ParameterError, UnreadableFileError, count
+from dpspec.base.errors import DpspecError, ParameterError, RefutedPartError, UnreadableFileError, count
 from dpspec.base.files import read_bytes
 from dpspec.base.params import each
 from dpspec.base.words import Word, worst_code, worst_word
@@ -210,8 +210,19 @@ def _total(documents: Sequence[SpecDocument], registry: Registry, notes: list[st
     try:
         return add_up(documents, registry)
     except DpspecError as fault:
-        notes.append(f"Not added up: {without_datasets('; '.join(str(single) for single in each(fault)))}")
+        notes.append(f"Not added up: {_why_not_added(fault)}")
         return None
+
+
+def _why_not_added(fault: DpspecError) -> str:
+    """Why there is no total; of many promises that are not kept, which ones, and what to do about all of them."""
+    faults = list(each(fault))
+    broken = [single.subject.removeprefix("part ") for single in faults if isinstance(single, RefutedPartError)]
+    if len(broken) < 2:
+        return without_datasets("; ".join(map(str, faults)))
+    others = [f"; {without_datasets(str(single))}" for single in faults if not isinstance(single, RefutedPartError)]
+    named = f"{', '.join(broken[:-1])} and {broken[-1]}"
+    return f"{named} do not keep what they promise; dpspec ledger --as-promised adds up what was promised{''.join(others)}."
 
 
 # --- one file -------------------------------------------------------------------------------------
@@ -473,7 +484,8 @@ def summary(dossier: Dossier, links: Sequence[str] = ()) -> Iterator[Piece]:
         rows.append((_shortened(one.name, 60), one.outcome, _shortened(budget, 60), _shortened(unit, 60), title))
     yield Grid(
         caption="The specifications, and how each ended", heads=("specification", "found", "budget", "one change", "title"),
-        rows=tuple(rows), moods=tuple("bad" if mood_of(one.word) == "bad" else "" for one in dossier.files), links=tuple(links),
+        rows=tuple(rows), moods=tuple("bad" if mood_of(one.word) == "bad" else "" for one in dossier.files),
+        links=tuple(links), stacks=True,
     )  # fmt: skip
     for note in dossier.notes:
         yield Sentence(words=note)

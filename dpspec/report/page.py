@@ -75,6 +75,7 @@ class Grid:
         rows: its cells; the first of each row is the head of the row.
         moods: for each row how it is told, or nothing at all.
         links: for each row where its head leads to, or nothing at all.
+        stacks: on a phone each row is a block, its cells below each other with their heads before them.
     """
 
     caption: str
@@ -82,6 +83,7 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
     moods: tuple[Mood, ...] = ()
     links: tuple[str, ...] = ()
+    stacks: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -147,6 +149,9 @@ figure{margin:1rem 0;break-inside:avoid}figure svg{max-width:100%;height:auto;di
 .pair{display:flex;flex-wrap:wrap;gap:0 2rem}.pair figure{flex:0 1 21.25rem;min-width:0}
 section{content-visibility:auto;contain-intrinsic-size:auto 100vh}
 footer{color:var(--faint);font-size:.85rem;margin-top:3rem;padding-bottom:2rem}
+@media(max-width:40rem){.stacks thead{position:absolute;left:-99rem}.stacks tr,.stacks th,.stacks td{display:block;min-width:0}
+.stacks th,.stacks td{border:0;padding:.1rem 0}.stacks tr{border-bottom:1px solid var(--grid);padding:.5rem 0}
+.stacks td:empty{display:none}.stacks td::before{content:attr(data-head);color:var(--faint)}}
 @media print{:root{"""
     f"color-scheme:light;{page_colours(LIGHT)}--open:{_OPEN['light']};--link:#1b1b1b"
     """}body{font-size:10pt}header,main,footer{max-width:none;padding:0}.skip,nav{display:none}.frame{overflow:visible}
@@ -276,12 +281,19 @@ def _table(piece: Grid) -> str:
     links = piece.links or ("",) * len(piece.rows)
     rows = []
     for (first, *rest), mood, link in zip(piece.rows, moods, links, strict=True):
-        cells = "".join(f'<td{_breaks(cell)} dir="auto">{_text(cell)}</td>' for cell in rest)
+        cells = "".join(
+            f'<td{_breaks(cell)} dir="auto"{_head(head) if piece.stacks else ""}>{_text(cell)}</td>'
+            for head, cell in zip(piece.heads[1:], rest, strict=True)
+        )
         rows.append(f'<tr{_mood(mood)}><th scope="row" dir="auto">{_linked(first, link)}</th>{cells}</tr>')
     caption = f"<caption>{_text(piece.caption)}</caption>"
-    many = ' class="many"' if len(piece.heads) >= _MANY_COLUMNS else ""
+    many = ' class="stacks"' if piece.stacks else ' class="many"' if len(piece.heads) >= _MANY_COLUMNS else ""
     inner = f"<table{many}>{caption}<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     return _frame(piece.caption, inner)
+
+
+def _head(head: str) -> str:
+    return f' data-head="{_text(head)}: "'
 
 
 # --- Markdown -------------------------------------------------------------------------------------

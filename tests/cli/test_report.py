@@ -247,3 +247,16 @@ def test_compare_draws_two_files_side_by_side(run, response, tmp_path):
     assert "Does A imply B? yes" in text
     assert "Does B imply A? no" in text
     assert run("compare", one, weaker, "--yardstick", "--picture", tmp_path / "y.svg").code == 2
+
+
+def test_many_promises_that_are_not_kept_are_one_sentence_and_rows_stack_on_a_phone(run, tmp_path):
+    mistakes = sorted((ROOT / "specs" / "mechanisms" / "mistakes").glob("*.toml"))[:3]
+    result = run("report", *map(str, mistakes), "--out", str(tmp_path / "mistakes.html"))
+    assert result.exit_code == 0
+    text = (tmp_path / "mistakes.html").read_text(encoding="utf-8")
+    check(text)
+    names = [path.name.removesuffix(".dpspec.toml") for path in mistakes]
+    assert f"Not added up: {names[0]}, {names[1]} and {names[2]} do not keep what they promise; dpspec ledger --as-promised" in text
+    assert text.count("leave it out, mend the claim") == 0
+    assert 'class="stacks"' in text
+    assert 'data-head="budget: "' in text

@@ -486,6 +486,11 @@ WALL = 5.0
 """Seconds on the clock that one call may take: it may wait, but not for ever."""
 
 
+LOST = 50
+"""A call that goes on for so many times its limit after it was cut is cut again: what is raised while the interpreter calls back
+from collecting garbage, or into `__del__`, is lost."""
+
+
 class Cut(BaseException):
     """Raised inside a call that takes too long; no `except Exception` of that call swallows it."""
 
@@ -507,14 +512,14 @@ def _cutting_by_thread(current: Callable[[], int], seconds: float) -> Iterator[N
     target, guard, over = ctypes.c_ulong(threading.get_ident()), threading.Lock(), threading.Event()
 
     def watch() -> None:
-        seen, begun, cut = -1, 0.0, -1
+        seen, begun, cut, struck = -1, 0.0, -1, 0.0
         while not over.wait(seconds / 2):
             with guard:
                 running, now = current(), time.process_time()
                 if over.is_set() or running < 0 or running != seen:
                     seen, begun = running, now
-                elif running != cut and now - begun >= seconds:
-                    cut = running
+                elif now - begun >= seconds and (running != cut or now - struck >= LOST * seconds):
+                    cut, struck = running, now
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(target, ctypes.py_object(_LateCut))
 
     watcher = threading.Thread(target=watch, daemon=True)
@@ -554,16 +559,17 @@ def cutting(current: Callable[[], int], seconds: float) -> Iterator[None]:
     if signal.getitimer(signal.ITIMER_REAL)[0]:
         timers = timers[:1]
     seen = {number: -1 for number, _, _ in timers}
-    cut = -1
+    cut, since = -1, 0
 
     def tick(number: int, _frame: Any) -> None:
-        """No call is cut twice: a second timer, or a late tick, must not strike whoever handles the first."""
-        nonlocal cut
+        """No call is cut twice at once: a second timer, or a late tick, must not strike whoever handles the first."""
+        nonlocal cut, since
         running = current()
-        late = running >= 0 and running != cut and seen[signal.Signals(number)] == running
+        late = running >= 0 and seen[signal.Signals(number)] == running
         seen[signal.Signals(number)] = running
-        if late:
-            cut = running
+        since = since + 1 if running == cut else 0
+        if late and (running != cut or since >= LOST):
+            cut, since = running, 0
             raise Cut(waited=number == signal.SIGALRM)
 
     before = [signal.signal(number, tick) for number, _, _ in timers]

@@ -1,5 +1,6 @@
 """Cutting calls: once each, and never the one who handles the cut."""
 
+import contextlib
 import signal
 import time
 
@@ -54,3 +55,24 @@ def test_ticks_at_any_moment_never_break_a_run():
 
     assert refute(struck, claim(BIT, epsilon=1), seed=3, draws=4_000).outcome is Outcome.UNDECIDED
     assert calls[0] >= 1_000
+
+
+def test_a_cut_that_is_lost_is_made_again():
+    """What is raised in `__del__`, or while garbage is collected, is ignored by the interpreter; so the call would never end."""
+
+    class Loses:
+        def __del__(self):
+            with contextlib.suppress(Cut):  # as the interpreter does
+                while True:
+                    pass
+
+    cuts = []
+    try:
+        with cutting(lambda: 3, 0.01):
+            held = Loses()
+            del held
+            while True:
+                pass
+    except Cut:
+        cuts.append("again")
+    assert cuts == ["again"]

@@ -17,7 +17,7 @@ from dpspec.base.errors import DpspecError, NotReachedError
 from dpspec.base.exact import Bracket, Number
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
-from dpspec.blocks.invariant import Invariant, Marginal
+from dpspec.blocks.invariant import Invariant
 from dpspec.report import terminal
 from dpspec.report.explain import promise
 from dpspec.report.json import bracket
@@ -133,11 +133,12 @@ def _facts(held: Iterable[Invariant], said: JsonData) -> str:
     words = said["facts"]
 
     def told(fact: Invariant) -> str:
-        if type(fact) is not Marginal:
+        table = fact.as_marginal()
+        if table is None:
             return str(words["other"]).format(fact=fact)
-        by = " x ".join(fact.attributes)
-        counted = words["by" if by else "total"].format(unit=said["units"].get(fact.unit, fact.unit), attributes=by)
-        where = [words["condition"].format(attribute=name, categories=f"{{{', '.join(held)}}}") for name, held in fact.where]
+        by = " x ".join(table.attributes)
+        counted = words["by" if by else "total"].format(unit=said["units"].get(table.unit, table.unit), attributes=by)
+        where = [words["condition"].format(attribute=name, categories=f"{{{', '.join(held)}}}") for name, held in table.where]
         return words["where"].format(fact=counted, conditions=", ".join(where)) if where else str(counted)
 
     return "; ".join(map(told, held))

@@ -473,6 +473,9 @@ class _Case:
 
     def _drawn(self, findings: list[Notice], seconds: float, only: tuple[Dataset, ...] | None = None) -> Verdict | None:
         """The verdict on draws, on some datasets only where that is said; None where the function ended their process."""
+        if seconds <= 0:  # the machine may have slept
+            findings.append(Notice(code=LATE, text="the time was over before it was sampled"))
+            return None
         datasets = only or self.datasets
         sampled = self._apart(lambda tell: self._sampled(tell, seconds, datasets), seconds=_at_most(seconds))
         findings += _printed(sampled.printed)

@@ -4,6 +4,7 @@ import math
 import os
 import random
 import secrets
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -156,3 +157,21 @@ def test_an_object_is_not_asked_for_its_code_in_this_process() -> None:
 
     verify_claim(Asking(), bits_spec(length=1, epsilon="ln(3)"), draws=600)
     assert asked == []
+
+
+@pytest.mark.parametrize("seconds", ["1/1000000", "1/1000", "1/20"])
+def test_hardly_any_time_is_no_error(seconds):
+    """A machine that slept has no time left for a stage that is to come."""
+
+    def told(bits, rng):
+        return [bit + rng.laplace() for bit in bits]
+
+    found = verify_claim(told, bits_spec(length=2, epsilon="1/2"), seconds=Fraction(seconds))
+    assert found.outcome is not Outcome.VERIFIED
+
+
+def test_time_that_is_over_before_draws_are_made_leaves_a_claim_undecided(monkeypatch):
+    monkeypatch.setattr("dpspec.verifier.apart.Clock.left", lambda _: 0.0)
+    found = verify_claim(lambda bits, rng: rng.standard_t(3) + sum(bits), bits_spec(length=2, epsilon="1/2"), seconds=1)
+    assert found.outcome is Outcome.UNDECIDED
+    assert "over" in found.reason

@@ -229,9 +229,9 @@ def test_what_stands_in_for_random_has_the_laws_of_it(call):
 
 AGES = dp.spec(
     space=dp.value_lists(values=[("f", 1), ("f", 5), ("m", 1), ("m", 5)], named=("sex", "age")),
-    distance="add-remove", standard="pure", epsilon=1,
+    distance="add-remove", standard="mult", epsilon=1,
 )  # fmt: skip
-NUMBERS = dp.spec(space=dp.value_lists(values=[0, 1, 5, 10]), distance="add-remove", standard="pure", epsilon=1)
+NUMBERS = dp.spec(space=dp.value_lists(values=[0, 1, 5, 10]), distance="add-remove", standard="mult", epsilon=1)
 
 
 def sums_of_women(rows: list[dict], rng):
@@ -294,11 +294,11 @@ def measured_by_python(people: list, rng: random.Random):
 
 def test_noise_of_random_is_read_and_held_against_what_it_draws():
     space = dp.value_lists(values=[0, 1])
-    pure = dp.spec(space=space, distance="add-remove", standard="pure", epsilon=1)
+    pure = dp.spec(space=space, distance="add-remove", standard="mult", epsilon=1)
     verdict = verify_claim(counted_by_python, pure, seconds=10)
     assert (verdict.outcome, verdict.method, str(verdict.constant)) == (Outcome.VERIFIED, "derived", "1")
     assert verify_claim(loudly, pure, seconds=10).outcome is Outcome.REFUTED
-    rho = dp.spec(space=space, distance="add-remove", standard="zCDP", rho="1/2")
+    rho = dp.spec(space=space, distance="add-remove", standard="d-nor", rho="1/2")
     assert verify_claim(measured_by_python, rho, seconds=10).outcome is Outcome.VERIFIED
 
 

@@ -77,13 +77,15 @@ class Writer:
 
     def statement(self, depth):
         pad, lot = "    " * depth, self.lot
-        kind = lot.choice(["add", "add", "add", "put", "put", "temp", "if", "again", "name", "inner", "dict"])
+        kind = lot.choice(["add", "add", "add", "put", "put", "temp", "if", "again", "name", "inner", "dict", "alias"])
         if kind == "if" and depth < 4:
             test = lot.choice(["v", "v > 1", "w == 2", "v == 0", "a < 3", "h[0] > 1", "not a", "v in (0, 2)"])
             other = [f"{pad}else:", *self.statement(depth + 1)] if lot.random() < 0.4 else []
             return [f"{pad}if {test}:", *self.statement(depth + 1), *other]
         if kind == "inner" and depth < 4:
             return [f"{pad}for k in range({lot.randint(1, 3)}):", *self.statement(depth + 1)]
+        if kind == "alias":
+            return [f"{pad}y = {lot.choice(['h', 'g', 'a', 'v'])}", f"{pad}y {lot.choice(['+=', '*=', '-='])} {lot.choice('12')}"]
         return [pad + {
             "add": f"{lot.choice('aab')} {lot.choice(['+=', '+=', '-='])} {self.number()}",
             "put": f"{lot.choice(['h', 'h', 'g'])}[{lot.choice(['v', '0', '2 - v', 'w % 3'])}] += {self.number()}",
@@ -346,7 +348,62 @@ def test_other_roundings_of_noise_are_refuted(function):
     assert verify_claim(function, ENTRIES, seconds=20).outcome.value == "refuted"
 
 
+def array_in_place_by_another_name(x, rng):
+    counts = np.zeros(2)
+    for _ in x:
+        same = counts
+        same += 1
+    return counts[0] + rng.laplace()
+
+
+def list_in_place_by_another_name(x, rng):
+    seen = []
+    for v in x:
+        same = seen
+        same += [v]
+    return len(seen) + rng.laplace()
+
+
+def set_in_place_by_another_name(x, rng):
+    seen = set()
+    for v in x:
+        same = seen
+        same |= {v}
+    return len(seen) + rng.laplace()
+
+
+def doubled_in_place_by_another_name(x, rng):
+    counts = np.ones(2)
+    for _ in x:
+        same = counts
+        same *= 2
+    return counts[0] + rng.laplace()
+
+
+def in_place_in_a_loop_inside(x, rng):
+    seen = []
+    for v in x:
+        same = seen
+        for k in range(2):
+            same += [v + k]
+    return len(seen) + rng.laplace()
+
+
+def grows_its_argument(held):
+    held += [1]
+    return 1
+
+
+def in_place_in_a_function(x, rng):
+    seen, total = [], 0
+    for _ in x:
+        total += grows_its_argument(seen)
+    return len(seen) + total + rng.laplace()
+
+
 REFUSED = [
+    array_in_place_by_another_name, list_in_place_by_another_name, set_in_place_by_another_name,
+    doubled_in_place_by_another_name, in_place_in_a_loop_inside, in_place_in_a_function,
     keys_that_zeros_make,
     keys_of_a_dict, keys_of_a_counter, grows_by_what_it_is, places, by_another_name, array_by_another_name, bytes_that_wrap,
     cut_to_whole_numbers, stops_early, raises_for_some, prints_on_the_way, last_entry,

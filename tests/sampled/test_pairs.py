@@ -158,3 +158,14 @@ def test_answers_that_are_cut_to_a_byte_are_seen_in_vectors():
 
 def test_a_plain_count_jumps_nowhere():
     assert not jumps(lambda dataset, rng: len(dataset) + rng.laplace(), dp.value_lists(values=[0, 1]))
+
+
+def test_how_long_a_call_takes_is_no_jump():
+    def quadratic(dataset, rng):
+        return sum(one == other for one in dataset for other in dataset) * 0 + len(dataset) + rng.laplace()
+
+    claim_of = dp.spec(space=dp.value_lists(values=[0, 1]), distance="symmetric-difference", standard="pure", epsilon=1)
+    calls = Calls(function=quadratic, space=claim_of.space, claim="rays", seed=0, draws=1 << 30, limit=0.01)
+    with calls.guarded():
+        assert jumping_pairs(calls, claim_of) == []
+    assert calls.endless <= 6

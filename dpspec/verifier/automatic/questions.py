@@ -172,7 +172,7 @@ class Questions:
             self._classes(args[1:], of_generator=type(args[0]) is EnumeratingGenerator)
         if self.path.counting:
             self._counted(function, args, options)
-        if function in (max, min) and options.keys() <= {"key"}:
+        if (function is max or function is min) and options.keys() <= {"key"}:
             found = self._best(args, options.get("key"), least=function is min)
             if found is not NotImplemented:
                 return found
@@ -265,7 +265,7 @@ class Questions:
     def _counted(self, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         """Called while entries of a dataset are summed: nothing that outlives the entry may change."""
         plain = not options and not any(map(callable, args))
-        if plain and (id(function) in known.PURE or function in (range, enumerate, zip)) and len(args) <= 3:
+        if plain and (id(function) in known.PURE or (type(function) is type and function in _LAZY)) and len(args) <= 3:
             return
         if plain and isinstance(function, np.ufunc) and len(args) == function.nin:
             return
@@ -273,7 +273,7 @@ class Questions:
             return
         if _is_random(function) and not args and not options:
             return
-        if plain and getattr(function, "__name__", getattr(function, "name", "")) == "get" and _is_counter(function):
+        if plain and _asks_counter(function):
             return
         if type(function) is not types.FunctionType:
             self.refuse(f"calls {getattr(function, '__name__', 'something')} while it sums up the dataset")
@@ -789,6 +789,7 @@ class Questions:
         return tuple(held), parts(held.values())
 
 
+_LAZY = (range, enumerate, zip)
 _LISTED: tuple[type, ...] = (list, tuple, range, dict, type({}.keys()), type({}.values()), type({}.items()))
 _WALKING_PARTS = ("from_iterable", "starmap", "dict", "OrderedDict", "defaultdict", "update")
 _OF_MEMORY = frozenset({
@@ -815,10 +816,12 @@ def _is_random(function: Any) -> bool:
     return type(owner) is EnumeratingGenerator and function.__func__ is EnumeratingGenerator.random
 
 
-def _is_counter(method: Any) -> bool:
-    """Whether it is the method of a dict or of a counter."""
-    owner = method.listed if type(method) is WholeListMethod else getattr(method, "__self__", None)
-    return type(owner) in (dict, collections.Counter, collections.defaultdict, GrownCounts)
+def _asks_counter(method: Any) -> bool:
+    """Whether it is the method `get` of a dict or of a counter."""
+    if type(method) is WholeListMethod:
+        return type(method.listed) is GrownCounts and method.name == "get"
+    owners = (dict, collections.Counter, collections.defaultdict)
+    return type(method) is types.BuiltinFunctionType and method.__name__ == "get" and type(method.__self__) in owners
 
 
 def _is_walked(given: Any) -> bool:

@@ -65,13 +65,17 @@ def tallied_names(loop: ast.For, live: frozenset[str]) -> frozenset[str] | None:
     >>> names("for v in x:\\n w = v\\n t += w", {"t", "w"}) is None
     True
     """
-    if loop.orelse or _breaks(loop.body) or any(isinstance(node, _LEAVES) for node in ast.walk(loop)):
+    if loop.orelse or _breaks(loop.body) or any(isinstance(node, _LEAVES) or _is_other_step(node) for node in ast.walk(loop)):
         return None
-    added = {step[0] for node in ast.walk(loop) if (step := added_to(node)) is not None}
     stored = [node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
     steps = [step[0] for node in ast.walk(loop) if (step := added_to(node)) is not None]
-    alone = {name for name in added & live if stored.count(name) == steps.count(name)}
+    alone = {name for name in live.intersection(steps) if stored.count(name) == steps.count(name)}
     return None if (set(stored) - alone) & live else frozenset(alone)
+
+
+def _is_other_step(node: ast.AST) -> bool:
+    """Whether it is a step such as `a |= e`, which no question is put before that knows of loops."""
+    return isinstance(node, ast.AugAssign) and type(node.op) not in SIGNS
 
 
 def added_to(node: ast.AST) -> tuple[str, ast.expr, int] | None:
@@ -278,14 +282,22 @@ class LoopSteps:
         return self._stepped(value, by, step) if tally is None else tally.grown(value, by, "", _SIGN[step[0]])
 
     def _stepped(self, value: Any, by: Any, step: str) -> Any:
-        return _IN_PLACE[step[0]](value, self.asking.operand(by)) if len(step) > 1 else _PLAINLY[step](value, by)
+        return self._in_place(value, self.asking.operand(by), step[0]) if len(step) > 1 else _PLAINLY[step](value, by)
+
+    def _in_place(self, value: Any, by: Any, sign: str) -> Any:
+        """A step that is no sum of a loop; what other names may know is not changed while a loop adds up."""
+        path = self.asking.path
+        if path.counting and type(value) not in _UNCHANGING:
+            rule = f"changes a {type(value).__name__} in place, which depends on more than counts"
+            path.refuse(NotEnumerableError("a loop", rule, "have it sampled"))
+        return _IN_PLACE[sign](value, by)
 
     def changed(self, value: Any, by: Any, sign: str) -> Any:
         """value += by, value -= by, value *= by, value /= by; of an array of drawn numbers, entry by entry."""
         alone = type(value) is np.ndarray and sys.getrefcount(value) <= _references()
         by = self.asking.operand(by)
-        if type(value) is not np.ndarray or not (holds_drawn(value) or holds_drawn(by)):
-            return _IN_PLACE[sign](value, by)
+        if type(value) is not np.ndarray or self.asking.path.counting or not (holds_drawn(value) or holds_drawn(by)):
+            return self._in_place(value, by, sign)
         array = opened(value, alone=alone)
         parts = None if array is None else _PLAINLY[sign](array, _asarray_of(by))
         if parts is None or parts.shape != array.shape or any(entry_for(array, part) is None for part in parts.flat):
@@ -361,6 +373,8 @@ _PLAINLY: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
 }  # fmt: skip
 _SIGN = {"+": 1, "-": -1}
+_UNCHANGING = (int, float, bool, str, tuple, np.int64, np.float64, np.bool_, NoisyNumber)
+"""Types of values that a step in place makes anew."""
 SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 """Operators that change an array in place."""
 
@@ -416,6 +430,8 @@ class Unwritten:
 def unwritten(path: RandomPath, shape: Any) -> Any:
     """np.empty(shape)."""
     found = np.empty(shape, dtype=object)
+    if not found.size:
+        return np.empty(shape)
     flat = found.reshape(-1)
     for place in range(flat.size):
         flat[place] = Unwritten(path)

@@ -20,8 +20,8 @@ from dpspec.blocks.parts import Trials
 from dpspec.blocks.space import Dataset
 from dpspec.blocks.tried import Ray
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.expression import outcome_atom
-from dpspec.verifier.sampled.calls import Calls, ChosenPair, pairs
+from dpspec.verifier.expression import Endless, outcome_atom
+from dpspec.verifier.sampled.calls import Calls, ChosenPair, Stuck, pairs
 
 _CALLS = 5
 """So many outputs are looked at on each dataset."""
@@ -29,6 +29,10 @@ _RAYS, _PLACES = 6, 2
 """Rays that are followed, and places of each that are looked for."""
 _NUMBERS = 8
 """Numbers of an output that are followed."""
+
+
+class _TooFar(Exception):
+    """A call on a dataset of a ray does not end: how long calls take says nothing of the data, and is not looked for."""
 
 
 @attrs.frozen
@@ -42,7 +46,10 @@ class _Seen:
     @classmethod
     def on(cls, calls: Calls, dataset: Dataset) -> _Seen:
         rng = np.random.Generator(calls.generator(dataset, "ray"))
-        atoms = [outcome_atom(output) for output in calls.outputs(dataset, rng, _CALLS)]
+        first = calls.outputs(dataset, rng, 1)
+        if isinstance(first[0], Endless):
+            raise _TooFar
+        atoms = [outcome_atom(output) for output in (*first, *calls.outputs(dataset, rng, _CALLS - 1))]
         kinds = frozenset(shape for shape, _ in atoms)
         columns = [] if len(kinds) > 1 else list(zip(*(numbers[:_NUMBERS] for _, numbers in atoms), strict=False))
         middle = tuple(float(statistics.median(column)) for column in columns)
@@ -77,7 +84,10 @@ class _RayWalk:
         found = []
         slope: tuple[float, ...] | None = None
         for low, high in itertools.pairwise(dict.fromkeys(marks)):
-            step = self.at(low).step(self.at(high))
+            try:
+                step = self.at(low).step(self.at(high))
+            except _TooFar:
+                break
             if step is None:
                 found.append((math.inf, low, high, slope or ()))
             elif slope is not None and len(slope) == len(step):
@@ -124,6 +134,8 @@ def jumping_pairs(calls: Calls, spec: PrivacySpec) -> list[ChosenPair]:
                 place = walk.narrowed(*bend)
                 if place is not None:
                     found += pairs([spec.space.dataset(ray.at(one)) for one in (place, place + 1)], spec)
-        except DpspecError:  # a space may have no such datasets, or the claim no distance of them
+        except Stuck:
+            raise
+        except (_TooFar, DpspecError):  # a space may have no such datasets, or the claim no distance of them
             continue
     return found

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dpspec.verifier.automatic.loops import SCOPES, live_at_heads, own_nodes
-from dpspec.verifier.automatic.tallies import SIGNS, added_to, counted_up, sign_of, step_of, tallied_names
+from dpspec.verifier.automatic.tallies import SIGNS, added_to, counted_up, sign_of, tallied_names
 
 PREFIX = "_dpspec_"
 _DEFERRED = __future__.annotations.compiler_flag  # a prompt that imported it compiles what is typed later with it
@@ -321,7 +321,7 @@ class _Rewriter(ast.NodeTransformer):
             name, place, before, by, sign = counted
             named, again = self._evaluated_once(self.visit(place))
             value = _ask("call", node, self.visit(before.func), again, ast.Constant(0))
-            return self._grown_in(node, name, named, value, by, step_of(sign, in_place=False))
+            return self._grown_in(node, name, named, value, by, sign)
         if held is not None:
             name, place = held
             return _known_as(node, name, _ask("put", node, self.visit(node.value), _name(name), self.visit(place)))
@@ -338,7 +338,7 @@ class _Rewriter(ast.NodeTransformer):
         if held is not None and sign_of(node.op):
             name, (named, again) = held[0], self._evaluated_once(self.visit(held[1]))
             before = ast.copy_location(ast.Subscript(value=_name(name), slice=again, ctx=ast.Load()), node)
-            return self._grown_in(node, name, named, before, node.value, step_of(sign_of(node.op), in_place=True))
+            return self._grown_in(node, name, named, before, node.value, sign_of(node.op) + "=")
         written = SIGNS.get(type(node.op))
         if isinstance(node.target, ast.Name) and self.own and node.target.id in self.own[-1] and written is not None:
             name = node.target.id
@@ -375,9 +375,9 @@ class _Rewriter(ast.NodeTransformer):
                     return name, place
         return None
 
-    def _grown(self, node: ast.stmt, step: tuple[str, ast.expr, int], *, in_place: bool) -> ast.AST:
+    def _grown(self, node: ast.stmt, step: tuple[str, ast.expr, str], *, in_place: bool) -> ast.AST:
         name, by, sign = step
-        written = ast.Constant(step_of(sign, in_place=in_place))
+        written = ast.Constant(sign + "=" * in_place)
         return _known_as(node, name, _ask("grown", node, _name(name), self.visit(by), written, _numbered(self._numbers(name))))
 
     def visit_Return(self, node: ast.Return) -> ast.AST:

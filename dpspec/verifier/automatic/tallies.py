@@ -78,7 +78,7 @@ def _is_other_step(node: ast.AST) -> bool:
     return isinstance(node, ast.AugAssign) and type(node.op) not in SIGNS
 
 
-def added_to(node: ast.AST) -> tuple[str, ast.expr, int] | None:
+def added_to(node: ast.AST) -> tuple[str, ast.expr, str] | None:
     """The variable of `a += e`, `a -= e`, `a = a + e` or `a = a - e`, with e and its sign; None for anything else."""
     match node:
         case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
@@ -88,7 +88,7 @@ def added_to(node: ast.AST) -> tuple[str, ast.expr, int] | None:
     return None
 
 
-def counted_up(node: ast.Assign) -> tuple[str, ast.expr, ast.Call, ast.expr, int] | None:
+def counted_up(node: ast.Assign) -> tuple[str, ast.expr, ast.Call, ast.expr, str] | None:
     """Of `d[k] = d.get(k, 0) + e`: d, k, d.get(k, 0), e and the sign; None for anything else."""
     match node:
         case ast.Assign(
@@ -103,14 +103,9 @@ def counted_up(node: ast.Assign) -> tuple[str, ast.expr, ast.Call, ast.expr, int
     return None
 
 
-def sign_of(operator_of: ast.operator) -> int:
-    """1 for +, -1 for -, 0 for anything else."""
-    return {ast.Add: 1, ast.Sub: -1}.get(type(operator_of), 0)
-
-
-def step_of(sign: int, *, in_place: bool) -> str:
-    """How a step is written: +=, -=, + or -."""
-    return ("+" if sign > 0 else "-") + ("=" if in_place else "")
+def sign_of(operator_of: ast.operator) -> str:
+    """How an operator that adds is written, + or -; nothing for any other."""
+    return SIGNS[type(operator_of)] if isinstance(operator_of, (ast.Add, ast.Sub)) else ""
 
 
 def _breaks(body: Sequence[ast.stmt]) -> bool:

@@ -334,6 +334,7 @@ FAULTS = (
         mended=median_shifted,
         pair=((0,) * 186, (0,) * 187),
         event=lambda out: out in CANDIDATES,
+        bits=True,
         rare=0.0,
         because="186 zeros / 187 zeros; a candidate is returned: 1 against 0",
         holds="the exponential mechanism for a score that moves by at most 1/2, cut at 40 below the largest",

@@ -737,7 +737,7 @@ class _Case:
         limits: dict[str, Any] = {"seed": sampling.seed, "error": sampling.error / ways}
         found = refute(
             self.function, self.spec, datasets=datasets, registry=self.registry, progress=tell,
-            seconds=seconds - kept, draws=sampling.draws, **limits,
+            seconds=seconds - kept, draws=sampling.draws, bits=sampling.bits, **limits,
         )  # fmt: skip
         if sampling.bits and found.outcome is Outcome.UNDECIDED:
             on_doubles = self._on_doubles(limits["error"], kept)

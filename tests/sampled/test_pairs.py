@@ -15,7 +15,7 @@ from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import IntegerCounts
 from dpspec.verifier.sampled.calls import Calls, datasets, pairs
 from dpspec.verifier.sampled.engine import refute
-from dpspec.verifier.sampled.rays import jumping_pairs
+from dpspec.verifier.sampled.rays import jumps
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import claim
 
@@ -124,10 +124,13 @@ def test_answers_that_move_apart_are_found_in_every_order_of_coordinates(order):
 # --- rays ------------------------------------------------------------------------------------------
 
 
-def jumps(function, space, metric="symmetric-difference"):
+def along_rays(function, space, metric="symmetric-difference"):
     claim = dp.spec(space=space, distance=metric, standard="pure", epsilon=1)
-    calls = Calls(function=function, space=claim.space, claim="rays", seed=0, draws=1 << 30)
-    return [(pair.left, pair.right) for pair in jumping_pairs(calls, claim)]
+    return jumps(Calls(function=function, space=claim.space, claim="rays", seed=0, draws=1 << 30), claim)
+
+
+def jumping(function, space, metric="symmetric-difference"):
+    return [(pair.left, pair.right) for pair in along_rays(function, space, metric).pairs]
 
 
 def small_counter(dataset, rng):
@@ -135,29 +138,87 @@ def small_counter(dataset, rng):
 
 
 def raises_at_last(dataset, rng):
-    weight = math.exp(-4.0 * len(dataset))
-    return rng.random() if weight else 1 // 0
+    if len(dataset) > 186:
+        raise LookupError
+    return rng.random()
+
+
+def weights(epsilon):
+    """The exponential mechanism with exp(epsilon u / 2), as it is written first: right, until its weights overflow or vanish."""
+    def raised(x, rng):
+        w = np.array([math.exp(epsilon * sum(v == k for v in x) / 2) for k in range(2)])
+        return int(rng.choice(2, p=w / w.sum()))
+
+    def silent(x, rng):
+        w = np.exp(np.array([epsilon * sum(v == k for v in x) / 2 for k in range(2)]))
+        return int(np.searchsorted(np.cumsum(w), rng.random() * w.sum()))
+
+    def vanishing(x, rng):
+        w = [math.exp(-epsilon * (len(x) + (x.count(k))) / 2) for k in range(2)]
+        return rng.choice(2, p=[one / sum(w) for one in w])
+
+    return raised, silent, vanishing
 
 
 def test_a_counter_that_wraps_is_seen_where_it_wraps():
-    found = jumps(small_counter, dp.value_lists(values=[0, 1]))
+    found = jumping(small_counter, dp.value_lists(values=[0, 1]))
     assert any(len(left) % 256 == 127 and len(right) == len(left) + 1 for left, right in found)
 
 
 def test_an_error_beyond_a_length_is_seen_at_that_length():
-    assert ((0,) * 186, (0,) * 187) in jumps(raises_at_last, dp.value_lists(values=[0, 1]))
+    assert ((0,) * 186, (0,) * 187) in jumping(raises_at_last, dp.value_lists(values=[0, 1]))
+
+
+@pytest.mark.parametrize(("way", "last"), [(0, 1419), (2, 1490)])
+def test_weights_that_no_double_holds_are_told_and_refute_a_claim_about_doubles_alone(way, last):
+    """exp(u / 2) ends at u = 1419, and exp(-u / 2) at 1490."""
+    function = weights(1.0)[way]
+    found = along_rays(function, dp.value_lists(values=[0, 1]))
+    assert not found.pairs
+    assert last in {len(pair.left) for pair, _ in found.broken}
+    claim_of = dp.spec(space=dp.value_lists(values=[0, 1]), distance="symmetric-difference", standard="pure", epsilon=1)
+    told = refute(function, claim_of, draws=40_000, seconds=20)
+    assert told.outcome is Outcome.UNDECIDED
+    assert [notice.code for notice in told.findings] == ["breaks"]
+    assert refute(function, claim_of, draws=40_000, seconds=20, bits=True).outcome is Outcome.REFUTED
+
+
+def test_an_overflow_that_no_output_shows_is_told_from_a_jump():
+    """All weights but one overflow: the answer goes over to the other value from one record to the next."""
+
+    def answers(x, rng):
+        w = np.exp(np.array([len(x) / 2.0, 0.0]))
+        return int(np.argmax(np.isfinite(w))) if len(x) > 300 else rng.random()
+
+    found = along_rays(answers, dp.value_lists(values=[0]))
+    assert (300, 301) in {(len(pair.left), len(pair.right)) for pair in found.pairs}
+    assert (1419, 1420) in {(len(pair.left), len(pair.right)) for pair, _ in found.broken}
+
+
+def test_a_number_of_few_bits_that_wraps_is_no_limit_of_doubles():
+    """numpy says of a single integer that it overflows, too."""
+
+    def wraps(x, rng):
+        total = np.int8(0)
+        for _ in x:
+            total = total + np.int8(1)
+        return float(total) + rng.laplace()
+
+    found = along_rays(wraps, dp.value_lists(values=[0, 1]))
+    assert not found.broken
+    assert any(len(pair.left) % 256 == 127 for pair in found.pairs)
 
 
 def test_answers_that_are_cut_to_a_byte_are_seen_in_vectors():
     def cut(answers, rng):
         return [int(np.array(one).astype(np.int8)) + rng.laplace() for one in answers]
 
-    found = jumps(cut, dp.integer_counts(length=2), "l-infinity")
+    found = jumping(cut, dp.integer_counts(length=2), "l-infinity")
     assert any(left[0] % 256 == 127 and right[0] == left[0] + 1 for left, right in found)
 
 
 def test_a_plain_count_jumps_nowhere():
-    assert not jumps(lambda dataset, rng: len(dataset) + rng.laplace(), dp.value_lists(values=[0, 1]))
+    assert not jumping(lambda dataset, rng: len(dataset) + rng.laplace(), dp.value_lists(values=[0, 1]))
 
 
 def test_how_long_a_call_takes_is_no_jump():
@@ -167,5 +228,5 @@ def test_how_long_a_call_takes_is_no_jump():
     claim_of = dp.spec(space=dp.value_lists(values=[0, 1]), distance="symmetric-difference", standard="pure", epsilon=1)
     calls = Calls(function=quadratic, space=claim_of.space, claim="rays", seed=0, draws=1 << 30, limit=0.01)
     with calls.guarded():
-        assert jumping_pairs(calls, claim_of) == []
+        assert jumps(calls, claim_of).pairs == ()
     assert calls.endless <= 6

@@ -29,7 +29,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from operator import add
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import attrs
 import numpy as np
@@ -154,13 +154,15 @@ class Calls:
             raise OutOfDraws
         return Outcomes.of(self.outputs(dataset, np.random.Generator(self.generator(dataset, stage)), count))
 
-    def outputs(self, dataset: Dataset, rng: np.random.Generator, count: int) -> list[Any]:
-        """What the function returns, or how it fails, call by call."""
+    def outputs(
+        self, dataset: Dataset, rng: np.random.Generator, count: int, *, overflow: Literal["ignore", "raise"] = "ignore"
+    ) -> list[Any]:
+        """What the function returns, or how it fails, call by call; with what numpy does where its numbers overflow."""
         found: list[Any] = []
         given = presented(dataset)
         is_list = type(given) is list
         try:
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
+            with warnings.catch_warnings(), np.errstate(all="ignore", over=overflow):
                 warnings.simplefilter("ignore")
                 while len(found) < count:
                     if not len(found) & 7 and self.expired():

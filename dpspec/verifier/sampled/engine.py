@@ -27,6 +27,7 @@ import attrs
 from dpspec.base.errors import IncompatibleBlocksError, NoFormulaError, ParameterError, count
 from dpspec.base.exact import rational
 from dpspec.base.types import Progress
+from dpspec.blocks.space import DatasetSpace
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.spec import PrivacySpec, blocks_of
@@ -36,7 +37,7 @@ from dpspec.verifier.exhaustive import NOTHING
 from dpspec.verifier.expression import Atom
 from dpspec.verifier.sampled.calls import MOST, Calls, ChosenPair, Function, OutOfDraws, Stuck, Tried, pair_order, pairs
 from dpspec.verifier.sampled.null import detectable
-from dpspec.verifier.sampled.rays import jumping_pairs
+from dpspec.verifier.sampled.rays import jumps
 from dpspec.verifier.sampled.search import Account, search, weight
 from dpspec.verifier.sampled.witness import (
     COVERED,
@@ -83,6 +84,8 @@ SEARCHED, SHRUNK = 0.87, 0.95
 """The parts of the time after which nothing is looked for, and after which the witness is not made smaller."""
 _RAYS_FROM, _RAYS_UNTIL = 20_000, 0.2
 """Rays are followed where so many draws may be made, and until so much of the time is over."""
+_SHOWN = 20
+"""Characters of a long dataset."""
 _UNBOUNDED = 1 << 40
 
 
@@ -97,6 +100,7 @@ def refute(
     limit: float | None = None,
     datasets: Iterable[Any] | None = None,
     pairs: Iterable[tuple[Any, Any]] | None = None,
+    bits: bool = False,
     registry: Registry | None = None,
     progress: Progress | None = None,
 ) -> Verdict:
@@ -112,6 +116,7 @@ def refute(
         limit: seconds of processor time that one call may take before it counts as "does not end"; without it 0.1, or thirty
             times what the slowest of the first calls took.
         datasets, pairs: try only these; without them, small datasets and patterns of the space.
+        bits: whether the claim is about doubles: then code that breaks where their range ends is refuted, too.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (draws made, draws in all).
 
@@ -136,6 +141,7 @@ def refute(
         tried=_tried(spec, seed, datasets, pairs),
         progress=progress,
         free=datasets is None and pairs is None,
+        bits=bits,
         seconds=float(SECONDS if seconds is None else seconds) if draws is None or seconds is not None else None,
     )
     with Spare(search.calls.single) as search.fresh:
@@ -201,6 +207,14 @@ def fingerprint(spec: PrivacySpec) -> str:
     return re.sub(r"0x[0-9a-fA-F]+", "", "|".join(f"{block.name} {block}" for block in blocks))
 
 
+def _breaks(pair: ChosenPair, how: str, space: DatasetSpace) -> Notice:
+    """That code fails on long data or large numbers, which refutes no claim about real numbers."""
+    texts = [(repr(dataset), space.order(dataset)[0]) for dataset in (pair.left, pair.right)]
+    shown = " and ".join(f"{text if len(text) <= _SHOWN else text[:_SHOWN] + '...'} (size {size:,})" for text, size in texts)
+    text = f"on one of two neighbours, {shown}, and not on the other it {how}"
+    return Notice(code="breaks", text=f"{text}: a claim about real numbers is not refuted by that, one about doubles (bits) is")
+
+
 def _tried(
     spec: PrivacySpec, seed: int, given: Iterable[Any] | None, listed: Iterable[tuple[Any, Any]] | None
 ) -> Tried | list[ChosenPair]:
@@ -226,6 +240,7 @@ class _SampledSearch:
     tried: Tried | list[ChosenPair]
     progress: Progress | None
     free: bool
+    bits: bool
     seconds: float | None
     listed: list[ChosenPair] = attrs.field(factory=list)
     findings: list[Notice] = attrs.field(factory=list)
@@ -284,7 +299,11 @@ class _SampledSearch:
             return
         self._until(_RAYS_UNTIL)
         with contextlib.suppress(OutOfDraws):
-            self.listed = sorted({*self.listed, *jumping_pairs(self.calls, self.spec)}, key=self._order)
+            found = jumps(self.calls, self.spec)
+            broken = [pair for pair, _ in found.broken] if self.bits else []
+            self.listed = sorted({*self.listed, *found.pairs, *broken}, key=self._order)
+            if found.broken and not self.bits:
+                self.findings.append(_breaks(*found.broken[0], self.spec.space))
         self._until(SEARCHED)
 
     def run(self) -> Verdict:
@@ -503,13 +522,13 @@ class _SampledSearch:
         if longest is None or not longest.spent:
             return f"{text}, all spent on screening"
         sizes = {mass: detectable(longest.null, mass, longest.spent, self.log_needed + 2.0) for mass in MASSES}
-        unit = max(float(longest.pair.distance), 1e-300)
+        unit, apart = float(longest.pair.distance) or 1.0, longest.pair.distance != 0
         sure = [f"{size / unit:.4g} at events of mass {mass:.0%}" for mass, size in sizes.items() if size is not None]
         open_ = [f"{mass:.0%}" for mass, size in sizes.items() if size is None]
         parts = [f"on the pair tried longest ({count(longest.spent, 'bet')}, distance {longest.pair.distance})"]
         if sure:
-            found = f"a loss per unit distance of {', '.join(sure)} would have been found with 99 % power"
-            parts.append(f"{found}, where {longest.pair.budget} is allowed")
+            found = f"a loss{' per unit distance' * apart} of {', '.join(sure)} would have been found"
+            parts.append(f"{found} with 99 % power, where {longest.pair.budget if apart else 0} is allowed")
         if open_:
             parts.append(f"{'and ' if sure else ''}no loss is that sure to be found at events of mass {', '.join(open_)}")
         return f"{text}; {' '.join(parts)}"

@@ -3,6 +3,11 @@
 A *ray* of a space is a family of datasets x_1, x_2, ..., such as 1, 2, 3 copies of one value. Code is called a few times at
 1, 2, 4, 8, ...; where the kind of its outputs changes, or a number does not go on as it did, the place is found by halving.
 Two neighbours beside such a place are tried like any other pair. Nothing here says that anything is wrong with them.
+
+Code *breaks* at a place where its calls begin to fail as computers do: by an error of arithmetic, recursion or memory, by a
+ValueError, by a number that is none, or after an array of doubles has overflowed. exp(epsilon u / 2) breaks so at 1,420 records
+of one kind, for epsilon = 1, while the exponential mechanism itself does not. A claim about real numbers is not refuted by that:
+it is told. Where the claim is about doubles, the pair is tried as any other.
 """
 
 from __future__ import annotations
@@ -10,7 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 
 import attrs
 import numpy as np
@@ -20,7 +25,7 @@ from dpspec.blocks.parts import Trials
 from dpspec.blocks.space import Dataset
 from dpspec.blocks.tried import Ray
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.expression import Endless, outcome_atom
+from dpspec.verifier.expression import Endless, Shape, outcome_atom, written
 from dpspec.verifier.sampled.calls import Calls, ChosenPair, Stuck, pairs
 
 _CALLS = 5
@@ -29,6 +34,11 @@ _RAYS, _PLACES = 6, 2
 """Rays that are followed, and places of each that are looked for."""
 _NUMBERS = 8
 """Numbers of an output that are followed."""
+_LIMITS = frozenset(
+    {"OverflowError", "ZeroDivisionError", "FloatingPointError", "RecursionError", "MemoryError", "ValueError"}
+)
+"""What is raised where numbers, calls or memory come to an end; ValueError: by a law that is handed a number that is none."""
+_NO_NUMBERS = frozenset({"nan", "inf", "-inf"})
 
 
 class _TooFar(Exception):
@@ -37,11 +47,18 @@ class _TooFar(Exception):
 
 @attrs.frozen
 class _Seen:
-    """What a few calls on one dataset show: the kinds of their outputs, and the medians and the spread of their numbers."""
+    """What a few calls on one dataset show: the kinds of their outputs, and the medians and the spread of their numbers.
+
+    Args:
+        kinds: the shapes of the outputs.
+        middle, spread: the medians of their numbers, and by how much the numbers of one place differ at most.
+        broken: how calls fail as computers do; None where none does.
+    """
 
     kinds: frozenset[Hashable]
     middle: tuple[float, ...]
     spread: float
+    broken: str | None
 
     @classmethod
     def on(cls, calls: Calls, dataset: Dataset) -> _Seen:
@@ -54,13 +71,29 @@ class _Seen:
         columns = [] if len(kinds) > 1 else list(zip(*(numbers[:_NUMBERS] for _, numbers in atoms), strict=False))
         middle = tuple(float(statistics.median(column)) for column in columns)
         spread = max((float(max(column)) - float(min(column)) for column in columns), default=0.0)
-        return cls(kinds, middle, spread)
+        return cls(kinds, middle, spread, next((text for shape in kinds if (text := _failure(shape)) is not None), None))
 
     def step(self, other: _Seen) -> tuple[float, ...] | None:
         """By how much the numbers grow; None where the outputs are of other kinds."""
         if not self.kinds & other.kinds or len(self.middle) != len(other.middle):
             return None
         return tuple(b - a for a, b in zip(self.middle, other.middle, strict=True))
+
+
+def _failure(shape: Shape) -> str | None:
+    """How an output of this shape fails as computers do; None where it does not."""
+    if shape[0] == "raises":
+        return f"raises {shape[1]}: {shape[2]}" if shape[1] in _LIMITS else None
+    bad = shape[0] in _NO_NUMBERS or any(_failure(part) for part in shape[1:] if isinstance(part, tuple))
+    return f"returns {written((shape, ()))}" if bad else None
+
+
+def _overflows(calls: Calls, dataset: Dataset) -> str | None:
+    """Which array of doubles overflows in a call; numpy says of numbers alone only that one does, which may be an integer."""
+    rng = np.random.Generator(calls.generator(dataset, "ray"))
+    shape, _ = outcome_atom(calls.outputs(dataset, rng, 1, overflow="raise")[0])
+    told = str(shape[2]) if shape[:2] == ("raises", "FloatingPointError") else ""
+    return told if told.startswith("overflow") and "scalar" not in told else None
 
 
 @attrs.define(eq=False)
@@ -117,8 +150,26 @@ class _RayWalk:
                 low = middle
         return low if self._off(low, high, slope) >= whole / 2 else None
 
+    def breaks(self, place: int, beside: Sequence[Dataset]) -> str | None:
+        """How code fails on one of the two datasets after a place, as it does not on the other; None where it does on none."""
+        told = [self.at(one).broken or _overflows(self.calls, dataset) for one, dataset in enumerate(beside, place)]
+        return (told[0] or told[1]) if (told[0] is None) != (told[1] is None) else None
 
-def jumping_pairs(calls: Calls, spec: PrivacySpec) -> list[ChosenPair]:
+
+@attrs.frozen
+class Jumps:
+    """What is found along the rays of a space.
+
+    Args:
+        pairs: neighbours between which the outputs of code jump.
+        broken: neighbours between which code begins to fail as computers do, with how.
+    """
+
+    pairs: tuple[ChosenPair, ...] = ()
+    broken: tuple[tuple[ChosenPair, str], ...] = ()
+
+
+def jumps(calls: Calls, spec: PrivacySpec) -> Jumps:
     """Pairs of neighbours on the rays of a space between which the outputs of code jump.
 
     Args:
@@ -126,16 +177,18 @@ def jumping_pairs(calls: Calls, spec: PrivacySpec) -> list[ChosenPair]:
         spec: the claim.
     """
     trials = Trials.found_in(spec.space)
-    found: list[ChosenPair] = []
+    found: dict[ChosenPair, str | None] = {}
     for ray in itertools.islice(trials.rays() if trials is not None else (), _RAYS):
         walk = _RayWalk(calls, ray, spec)
         try:
             for bend in walk.bends():
                 place = walk.narrowed(*bend)
                 if place is not None:
-                    found += pairs([spec.space.dataset(ray.at(one)) for one in (place, place + 1)], spec)
+                    beside = [spec.space.dataset(ray.at(one)) for one in (place, place + 1)]
+                    found |= dict.fromkeys(pairs(beside, spec), walk.breaks(place, beside))
         except Stuck:
             raise
         except (_TooFar, DpspecError):  # a space may have no such datasets, or the claim no distance of them
             continue
-    return found
+    broken = tuple((pair, text) for pair, text in found.items() if text is not None)
+    return Jumps(tuple(pair for pair, text in found.items() if text is None), broken)

@@ -34,8 +34,10 @@ weights and values are rationals as text, and N is computed exactly.
 from __future__ import annotations
 
 import bisect
+import dis
 import itertools
 import math
+import sysconfig
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -59,10 +61,36 @@ _BRACKETS = {"tuple": ("(", ")"), "list": ("[", "]"), "set": ("{", "}"), "dict":
 
 @attrs.frozen
 class Raised:
-    """An exception as an output."""
+    """An exception as an output.
+
+    Args:
+        kind, message: its type and text.
+        stated: whether the code raises it by a statement of its own, and neither an operation nor a library does.
+    """
 
     kind: str
     message: str
+    stated: bool = attrs.field(default=False, eq=False)
+
+    @classmethod
+    def of(cls, problem: BaseException) -> Raised:
+        """What was raised."""
+        return cls(type(problem).__name__, str(problem)[:80], _is_stated(problem))
+
+
+_LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+_RAISE = dis.opmap["RAISE_VARARGS"]
+
+
+def _is_stated(problem: BaseException) -> bool:
+    """Whether the last step was a `raise` or an `assert` outside the libraries."""
+    last = problem.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None:
+        return False
+    code = last.tb_frame.f_code
+    return code.co_code[last.tb_lasti] == _RAISE and not code.co_filename.startswith(_LIBRARIES)
 
 
 @attrs.frozen

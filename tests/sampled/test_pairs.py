@@ -195,6 +195,17 @@ def test_an_overflow_that_no_output_shows_is_told_from_a_jump():
     assert (1419, 1420) in {(len(pair.left), len(pair.right)) for pair, _ in found.broken}
 
 
+@pytest.mark.parametrize("problem", [ValueError, OverflowError, ZeroDivisionError])
+def test_what_the_code_raises_by_a_statement_is_no_limit_of_computers(problem):
+    def refuses(x, rng):
+        if len(x) > 700:
+            raise problem("too long")
+        return rng.random()
+
+    claim_of = dp.spec(space=dp.value_lists(values=[0, 1]), distance="symmetric-difference", standard="pure", epsilon=1)
+    assert refute(refuses, claim_of, draws=40_000, seconds=20).outcome is Outcome.REFUTED
+
+
 def test_a_number_of_few_bits_that_wraps_is_no_limit_of_doubles():
     """numpy says of a single integer that it overflows, too."""
 

@@ -189,7 +189,7 @@ class Calls:
         except (Cut, KeyboardInterrupt):
             raise
         except BaseException as problem:  # whatever a mechanism raises is an output
-            output = Raised(type(problem).__name__, str(problem)[:80])
+            output = Raised.of(problem)
         self._inside = False
         return output
 

@@ -208,11 +208,12 @@ def fingerprint(spec: PrivacySpec) -> str:
 
 
 def _breaks(pair: ChosenPair, how: str, space: DatasetSpace) -> Notice:
-    """That code fails on long data or large numbers, which refutes no claim about real numbers."""
+    """That code fails on long data or large numbers, by which no claim about real numbers is judged."""
     texts = [(repr(dataset), space.order(dataset)[0]) for dataset in (pair.left, pair.right)]
     shown = " and ".join(f"{text if len(text) <= _SHOWN else text[:_SHOWN] + '...'} (size {size:,})" for text, size in texts)
     text = f"on one of two neighbours, {shown}, and not on the other it {how}"
-    return Notice(code="breaks", text=f"{text}: a claim about real numbers is not refuted by that, one about doubles (bits) is")
+    why = "with numbers, recursion and memory without limits it might not: only a claim about doubles (bits) is judged by it"
+    return Notice(code="breaks", text=f"{text}; {why}")
 
 
 def _tried(

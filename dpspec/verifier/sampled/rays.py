@@ -4,10 +4,11 @@ A *ray* of a space is a family of datasets x_1, x_2, ..., such as 1, 2, 3 copies
 1, 2, 4, 8, ...; where the kind of its outputs changes, or a number does not go on as it did, the place is found by halving.
 Two neighbours beside such a place are tried like any other pair. Nothing here says that anything is wrong with them.
 
-Code *breaks* at a place where its calls begin to fail as computers do: by an error of arithmetic, recursion or memory, by a
-ValueError, by a number that is none, or after an array of doubles has overflowed. exp(epsilon u / 2) breaks so at 1,420 records
-of one kind, for epsilon = 1, while the exponential mechanism itself does not. A claim about real numbers is not refuted by that:
-it is told. Where the claim is about doubles, the pair is tried as any other.
+Code *breaks* at a place where its calls begin to fail as computers do: by an error of arithmetic, recursion or memory, or a
+ValueError, that it does not raise by a statement of its own; by a number that is none; or after an array of doubles has
+overflowed. exp(epsilon u / 2) breaks so at 1,420 records of one kind, for epsilon = 1, while the exponential mechanism itself
+does not. A claim about real numbers is not called refuted by that: it is told. Where the claim is about doubles, the pair is
+tried as any other.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import itertools
 import math
 import statistics
 from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
 
 import attrs
 import numpy as np
@@ -25,7 +27,7 @@ from dpspec.blocks.parts import Trials
 from dpspec.blocks.space import Dataset
 from dpspec.blocks.tried import Ray
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.expression import Endless, Shape, outcome_atom, written
+from dpspec.verifier.expression import Endless, Raised, Shape, outcome_atom, written
 from dpspec.verifier.sampled.calls import Calls, ChosenPair, Stuck, pairs
 
 _CALLS = 5
@@ -37,7 +39,7 @@ _NUMBERS = 8
 _LIMITS = frozenset(
     {"OverflowError", "ZeroDivisionError", "FloatingPointError", "RecursionError", "MemoryError", "ValueError"}
 )
-"""What is raised where numbers, calls or memory come to an end; ValueError: by a law that is handed a number that is none."""
+"""What is raised where numbers, calls or memory come to an end; ValueError: by a draw that is handed a number that is none."""
 _NO_NUMBERS = frozenset({"nan", "inf", "-inf"})
 
 
@@ -66,12 +68,13 @@ class _Seen:
         first = calls.outputs(dataset, rng, 1)
         if isinstance(first[0], Endless):
             raise _TooFar
-        atoms = [outcome_atom(output) for output in (*first, *calls.outputs(dataset, rng, _CALLS - 1))]
+        outputs = [*first, *calls.outputs(dataset, rng, _CALLS - 1)]
+        atoms = [outcome_atom(output) for output in outputs]
         kinds = frozenset(shape for shape, _ in atoms)
         columns = [] if len(kinds) > 1 else list(zip(*(numbers[:_NUMBERS] for _, numbers in atoms), strict=False))
         middle = tuple(float(statistics.median(column)) for column in columns)
         spread = max((float(max(column)) - float(min(column)) for column in columns), default=0.0)
-        return cls(kinds, middle, spread, next((text for shape in kinds if (text := _failure(shape)) is not None), None))
+        return cls(kinds, middle, spread, next((text for output in outputs if (text := _failure(output)) is not None), None))
 
     def step(self, other: _Seen) -> tuple[float, ...] | None:
         """By how much the numbers grow; None where the outputs are of other kinds."""
@@ -80,12 +83,16 @@ class _Seen:
         return tuple(b - a for a, b in zip(self.middle, other.middle, strict=True))
 
 
-def _failure(shape: Shape) -> str | None:
-    """How an output of this shape fails as computers do; None where it does not."""
-    if shape[0] == "raises":
-        return f"raises {shape[1]}: {shape[2]}" if shape[1] in _LIMITS else None
-    bad = shape[0] in _NO_NUMBERS or any(_failure(part) for part in shape[1:] if isinstance(part, tuple))
-    return f"returns {written((shape, ()))}" if bad else None
+def _failure(output: Any) -> str | None:
+    """How a call fails as computers do; None where it does not."""
+    if isinstance(output, Raised):
+        return f"raises {output.kind}: {output.message}" if output.kind in _LIMITS and not output.stated else None
+    shape, _ = outcome_atom(output)
+    return f"returns {written((shape, ()))}" if _has_no_number(shape) else None
+
+
+def _has_no_number(shape: Shape) -> bool:
+    return shape[0] in _NO_NUMBERS or any(_has_no_number(part) for part in shape[1:] if isinstance(part, tuple) and part)
 
 
 def _overflows(calls: Calls, dataset: Dataset) -> str | None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dpspec.risks.engine import Panel, RiskReport
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import FileReport, Standing
-    from dpspec.verifier.entry import NamedFunction
+    from dpspec.verifier.functions import NamedFunction
     from dpspec.verifier.replay import Replay
     from dpspec.verifier.verdict import Verdict
 

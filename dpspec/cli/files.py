@@ -120,7 +120,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
     from dpspec.api import verify_file
     from dpspec.report import json, shown
     from dpspec.report.terminal import Work
-    from dpspec.verifier.entry import Sampling, load_function
+    from dpspec.verifier.functions import Sampling, load_function
 
     if release and (replay is not None or function is not None):
         raise click.UsageError("--release judges the file's own mechanism: leave out --function and --replay")
@@ -164,7 +164,7 @@ def _replay(path: str, function: str | None, as_json: bool) -> int:
     from dpspec.api import replay
     from dpspec.report import json, shown
     from dpspec.report.terminal import Work
-    from dpspec.verifier.entry import load_function
+    from dpspec.verifier.functions import load_function
 
     named = None if function is None else load_function(function).call
     with Work("replaying") as work:

@@ -12,7 +12,8 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.report.text import verdict_lines
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read
-from dpspec.verifier.entry import PowerError, verify_claim
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.functions import PowerError
 from dpspec.verifier.sampled.calls import Function
 from dpspec.verifier.verdict import Outcome, Verdict
 

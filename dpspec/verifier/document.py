@@ -31,7 +31,7 @@ from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
-    from dpspec.verifier.entry import NamedFunction
+    from dpspec.verifier.functions import NamedFunction
 
 
 @attrs.frozen(kw_only=True)

@@ -33,10 +33,11 @@ from dpspec.specfile.writer import to_toml
 from dpspec.verifier import verdict as verdicts
 from dpspec.verifier.derived import on_pair
 from dpspec.verifier.document import FileReport, Obligation
-from dpspec.verifier.entry import PATHS, FunctionSampler, NamedFunction, Sampling, adapted, verify_claim
+from dpspec.verifier.entry import PATHS, FunctionSampler, verify_claim
 from dpspec.verifier.event import with_probabilities
 from dpspec.verifier.exhaustive import asked_of, computed_law
 from dpspec.verifier.expression import Expression
+from dpspec.verifier.functions import NamedFunction, Sampling, adapted
 from dpspec.verifier.sampled.calls import Function
 from dpspec.verifier.sampled.witness import event_counts
 from dpspec.verifier.verdict import Event, Outcome, Verdict, Witness

@@ -30,7 +30,8 @@ from dpspec.extension import installed
 from dpspec.laws import first_above
 from dpspec.verifier.automatic.sampler import enumerate_law
 from dpspec.verifier.automatic.whole import NoConstant, WholeProof, whole_tree
-from dpspec.verifier.entry import Sampling, _Case, verify_claim
+from dpspec.verifier.entry import _Case, verify_claim
+from dpspec.verifier.functions import Sampling
 from dpspec.verifier.verdict import Outcome
 
 FEW = 4_000

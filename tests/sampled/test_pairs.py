@@ -145,6 +145,7 @@ def raises_at_last(dataset, rng):
 
 def weights(epsilon):
     """The exponential mechanism with exp(epsilon u / 2), as it is written first: right, until its weights overflow or vanish."""
+
     def raised(x, rng):
         w = np.array([math.exp(epsilon * sum(v == k for v in x) / 2) for k in range(2)])
         return int(rng.choice(2, p=w / w.sum()))

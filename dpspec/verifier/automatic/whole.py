@@ -140,9 +140,7 @@ def _same(entry: Any, kind: Any) -> bool:
     return type(entry) is type(kind) and repr(entry) == repr(kind)
 
 
-def whole_tree(
-    function: Draw, spec: PrivacySpec, *, most_paths: int, form: Callable[[Any], Any] | None = None
-) -> WholeTree:
+def whole_tree(function: Draw, spec: PrivacySpec, *, most_paths: int, form: Callable[[Any], Any] | None = None) -> WholeTree:
     """The tree of code for all datasets of a space.
 
     Args:

@@ -36,9 +36,7 @@ _RAYS, _PLACES = 6, 2
 """Rays that are followed, and places of each that are looked for."""
 _NUMBERS = 8
 """Numbers of an output that are followed."""
-_LIMITS = frozenset(
-    {"OverflowError", "ZeroDivisionError", "FloatingPointError", "RecursionError", "MemoryError", "ValueError"}
-)
+_LIMITS = frozenset({"OverflowError", "ZeroDivisionError", "FloatingPointError", "RecursionError", "MemoryError", "ValueError"})
 """What is raised where numbers, calls or memory come to an end; ValueError: by a draw that is handed a number that is none."""
 _NO_NUMBERS = frozenset({"nan", "inf", "-inf"})
 

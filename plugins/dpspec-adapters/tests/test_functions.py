@@ -19,7 +19,8 @@ import dpspec as dp
 from dpspec import Attribute, BitVectors, Outcome, UnorderedRecords, ValueLists, build, verify
 from dpspec.base.errors import AdapterError, UnknownNameError, WantedShapeError
 from dpspec.plugin import AdaptedFunction
-from dpspec.verifier.entry import FunctionError, adapted, verify_claim
+from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.functions import FunctionError, adapted
 
 BITS = BitVectors(length=2)
 PEOPLE = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")), Attribute(name="age", count=3)), most=2)
@@ -343,7 +344,7 @@ def test_a_second_parameter_with_a_number_is_no_generator():
 def test_a_witness_is_replayed_through_the_same_adapters(tmp_path, monkeypatch):
     from dpspec.extension import installed
     from dpspec.verifier.document import verify_function
-    from dpspec.verifier.entry import Sampling, load_function
+    from dpspec.verifier.functions import Sampling, load_function
     from dpspec.verifier.replay import replay, witness_file
 
     (tmp_path / "replayed_survey.py").write_text(

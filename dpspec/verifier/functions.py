@@ -1,0 +1,283 @@
+"""Plain functions: loaded from a file by name, and handed datasets and chances as they want them.
+
+A plain function is named on the command line, `module:name`.
+Specification files hold no import paths: what code is run is said by the person who runs it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import operator
+import os
+import sys
+from fractions import Fraction
+from types import ModuleType
+from typing import Annotated, Any, cast
+
+import attrs
+
+from dpspec.base.errors import DpspecError, WantedShapeError
+from dpspec.base.params import Integer, Rational, Text, Truth, define, did_you_mean, parameters
+from dpspec.blocks.space import DatasetSpace, presented
+from dpspec.extension.hooks import Registry
+from dpspec.extension.loader import installed
+from dpspec.grammar.mechanism import (
+    AdaptedFunction,
+    DatasetAdapter,
+    GeneratorAdapter,
+    PlainFunction,
+    annotated,
+    parameters_of,
+)
+from dpspec.verifier.sampled.calls import Function
+from dpspec.verifier.sampled.engine import ERROR, SECONDS
+
+
+class FunctionError(DpspecError):
+    """A plain function given as module:name cannot be had: no such module or name, or it takes other arguments."""
+
+    code = "function"
+
+
+@define
+class Sampling:
+    """How a plain function is sampled, where it cannot be enumerated.
+
+    Args:
+        seed: the seed of all draws; the same seed, the same verdict.
+        error: the probability of refuting a true claim, at most.
+        draws: how many times the function may be called; without it, as often as there is time.
+        seconds: processor time for everything together, of this process and its children.
+        bits: also look at which doubles can be reached.
+        loss, mass, power: where nothing is refuted, look so closely that a loss per unit distance of at least `loss`, at
+            events of probability at least `mass`, is found with probability `power`; an error where there is no time for that.
+        dataset, generator: the adapters by which the function gets a dataset and its chances; by its annotations, if left out.
+
+    >>> Sampling(error="1e-6").options
+    ['--seed', '0', '--error', '1/1000000']
+    """
+
+    seed: Annotated[int, Integer(low=0)] = 0
+    error: Annotated[Fraction, Rational(low=0, high=1, open_low=True, open_high=True)] = Fraction(ERROR)
+    draws: Annotated[int, Integer(low=1)] | None = None
+    seconds: Annotated[Fraction, Rational(low=0, open_low=True)] = Fraction(SECONDS)
+    bits: Annotated[bool, Truth()] = False
+    loss: Annotated[Fraction, Rational(low=0, open_low=True)] | None = None
+    mass: Annotated[Fraction, Rational(low=0, high=Fraction(1, 2), open_low=True)] = Fraction(1, 20)
+    power: Annotated[Fraction, Rational(low=0, high=1, open_low=True, open_high=True)] = Fraction(99, 100)
+    dataset: Annotated[str, Text()] | None = None
+    generator: Annotated[str, Text()] | None = None
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """The keyword arguments of `verify_claim`."""
+        return {p.name: getattr(self, p.name) for p in parameters(Sampling)}
+
+    @property
+    def options(self) -> list[str]:
+        """The same on the command line; without what is so anyway, but always with the seed."""
+        words: list[str] = []
+        for p in parameters(Sampling):
+            value = getattr(self, p.name)
+            if value is True:
+                words += [f"--{p.name}"]
+            elif p.name == "seed" or value != p.default:
+                words += [f"--{p.name}", str(value)]
+        return words
+
+
+class PowerError(DpspecError):
+    """A plain function was not refuted, but not looked at closely enough: a fault of the size that was named could be missed."""
+
+    code = "power"
+    exit_code = 3
+
+
+@attrs.frozen(kw_only=True)
+class NamedFunction:
+    """A plain function with its name.
+
+    Args:
+        path: where it is, as `module:name`.
+        call: the function of a dataset, and of a generator where it takes one.
+        sampling: how it is sampled.
+    """
+
+    path: str
+    call: Function
+    sampling: Sampling = attrs.field(factory=Sampling)
+
+
+def load_function(path: str, sampling: Sampling | None = None) -> NamedFunction:
+    """Import a function; the current directory comes before what is installed.
+
+    Args:
+        path: `module:name`, such as `survey:survey` for the function `survey` of survey.py.
+        sampling: how it is sampled.
+
+    Raises:
+        FunctionError: it cannot be had, or takes neither a dataset and a generator nor a dataset.
+
+    >>> load_function("random:nothing")
+    Traceback (most recent call last):
+    ...
+    dpspec.verifier.functions.FunctionError: function=random:nothing: random has no such name: write it as module:name
+    """
+    module, colon, name = path.partition(":")
+    if not (module and colon and name):
+        raise FunctionError("function", "must be written module:name", "such as survey:survey for survey.py", value=path)
+    found = _imported(module, path)
+    try:
+        call = operator.attrgetter(name)(found)
+    except AttributeError:
+        known = [key for key, value in vars(found).items() if inspect.isfunction(value) and not key.startswith("_")]
+        advice = did_you_mean(name, known) or "write it as module:name"
+        raise FunctionError("function", f"{module} has no such name", advice, value=path) from None
+    _check_arguments(call, path)
+    return NamedFunction(path=path, call=call, sampling=sampling or Sampling())
+
+
+def _imported(module: str, path: str) -> ModuleType:
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as problem:
+        if problem.name is None or not f"{module}.".startswith(f"{problem.name}."):
+            raise _broken(path, problem) from problem
+        advice = f"run dpspec in the folder of {problem.name}.py, or install it"
+        if module.endswith(".py"):
+            stem = module.removesuffix(".py").rpartition("/")[2]
+            advice = f"name the module, not its file: {stem}:{path.partition(':')[2]}, in the folder of {stem}.py"
+        raise FunctionError("function", f"there is no module {problem.name}", advice, value=path) from None
+    except (Exception, SystemExit) as problem:
+        raise _broken(path, problem) from problem
+
+
+def _broken(path: str, problem: BaseException) -> FunctionError:
+    rule = f"its module cannot be imported: {type(problem).__name__}: {problem}"
+    return FunctionError("function", rule, "mend it so that `import` works", value=path)
+
+
+def _check_arguments(call: Any, path: str) -> None:
+    if not callable(call):
+        raise FunctionError("function", "is no function", "name one of two arguments: a dataset and a generator", value=path)
+    _arguments(call, path)
+
+
+def adapted(
+    function: PlainFunction,
+    space: DatasetSpace,
+    *,
+    dataset: str | None = None,
+    generator: str | None = None,
+    registry: Registry | None = None,
+) -> PlainFunction:
+    """The function as one of a dataset as it is and a numpy Generator; itself where that is what it takes.
+
+    What is not said is read off its annotations: of the first parameter how a dataset is handed over, of the second where its
+    chances come from. A function of one parameter draws from what is there (`system`).
+
+    Args:
+        function: a function of a dataset, and of a generator where it takes one.
+        space: whose datasets it is handed.
+        dataset, generator: names of adapters.
+        registry: where they are looked up; without it, among all installed plugins.
+
+    Raises:
+        UnknownNameError: no such adapter. FunctionError: it takes other arguments.
+        WantedShapeError: its annotation asks for what datasets of the space are not, and no adapter makes.
+
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> def survey(answers: list, rng): ...
+    >>> adapted(survey, BitVectors(length=2)) is survey
+    True
+    """
+    if isinstance(function, AdaptedFunction):
+        return function
+    arguments = _arguments(function, name_of(function))
+    wanted = [annotated(parameter, function) for parameter in arguments]
+    wanted += [("", None)] * (2 - len(wanted))
+    takes = 1 if len(arguments) == 1 else 2
+    if dataset is None and generator is None and takes == 2 and not any(text for text, _ in wanted):
+        return function
+    known = registry or installed().registry
+    if dataset is None:
+        form = _for_annotation(known, "adapters", wanted[0][0])
+        if form is None or form.name == "list":
+            form = None
+            _check_shape(function, wanted[0], space, known)
+    else:
+        form = known.get("adapters", dataset)()
+    if generator is None:
+        source = _for_annotation(known, "generators", wanted[1][0]) if takes == 2 else known.get("generators", "system")()
+        source = source or known.get("generators", "numpy")()
+    else:
+        source = known.get("generators", generator)()
+    if takes == 1 and source.is_handed:
+        advice = f"give it a second argument, or leave out generator={source.name}"
+        raise FunctionError("function", "takes no generator", advice, value=name_of(function))
+    if form is None and source.name == "numpy":
+        return function
+    form, source = cast("DatasetAdapter | None", form), cast("GeneratorAdapter", source)
+    return AdaptedFunction(function, space, form, source, takes=takes)
+
+
+def name_of(function: PlainFunction) -> str:
+    """What a function is called."""
+    return str(getattr(function, "__qualname__", getattr(function, "__name__", type(function).__name__)))
+
+
+def _arguments(function: Any, name: object) -> tuple[inspect.Parameter, ...]:
+    """The one or two parameters by which the function is called; none where it does not say.
+
+    Raises:
+        FunctionError: it cannot be called so.
+    """
+    found = parameters_of(function)
+    if found is None:
+        return ()
+    signature = inspect.signature(function)
+    problem: TypeError | None = None
+    for given in (("dataset", "generator"), ("dataset",)):
+        try:
+            signature.bind(*given)
+        except TypeError as raised:
+            problem = problem or raised
+            continue
+        if len(given) == 1 or _is_generator(found[: len(given)]):
+            return found[: len(given)]
+    rule = f"cannot be called with a dataset and a generator, nor with a dataset alone: {problem}"
+    raise FunctionError("function", rule, "give it two arguments, or one", value=name)
+
+
+def _is_generator(parameters: tuple[inspect.Parameter, ...]) -> bool:
+    """Whether the second parameter is for a generator: what has a number or a text as default is not."""
+    second = parameters[-1]
+    return second.default is second.empty or not isinstance(second.default, (bool, int, float, str, tuple, Fraction))
+
+
+def _for_annotation(registry: Registry, kind: str, text: str) -> Any:
+    """The adapter that an annotation asks for; None where none does."""
+    found = (cls for cls in registry.classes(kind) if text and text in cls.annotations)
+    return next((cls() for cls in found), None)
+
+
+def _check_shape(function: PlainFunction, wanted: tuple[str, Any], space: DatasetSpace, registry: Registry) -> None:
+    """Refuse a function that is annotated with a class of which datasets as they are handed over are no objects."""
+    text, cls = wanted
+    if cls is None or cls is Any or getattr(cls, "_is_protocol", False) or cls.__module__ in ("typing", "collections.abc"):
+        return
+    if issubclass(list, cls) or cls is tuple:  # a dataset is a tuple, of which code is handed a list that it may change
+        return
+    first = next(iter(space.datasets()), None)
+    if first is None or isinstance(presented(first), cls):
+        return
+    shown = presented(first)
+    forms = ", ".join(registry.names("adapters"))
+    rule = f"wants a {text}, and a dataset of {space.name} is a {type(shown).__name__} such as {shown!r}"
+    raise WantedShapeError(
+        "function", rule, f"choose an adapter (--dataset, dataset=): {forms}; or annotate it so", value=name_of(function)
+    )

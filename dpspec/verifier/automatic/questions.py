@@ -10,7 +10,6 @@ holds an address, no set whose order changes from process to process, no symboli
 
 from __future__ import annotations
 
-import abc
 import builtins
 import collections
 import dataclasses
@@ -26,15 +25,11 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Hashable, Iterator
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
 
 from dpspec.base.errors import NotEnumerableError
-from dpspec.laws.enclosed import Enclosed
-from dpspec.laws.exponential import Exponential
 from dpspec.verifier.apart import Cut
 from dpspec.verifier.automatic import generator as known
 from dpspec.verifier.automatic.arrays import (
@@ -54,26 +49,26 @@ from dpspec.verifier.automatic.loops import LoopEntry, state_of
 from dpspec.verifier.automatic.noise import NoisyNumber, largest_of_counts, one_by_one
 from dpspec.verifier.automatic.path import RandomPath, Stop, Uniform, changed
 from dpspec.verifier.automatic.rewriting import PREFIX, all_codes, global_names, rewritten
+from dpspec.verifier.automatic.roots import (
+    GENERATORS,
+    METACLASSES,
+    METHOD_KINDS,
+    NUMBERS,
+    PLACES,
+    Roots,
+    Unknown,
+    is_generated,
+    is_library,
+)
 from dpspec.verifier.automatic.tallies import LoopSteps, Unwritten, place_of, unwritten
 from dpspec.verifier.observed import steady
 
 _builtins = operator.attrgetter("__builtins__")  # what a function takes for `builtins`; the type has no such name for mypy
 _HARMLESS = (int, float, str, bool, type(None), np.int64, np.float64, np.bool_)
-_NUMBERS = (int, float, complex, bool, bytes, str, type(None), Fraction, Decimal, Exponential, Enclosed, range, type(...), slice)
-_METHOD_KINDS = (
-    types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType, types.ClassMethodDescriptorType
-)  # fmt: skip
-_FIELD = vars(collections.namedtuple("_Field", "one"))["one"]
-_PLACES = (types.GetSetDescriptorType, types.MemberDescriptorType, type(_FIELD))
-_GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
 _STEPS_OF_PYTHON = frozenset(map(id, (int, math.floor, math.trunc)))
 """Which a drawn number answers, and not a uniform number alone."""
 _OUTSIDE = "is not known to depend on its arguments alone"
 _ADVICE = "use plain Python, math and numpy, or have it sampled"
-
-
-class Unknown(Exception):
-    """A value that may hold state of which nothing is known."""
 
 
 class Questions:
@@ -91,7 +86,7 @@ class Questions:
         self._exchanged: list[tuple[types.FunctionType, types.CodeType]] = []
         self._codes: dict[int, types.CodeType] = {}
         self._vetted: dict[type, None] = {}
-        self._roots: dict[str, tuple[Any, Hashable]] = {}
+        self._roots = Roots(self._class)
         self._before: dict[str, Any] = {}
         self._ends_in: list[types.FunctionType] = []
         self._last_call: types.FrameType | types.FunctionType | None = None
@@ -221,7 +216,7 @@ class Questions:
         path = self.path
         if any(function is one for one in self._ends_in) and len(path.taken) > path.start and not path.conditions:
             state = state_of((args, tuple(sorted(options.items()))))
-            if state is not None and not self.printed and self._unchanged():
+            if state is not None and not self.printed and self._roots.unchanged():
                 path.end(Stop(state=self._state((id(function), state))))
         self._ends_in.append(function)
         self._last_call = function
@@ -316,8 +311,8 @@ class Questions:
             if isinstance(kind, (tuple, types.UnionType)):
                 self._classes(kind if isinstance(kind, tuple) else typing.get_args(kind), of_generator=of_generator)
             elif isinstance(kind, type) and type(kind) is not type:
-                hooked = any("__subclasshook__" in vars(base) for base in kind.__mro__ if not _library(base.__module__))
-                if of_generator or type(kind) not in _METACLASSES or hooked or getattr(kind, "_is_protocol", False):
+                hooked = any("__subclasshook__" in vars(base) for base in kind.__mro__ if not is_library(base.__module__))
+                if of_generator or type(kind) not in METACLASSES or hooked or getattr(kind, "_is_protocol", False):
                     self._stop(_word(kind), "decides by code of its own what belongs to it")
 
     def _template(self, function: Any, args: tuple[Any, ...]) -> None:
@@ -336,7 +331,7 @@ class Questions:
         """left is right: of numbers and texts, which of several equal ones it is says nothing about the value."""
         for one in (left, right):
             if type(one) in (Uniform, NoisyNumber, WholeList) or (
-                type(one) in _NUMBERS and type(one) not in (bool, type(None), type(...))
+                type(one) in NUMBERS and type(one) not in (bool, type(None), type(...))
             ):
                 self.refuse("asks by `is` which of several equal numbers or texts one is")
             if isinstance(one, np.generic) and not isinstance(one, np.bool_):
@@ -375,7 +370,7 @@ class Questions:
             return False
         if kind is types.MethodType:
             return self._follow_method(function)
-        if kind is types.BuiltinFunctionType or kind in _METHOD_KINDS:
+        if kind is types.BuiltinFunctionType or kind in METHOD_KINDS:
             self._builtin(function)
             return False
         if isinstance(function, type):
@@ -488,7 +483,7 @@ class Questions:
         elif isinstance(owner, np.ufunc):
             if name not in known.OF_TYPES:
                 self._stop(f"ufunc.{name}", _OUTSIDE)
-        elif kind in (types.FunctionType, types.MethodType, types.BuiltinFunctionType) or kind in _METHOD_KINDS:
+        elif kind in (types.FunctionType, types.MethodType, types.BuiltinFunctionType) or kind in METHOD_KINDS:
             if name != "__name__":
                 self._stop(f"{owner.__name__}.{name}", "is an attribute of a function, which it keeps between calls")
         elif isinstance(owner, BaseException) and name not in known.EXCEPTION and kind.__module__ == "builtins":
@@ -501,7 +496,7 @@ class Questions:
 
     def _of_class(self, owner: type, name: str) -> None:
         if owner in known.TYPES or owner in known.BASES:
-            if name not in known.OF_TYPES and name not in known.METHODS and type(getattr(owner, name, None)) not in _METHOD_KINDS:
+            if name not in known.OF_TYPES and name not in known.METHODS and type(getattr(owner, name, None)) not in METHOD_KINDS:
                 self._stop(f"{owner.__name__}.{name}", _OUTSIDE)
         elif name != "__name__":
             self._class(owner)
@@ -512,7 +507,7 @@ class Questions:
             return
         root = owner.__name__.partition(".")[0]
         if root in sys.stdlib_module_names or root in ("numpy", "dpspec"):
-            if not (isinstance(found, type) and issubclass(found, _GENERATORS)) and name not in ("random", "default_rng"):
+            if not (isinstance(found, type) and issubclass(found, GENERATORS)) and name not in ("random", "default_rng"):
                 self._stop(f"{owner.__name__}.{name}", _OUTSIDE)
         else:
             self._root(f"{owner.__name__}.{name}", found)
@@ -610,7 +605,7 @@ class Questions:
             if value.dtype.hasobject:
                 self._stop("array of objects", "is written as text")
         elif not (
-            (kind in _NUMBERS and kind is not slice)
+            (kind in NUMBERS and kind is not slice)
             or issubclass(kind, np.generic)
             or (isinstance(value, type) and type(value) is type)
         ):
@@ -629,7 +624,7 @@ class Questions:
         self.path.going()
         if len(self.path.taken) > max(self.path.start, len(entry.pinned)):
             state = entry.state(names)
-            if state is not None and not self.printed and self._unchanged():
+            if state is not None and not self.printed and self._roots.unchanged():
                 self.path.end(Stop(state=self._state(state)))
         return True
 
@@ -658,18 +653,18 @@ class Questions:
 
     @staticmethod
     def _is_library(function: types.FunctionType) -> bool:
-        return _library(function.__module__ or "")
+        return is_library(function.__module__ or "")
 
     def _class(self, kind: type) -> None:
         """Look through a class of the user's: its methods are rewritten, its attributes are roots."""
         if kind in self._vetted:
             return
-        if kind in (type(sys), types.FunctionType) or type(kind) not in (type, *_METACLASSES):
+        if kind in (type(sys), types.FunctionType) or type(kind) not in (type, *METACLASSES):
             self._stop(_word(kind), _OUTSIDE)
         self._vetted[kind] = None
         for base in kind.__mro__:
             if base not in known.BASES:
-                if isinstance(sys.modules.get(base.__module__), types.ModuleType) and _library(base.__module__):
+                if isinstance(sys.modules.get(base.__module__), types.ModuleType) and is_library(base.__module__):
                     self._stop(f"{base.__module__}.{base.__qualname__}", _OUTSIDE)
                 for field in vars(base).get("__dataclass_fields__", {}).values():
                     if field.default_factory is not dataclasses.MISSING:
@@ -688,10 +683,10 @@ class Questions:
         parts = [held.fget, held.fset, held.fdel] if isinstance(held, property) else [held]
         for part in parts:
             if type(part) is types.FunctionType:
-                if not _generated(part, base) and id(part.__code__) not in self._codes:
+                if not is_generated(part, base) and id(part.__code__) not in self._codes:
                     self._read(part)
             elif (
-                type(part) not in _PLACES
+                type(part) not in PLACES
                 and name != "_abc_impl"
                 and not (name.startswith("__") and name.endswith("__"))
                 and not isinstance(base, type(enum.Enum))
@@ -700,93 +695,15 @@ class Questions:
 
     def _root(self, name: str, value: Any) -> None:
         """Remember what a name holds before the first run."""
-        if name in self._roots:
-            return
-        changing: list[None] = []
         try:
-            found = self._print_of(value, changing, {})
+            self._roots.remember(name, value)
         except Unknown as problem:
             self._stop(name, f"holds {problem}, which may change between calls")
-        if changing:
-            self._roots[name] = value, found
-
-    def _unchanged(self) -> bool:
-        try:
-            return all(self._print_of(value, [], {}) == found for value, found in self._roots.values())
-        except Unknown:
-            return False
 
     def check_roots(self) -> None:
         """End the run if something that outlives it is not as it was."""
-        if not self._unchanged():
+        if not self._roots.unchanged():
             self.path.refuse(changed())
-
-    def _print_of(self, value: Any, changing: list[None], seen: dict[int, int]) -> Hashable:  # noqa: PLR0911 (one line per kind)
-        """A hashable print of everything that can be reached from a value that outlives the runs."""
-        kind = type(value)
-        if kind in (float, np.float64):
-            return kind, repr(value)
-        if kind in _NUMBERS:
-            return kind, value if kind is not slice else repr(value)
-        if issubclass(kind, np.generic) and not kind.__name__.startswith("void"):
-            return kind, value.tobytes()
-        if isinstance(value, type) and _is_asked_itself(value):
-            raise Unknown("a class that is asked itself by its operators")
-        if isinstance(value, (types.ModuleType, types.FunctionType, type, np.ufunc, np.dtype)) or kind.__module__ == "typing":
-            return id(value)
-        if id(value) in known.CALLABLES or isinstance(value, (enum.Enum, *_DESCRIPTORS)):
-            if isinstance(value, enum.Enum):
-                self._class(kind)
-            return id(value)
-        if isinstance(value, _GENERATORS):
-            raise Unknown("a generator of its own")
-        if id(value) in seen:
-            return "again", seen[id(value)]
-        seen[id(value)] = len(seen)
-        if kind not in (tuple, frozenset):
-            changing.append(None)
-        return kind, self._print_parts(value, kind, changing, seen)
-
-    def _print_parts(  # noqa: PLR0911 (one line per kind)
-        self, value: Any, kind: type, changing: list[None], seen: dict[int, int]
-    ) -> Hashable:
-        def parts(values: Any) -> Hashable:
-            return tuple(self._print_of(part, changing, seen) for part in values)
-
-        if kind is np.ndarray:
-            content = parts(value.flat) if value.dtype.hasobject else value.tobytes()
-            return value.dtype.str, value.shape, content
-        if kind in known.BASES and issubclass(kind, (dict,)):
-            return parts(value.keys()), parts(value.values())
-        if (kind in known.BASES and issubclass(kind, (list, tuple, set, frozenset))) or kind is collections.deque:
-            return parts(value)
-        if kind is types.CellType:
-            try:
-                return parts([value.cell_contents])
-            except ValueError:
-                return ()
-        if kind is types.BuiltinFunctionType:
-            return value.__name__, parts([value.__self__])
-        if kind is types.MethodType:
-            return id(value.__func__), parts([value.__self__])
-        if kind is functools.partial:
-            return parts([value.func, value.args, value.keywords])
-        if kind in (bytearray, re.Pattern) or kind in _METHOD_KINDS:
-            return repr(value) if kind is bytearray else id(value)
-        return self._print_object(value, kind, parts)
-
-    def _print_object(self, value: Any, kind: type, parts: Callable[[Any], Hashable]) -> Hashable:
-        """An object of a class of the user's: what it holds."""
-        if kind in known.TYPES or not isinstance(getattr(sys.modules.get(kind.__module__), "__file__", None), str):
-            raise Unknown(f"a value of type {kind.__name__}")
-        if _library(kind.__module__) or any(base in known.TYPES for base in kind.__mro__ if base is not object):
-            if not (issubclass(kind, tuple) and hasattr(kind, "_fields")):
-                raise Unknown(f"a value of type {kind.__name__}")
-            return parts(tuple.__iter__(value))
-        self._class(kind)
-        slots = [name for base in kind.__mro__ for name, held in vars(base).items() if type(held) is types.MemberDescriptorType]
-        held = {**{name: getattr(value, name, None) for name in slots}, **getattr(value, "__dict__", {})}
-        return tuple(held), parts(held.values())
 
 
 _LAZY = (range, enumerate, zip)
@@ -795,19 +712,6 @@ _WALKING_PARTS = ("from_iterable", "starmap", "dict", "OrderedDict", "defaultdic
 _OF_MEMORY = frozenset({
     "base", "ctypes", "data", "dump", "dumps", "flags", "getfield", "setfield", "setflags", "strides", "tofile", "view",
 })  # fmt: skip
-_METACLASSES = (type(abc.ABC), type(enum.Enum), type(typing.Protocol))
-_OF_WRITERS = frozenset({
-    "__class__", "NotImplemented", "__qualname__", "__setattr__", "__delattr__", "_tuple_new", "object", "hash", "type", "super",
-    "field",
-})  # fmt: skip
-_WRITERS = (dataclasses, collections, enum, typing)
-_DESCRIPTORS = (property, staticmethod, classmethod)
-
-
-def _is_asked_itself(kind: type) -> bool:
-    """Whether operators on a class of the user's, not on its objects, run code of the user's."""
-    own = [base for base in kind.__mro__ if not _library(base.__module__)]
-    return bool(own) and (type(kind) not in (type, *_METACLASSES) or any("__class_getitem__" in vars(base) for base in own))
 
 
 def _is_random(function: Any) -> bool:
@@ -827,29 +731,6 @@ def _asks_counter(method: Any) -> bool:
 def _is_walked(given: Any) -> bool:
     """Whether something is taken apart by iteration and not by its keys."""
     return not callable(given) and hasattr(type(given), "__iter__") and not hasattr(type(given), "keys")
-
-
-def _library(module: str) -> bool:
-    root = module.partition(".")[0]
-    return (root in sys.stdlib_module_names and root != "__main__") or root in ("numpy", "dpspec")
-
-
-def _generated(function: types.FunctionType, base: type) -> bool:
-    """Whether a method was written by `dataclasses` or `collections.namedtuple`, of the fields of the class and nothing else."""
-    names = {name for one in all_codes(function.__code__) for name in one.co_names}
-    if any(function.__globals__ is vars(module) for module in _WRITERS):
-        return True
-    fields: dict[str, Any] = getattr(base, "__dataclass_fields__", dict.fromkeys(getattr(base, "_fields", ())))
-    if function.__code__.co_filename != "<string>" or not fields:
-        return False
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        field = fields.get(name.removeprefix("_dflt_"))
-        given = cell.cell_contents
-        default = field is not None and (given is field.default or given is field.default_factory)
-        if not default and not isinstance(given, type) and not name.startswith("_type_") and given is not dataclasses.MISSING:
-            return name in ("_HAS_DEFAULT_FACTORY", "__dataclass_HAS_DEFAULT_FACTORY__")
-    written = {name for name in names if name.startswith(("_dflt_", "__dataclass_"))}
-    return names <= fields.keys() | written | _OF_WRITERS
 
 
 def _symbols(value: Any, depth: int = 3) -> bool:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from dpspec.blocks.space import Attribute as Attribute, Dataset as Dataset, DatasetSpace as DatasetSpace, Record as Record
     from dpspec.blocks.vectors import BitVectors as BitVectors
     from dpspec.extension.hooks import Names as Names, Register as Register, hookimpl as hookimpl
-    from dpspec.grammar import tables as tables, workers as workers
+    from dpspec.grammar import table_files as table_files, tables as tables, workers as workers
     from dpspec.grammar.attacker import (
         AttackerModel as AttackerModel,
         RiskStatement as RiskStatement,
@@ -164,6 +164,7 @@ _TOPICS = {
     "params": "dpspec.base.params",
     "randomness": "dpspec.base.randomness",
     "risks": "dpspec.risks",
+    "table_files": "dpspec.grammar.table_files",
     "tables": "dpspec.grammar.tables",
     "workers": "dpspec.grammar.workers",
 }

@@ -44,7 +44,8 @@ from dpspec.blocks.parts import Collections, nesting_of, own_attributes
 from dpspec.blocks.space import MEMBERS, Attribute, DatasetSpace
 from dpspec.extension.hooks import Provenance, Registry
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.tables import Formats, Table, format_of, occurring, read_households, read_table
+from dpspec.grammar.table_files import Formats, format_of, read_households, read_table
+from dpspec.grammar.tables import Table, occurring
 from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Run, Workers, nobody
 from dpspec.specfile.document import SpecDocument
 from dpspec.verifier.document import Standing, standing

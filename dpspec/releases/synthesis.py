@@ -13,7 +13,8 @@ from dpspec.base.files import whole
 from dpspec.base.params import did_you_mean
 from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
-from dpspec.grammar.tables import SEED, SizedBuilder, Table, format_of
+from dpspec.grammar.table_files import format_of
+from dpspec.grammar.tables import SEED, SizedBuilder, Table
 from dpspec.releases.draw import formats_of
 
 

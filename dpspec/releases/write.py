@@ -26,7 +26,8 @@ from dpspec.base.errors import PluginContractError, ReleaseError
 from dpspec.base.files import flags, private_folder, whole
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Kept
-from dpspec.grammar.tables import Formats, Table, files_of, format_of, read_households, read_table
+from dpspec.grammar.table_files import Formats, format_of, read_households, read_table
+from dpspec.grammar.tables import Table, files_of
 from dpspec.releases.draw import REPORT, WARNING, Release, formats_of, held, randomness
 
 Numbers = npt.NDArray[np.int64]

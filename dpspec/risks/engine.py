@@ -44,7 +44,8 @@ from dpspec.extension.hooks import Registry
 from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense, Tolerance
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.tables import Table, TableLayout, as_released, read_households, read_table
+from dpspec.grammar.table_files import as_released, read_households, read_table
+from dpspec.grammar.tables import Table, TableLayout
 
 Place = tuple[tuple[str, str], ...]
 """Where a quantity is measured."""

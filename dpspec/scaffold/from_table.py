@@ -29,7 +29,8 @@ from dpspec.base.errors import DpspecError, ParameterError, TableError, count, h
 from dpspec.base.files import check_regular, read_bytes
 from dpspec.base.params import did_you_mean, evolve, raise_all
 from dpspec.blocks.space import MEMBERS, Attribute
-from dpspec.grammar.tables import HOUSEHOLD_ID, ColumnSeen, Formats, Table, TableLayout, format_of, read_table
+from dpspec.grammar.table_files import Formats, format_of, read_table
+from dpspec.grammar.tables import HOUSEHOLD_ID, ColumnSeen, Table, TableLayout
 from dpspec.specfile.reader import SCHEMA_LINE, SIZE_LIMIT, is_id
 
 MOST_COLUMNS = 300

@@ -87,7 +87,7 @@ def test_a_codebook_gives_nothing_away(run, tmp_path):
     assert run("lint", spec).code == 0
     document = read(spec, installed().registry)
     formats = formats_of(installed().registry)
-    from dpspec.grammar.tables import read_table
+    from dpspec.grammar.table_files import read_table
 
     found = read_table(table, document.spec.space.attributes, formats, layout=document.layout)
     assert list(found.records()) == [("male", "minor"), ("female", "adult"), ("male", "old")]
@@ -436,7 +436,7 @@ def test_names_are_mapped_and_values_recoded(run, tmp_path, suffix):
     frame = pl.DataFrame({"SERIALNO": [7, 8, 9], "SEX": ["1", "2", None], "AGEP": [17, 18, 0]})
     getattr(frame, "write_csv" if suffix == ".csv" else "write_parquet")(tmp_path / f"t{suffix}")
     spec = mapped(tmp_path)
-    from dpspec.grammar.tables import read_table
+    from dpspec.grammar.table_files import read_table
 
     document = read(spec, installed().registry)
     found = read_table(

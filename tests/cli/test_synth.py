@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpspec.extension import installed
-from dpspec.grammar.tables import read_table
+from dpspec.grammar.table_files import read_table
 from dpspec.releases.draw import formats_of
 from dpspec.releases.synthesis import builders
 

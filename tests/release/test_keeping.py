@@ -19,7 +19,8 @@ from dpspec.api import read
 from dpspec.base.errors import DpspecError, PluginContractError, ReleaseError, TableError
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.mechanism import Kept
-from dpspec.grammar.tables import Members, Table, read_households, read_table
+from dpspec.grammar.table_files import read_households, read_table
+from dpspec.grammar.tables import Members, Table
 from dpspec.grammar.workers import Output
 from dpspec.releases.draw import ReleasePlace
 from dpspec.releases.write import changed

@@ -12,7 +12,8 @@ from hypothesis import given, strategies as st
 
 from dpspec.base.errors import DpspecError, Faults, TableError
 from dpspec.blocks.space import Attribute
-from dpspec.grammar.tables import Table, read_households, read_table
+from dpspec.grammar.table_files import read_households, read_table
+from dpspec.grammar.tables import Table
 
 BY_SUFFIX = {suffix: cls() for cls in (Csv, Parquet, Arrow) for suffix in cls.suffixes}
 SUFFIXES = [".csv", ".parquet", ".arrow", ".feather"]

@@ -3,13 +3,13 @@
 >>> import tempfile
 >>> from pathlib import Path
 >>> from dpspec.plugin import Attribute
->>> from dpspec.plugin import tables
+>>> from dpspec.plugin import table_files
 >>> from dpspec.plugin import Table
 >>> tenure = Attribute(name="tenure", categories=("owned", "rented"))
 >>> table = Table.from_records([("owned",), ("rented",)], (tenure,))
 >>> with tempfile.TemporaryDirectory() as folder:
 ...     Parquet().write(table, Path(folder) / "dwellings.parquet", {})
-...     tables.read_table(Path(folder) / "dwellings.parquet", [tenure], {".parquet": Parquet()}).counts(["tenure"])
+...     table_files.read_table(Path(folder) / "dwellings.parquet", [tenure], {".parquet": Parquet()}).counts(["tenure"])
 {('owned',): 1, ('rented',): 1}
 """
 

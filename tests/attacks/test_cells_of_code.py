@@ -24,7 +24,7 @@ from dpspec.blocks.vectors import IntegerCounts
 from dpspec.verifier.automatic.aligned import NoisyLaw
 from dpspec.verifier.automatic.boxes import NoCells, half_line
 from dpspec.verifier.automatic.cells import in_cells, slots_of
-from dpspec.verifier.automatic.noise import Affine, Applied, NoiseDraw, Plain
+from dpspec.verifier.automatic.formulas import Affine, Applied, NoiseDraw, Plain
 from dpspec.verifier.automatic.sampler import enumerate_law
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.observed import observed

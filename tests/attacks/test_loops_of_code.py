@@ -16,7 +16,7 @@ import dpspec as dp
 from dpspec.base.errors import DpspecError
 from dpspec.blocks.space import presented
 from dpspec.verifier.automatic.aligned import NoisyLaw
-from dpspec.verifier.automatic.noise import Affine, Hole
+from dpspec.verifier.automatic.formulas import Affine, Hole
 from dpspec.verifier.automatic.whole import NoConstant, whole_tree
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.observed import Observed

@@ -54,7 +54,7 @@ from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import Law
 from dpspec.laws.products import UnionDichotomy, product_of
-from dpspec.verifier.automatic.noise import (
+from dpspec.verifier.automatic.formulas import (
     Affine,
     Applied,
     Condition,

@@ -30,18 +30,8 @@ import attrs
 import numpy as np
 
 from dpspec.base.errors import NotEnumerableError
-from dpspec.verifier.automatic.noise import (
-    COUNT,
-    LARGEST,
-    SAMPLED,
-    Affine,
-    FloatOrZero,
-    NoiseDraw,
-    NoisyNumber,
-    array_of,
-    largest_of_counts,
-    one_by_one,
-)
+from dpspec.verifier.automatic.formulas import COUNT, SAMPLED, Affine, NoiseDraw
+from dpspec.verifier.automatic.noise import LARGEST, FloatOrZero, NoisyNumber, array_of, largest_of_counts, one_by_one
 from dpspec.verifier.automatic.path import RandomPath
 
 

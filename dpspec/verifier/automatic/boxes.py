@@ -32,12 +32,7 @@ from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.enclosed import Chance, Enclosed, integral
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.numeric import hull
-from dpspec.verifier.automatic.noise import (
-    Affine,
-    NoiseDraw,
-    NoiseFormula,
-    Plain,
-)
+from dpspec.verifier.automatic.formulas import Affine, NoiseDraw, NoiseFormula, Plain
 
 PRECISION = 64
 _LARGEST = Fraction(1 << 40)

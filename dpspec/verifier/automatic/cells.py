@@ -1,7 +1,7 @@
 """What code with noise surely tells: the chances of finitely many cells of its output, from below every divergence.
 
-The law of the code on a dataset is a tree over independent draws W (`dpspec.verifier.automatic.noise`). Cells of its output are
-told by the shape of the output, and by the intervals [t, t') in which its numbers lie. The runs that come to an end of the tree
+The law of the code on a dataset is a tree over independent draws W (`dpspec.verifier.automatic.formulas`). Cells of its output
+are told by the shape of the output, and by the intervals [t, t') in which its numbers lie. The runs that come to an end of the tree
 and show a number in an interval are a box of draws (`dpspec.verifier.automatic.boxes`).
 
 By data processing the pair of two laws tells at least what its cells tell, under every output divergence. So cells refute, and
@@ -26,7 +26,7 @@ from dpspec.laws.enclosed import Chance, EnclosedLaw
 from dpspec.laws.law import FiniteLaw
 from dpspec.verifier.automatic.aligned import NoisyLaw, one_to_join
 from dpspec.verifier.automatic.boxes import DISCRETE, PRECISION, HalfLine, NoCells, NoiseBox, half_line, reaches, spread
-from dpspec.verifier.automatic.noise import (
+from dpspec.verifier.automatic.formulas import (
     Affine,
     Condition,
     Hole,

@@ -48,7 +48,8 @@ from dpspec.base.errors import DpspecError, NotEnumerableError
 from dpspec.laws.enclosed import Chance, Enclosed
 from dpspec.laws.exponential import Exponential
 from dpspec.verifier.automatic.arrays import holds_drawn
-from dpspec.verifier.automatic.noise import Affine, NoiseDraw, NoisyNumber, reading, scores_of, variance_of
+from dpspec.verifier.automatic.formulas import Affine, NoiseDraw, reading, variance_of
+from dpspec.verifier.automatic.noise import NoisyNumber, scores_of
 from dpspec.verifier.automatic.path import RandomPath, Uniform, exact, minus
 
 MODELLED = frozenset({

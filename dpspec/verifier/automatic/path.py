@@ -76,7 +76,7 @@ class RandomPath:
         forced: the prescribed choices.
         start: how many of them lead to the state from which probabilities are counted.
         most_choices: a run with more choices is given up.
-        conditions: what was asked of drawn noise, and how it turned out (`dpspec.verifier.automatic.noise`).
+        conditions: what was asked of drawn noise, and how it turned out (`dpspec.verifier.automatic.formulas`).
         counting: whether entries of a dataset that stands for all are summed up, when nothing may be drawn.
         coin: what the entry at hand was asked of its uniform number, by which samples are taken.
         sampled: whether a sample was taken.

@@ -35,8 +35,8 @@ from dpspec.laws.law import Law
 from dpspec.verifier.apart import Cut, cutting
 from dpspec.verifier.automatic.aligned import NoisyLaw, raced
 from dpspec.verifier.automatic.arrays import SymbolicDataset
+from dpspec.verifier.automatic.formulas import TreeEnd, has_holes
 from dpspec.verifier.automatic.generator import EnumeratingGenerator
-from dpspec.verifier.automatic.noise import TreeEnd, has_holes
 from dpspec.verifier.automatic.path import Choices, RandomPath, Stop, TransitionRow, changed, solve
 from dpspec.verifier.automatic.questions import Questions
 from dpspec.verifier.automatic.rewriting import prepare

@@ -37,7 +37,8 @@ import numpy as np
 
 from dpspec.base.errors import NotEnumerableError
 from dpspec.verifier.automatic.arrays import LEFT_OUT, GrownCounts, WholeList, holds_drawn
-from dpspec.verifier.automatic.noise import CONTINUOUS, LARGEST, Affine, FloatOrZero, NoisyNumber, difference_of, reading
+from dpspec.verifier.automatic.formulas import CONTINUOUS, Affine, reading
+from dpspec.verifier.automatic.noise import LARGEST, FloatOrZero, NoisyNumber, difference_of
 from dpspec.verifier.automatic.path import RandomPath
 
 # --- which loops ------------------------------------------------------------------------------------

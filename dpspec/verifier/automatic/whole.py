@@ -74,7 +74,7 @@ from dpspec.verifier.automatic.aligned import (
     two_coins,
 )  # fmt: skip
 from dpspec.verifier.automatic.arrays import SymbolicDataset
-from dpspec.verifier.automatic.noise import COUNT, SAMPLED, Affine, NoiseDraw
+from dpspec.verifier.automatic.formulas import COUNT, SAMPLED, Affine, NoiseDraw
 from dpspec.verifier.automatic.sampler import Draw, enumerate_law
 from dpspec.verifier.derived import EVERY, METHOD, ONE_PAIR, WHOLE
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness

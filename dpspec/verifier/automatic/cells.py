@@ -1,8 +1,8 @@
 """What code with noise surely tells: the chances of finitely many cells of its output, from below every divergence.
 
 The law of the code on a dataset is a tree over independent draws W (`dpspec.verifier.automatic.formulas`). Cells of its output
-are told by the shape of the output, and by the intervals [t, t') in which its numbers lie. The runs that come to an end of the tree
-and show a number in an interval are a box of draws (`dpspec.verifier.automatic.boxes`).
+are told by the shape of the output, and by the intervals [t, t') in which its numbers lie. The runs that come to an end of the
+tree and show a number in an interval are a box of draws (`dpspec.verifier.automatic.boxes`).
 
 By data processing the pair of two laws tells at least what its cells tell, under every output divergence. So cells refute, and
 never verify. Cells that neither law reaches with a probability of 2^-48 are taken together: no double of a generator gets there.

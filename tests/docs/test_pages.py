@@ -99,6 +99,16 @@ def test_the_specification_in_the_readme_holds(tmp_path, budget, outcome):
     assert verify_claim(document.mechanism, document.spec).outcome is outcome
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("scale", "code"), [("1.0", 0), ("0.5", 1)])
+def test_the_own_function_of_the_readme_passes_and_with_less_noise_fails(tmp_path, scale, code):
+    (text,) = re.findall(r"^```python\n(import dpspec as dp\nfrom dpspec.testing.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    (tmp_path / "test_release.py").write_text(text.replace("scale=1.0", f"scale={scale}"), encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stdout
+
+
 def test_links_lead_somewhere():
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     assert len(pages) > 15

@@ -36,6 +36,8 @@ _RAYS, _PLACES = 6, 2
 """Rays that are followed, and places of each that are looked for."""
 _NUMBERS = 8
 """Numbers of an output that are followed."""
+_CONSPICUOUS, _STILL = 3.0, 1e-9
+"""Times a number's scatter by which it has to jump, and the scatter of one that has none."""
 _LIMITS = frozenset({"OverflowError", "ZeroDivisionError", "FloatingPointError", "RecursionError", "MemoryError", "ValueError"})
 """What is raised where numbers, calls or memory come to an end; ValueError: by a draw that is handed a number that is none."""
 _NO_NUMBERS = frozenset({"nan", "inf", "-inf"})
@@ -51,13 +53,13 @@ class _Seen:
 
     Args:
         kinds: the shapes of the outputs.
-        middle, spread: the medians of their numbers, and by how much the numbers of one place differ at most.
+        middle, spread: the medians of their numbers, and by how much those of each place differ.
         broken: how calls fail as computers do; None where none does.
     """
 
     kinds: frozenset[Hashable]
     middle: tuple[float, ...]
-    spread: float
+    spread: tuple[float, ...]
     broken: str | None
 
     @classmethod
@@ -71,7 +73,7 @@ class _Seen:
         kinds = frozenset(shape for shape, _ in atoms)
         columns = [] if len(kinds) > 1 else list(zip(*(numbers[:_NUMBERS] for _, numbers in atoms), strict=False))
         middle = tuple(float(statistics.median(column)) for column in columns)
-        spread = max((float(max(column)) - float(min(column)) for column in columns), default=0.0)
+        spread = tuple(float(max(column)) - float(min(column)) for column in columns)
         return cls(kinds, middle, spread, next((text for output in outputs if (text := _failure(output)) is not None), None))
 
     def step(self, other: _Seen) -> tuple[float, ...] | None:
@@ -130,19 +132,22 @@ class _RayWalk:
                 found.append((math.inf, low, high, slope or ()))
             elif slope is not None and len(slope) == len(step):
                 off = self._off(low, high, slope)
-                if off > 3 * max(self.at(low).spread, self.at(high).spread):
+                if off > _CONSPICUOUS:
                     found.append((off, low, high, slope))
             slope = None if step is None else tuple(by / (high - low) for by in step)
         ranked = sorted(found, key=lambda one: (-one[0], one[1]))
         return ((low, high, slope) for _, low, high, slope in ranked[:_PLACES])
 
     def _off(self, low: int, high: int, slope: tuple[float, ...]) -> float:
-        """By how much the numbers at two places differ from what they would by going on as before."""
-        step = self.at(low).step(self.at(high))
+        """By how much a number at two places differs from what it would be by going on as before, over how much it scatters."""
+        before, after = self.at(low), self.at(high)
+        step = before.step(after)
         if step is None:
             return math.inf
         usual = slope if len(slope) == len(step) else (0.0,) * len(step)
-        return max((abs(by - (high - low) * each) for by, each in zip(step, usual, strict=True)), default=0.0)
+        widths = map(max, before.spread, after.spread)
+        parts = zip(step, usual, widths, strict=True)
+        return max((abs(by - (high - low) * each) / (width + _STILL) for by, each, width in parts), default=0.0)
 
     def narrowed(self, low: int, high: int, slope: tuple[float, ...]) -> int | None:
         """The place after which most of what happens between two places happens at once; None where it does not."""

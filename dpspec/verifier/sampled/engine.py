@@ -27,7 +27,7 @@ import attrs
 from dpspec.base.errors import IncompatibleBlocksError, NoFormulaError, ParameterError, count
 from dpspec.base.exact import rational
 from dpspec.base.types import Progress
-from dpspec.blocks.space import DatasetSpace
+from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.spec import PrivacySpec, blocks_of
@@ -84,7 +84,7 @@ SEARCHED, SHRUNK = 0.87, 0.95
 """The parts of the time after which nothing is looked for, and after which the witness is not made smaller."""
 _RAYS_FROM, _RAYS_UNTIL = 20_000, 0.2
 """Rays are followed where so many draws may be made, and until so much of the time is over."""
-_SHOWN = 20
+_SHOWN = 24
 """Characters of a long dataset."""
 _UNBOUNDED = 1 << 40
 
@@ -207,13 +207,19 @@ def fingerprint(spec: PrivacySpec) -> str:
     return re.sub(r"0x[0-9a-fA-F]+", "", "|".join(f"{block.name} {block}" for block in blocks))
 
 
-def _breaks(pair: ChosenPair, how: str, space: DatasetSpace) -> Notice:
+def _breaks(pair: ChosenPair, how: str) -> Notice:
     """That code fails on long data or large numbers, by which no claim about real numbers is judged."""
-    texts = [(repr(dataset), space.order(dataset)[0]) for dataset in (pair.left, pair.right)]
-    shown = " and ".join(f"{text if len(text) <= _SHOWN else text[:_SHOWN] + '...'} (size {size:,})" for text, size in texts)
-    text = f"on one of two neighbours, {shown}, and not on the other it {how}"
+    text = f"on one of two neighbours, {_in_short(pair.left)} and {_in_short(pair.right)}, and not on the other it {how}"
     why = "with numbers, recursion and memory without limits it might not: only a claim about doubles (bits) is judged by it"
     return Notice(code="breaks", text=f"{text}; {why}")
+
+
+def _in_short(dataset: Dataset) -> str:
+    """A dataset, or how it begins and how many entries it has."""
+    text = repr(dataset)
+    if len(text) <= _SHOWN:
+        return text
+    return f"{text[:_SHOWN]}..." + (f" ({len(dataset):,} entries)" if isinstance(dataset, tuple) else "")
 
 
 def _tried(
@@ -304,7 +310,7 @@ class _SampledSearch:
             broken = [pair for pair, _ in found.broken] if self.bits else []
             self.listed = sorted({*self.listed, *found.pairs, *broken}, key=self._order)
             if found.broken and not self.bits:
-                self.findings.append(_breaks(*found.broken[0], self.spec.space))
+                self.findings.append(_breaks(*found.broken[0]))
         self._until(SEARCHED)
 
     def run(self) -> Verdict:

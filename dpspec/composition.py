@@ -22,7 +22,7 @@ from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.blocks.output_divergence import Composed, WorstPairs, total
 from dpspec.blocks.parts import nesting_of
 from dpspec.extension import Registry, installed
-from dpspec.reason.kinds import check_kinds
+from dpspec.grammar.spec import check_kinds
 from dpspec.reason.rules import fixed_units
 from dpspec.reason.search import moved, rules_of
 from dpspec.specfile.document import Ledger, LedgerPart, SpecDocument

@@ -23,9 +23,8 @@ from dpspec.blocks.space import DatasetSpace
 from dpspec.blocks.units import nearest_unit, read_unit
 from dpspec.extension import Registry
 from dpspec.grammar.rule import Conversion
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec, check_kinds, compares_sizes
 from dpspec.linter.finding import Declared, Finding, LintContext, Linted, Seen, Severity, declared_findings, finding
-from dpspec.reason.kinds import check_kinds, compares_sizes
 from dpspec.risks.candidates import candidates_within
 from dpspec.specfile.deployment import BLOCKS
 from dpspec.specfile.document import Expectation, SpecDocument

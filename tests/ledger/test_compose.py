@@ -21,9 +21,8 @@ from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.composition import Part, compose, composed_document, documents_of, parts_of
 from dpspec.extension import installed
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec, compares_sizes
 from dpspec.laws.law import FiniteLaw
-from dpspec.reason.kinds import compares_sizes
 from dpspec.specfile import read_text, to_toml
 from reproductions.ledger_2020 import files
 

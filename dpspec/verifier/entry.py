@@ -34,6 +34,7 @@ from dpspec.grammar.mechanism import (
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.apart import Clock, Result, Returned, apart, note
 from dpspec.verifier.automatic import Sampler
+from dpspec.verifier.automatic.afterwards import CutFunction, cuts, follows
 from dpspec.verifier.automatic.rewriting import prepare
 from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE, enumerate_law
 from dpspec.verifier.automatic.whole import ROUNDING, NoConstant, WholeProof, whole_tree
@@ -46,7 +47,7 @@ from dpspec.verifier.sampled.engine import ERROR, SECONDS, cover, refute
 from dpspec.verifier.sampled.witness import Fault
 from dpspec.verifier.second import MOST_DATASETS, second_opinion
 from dpspec.verifier.trial import FunctionActsError, FunctionReturnsError, refuse, shape, trial
-from dpspec.verifier.verdict import Notice, Outcome, Verdict
+from dpspec.verifier.verdict import Notice, Outcome, ProofStep, Verdict
 
 ENUMERATED = 500
 """A plain function is enumerated on spaces of at most this many datasets."""
@@ -55,12 +56,14 @@ PATHS = 3_000
 GLANCE, FIRST_LOOK = Fraction(1, 2), Fraction(1)
 """Seconds of a glance at the choices of a function, and of draws before its choices are looked at to the end."""
 PARTS = {
-    "first calls": 0.2, "choices": 0.45, "pairs": 0.4, "event": 0.3, "second opinion": 0.5, "sampling": 0.95, "covered": 0.4,
-    "bits": 0.3,
+    "first calls": 0.2, "in two": 0.15, "choices": 0.45, "pairs": 0.4, "event": 0.3, "second opinion": 0.5, "sampling": 0.95,
+    "covered": 0.4, "bits": 0.3,
 }  # fmt: skip
 """The part of the time left that a stage may take; sampling has some to spare for its report."""
 LISTED = 130
 """Datasets of the first calls in a space too large to list."""
+FOLLOWED = 26
+"""... on which a function is compared with its parts."""
 ENDS = "ends-process"
 LATE = "out-of-time"
 DOUBTED = "a second opinion differs"
@@ -184,12 +187,9 @@ class _Case:
             found = self._drawn(findings, min(float(FIRST_LOOK), self.clock.seconds / 5))
             if found is not None and found.outcome is Outcome.REFUTED:
                 return attrs.evolve(found, findings=_each_once((*findings, *found.findings)))
-            exact = self._exceeding_pair(PARTS["pairs"] / 2 * self.clock.left())
-            exact = self._enumerated(findings, PARTS["choices"] * self.clock.left()) if exact is None else exact
-            exact = "to enumerate its choices takes longer than its part of the time" if exact is None else exact
-        elif isinstance(exact, str):
-            beyond = self._exceeding_pair(PARTS["pairs"] * self.clock.left())
-            exact = exact if beyond is None else beyond
+        if not isinstance(exact, Verdict):
+            in_two = self._by_post_processing(PARTS["in two"] * self.clock.left())
+            exact = self._beyond(findings, exact) if in_two is None else in_two
         if isinstance(exact, Verdict):
             return attrs.evolve(exact, findings=_each_once((*findings, *exact.findings)))
         covering = self.sampling.loss is not None
@@ -202,6 +202,14 @@ class _Case:
         if found.outcome is not Outcome.UNDECIDED or found.reason == exact:
             return found
         return attrs.evolve(found, reason=f"{found.reason}; nor was it verified: {exact}")
+
+    def _beyond(self, findings: list[Notice], exact: str | None) -> Verdict | str:
+        """Refuted by the laws of a pair, or why nothing is decided; choices that took too long are enumerated to the end."""
+        part = PARTS["pairs"] / (2 if exact is None else 1)
+        found: Verdict | str | None = self._exceeding_pair(part * self.clock.left())
+        if found is None:
+            found = self._enumerated(findings, PARTS["choices"] * self.clock.left()) if exact is None else exact
+        return "to enumerate its choices takes longer than its part of the time" if found is None else found
 
     def _drawn(self, findings: list[Notice], seconds: float, only: tuple[Dataset, ...] | None = None) -> Verdict | None:
         """The verdict on draws, on some datasets only where that is said; None where the function ended their process."""
@@ -313,7 +321,7 @@ class _Case:
             return "its chances come from where enumeration does not see them"
         if self._told_apart is not None:
             return f"{above}, and no {self._told_apart.name} stands for all of them at once"
-        ran = self._apart(lambda _: self._read_whole(), seconds=seconds)
+        ran = self._apart(self._read_whole, seconds=seconds)
         if ran.value is None:
             if not ran.late:
                 findings.append(_ends(ran, "while it was run on symbols"))
@@ -324,6 +332,26 @@ class _Case:
         if found.outcome is Outcome.REFUTED:
             return self._exceeded(found, laws)
         return self._confirmed(found, laws) if found.outcome is Outcome.VERIFIED else f"{above}, and {found.reason}"
+
+    def _by_post_processing(self, seconds: float) -> Verdict | None:
+        """Verified, where that is read off a part of the code of which the rest is post-processing."""
+        clock = Clock(seconds)
+        for cut in cuts(self.function) if self.datasets is None else ():
+            part = attrs.evolve(self, function=cut.first)
+            found, laws = part._apart(part._read_whole, seconds=clock.left()).value or ("", {})
+            if isinstance(found, Verdict) and found.outcome is Outcome.VERIFIED and self._follows(cut, clock.left()):
+                found = part._confirmed(found, laws)
+                if found.outcome is Outcome.VERIFIED:
+                    return _after(found, cut)
+            if not clock.left():
+                break
+        return None
+
+    def _follows(self, cut: CutFunction, seconds: float) -> bool:
+        """Whether real runs of the function show what its two parts show one after the other."""
+        chosen = self._looked_at()[:: max(1, LISTED // FOLLOWED)]
+        given = [partial(presented, dataset) for dataset in chosen] * 2
+        return bool(self._apart(lambda _: follows(self.function, cut, given, self.sampling.seed), seconds=seconds).value)
 
     @property
     def _form(self) -> Callable[[Any], Any] | None:
@@ -338,7 +366,7 @@ class _Case:
         form = self.function.dataset if isinstance(self.function, AdaptedFunction) else None
         return None if form is None or form.by_entry else form
 
-    def _read_whole(self) -> tuple[Verdict | str, dict[Dataset, Any]]:
+    def _read_whole(self, _tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
         """The verdict on all datasets, with the law that its tree has on some of them, the smallest among them."""
         function = cast("Function", readable(self.function))
         try:
@@ -539,6 +567,17 @@ def _selection(found: Verdict, datasets: list[Dataset]) -> list[Dataset]:
     spaced = [datasets[round(k * (len(datasets) - 1) / (MOST_DATASETS - 1))] for k in range(MOST_DATASETS)]
     first = list(dict.fromkeys(attained))[: MOST_DATASETS // 2]
     return list(dict.fromkeys([*first, *spaced]))[:MOST_DATASETS]
+
+
+def _after(found: Verdict, cut: CutFunction) -> Verdict:
+    """What was verified of the first part of a function, as it holds of the function."""
+    rest = ProofStep(
+        step="post-process",
+        says=f"the rest, {count(cut.lines, 'line')}, computes with what was returned before, and reads nothing else",
+        citation="Dwork and Roth 2014, Proposition 2.1",
+    )
+    whole = tuple(result.at_most() for result in found.universes)
+    return attrs.evolve(found, universes=whole, proof=(*found.proof, rest))
 
 
 def _printed(text: str) -> list[Notice]:

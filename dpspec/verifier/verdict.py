@@ -168,6 +168,10 @@ class UniverseResult:
         """The constant equals the bound exactly, and nothing beside it (a pair at distance 0) refutes the claim."""
         return self.outcome is not Outcome.REFUTED and self.constant.is_exact and self.constant.lower == self.bound
 
+    def at_most(self) -> UniverseResult:
+        """The same of a mechanism that follows: no more is lost, and nothing is said of how much."""
+        return attrs.evolve(self, constant=Bracket(lower=ZERO, upper=self.constant.upper), attained=None)
+
     def slack(self) -> str:
         """bound - constant: exact where that has an exact form, else its decimal value."""
         if self.bound.is_infinite:

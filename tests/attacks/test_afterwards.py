@@ -116,7 +116,30 @@ def with_a_draw_beside(x, rng):
     return f"{n:.1f} {draw(5)}"
 
 
-RIGHT = [in_a_text, as_json, to_a_total, in_words, walked, with_helpers, with_a_draw_beside]
+def same_names_in_comprehensions(x, rng):
+    noisy = [sum(v == k for v in x) + rng.laplace() for k in KINDS]
+    total = 0.0
+    for v in noisy:
+        total += v
+    return [f"{v:.1f}" for v in noisy if v > 0], total
+
+
+def with_a_parameter(x, rng, places=2):
+    noisy = [sum(v == k for v in x) + rng.laplace() for k in KINDS]
+    return [f"{v:.{places}f}" for v in noisy]
+
+
+RIGHT = [
+    same_names_in_comprehensions,
+    with_a_parameter,
+    in_a_text,
+    as_json,
+    to_a_total,
+    in_words,
+    walked,
+    with_helpers,
+    with_a_draw_beside,
+]
 
 
 @pytest.mark.parametrize("function", RIGHT)
@@ -251,6 +274,34 @@ def perhaps_unset_plainly(x, rng):
 def unset_and_a_global_name(x, rng):
     n = len(x) + rng.laplace()
     return f"{n:.1f} {STASH}"
+
+
+def bound_by_a_pattern(x, rng):
+    match x:
+        case [*more]:
+            pass
+    n = len(x) + rng.laplace()
+    if n > 1e9:
+        more = 0
+    return f"{n:.1f} {more}"
+
+
+def bound_by_a_pattern_alone(x, rng):
+    match x:
+        case [*more]:
+            pass
+    n = len(x) + rng.laplace()
+    return f"{n:.1f} {more}"
+
+
+def bound_by_a_loop(x, rng):
+    n = len(x) + rng.laplace()
+    for v in x:  # noqa: B007
+        pass
+    n += 0
+    if n > 1e9:
+        v = 0
+    return f"{n:.1f} {v}"
 
 
 def ends_before(x, rng):
@@ -388,7 +439,7 @@ WRONG = [
 
 
 def test_all_of_them_are_tried():
-    assert len(WRONG) >= 45
+    assert len(WRONG) >= 48
 
 
 @pytest.mark.parametrize("function", WRONG)

@@ -36,6 +36,7 @@ import attrs
 import numpy as np
 
 from dpspec.verifier.automatic import generator as known
+from dpspec.verifier.automatic.loops import live_before
 from dpspec.verifier.automatic.rewriting import PREFIX, all_codes, rewritten
 from dpspec.verifier.observed import UnobservableError, observed
 
@@ -70,8 +71,7 @@ def cuts(function: Any) -> Iterator[CutFunction]:
     definition = _definition(function)
     if definition is None or not _is_called_with_two(function, definition):
         return
-    handed = [argument.arg for argument in definition.args.args[:2]]
-    body = definition.body
+    handed, body = _handed(definition), definition.body
     reading = max((place for place, one in enumerate(body) if _names(one) & {*handed}), default=0)
     places = [*range(reading + 1, len(body)), len(body)]
     for place in places[: MOST_CUTS - 1] + places[MOST_CUTS - 1 :][-1:]:
@@ -256,26 +256,34 @@ def _cut(
     for node in (node for one in before for node in ast.walk(one)):
         if isinstance(node, leaves):
             raise Peeks("it may end before, or set names of others")
-    handed, settled = _split([argument.arg for argument in definition.args.args], 2)
-    wanted = set().union(*map(_names, after))
-    kept = sorted(wanted & (_written(before) | {*handed}))
+    settled = [argument.arg for argument in definition.args.args[2:]]
+    defaults = (function.__defaults__ or ())[-len(settled) :] if settled else ()
+    kept = sorted(_handed_on(function, before, after) - ({*settled} - _written(before)))
     if not {*kept} <= _surely_written(before):
         raise Peeks("a variable may not be set")
-    defaults = (function.__defaults__ or ())[-len(settled) :] if settled else ()
     shown = ast.Return(value=ast.Tuple(elts=[ast.Name(id=name, ctx=ast.Load()) for name in kept], ctx=ast.Load()))
-    first = _made(function, "first", [*handed, *settled], defaults, [*before, shown])
-    free = [name for name in settled if name not in kept]
-    given = tuple(value for name, value in zip(settled, defaults, strict=True) if name not in kept)
-    then = _made(function, "then", [*kept, *free], given, after)
-    own = {*function.__code__.co_varnames, *function.__code__.co_cellvars}
-    if _looked_up(then.__code__) & own:
-        raise Peeks("a variable may not be set")
-    _Reader(then.__code__, then.__globals__, {then.__code__}).read(after)
+    first = _made(function, "first", [*_handed(definition), *settled], defaults, [*before, shown])
+    given = {name: value for name, value in zip(settled, defaults, strict=True) if name not in kept}
+    then = _made(function, "then", [*kept, *given], tuple(given.values()), after)
+    _RestReader(then.__code__, then.__globals__, {then.__code__}).read(after)
     return CutFunction(first, then)
 
 
-def _split(names: list[str], place: int) -> tuple[list[str], list[str]]:
-    return names[:place], names[place:]
+def _handed(definition: ast.FunctionDef) -> list[str]:
+    """The names of dataset and generator."""
+    return [argument.arg for argument in definition.args.args[:2]]
+
+
+def _handed_on(function: types.FunctionType, before: Sequence[ast.stmt], after: Sequence[ast.stmt]) -> set[str]:
+    """The variables of a function that some of its statements may read and others before them may have set.
+
+    A variable that the later ones never set looks like a global name to them; one that they set, too, may be read before.
+    """
+    alone = _made(function, "then", [], (), after).__code__
+    earlier = _made(function, "first", [], (), before).__code__
+    set_before = {*earlier.co_varnames, *earlier.co_cellvars}
+    own = {*function.__code__.co_varnames, *function.__code__.co_cellvars, *set_before}
+    return (_looked_up(alone) & own) | (live_before(after) & set_before & {*alone.co_varnames, *alone.co_cellvars})
 
 
 def _made(
@@ -340,7 +348,7 @@ def _looked_up(code: types.CodeType) -> set[str]:
     }
 
 
-class _Reader(ast.NodeVisitor):
+class _RestReader(ast.NodeVisitor):
     """Reads post-processing, and raises Peeks where it may look past its variables.
 
     Args:
@@ -456,7 +464,7 @@ class _Reader(ast.NodeVisitor):
         return True
 
     def visit_Compare(self, node: ast.Compare) -> None:
-        settled = all(isinstance(one, ast.Constant) and one.value in (None, True, False) for one in node.comparators)
+        settled = all(isinstance(one, ast.Constant) and isinstance(one.value, (bool, type(None))) for one in node.comparators)
         if any(isinstance(one, (ast.Is, ast.IsNot)) for one in node.ops) and not settled:
             raise Peeks("it asks by `is`")
         self.generic_visit(node)
@@ -485,4 +493,4 @@ class _Reader(ast.NodeVisitor):
         if definition is None:
             raise Peeks(f"it calls {function.__name__}, whose source says not all")
         self.known_codes.add(function.__code__)
-        _Reader(function.__code__, function.__globals__, self.known_codes).read(definition.body)
+        _RestReader(function.__code__, function.__globals__, self.known_codes).read(definition.body)

@@ -75,6 +75,15 @@ def live_at_heads(function: ast.FunctionDef) -> dict[ast.While | ast.For, LoopNa
     return {loop: names | flow.always | _free(function) for loop, names in flow.heads.items()}
 
 
+def live_before(body: Iterable[ast.stmt]) -> LoopNames:
+    """The variables that some statements may read before they write them.
+
+    >>> sorted(live_before(ast.parse("b = a\\nif b:\\n  c = 1\\nd = c").body))
+    ['a', 'c']
+    """
+    return _Flow(_NONE).block(body, _NONE, _Exits())
+
+
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function; those of functions inside it only from outside."""
     for node in ast.iter_child_nodes(function):

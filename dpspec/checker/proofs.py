@@ -121,9 +121,10 @@ def check_proof(obligation: JsonTable) -> tuple[CheckedStep, ...]:
     if not isinstance(obligation.get("claim"), str):
         return tuple(CheckedStep(rule=name, status=NOT_RECHECKED, reason="the claim has no form in a file") for name in names)
     if names[:2] != ["sensitivity", "noise"] or len(set(names)) < len(names):
-        reason = "the theorem is not known here" if names == ["theorem"] else "no proof from views begins so"
-        status = NOT_RECHECKED if names == ["theorem"] else WRONG
-        return tuple(CheckedStep(rule=name, status=status, reason=reason) for name in names)
+        reason = "the theorem is not known here" if names == ["theorem"] else None
+        reason = "it is read off code, which is not in this file" if names[:1] == ["structure"] else reason
+        status = WRONG if reason is None else NOT_RECHECKED
+        return tuple(CheckedStep(rule=name, status=status, reason=reason or "no proof from views begins so") for name in names)
     steps = {row["step"]: row.get("data") for row in rows}
     proof = _Proven(claim=blocks_of(obligation["claim"], "claim"), steps=steps, outcome=str(obligation["verdict"].get("outcome")))
     return tuple(_checked(name, proof) for name in [*names, *(["path"] if proof.lacks_path else []), "budget"])

@@ -466,3 +466,10 @@ def test_what_is_said_to_be_determined_is_the_same_in_each_universe() -> None:
     assert determined(whole, [bare], space)
     assert determined(bare, [whole], space)
     assert found[True, True] > 10 * found[False, True], found
+
+
+def test_a_proof_that_is_read_off_code_is_told_as_such_and_not_as_wrong() -> None:
+    proof = [{"step": name, "says": "", "citation": ""} for name in ("structure", "sensitivity", "noise", "post-process")]
+    steps = check_proof({"claim": "", "verdict": {"outcome": "verified", "proof": proof}})
+    assert {step.status for step in steps} == {"not rechecked"}
+    assert "read off code" in steps[0].reason

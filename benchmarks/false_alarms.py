@@ -3,9 +3,10 @@
     python -m benchmarks.false_alarms --seconds 600 --add benchmarks/false-alarms.json     another part
     python -m benchmarks.false_alarms --show benchmarks/false-alarms.json                  what the parts come to
 
-Every run judges one claim with 1,500 draws at most and a seed of its own. A part goes on with the seeds after those of the
-file, in turns over the mechanisms, and writes the file anew every 200 runs: a part that is stopped loses no more. Runs of other
-versions are kept beside. In all there may be Binomial(n, 0.01) refutations: the limits are passed with a chance below 10^-6.
+Every run judges one claim with 1,500 draws at most and a seed of its own; it counts when its bets are won, whether or not the
+engine would ask afterwards if calls depend on each other. A part goes on with the seeds after those of the file, in turns of a
+few seconds over the mechanisms, and writes the file anew after each: a part that is stopped loses no more. Runs of other versions
+are kept beside. In all there may be Binomial(n, 0.01) refutations: the limits are passed with a chance below 10^-6.
 """
 
 from __future__ import annotations
@@ -13,17 +14,21 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from scipy.stats import binom
 
 from benchmarks.faults.run import versions
-from dpspec.verifier.sampled.engine import refute
+from dpspec import PrivacySpec
+from dpspec.verifier.sampled.calls import Calls, Function
+from dpspec.verifier.sampled.engine import _SampledSearch, _tried, fingerprint
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.test_false_alarms import TIGHT
 
-DRAWS, ERROR, CHUNK = 1_500, "1e-2", 20
+DRAWS, ERROR, CHUNK, TURN = 1_500, "1e-2", 20, 4.0
+"""Draws and error of a run; runs after which a turn may end, and its seconds."""
 NAMES = (
     "randomised response, 1", "randomised response, 1/10", "one of three, 2", "unary encoding of three, 1", "Laplace, 1",
     "geometric, ln(2)", "geometric, 2", "shown or not, delta 1/10", "shown or not, TV 3/10", "Gaussian, rho 1/2",
@@ -46,11 +51,21 @@ def add(path: Path, seconds: float) -> None:
     runs, start = part_of(kept)["runs"], time.process_time()
     while time.process_time() - start < seconds:
         for name, (function, spec) in zip(NAMES, TIGHT, strict=True):
-            done, refuted = runs[name]
-            seeds = range(done, done + CHUNK)
-            alarms = sum(refute(function, spec, seed=s, error=ERROR, draws=DRAWS).outcome is Outcome.REFUTED for s in seeds)
-            runs[name] = [done + CHUNK, refuted + alarms]
-        path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+            turn = time.process_time()
+            while time.process_time() - turn < TURN:
+                done, refuted = runs[name]
+                runs[name] = [done + CHUNK, refuted + sum(wins(function, spec, seed) for seed in range(done, done + CHUNK))]
+            path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+def wins(function: Function, spec: PrivacySpec, seed: int) -> bool:
+    """Whether some bet of the search is won, as `refute` makes it."""
+    calls = Calls(function=function, space=spec.space, claim=fingerprint(spec), seed=seed, draws=DRAWS)
+    search = _SampledSearch(
+        spec=spec, calls=calls, level=Fraction(ERROR), tried=_tried(spec, seed, None, None), progress=None, free=True, bits=False,
+        seconds=None,
+    )  # fmt: skip
+    return search.run().outcome is Outcome.REFUTED
 
 
 def show(path: Path) -> bool:

@@ -121,13 +121,20 @@ def check_proof(obligation: JsonTable) -> tuple[CheckedStep, ...]:
     if not isinstance(obligation.get("claim"), str):
         return tuple(CheckedStep(rule=name, status=NOT_RECHECKED, reason="the claim has no form in a file") for name in names)
     if names[:2] != ["sensitivity", "noise"] or len(set(names)) < len(names):
-        reason = "the theorem is not known here" if names == ["theorem"] else None
-        reason = "it is read off code, which is not in this file" if names[:1] == ["structure"] else reason
-        status = WRONG if reason is None else NOT_RECHECKED
-        return tuple(CheckedStep(rule=name, status=status, reason=reason or "no proof from views begins so") for name in names)
+        status, reason = _of_another_kind(names)
+        return tuple(CheckedStep(rule=name, status=status, reason=reason) for name in names)
     steps = {row["step"]: row.get("data") for row in rows}
     proof = _Proven(claim=blocks_of(obligation["claim"], "claim"), steps=steps, outcome=str(obligation["verdict"].get("outcome")))
     return tuple(_checked(name, proof) for name in [*names, *(["path"] if proof.lacks_path else []), "budget"])
+
+
+def _of_another_kind(names: list[str]) -> tuple[str, str]:
+    """What is said of the steps of a proof that is none from views."""
+    if names == ["theorem"]:
+        return NOT_RECHECKED, "the theorem is not known here"
+    if names[:1] == ["structure"]:
+        return NOT_RECHECKED, "it is read off code, which is not in this file"
+    return WRONG, "no proof from views begins so"
 
 
 def _checked(name: str, proof: _Proven) -> CheckedStep:

@@ -31,13 +31,15 @@ from dpspec.base.errors import IncompatibleBlocksError, ParameterError, count
 from dpspec.base.exact import INFINITY, Bracket, number, rational
 from dpspec.base.types import Floats, Integers
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.apart import Spare, Stopwatch
+from dpspec.verifier.apart import Spare
 from dpspec.verifier.automatic.sampler import SAMPLES
+from dpspec.verifier.clock import SYSTEM_CLOCK, SearchClock
 from dpspec.verifier.expression import Outcomes
 from dpspec.verifier.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Tried, pair_order, pairs
 from dpspec.verifier.sampled.engine import fingerprint
-from dpspec.verifier.sampled.null import CONFIDENCE, Bet, Null, bracket, interval, least_bound
-from dpspec.verifier.sampled.witness import refuted
+from dpspec.verifier.sampled.null import CONFIDENCE, Bet, Null, bracket, least_bound
+from dpspec.verifier.sampled.search import SideCounts, against
+from dpspec.verifier.sampled.witness import interval_of, refuted
 from dpspec.verifier.verdict import Event, Outcome, Verdict, Witness
 
 TRAINING = 2_000
@@ -185,6 +187,7 @@ def refute_bits(
     seconds: float | None = None,
     limit: float = 0.1,
     given: Iterable[tuple[Any, Any]] | None = None,
+    clock: SearchClock = SYSTEM_CLOCK,
 ) -> Verdict:
     """Try to refute, by the last bits of its outputs, the claim that a floating-point black box satisfies a specification.
 
@@ -195,8 +198,9 @@ def refute_bits(
         error: the probability of refuting a claim that holds for the law on doubles, at most.
         draws: how many times the function may be called; without it, as often as all pairs and rounds ask for.
         seconds: processor time for it.
-        limit: seconds of processor time that one call may take.
+        limit: seconds of processor time that one call may take; one that was cut is evidence of nothing.
         given: try only these pairs.
+        clock: measures the time, and cuts calls.
 
     Returns:
         A verdict with method "sampled": refuted with the event in words, or undecided.
@@ -210,14 +214,15 @@ def refute_bits(
     if not 0 < level < 1:
         raise ParameterError("error", "must lie in (0, 1)", value=error)
     calls = Calls(
-        function=function, space=spec.space, claim=f"bits|{fingerprint(spec)}", seed=seed, draws=draws or DRAWS, limit=limit
-    )
+        function=function, space=spec.space, claim=f"bits|{fingerprint(spec)}", seed=seed, draws=draws or DRAWS, limit=limit,
+        clock=clock,
+    )  # fmt: skip
     if seconds is not None:
-        clock = Stopwatch(seconds)
-        calls.expired = lambda: not clock.left()
+        watch = clock.watch(seconds)
+        calls.expired = lambda: not watch.left()
     chosen = _pairs(spec, seed, given)
     goal = math.log(max(len(chosen), 1) / float(level))
-    with Spare(calls.single) as fresh, calls.guarded():
+    with Spare(calls.single_in_fresh_process) as fresh, calls.guarded():
         for pair in chosen:
             try:
                 verdict = _judged(pair, calls, spec, goal, float(level))
@@ -271,13 +276,11 @@ def _round(pair: ChosenPair, chosen: _Chosen, calls: Calls, turn: int) -> tuple[
     """Fresh draws behind fair coins, as counts of (x in E, x not in E, x' in E, x' not in E), exchanged when turned."""
     label = f"{pair.left!r}|{pair.right!r}|bits-{turn}"
     heads = calls.coin(label, ROUND)
-    sizes = heads, ROUND - heads
-    hits = [
-        chosen.event.count(calls.draw(dataset, label, size)) if size else 0
-        for dataset, size in zip((pair.left, pair.right), sizes, strict=True)
-    ]
-    cells = [(hit, size - hit) for hit, size in zip(hits, sizes, strict=True)]
-    return (*cells[1], *cells[0]) if chosen.turned else (*cells[0], *cells[1])
+    sides: list[SideCounts] = []
+    for dataset, size in ((pair.left, heads), (pair.right, ROUND - heads)):
+        drawn = calls.draw(dataset, label, size)
+        sides.append((chosen.event.count(drawn) if len(drawn) else 0, len(drawn), size))
+    return against(*sides[::-1]) if chosen.turned else against(*sides)
 
 
 def _log_wealth(bets: Sequence[Bet], counts: tuple[int, int, int, int]) -> float:
@@ -289,8 +292,9 @@ def _log_wealth(bets: Sequence[Bet], counts: tuple[int, int, int, int]) -> float
 
 def _refuted(pair: ChosenPair, chosen: _Chosen, calls: Calls, null: Null, error: float) -> Verdict:
     size = min(TRAINING, calls.left // 2)
-    hits = [chosen.event.count(calls.draw(d, "bits-report", size)) if size else 0 for d in (pair.left, pair.right)]
-    ends = [interval(hit, size) if size else (0.0, 1.0) for hit in hits]
+    drawn = [calls.draw(dataset, "bits-report", size) for dataset in (pair.left, pair.right)]
+    hits = [chosen.event.count(outcomes) if len(outcomes) else 0 for outcomes in drawn]
+    ends = [interval_of(hit, size - len(outcomes), size) for hit, outcomes in zip(hits, drawn, strict=True)]
     large, small = (ends[1], ends[0]) if chosen.turned else (ends[0], ends[1])
     shown = least_bound(null.divergence, large[0], small[1]) if large[0] > small[1] else 0.0
     allowed = Bracket.around(pair.bound).upper

@@ -5,7 +5,7 @@ The *shape* is everything that is not a finite number.
 Outputs are told apart as `dpspec.verifier.observed` sees them.
 
     3.5 -> ("float",), (3.5,)        (None, 2) -> ("tuple", ("None",), ("int",)), (2.0,)
-    an exception -> ("raises", type, message), ()      no end within the limit -> ("does not end",), ()
+    an exception -> ("raises", type, message), ()
 
 Equal shape and numbers mean the same output: an atom. NaN, infinities, None, texts and lengths are part of the shape.
 
@@ -93,12 +93,7 @@ def _is_stated(problem: BaseException) -> bool:
     return code.co_code[last.tb_lasti] == _RAISE and not code.co_filename.startswith(_LIBRARIES)
 
 
-@attrs.frozen
-class Endless:
-    """A call that did not end within its limit, as an output."""
-
-
-def atom(output: Any) -> Atom:  # noqa: PLR0911 (one line per kind of output)
+def atom(output: Any) -> Atom:
     """The shape and the numbers of one output: two outputs have one atom if and only if `observed` sees them alike.
 
     Of an output that cannot be compared only its type is seen.
@@ -116,8 +111,6 @@ def atom(output: Any) -> Atom:  # noqa: PLR0911 (one line per kind of output)
             return plain
     if isinstance(output, Raised):
         return ("raises", output.kind, output.message), ()
-    if isinstance(output, Endless):
-        return ("does not end",), ()
     try:
         return _seen(observed(output))
     except UnobservableError:

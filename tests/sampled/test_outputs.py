@@ -10,7 +10,7 @@ import pytest
 from dpspec.base.errors import NotInSpaceError, ParameterError
 from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.space import presented
-from dpspec.verifier.expression import Endless, Outcomes, Raised, atom, written
+from dpspec.verifier.expression import Outcomes, Raised, atom, written
 from dpspec.verifier.sampled.events import (
     WHOLE,
     Atoms,
@@ -30,7 +30,7 @@ from tests.verify.toys import block
 ODD = [
     3, 3.0, True, None, math.nan, math.inf, -math.inf, "text", b"raw", (1, 2), [1, 2], (1, 2.0), {"a": 1}, {1, 2},
     np.array([1.5, 2]),
-    np.float64(0.25), np.int64(7), np.bool_(True), Raised("ValueError", "no"), Endless(), object, 2**70, 1j,
+    np.float64(0.25), np.int64(7), np.bool_(True), Raised("ValueError", "no"), object, 2**70, 1j,
     (None, (math.nan, 1.0)), (), [],
 ]  # fmt: skip
 

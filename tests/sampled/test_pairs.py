@@ -1,5 +1,6 @@
 """Pairs of spaces that count over cells: inside one universe, whatever the space, and never by listing too much."""
 
+import itertools
 import math
 
 import numpy as np
@@ -17,7 +18,7 @@ from dpspec.verifier.sampled.calls import Calls, datasets, pairs
 from dpspec.verifier.sampled.engine import refute
 from dpspec.verifier.sampled.rays import jumps
 from dpspec.verifier.verdict import Outcome
-from tests.sampled.toys import claim
+from tests.sampled.toys import CountingClock, claim
 
 
 def attributes(*counts):
@@ -234,11 +235,33 @@ def test_a_plain_count_jumps_nowhere():
 
 
 def test_how_long_a_call_takes_is_no_jump():
-    def quadratic(dataset, rng):
-        return sum(one == other for one in dataset for other in dataset) * 0 + len(dataset) + rng.laplace()
+    """Each of the six rays is left at its first call that is cut, and no other call is made on it."""
+    clock = CountingClock()
 
-    claim_of = dp.spec(space=dp.value_lists(values=[0, 1]), distance="symmetric-difference", standard="pure", epsilon=1)
-    calls = Calls(function=quadratic, space=claim_of.space, claim="rays", seed=0, draws=1 << 30, limit=0.01)
+    def quadratic(dataset, rng):
+        clock.work(len(dataset) ** 2)
+        return len(dataset) + rng.laplace()
+
+    calls, spec = timed(quadratic, clock)
     with calls.guarded():
-        assert jumps(calls, claim_of).pairs == ()
-    assert calls.endless <= 6
+        assert jumps(calls, spec).pairs == ()
+    assert 0 < calls.endless <= 6
+
+
+@pytest.mark.parametrize("every", [2, 3, 5])
+def test_calls_that_are_cut_now_and_then_are_no_jump(every):
+    """Beyond 40 records some calls reach their limit, and not always the first of a dataset."""
+    clock, made = CountingClock(), itertools.count()
+
+    def uneven(dataset, rng):
+        clock.work(math.inf if len(dataset) > 40 and not next(made) % every else 1)
+        return len(dataset) + rng.laplace()
+
+    calls, spec = timed(uneven, clock)
+    with calls.guarded():
+        assert jumps(calls, spec).pairs == ()
+
+
+def timed(function, clock):
+    spec = dp.spec(space=dp.value_lists(values=[0, 1]), distance="symmetric-difference", standard="pure", epsilon=1)
+    return Calls(function=function, space=spec.space, claim="rays", seed=0, draws=1 << 30, limit=10_000, clock=clock), spec

@@ -1,8 +1,8 @@
 """Running a black box under guard, and the datasets and pairs that it is tried on.
 
 The generator of each batch of draws is seeded by SHA-256 of (claim, dataset, stage, user seed): the same seed gives the same
-verdict. A call that burns more than `limit` seconds of processor time (or five of wall time) is cut and becomes the
-output "does not end"; this needs the main thread of a system with interval timers, elsewhere calls are not cut.
+verdict. A call that uses more than `limit` seconds of processor time (or five of wall time) is cut. It has no output: nothing is
+inferred from how long a call takes. Every estimate omits such a call; every bet and interval assumes its least favourable output.
 
 It is tried on the smallest datasets, and on patterns, whatever the order in which a space lists its values:
 
@@ -24,7 +24,6 @@ import hashlib
 import itertools
 import math
 import random
-import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -43,8 +42,9 @@ from dpspec.blocks.parts import CellCounts, Trials, counting_cells, miniature_of
 from dpspec.blocks.space import Dataset, DatasetSpace, presented
 from dpspec.blocks.tried import FIRST
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.apart import WALL, Cut, Spare, cutting
-from dpspec.verifier.expression import Atom, Endless, Outcomes, Raised, atom
+from dpspec.verifier.apart import WALL, Cut, Spare
+from dpspec.verifier.clock import SYSTEM_CLOCK, SearchClock
+from dpspec.verifier.expression import Atom, Outcomes, Raised, atom
 
 Result = TypeVar("Result")
 
@@ -63,6 +63,10 @@ SINGLES = 60
 
 class OutOfDraws(Exception):
     """The budget of draws or of time is spent."""
+
+
+class Endless:
+    """Stands in a list of outputs for a call that was cut at its time limit; it is no output, and never becomes an outcome."""
 
 
 class Stuck(DpspecError):
@@ -102,6 +106,7 @@ class Calls:
         seed: the user's seed.
         draws: how many calls may be made.
         limit: seconds that one call may take.
+        clock: measures calls and cuts them.
         expired: whether the time for all of them is over; asked between calls, and between two steps of a look at them.
     """
 
@@ -111,6 +116,7 @@ class Calls:
     seed: int
     draws: int
     limit: float = LIMIT
+    clock: SearchClock = SYSTEM_CLOCK
     expired: Callable[[], bool] = lambda: False
     made: int = 0
     endless: int = 0
@@ -149,15 +155,20 @@ class Calls:
         return int(np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big"))).binomial(count, 0.5))
 
     def draw(self, dataset: Dataset, stage: str, count: int) -> Outcomes:
-        """Independent outputs on one dataset."""
+        """Independent outputs on one dataset; fewer than `count` where calls were cut, whose outputs remain unknown."""
         if count > self.left:
             raise OutOfDraws
-        return Outcomes.of(self.outputs(dataset, np.random.Generator(self.generator(dataset, stage)), count))
+        before = self.endless
+        outputs = self.outputs(dataset, np.random.Generator(self.generator(dataset, stage)), count)
+        return Outcomes.of(outputs if self.endless == before else filter(_ended, outputs))
 
     def outputs(
         self, dataset: Dataset, rng: np.random.Generator, count: int, *, overflow: Literal["ignore", "raise"] = "ignore"
     ) -> list[Any]:
-        """What the function returns, or how it fails, call by call; with what numpy does where its numbers overflow."""
+        """What the function returns, or how it fails, call by call; with what numpy does where its numbers overflow.
+
+        After a call that was cut the generator starts anew, since how many bits that call has used depends on the machine.
+        """
         found: list[Any] = []
         given = presented(dataset)
         is_list = type(given) is list
@@ -174,6 +185,7 @@ class Calls:
                         self._inside = False
                         found.append(Endless())
                         self._count_endless(dataset, waited=cut.waited)
+                        rng.bit_generator.state = self.generator(dataset, f"after-{self.endless}").state
                     self.made += 1
                     if self.made < _CHECKED or len(found) <= 3:
                         self._compare(handed, given, dataset)
@@ -213,10 +225,10 @@ class Calls:
         self.limit = SLOWEST
         with self.guarded(), contextlib.suppress(OutOfDraws):  # the time may be over before a slow function is measured
             for place, dataset in enumerate(datasets):
-                begun = time.process_time()
+                begun = self.clock.now()
                 self.outputs(dataset, np.random.Generator(self.generator(dataset, f"price-{place}")), 1)
                 if not self.endless:
-                    slowest = max(slowest, time.process_time() - begun)
+                    slowest = max(slowest, self.clock.now() - begun)
         self.endless = self._waits = 0
         self.limit = min(SLOWEST, max(LIMIT, 30 * slowest))
 
@@ -229,9 +241,10 @@ class Calls:
         runs = []
         for _ in range(2):
             rng = np.random.Generator(self.generator(dataset, "repeat"))
-            runs.append([atom(output) for output in self.outputs(dataset, rng, 4)])
+            outputs = self.outputs(dataset, rng, 4)
+            runs.append([atom(output) for output in itertools.takewhile(_ended, outputs)])
             self.outputs(between, np.random.Generator(self.generator(between, "between")), 2)
-        return runs[0] == runs[1]
+        return all(one == other for one, other in zip(*runs, strict=False))
 
     def ignores(self, dataset: Dataset) -> bool:
         """Whether the generator is left untouched; not asked where no seed reaches."""
@@ -242,48 +255,64 @@ class Calls:
         self.outputs(dataset, np.random.Generator(bits), 3)
         return str(bits.state) == before
 
-    def signature(self, dataset: Dataset) -> tuple[str, ...]:
-        """Which draws the function makes on a dataset: a hint where laws differ, never a verdict."""
+    def signature(self, dataset: Dataset) -> tuple[str, ...] | None:
+        """Which draws the function makes on a dataset: a hint where laws differ, never a verdict; None where the call was cut."""
         rng = Logged(self.generator(dataset, "signature"))
-        self.outputs(dataset, rng, 1)
-        return tuple(rng.log[:40])
+        (output,) = self.outputs(dataset, rng, 1)
+        return tuple(rng.log[:40]) if _ended(output) else None
 
-    def single(self, asked: Sequence[tuple[Dataset, int]]) -> list[Atom]:
-        """The outputs of single calls, in the given order; the generator of each is seeded by its dataset and number alone."""
+    def single(self, asked: Sequence[tuple[Dataset, int]]) -> list[Atom | None]:
+        """The outputs of single calls, in the given order, None for one that was cut.
+
+        The generator of each is seeded by its dataset and number alone.
+        """
         found = []
         for dataset, number in asked:
             rng = np.random.Generator(self.generator(dataset, f"single-{number}"))
-            found += [atom(output) for output in self.outputs(dataset, rng, 1)]
+            found += [atom(output) if _ended(output) else None for output in self.outputs(dataset, rng, 1)]
         return found
 
-    def kept(self, datasets: Sequence[Dataset], fresh: Spare[list[Atom]]) -> Dataset | None:
+    def single_in_fresh_process(self, asked: tuple[float, Sequence[tuple[Dataset, int]]]) -> list[Atom | None]:
+        """The same in a copy of this process, with the given time limit of a call and no other limit."""
+        self.limit, self.expired = asked[0], lambda: False
+        with self.guarded():
+            return self.single(asked[1])
+
+    def kept(self, datasets: Sequence[Dataset], fresh: Spare[list[Atom | None]]) -> Dataset | None:
         """A dataset on which a call depends on the calls before it; None when none was found.
 
         The same single calls are made here, after all that was called before, and the other way round in a process in which the
         function was never called. An output that is a function of dataset and generator is the same in both; where no seed
-        reaches, the outputs on a dataset have the same law in both.
+        reaches, the outputs on a dataset have the same law in both. A call that was cut in either is not compared.
         """
         order = [(dataset, number) for number in range(SINGLES) for dataset in datasets]
-        theirs = fresh.ask(order[::-1])
+        theirs = fresh.ask((self.limit, order[::-1]))
         if theirs is None:
             return None
-        ours = self.single(order)
-        if not self.replays:
-            return next((dataset for dataset in datasets if _differ(dataset, order, ours, theirs[::-1])), None)
-        return next((dataset for (dataset, _), one, other in zip(order, ours, theirs[::-1], strict=True) if one != other), None)
+        both = zip(order, self.single(order), theirs[::-1], strict=True)
+        compared = [(dataset, one, other) for (dataset, _), one, other in both if one is not None and other is not None]
+        if self.replays:
+            return next((dataset for dataset, one, other in compared if one != other), None)
+        return next((dataset for dataset in datasets if _differ([part[1:] for part in compared if part[0] == dataset])), None)
 
     def guarded(self) -> contextlib.AbstractContextManager[None]:
         """Cut calls that do not end, while this context is open."""
-        return cutting(lambda: self.made if self._inside else -1, self.limit)
+        return self.clock.cutting(lambda: self.made if self._inside else -1, self.limit)
 
 
-def _differ(dataset: Dataset, order: Sequence[tuple[Dataset, int]], ours: Sequence[Atom], theirs: Sequence[Atom]) -> bool:
+def _ended(output: Any) -> bool:
+    return not isinstance(output, Endless)
+
+
+def _differ(both: Sequence[tuple[Atom, Atom]]) -> bool:
     """Whether two samples of one dataset have different laws: their empirical distributions, in any fixed order of the outputs,
     are further apart than two of one law are but with probability 1e-9 (Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990).
 
     What is drawn once and repeated shows so: each process then has a point mass of its own.
     """
-    drawn = [[repr(found) for (of, _), found in zip(order, sample, strict=True) if of == dataset] for sample in (ours, theirs)]
+    if not both:
+        return False
+    drawn = [list(map(repr, sample)) for sample in zip(*both, strict=True)]
     widths = sum(math.sqrt(math.log(2 * 2 / MISTAKEN) / (2 * len(sample))) for sample in drawn)
     first, second = (np.sort(np.array(sample)) for sample in drawn)
     places = np.union1d(first, second)

@@ -33,6 +33,7 @@ from dpspec.extension.loader import origins
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.verifier.apart import Spare, Stopwatch
 from dpspec.verifier.automatic.sampler import SAMPLES
+from dpspec.verifier.clock import SYSTEM_CLOCK, SearchClock
 from dpspec.verifier.exhaustive import NOTHING
 from dpspec.verifier.expression import Atom
 from dpspec.verifier.sampled.calls import MOST, Calls, ChosenPair, Function, OutOfDraws, Stuck, Tried, pair_order, pairs
@@ -103,6 +104,7 @@ def refute(
     bits: bool = False,
     registry: Registry | None = None,
     progress: Progress | None = None,
+    clock: SearchClock = SYSTEM_CLOCK,
 ) -> Verdict:
     """Try to refute the claim that a black box satisfies a specification.
 
@@ -113,12 +115,13 @@ def refute(
         error: the probability of refuting a true claim, at most.
         draws: how many times the function may be called; without it, as often as there is time.
         seconds: processor time for all of it; without it 30, or what the draws take where they are given.
-        limit: seconds of processor time that one call may take before it counts as "does not end"; without it 0.1, or thirty
-            times what the slowest of the first calls took.
+        limit: seconds of processor time that one call may take before it is cut; without it 0.1, or thirty times what the
+            slowest of the first calls took. A call that was cut is evidence of nothing: its output is unknown.
         datasets, pairs: try only these; without them, small datasets and patterns of the space.
         bits: whether the claim is about doubles: then code that breaks where their range ends is refuted, too.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (draws made, draws in all).
+        clock: measures the time, and cuts calls.
 
     Returns:
         A verdict with method "sampled": refuted with a witness, or undecided with the reason and the power of the search.
@@ -136,7 +139,9 @@ def refute(
         raise ParameterError("seconds", "must be positive", value=seconds)
     search = _SampledSearch(
         spec=spec,
-        calls=Calls(function=function, space=spec.space, claim=fingerprint(spec), seed=seed, draws=draws or _UNBOUNDED),
+        calls=Calls(
+            function=function, space=spec.space, claim=fingerprint(spec), seed=seed, draws=draws or _UNBOUNDED, clock=clock
+        ),
         level=level,
         tried=_tried(spec, seed, datasets, pairs),
         progress=progress,
@@ -144,7 +149,7 @@ def refute(
         bits=bits,
         seconds=float(SECONDS if seconds is None else seconds) if draws is None or seconds is not None else None,
     )
-    with Spare(search.calls.single) as search.fresh:
+    with Spare(search.calls.single_in_fresh_process) as search.fresh:
         search.calls.calibrate(limit, (d for pair in search.listed[:2] for d in (pair.left, pair.right)))
         with search.calls.guarded():
             verdict = search.run()
@@ -162,11 +167,12 @@ def cover(
     seconds: float = SECONDS,
     limit: float | None = None,
     datasets: Iterable[Any] | None = None,
+    clock: SearchClock = SYSTEM_CLOCK,
 ) -> Covered | Verdict:
     """Look so closely that a fault would be found, on the first datasets and those nearest to each: a test of computed power.
 
     Args:
-        function, spec, seed, error, limit, datasets: as for `refute`.
+        function, spec, seed, error, limit, datasets, clock: as for `refute`.
         fault: what shall be found.
         seconds: processor time for it.
 
@@ -182,9 +188,11 @@ def cover(
     for pair in listed:
         if not fault.loss > pair.budget:
             raise ParameterError("loss", f"must be more than is allowed, {pair.budget}", value=fault.loss)
-    calls = Calls(function=function, space=spec.space, claim=f"cover|{fingerprint(spec)}", seed=seed, draws=_UNBOUNDED)
+    calls = Calls(
+        function=function, space=spec.space, claim=f"cover|{fingerprint(spec)}", seed=seed, draws=_UNBOUNDED, clock=clock
+    )
     level = float(rational(error, "error"))
-    with Spare(calls.single) as fresh:
+    with Spare(calls.single_in_fresh_process) as fresh:
         calls.calibrate(limit, (d for pair in listed[:2] for d in (pair.left, pair.right)))
         with calls.guarded():
             try:
@@ -252,14 +260,15 @@ class _SampledSearch:
     listed: list[ChosenPair] = attrs.field(factory=list)
     findings: list[Notice] = attrs.field(factory=list)
     accounts: list[Account] = attrs.field(factory=list)
-    fresh: Spare[list[Atom]] | None = None
+    fresh: Spare[list[Atom | None]] | None = None
     samples: Samples = attrs.field(init=False)
     nulls: Nulls = attrs.field(init=False)
-    hints: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
+    hints: dict[str, tuple[str, ...] | None] = attrs.field(factory=dict)
     _ends: float = math.inf
-    _watch: Stopwatch = attrs.field(factory=Stopwatch)
+    _watch: Stopwatch = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
+        self._watch = self.calls.clock.watch()
         self.samples = Samples(self.calls)
         self.nulls = Nulls(self.spec.output_divergence)
         if self.seconds is not None:
@@ -373,7 +382,8 @@ class _SampledSearch:
         if drawn and all(shape[0] == "raises" for sample in drawn for shape in sample.groups):
             self.findings.append(Notice(code="raises", text=f"every call raised, on each of {count(len(drawn), 'dataset')}"))
         if self.calls.endless:
-            text = f"{count(self.calls.endless, 'call')} did not end within {self.calls.limit:g} s"
+            late = f"{count(self.calls.endless, 'call')} did not end within {self.calls.limit:g} s"
+            text = f"{late}; such calls are evidence of nothing"
             self.findings.append(Notice(code="does-not-end", text=text))
 
     # -- the search -------------------------------------------------------------------------------
@@ -417,7 +427,7 @@ class _SampledSearch:
                 pool = sorted(best, key=self._order)
         return self._bet_on(pool, size // 2)
 
-    def _hints(self, pool: Sequence[ChosenPair]) -> dict[str, tuple[str, ...]]:
+    def _hints(self, pool: Sequence[ChosenPair]) -> dict[str, tuple[str, ...] | None]:
         """Which draws the function makes on each dataset, asked once."""
         for pair in pool:
             for dataset in (pair.left, pair.right):

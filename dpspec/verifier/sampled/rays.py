@@ -17,7 +17,7 @@ import itertools
 import math
 import statistics
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 import numpy as np
@@ -27,8 +27,8 @@ from dpspec.blocks.parts import Trials
 from dpspec.blocks.space import Dataset
 from dpspec.blocks.tried import Ray
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.expression import Endless, Raised, Shape, outcome_atom, written
-from dpspec.verifier.sampled.calls import Calls, ChosenPair, Stuck, pairs
+from dpspec.verifier.expression import Raised, Shape, outcome_atom, written
+from dpspec.verifier.sampled.calls import Calls, ChosenPair, Endless, Stuck, pairs
 
 _CALLS = 5
 """So many outputs are looked at on each dataset."""
@@ -44,7 +44,22 @@ _NO_NUMBERS = frozenset({"nan", "inf", "-inf"})
 
 
 class _TooFar(Exception):
-    """A call on a dataset of a ray does not end: how long calls take says nothing of the data, and is not looked for."""
+    """A call on a dataset of a ray was cut at its time limit. The ray is left: how long calls take depends on the machine."""
+
+
+def _outputs(calls: Calls, dataset: Dataset, count: int, *, overflow: Literal["ignore", "raise"] = "ignore") -> list[Any]:
+    """The outputs of some calls on a dataset of a ray.
+
+    Raises:
+        _TooFar: as soon as one of them is cut.
+    """
+    rng = np.random.Generator(calls.generator(dataset, "ray"))
+    outputs: list[Any] = []
+    for _ in range(count):
+        outputs += calls.outputs(dataset, rng, 1, overflow=overflow)
+        if isinstance(outputs[-1], Endless):
+            raise _TooFar
+    return outputs
 
 
 @attrs.frozen
@@ -64,11 +79,7 @@ class _Seen:
 
     @classmethod
     def on(cls, calls: Calls, dataset: Dataset) -> _Seen:
-        rng = np.random.Generator(calls.generator(dataset, "ray"))
-        first = calls.outputs(dataset, rng, 1)
-        if isinstance(first[0], Endless):
-            raise _TooFar
-        outputs = [*first, *calls.outputs(dataset, rng, _CALLS - 1)]
+        outputs = _outputs(calls, dataset, _CALLS)
         atoms = [outcome_atom(output) for output in outputs]
         kinds = frozenset(shape for shape, _ in atoms)
         columns = [] if len(kinds) > 1 else list(zip(*(numbers[:_NUMBERS] for _, numbers in atoms), strict=False))
@@ -97,8 +108,7 @@ def _has_no_number(shape: Shape) -> bool:
 
 def _overflows(calls: Calls, dataset: Dataset) -> str | None:
     """Which array of doubles overflows in a call; numpy says of numbers alone only that one does, which may be an integer."""
-    rng = np.random.Generator(calls.generator(dataset, "ray"))
-    shape, _ = outcome_atom(calls.outputs(dataset, rng, 1, overflow="raise")[0])
+    shape, _ = outcome_atom(_outputs(calls, dataset, 1, overflow="raise")[0])
     told = str(shape[2]) if shape[:2] == ("raises", "FloatingPointError") else ""
     return told if told.startswith("overflow") and "scalar" not in told else None
 

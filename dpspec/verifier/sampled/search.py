@@ -137,7 +137,9 @@ class Halves:
 
 
 def search(left: Outcomes, right: Outcomes, null: Null, *, both_ways: bool = True) -> FoundEvent | None:
-    """The event of greatest estimated growth against the null; None when no candidate lies outside."""
+    """The event of greatest estimated growth against the null; None when no candidate lies outside, or a sample is empty."""
+    if not (len(left) and len(right)):
+        return None
     halves = Halves.of(left, right)
     tallies = list(candidates(halves))
     ranked = _ranked(tallies, halves, null, both_ways)
@@ -447,7 +449,7 @@ class Account:
         return self.found.growth, self.found.rate(self.null, HOPE)
 
     def step(self, calls: Calls, count: int) -> None:
-        """One round: choose on the past, bet on `count` fresh draws."""
+        """One round: choose on the past, bet on `count` fresh draws; one that was cut is taken to speak against the bet."""
         self.choose()
         bets = (None,) * len(SHARES) if self.found is None else self.null.bets(*self.found.alternative, SHARES)
         self.rounds += 1
@@ -457,12 +459,12 @@ class Account:
         self.spent += count
         if self.found is not None:
             hits = self.found.event.count(fresh[0]), self.found.event.count(fresh[1])
-            cells = (hits[0], heads - hits[0], hits[1], count - heads - hits[1])
-            turned = (cells[2], cells[3], cells[0], cells[1]) if self.found.turned else cells
+            sides = [(hit, len(drawn), of) for hit, drawn, of in zip(hits, fresh, (heads, count - heads), strict=True)]
+            cells = against(*sides[::-1]) if self.found.turned else against(*sides)
             self.stakes = [
-                stake if bet is None else stake + bet.log_wealth(turned) for stake, bet in zip(self.stakes, bets, strict=True)
+                stake if bet is None else stake + bet.log_wealth(cells) for stake, bet in zip(self.stakes, bets, strict=True)
             ]
-            self.found = self.found.extended(hits, (heads, count - heads), self.null)
+            self.found = self.found.extended(hits, (len(fresh[0]), len(fresh[1])), self.null)
         self.left, self.right = _latest(self.left + fresh[0]), _latest(self.right + fresh[1])
 
     def next_step(self, needed: float, room: int) -> int:
@@ -472,6 +474,24 @@ class Account:
         if rate > 0 and self.rounds:
             wanted = min(wanted, max(150, int(1.2 * (needed - self.log_wealth) / rate)))
         return max(1, min(wanted, _LARGEST_STEP, room))
+
+
+SideCounts = tuple[int, int, int]
+"""Of one side of a round: how often the event happened, in how many outputs, of how many calls; the other calls were cut."""
+
+
+def against(likelier: SideCounts, other: SideCounts) -> tuple[int, int, int, int]:
+    """The four cells of a bet, where every call that was cut is counted in the cell of its side that pays less.
+
+    On the side where the event is more probable that is its complement, on the other one the event: whatever the call would have
+    returned, the true payoff is at least the one computed here.
+
+    >>> against((3, 9, 10), (1, 8, 10))
+    (3, 7, 3, 7)
+    """
+    hits, _, calls = likelier
+    others = other[0] + other[2] - other[1]
+    return hits, calls - hits, others, other[2] - others
 
 
 def _latest(outcomes: Outcomes) -> Outcomes:

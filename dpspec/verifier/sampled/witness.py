@@ -29,7 +29,7 @@ from dpspec.base.types import Floats
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.apart import Stopwatch
+from dpspec.verifier.clock import SYSTEM_CLOCK, SearchClock
 from dpspec.verifier.expression import Atom, Expression, Outcomes, Shape, filled, numbers
 from dpspec.verifier.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Stuck, pair_order, pairs
 from dpspec.verifier.sampled.events import (
@@ -65,20 +65,21 @@ _STRONG = 5.5
 
 @attrs.define(eq=False)
 class Samples:
-    """The draws that were spent on looking, by dataset."""
+    """The draws that were spent on looking, by dataset, and how many there would be if no call had been cut."""
 
     calls: Calls
     held: dict[str, Outcomes] = attrs.field(factory=dict)
+    drawn: dict[str, int] = attrs.field(factory=dict)
 
     def of(self, dataset: Dataset) -> Outcomes:
         return self.held.get(repr(dataset)) or Outcomes.of([])
 
     def extend(self, dataset: Dataset, size: int) -> None:
-        """Draw until the dataset has `size` draws."""
-        now = self.of(dataset)
-        if len(now) < size:
-            fresh = self.calls.draw(dataset, f"look-{len(now)}", size - len(now))
-            self.held[repr(dataset)] = now + fresh if len(now) else fresh
+        """Draw until the dataset has `size` draws, those that were cut included."""
+        now, drawn = self.of(dataset), self.drawn.get(repr(dataset), 0)
+        if drawn < size:
+            fresh = self.calls.draw(dataset, f"look-{drawn}", size - drawn)
+            self.held[repr(dataset)], self.drawn[repr(dataset)] = now + fresh if len(now) else fresh, size
 
 
 @attrs.define(eq=False)
@@ -195,11 +196,14 @@ def excesses(pairs: Sequence[ChosenPair], samples: Samples, nulls: Nulls, *, bot
     return found
 
 
-def ranked(pairs: Sequence[ChosenPair], values: Floats, hints: dict[str, tuple[str, ...]], most: int) -> list[ChosenPair]:
+def ranked(
+    pairs: Sequence[ChosenPair], values: Floats, hints: Mapping[str, tuple[str, ...] | None], most: int
+) -> list[ChosenPair]:
     """The most promising of some sorted pairs; among plain violations the smallest first; a few for which the calls differ."""
     order = sorted(range(len(pairs)), key=lambda i: (-min(float(values[i]), _STRONG), i))
     chosen = [pairs[i] for i in order[:most]]
-    differing = [pairs[i] for i in order if hints.get(repr(pairs[i].left)) != hints.get(repr(pairs[i].right))]
+    known = [(pairs[i], hints.get(repr(pairs[i].left)), hints.get(repr(pairs[i].right))) for i in order]
+    differing = [pair for pair, left, right in known if None not in (left, right) and left != right]
     by_distance: dict[float, list[ChosenPair]] = defaultdict(list)
     for i in order:
         by_distance[pairs[i].length].append(pairs[i])
@@ -335,8 +339,8 @@ def witness(account: Account, calls: Calls, log_error: float) -> Witness:
         raise ValueError("an account that refuted has an event")
     size = max(min(_FEW, calls.left // 2), min(account.spent // 2, _MANY, calls.left // 2))
     event, turned = _readable(found)
-    hits, size = _reported(event, pair, calls, size)
-    ends = [interval(hit, size) if size else (0.0, 1.0) for hit in hits]
+    hits, cut, size = _reported(event, pair, calls, size)
+    ends = [interval_of(hit, unknown, size) for hit, unknown in zip(hits, cut, strict=True)]
     large, small = (ends[1], ends[0]) if turned else (ends[0], ends[1])
     shown = least_bound(account.null.divergence, large[0], small[1]) if large[0] > small[1] else 0.0
     allowed = Bracket.around(pair.bound).upper
@@ -363,15 +367,24 @@ def witness(account: Account, calls: Calls, log_error: float) -> Witness:
     )
 
 
-def _reported(event: SampledEvent, pair: ChosenPair, calls: Calls, size: int) -> tuple[list[int], int]:
-    """How often the event happens in fresh draws on both sides, and in how many: as many as there is time for."""
-    hits, drawn = [0, 0], 0
+def _reported(event: SampledEvent, pair: ChosenPair, calls: Calls, size: int) -> tuple[list[int], list[int], int]:
+    """How often the event happens in fresh draws on both sides, how many of these were cut, and how many there are on each side:
+    as many as there is time for."""
+    hits, cut, drawn = [0, 0], [0, 0], 0
     with contextlib.suppress(OutOfDraws, Stuck):
         while drawn < size:
             step = min(_STEP, size - drawn)
-            found = [event.count(calls.draw(dataset, f"report-{drawn}", step)) for dataset in (pair.left, pair.right)]
-            hits, drawn = [a + b for a, b in zip(hits, found, strict=True)], drawn + step
-    return hits, drawn
+            found = [calls.draw(dataset, f"report-{drawn}", step) for dataset in (pair.left, pair.right)]
+            hits = [a + event.count(outcomes) for a, outcomes in zip(hits, found, strict=True)]
+            cut, drawn = [a + step - len(outcomes) for a, outcomes in zip(cut, found, strict=True)], drawn + step
+    return hits, cut, drawn
+
+
+def interval_of(hits: int, unknown: int, size: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """The interval for the probability of an event where it is unknown of some draws whether it happened."""
+    if not size:
+        return 0.0, 1.0
+    return interval(hits, size, confidence)[0], interval(hits + unknown, size, confidence)[1]
 
 
 def refuted(found: Witness, scope: str, *, pairs: int = 1, datasets: int = 2) -> Verdict:
@@ -391,15 +404,25 @@ def refuted(found: Witness, scope: str, *, pairs: int = 1, datasets: int = 2) ->
 
 
 def event_counts(
-    function: Function, spec: PrivacySpec, pair: tuple[Dataset, Dataset], event: Expression, sampling: Mapping[str, Any]
+    function: Function,
+    spec: PrivacySpec,
+    pair: tuple[Dataset, Dataset],
+    event: Expression,
+    sampling: Mapping[str, Any],
+    *,
+    clock: SearchClock = SYSTEM_CLOCK,
 ) -> tuple[Bracket, Bracket]:
     """The probabilities of a given event on fresh draws, in intervals of which each is wrong with half of the error."""
     draws = min(int(sampling.get("draws") or _REPLAYED), _REPLAYED)
-    calls = Calls(function=function, space=spec.space, claim="replay", seed=int(sampling["seed"]), draws=2 * draws, limit=0.1)
+    calls = Calls(
+        function=function, space=spec.space, claim="replay", seed=int(sampling["seed"]), draws=2 * draws, limit=0.1, clock=clock
+    )
     with calls.guarded():
         drawn = [calls.draw(dataset, "replay", draws) for dataset in pair]
     hits = [sum(event.holds_of(filled(shape, iter(found))) for shape, found in outcomes.atoms) for outcomes in drawn]
-    left, right = (bracket(interval(hit, draws, 1 - float(sampling["error"]))) for hit in hits)
+    cut = [draws - len(outcomes) for outcomes in drawn]
+    confidence = 1 - float(sampling["error"])
+    left, right = (bracket(interval_of(hit, unknown, draws, confidence)) for hit, unknown in zip(hits, cut, strict=True))
     return left, right
 
 
@@ -503,7 +526,7 @@ class Coverage:
         pairs: among which each dataset is compared with those nearest to it.
         fault: what it shall find.
         error: the probability of refuting a true claim, at most.
-        seconds: processor time for it.
+        seconds: processor time for it, by the clock of the calls.
     """
 
     spec: PrivacySpec
@@ -515,7 +538,7 @@ class Coverage:
 
     def run(self) -> Covered | Account:
         """What is covered; or an account of a pair and event that refute the claim."""
-        watch = Stopwatch(self.seconds)
+        watch = self.calls.clock.watch(self.seconds)
         self.calls.expired = lambda: not watch.left()
         nearest = self._nearest()
         names = {repr(d): d for pair in nearest for d in (pair.left, pair.right)}
@@ -537,6 +560,9 @@ class Coverage:
             counts = {name: self._counted(dataset, catalogue, size) for name, dataset in names.items()}
         except OutOfDraws:
             return Covered(text="", why=f"{self.seconds:.3g} s of processor time were not enough for it")
+        if self.calls.endless:
+            cut = f"{count(self.calls.endless, 'call')} did not end within {self.calls.limit:g} s"
+            return Covered(text="", why=f"{cut}, and what these would have returned is unknown")
         found = self._refuting(nearest, counts, catalogue, (size, tail))
         return found or Covered(text=self._text(len(nearest), len(names), len(catalogue), size))
 

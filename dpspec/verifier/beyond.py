@@ -23,7 +23,7 @@ from dpspec.blocks.space import Dataset, presented
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.enclosed import EnclosedLaw
 from dpspec.laws.law import Law
-from dpspec.verifier.apart import Clock
+from dpspec.verifier.clock import SYSTEM_CLOCK, SearchClock
 from dpspec.verifier.automatic.aligned import NoisyLaw
 from dpspec.verifier.automatic.boxes import NoCells
 from dpspec.verifier.automatic.cells import CellName, CommonCells
@@ -49,7 +49,7 @@ LawOn = Callable[[Dataset], Law]
 
 
 def exceeding_pair(
-    law_on: LawOn, spec: PrivacySpec, *, seed: int, seconds: float
+    law_on: LawOn, spec: PrivacySpec, *, seed: int, seconds: float, clock: SearchClock = SYSTEM_CLOCK
 ) -> tuple[Verdict, tuple[Dataset, Dataset]] | str:
     """A refutation by the laws on one pair, with the pair; or why there is none.
 
@@ -58,11 +58,12 @@ def exceeding_pair(
         spec: the claim.
         seed: chooses some of the datasets.
         seconds: of processor time, after which no further pair is begun.
+        clock: measures the time.
     """
-    clock, found, misses = Clock(seconds), _Laws(law_on), 0
+    watch, found, misses = clock.watch(seconds), _Laws(law_on), 0
     seen: set[Hashable] = set()
     for pair in _pairs(spec, seed):
-        if clock.left() <= 0 or misses > _PATIENCE or len(seen) > _PAIRS:
+        if watch.left() <= 0 or misses > _PATIENCE or len(seen) > _PAIRS:
             break
         if pair.distance == 0 or pair.distance.is_infinite:
             continue

@@ -34,7 +34,8 @@ import numpy as np
 from dpspec.base.errors import count
 from dpspec.blocks.space import Dataset, DatasetSpace, presented
 from dpspec.laws.law import Law
-from dpspec.verifier.apart import CAN_FORK, Cut, Stopwatch, cutting, note
+from dpspec.verifier.apart import CAN_FORK, Cut, note
+from dpspec.verifier.clock import SYSTEM_CLOCK, SearchClock
 from dpspec.verifier.observed import UnobservableError, observed, observed_raise
 
 RUNS, FEWEST = 8_000, 1_000
@@ -86,6 +87,7 @@ def second_opinion(
     seed: int = 0,
     of: int = 0,
     seconds: float | None = None,
+    clock: SearchClock = SYSTEM_CLOCK,
 ) -> Opinion:
     """Run the function on the datasets of some laws, and hold what is seen against them.
 
@@ -96,6 +98,7 @@ def second_opinion(
         seed: of numpy's generators: one for each dataset, from SeedSequence([seed, place]).
         of: how many datasets there are, of which these are a selection.
         seconds: processor time for it.
+        clock: measures the time, and cuts runs.
     """
     trees = all(hasattr(law, "explains") for law in laws.values())
     runs = math.ceil((RUNS_OF_TREES if trees else RUNS) / max(len(laws), 1))
@@ -103,7 +106,7 @@ def second_opinion(
     selected = f"{len(laws)} of {of} datasets" if of > len(laws) else count(len(laws), "dataset")
     each = f"{'each of ' if len(laws) > 1 else ''}{selected}"
     with _heard() as reaches:
-        stopped = crowd.run(runs, reaches, Stopwatch(seconds or math.inf))
+        stopped = crowd.run(runs, reaches, clock, seconds or math.inf)
     shown = f"{max(map(Counter.total, crowd.seen.values()), default=0):,}"
     scope = f"{shown} runs with numpy's generator on {each}, seed {seed}, error {ERROR:g} in all"
     listed = {dataset: law for dataset, law in laws.items() if not hasattr(law, "explains")}
@@ -125,18 +128,19 @@ class _Crowd:
     mutated: bool = False
     seen: dict[Dataset, Counter[Hashable]] = attrs.field(factory=dict)
 
-    def run(self, runs: int, reaches: _Reaches, clock: Stopwatch) -> str:
+    def run(self, runs: int, reaches: _Reaches, clock: SearchClock, seconds: float) -> str:
         """Run everything, in turns; returns why it was stopped, or nothing."""
+        watch = clock.watch(seconds)
         seeds = [np.random.SeedSequence([self.seed, place]) for place in range(len(self.laws))]
         sources = [np.random.Generator(np.random.PCG64(one)) for one in seeds]
         writers = [Recorder(np.random.PCG64(one)) for one in seeds]
         self.seen = {dataset: Counter() for dataset in self.laws}
-        with cutting(lambda: self.made if self.inside else -1, LIMIT), warnings.catch_warnings():
+        with clock.cutting(lambda: self.made if self.inside else -1, LIMIT), warnings.catch_warnings():
             warnings.simplefilter("always")
             for _ in range(runs):
                 if reaches.heard:  # it is not verified whatever the rest shows
                     break
-                if not clock.left():
+                if not watch.left():
                     return "" if self.made >= FEWEST else f"there was no time for more than {count(self.made, 'run')}"
                 for (dataset, law), source, writer in zip(self.laws.items(), sources, writers, strict=True):
                     note(f"a run with numpy's generator on {dataset}")

@@ -20,7 +20,8 @@ import numpy as np
 
 from dpspec.base.errors import DpspecError, count
 from dpspec.blocks.space import Dataset, presented
-from dpspec.verifier.apart import Cut, Stopwatch, cutting, note
+from dpspec.verifier.apart import Cut, note
+from dpspec.verifier.clock import SYSTEM_CLOCK, SearchClock
 from dpspec.verifier.observed import UnobservableError, observed
 
 FIRST = 24
@@ -68,17 +69,22 @@ class Trial:
 
 
 def trial(
-    function: Callable[[Any, Any], Any], datasets: Iterable[Dataset], *, seed: int = 0, seconds: float | None = None
+    function: Callable[[Any, Any], Any],
+    datasets: Iterable[Dataset],
+    *,
+    seed: int = 0,
+    seconds: float | None = None,
+    clock: SearchClock = SYSTEM_CLOCK,
 ) -> Trial:
     """Call the function a few times on the first datasets; while it only raises, on more of them; until its time is over."""
-    watch = Stopwatch(seconds or math.inf)
+    watch = clock.watch(seconds or math.inf)
     calls = returned = raised = looked = 0
     crash, inside, cut = "", False, False
     unseen: list[str] = []
     lazy: list[str] = []
     held: Sequence[Dataset] = list(itertools.islice(datasets, MOST))
     each = max(2, -(-CALLS // max(len(held), 1)))
-    with cutting(lambda: calls if inside else -1, LIMIT):
+    with clock.cutting(lambda: calls if inside else -1, LIMIT):
         for place, dataset in enumerate(held):
             if cut or (returned and place >= FIRST) or (looked and not watch.left()):
                 break

@@ -1,7 +1,6 @@
 """The two-level attacker: the exact posterior, the chain that the thesis ran, and what a fit does to the risk (chapter 2)."""
 
 import math
-import time
 from fractions import Fraction
 
 import attrs
@@ -257,16 +256,6 @@ def test_gibbs_finds_the_posterior():
         assert draws.posterior == pytest.approx(float(ATTACK.posterior(release(*counts)).lower), abs=0.015)
         for k2, times in draws.larger:
             assert times / draws.sweeps == pytest.approx(float(ATTACK.larger_posterior(k2, release(*counts)).lower), abs=0.015)
-
-
-def test_limits_of_time():
-    """Exact for d = 27 under 0.1 s, 10,000 sweeps under 2 s."""
-    start = time.perf_counter()
-    ATTACK.posterior(release(2, 1, -1))
-    middle = time.perf_counter()
-    chains.gibbs(ATTACK, release(2, 1, -1), sweeps=10_000)
-    assert middle - start < 0.1
-    assert time.perf_counter() - middle < 2
 
 
 @pytest.mark.reference("Z-A3")

@@ -417,7 +417,7 @@ def test_a_threshold_that_never_stops_is_refuted() -> None:
 @pytest.mark.parametrize("function", [laplace_on_a_grid, constant_or_rounded, far_away], ids=lambda f: f.__name__)
 def test_right_code_and_what_no_double_shows_are_not_refuted(function: Any) -> None:
     """The last one tells its count with probability e^-60, which no generator reaches."""
-    found = verify_claim(function, spec_of(LISTS, 1, distance="symmetric-difference"), draws=2_000, seconds=8)
+    found = verify_claim(function, spec_of(LISTS, 1, distance="symmetric-difference"), draws=2_000)
     assert found.outcome is not Outcome.REFUTED
 
 
@@ -435,7 +435,7 @@ def test_what_a_fine_grid_adds_refutes_nothing() -> None:
     """P(1 + W > threshold) is 0.01; of the numbers on the grid, 0.010004."""
     spec = spec_of(LISTS, 1, distance="symmetric-difference", standard="mult-delta", delta="1/100")
     spec = attrs.evolve(spec, input_divergence=Neighbour(relation=AddRemove()))
-    assert verify_claim(rounded_before_a_threshold, spec, draws=2_000, seconds=8).outcome is Outcome.UNDECIDED
+    assert verify_claim(rounded_before_a_threshold, spec, draws=2_000).outcome is Outcome.UNDECIDED
     half = attrs.evolve(spec, output_divergence=type(spec.output_divergence)(delta="1/110"))
     assert verify_claim(rounded_before_a_threshold, half, draws=2_000).outcome is Outcome.REFUTED
 

@@ -131,7 +131,7 @@ def test_the_command_of_a_refutation_gives_it_again(run, response, functions):
 
 
 def test_a_function_that_is_not_refuted_is_undecided_with_the_power_of_the_search(judge):
-    code, verdict = judge("mended", "--draws", "20000", "--seconds", "30")
+    code, verdict = judge("mended", "--draws", "20000", "--seconds", "600")
     assert code == 3
     assert "would have been found with 99 % power" in verdict["reason"]
     assert "nor was it verified: rng.standard_t" in verdict["reason"]

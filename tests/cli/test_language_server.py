@@ -122,7 +122,7 @@ def test_a_client_gets_answers_over_the_streams(specs, tmp_path):
         uri = path.as_uri()
         document = lsp.TextDocumentItem(uri=uri, language_id="toml", version=1, text=good)
         client.text_document_did_open(lsp.DidOpenTextDocumentParams(text_document=document))
-        await asyncio.wait_for(heard.wait(), 60)
+        await asyncio.wait_for(heard.wait(), 300)
         heard.clear()
         wrong = good.replace('type = "mult"', 'type = "mlt"')
         client.text_document_did_change(
@@ -131,7 +131,7 @@ def test_a_client_gets_answers_over_the_streams(specs, tmp_path):
                 content_changes=[lsp.TextDocumentContentChangeWholeDocument(text=wrong)],
             )
         )
-        await asyncio.wait_for(heard.wait(), 60)
+        await asyncio.wait_for(heard.wait(), 300)
         lines = wrong.splitlines()
         line = next(i for i, row in enumerate(lines) if "randomised-response" in row and "type" in row)
         place = lsp.Position(line=line, character=lines[line].index("randomised") + 2)

@@ -57,7 +57,7 @@ def test_each_profile_runs_its_tests(project, options, run, left_out):
 
 def test_a_test_that_does_not_end_fails_and_the_others_run(pytester):
     """Neither the code's own `except` nor Hypothesis holds on to it."""
-    limited = (ROOT / "conftest.py").read_text(encoding="utf-8").replace('"fast": 30.0', '"fast": 0.3')
+    limited = (ROOT / "conftest.py").read_text(encoding="utf-8").replace('"fast": 600.0', '"fast": 0.3')
     pytester.makeconftest(limited)
     pytester.makefile(".ini", pytest="[pytest]\naddopts = -p no:cacheprovider -p no:dpspec")
     (pytester.mkdir("tests") / "slow-items.txt").touch()

@@ -53,10 +53,10 @@ def test_a_table_is_drafted_and_released_twice(tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "code"), [("wrong", 1), ("endless", 3)])
-def test_code_is_judged_and_what_does_not_end_is_cut(tmp_path, name, code):
+@pytest.mark.parametrize(("name", "code", "seconds"), [("wrong", 1, "600"), ("endless", 3, "3")])
+def test_code_is_judged_and_what_does_not_end_is_cut(tmp_path, name, code, seconds):
     (tmp_path / "code.py").write_text(CODE, encoding="utf-8")
-    done = without(tmp_path, "verify", RESPONSE, "--function", f"code:{name}", "--seconds", "3")
+    done = without(tmp_path, "verify", RESPONSE, "--function", f"code:{name}", "--seconds", seconds)
     assert done.returncode == code, done.stdout + done.stderr
     assert "at fault" not in done.stderr
 

@@ -52,7 +52,7 @@ def ran(tmp_path_factory):
     notebook, asked = nbformat.v4.new_notebook(cells=cells), {"reply": True, "timeout": 60}
 
     async def talk(said: IO[str]) -> tuple[list[str], str]:
-        client = nbclient.NotebookClient(notebook, config=config, allow_errors=True, timeout=120, kernel_name="python3")
+        client = nbclient.NotebookClient(notebook, config=config, allow_errors=True, timeout=600, kernel_name="python3")
         client.create_kernel_manager().kernel_spec.argv[0] = sys.executable
         async with client.async_setup_kernel(stderr=said, cwd=str(ROOT)):
             for place, cell in enumerate(cells):

@@ -59,12 +59,12 @@ class Browser:
         process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         opened.callback(_ended, process)
         port = home / "DevToolsActivePort"
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not (port.exists() and port.read_text().strip()):
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"the browser did not start (exit code {process.poll()})")
             time.sleep(0.05)
-        with urllib.request.urlopen(f"http://127.0.0.1:{port.read_text().split()[0]}/json", timeout=60) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port.read_text().split()[0]}/json", timeout=300) as answer:
             return next(page["webSocketDebuggerUrl"] for page in json.load(answer) if page["type"] == "page")
 
     async def _connect(self, address):
@@ -79,7 +79,7 @@ class Browser:
         await self.socket.write_message(text)
 
     async def _read(self):
-        return await asyncio.wait_for(self.socket.read_message(), 60)
+        return await asyncio.wait_for(self.socket.read_message(), 300)
 
     def ask(self, method, **parameters):
         """One command, and its result; what the page says on the way is kept in `said`."""

@@ -46,7 +46,7 @@ def test_a_start_that_fails_leaves_nothing(tmp_path, monkeypatch, dies, raises):
     processes = [int(one) for one in told.read_text().split()]
     assert len(processes) == 2
     assert os.getpid() not in processes
-    deadline = time.monotonic() + 30  # a signal takes effect when the process has its turn
+    deadline = time.monotonic() + 300  # a signal takes effect when the process has its turn
     while any(map(runs, processes)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(runs, processes))

@@ -104,7 +104,7 @@ def test_sums_that_wrap_are_reached(kind, values):
     spec = claim(ValueLists(values=values, ordered=False), epsilon=1)
     scale = float(values[1])
     assert (
-        refute(lambda x, rng: float(np.array(x, kind).sum(dtype=kind)) + rng.laplace(0, scale), spec, seconds=20).outcome
+        refute(lambda x, rng: float(np.array(x, kind).sum(dtype=kind)) + rng.laplace(0, scale), spec, draws=400_000).outcome
         is Outcome.REFUTED
     )
 
@@ -179,10 +179,10 @@ def test_weights_that_no_double_holds_are_told_and_refute_a_claim_about_doubles_
     assert not found.pairs
     assert last in {len(pair.left) for pair, _ in found.broken}
     claim_of = dp.spec(space=dp.value_lists(values=[0, 1]), distance="symmetric-difference", standard="pure", epsilon=1)
-    told = refute(function, claim_of, draws=40_000, seconds=20)
+    told = refute(function, claim_of, draws=40_000)
     assert told.outcome is Outcome.UNDECIDED
     assert [notice.code for notice in told.findings] == ["breaks"]
-    assert refute(function, claim_of, draws=40_000, seconds=20, bits=True).outcome is Outcome.REFUTED
+    assert refute(function, claim_of, draws=40_000, bits=True).outcome is Outcome.REFUTED
 
 
 def test_an_overflow_that_no_output_shows_is_told_from_a_jump():
@@ -205,7 +205,7 @@ def test_what_the_code_raises_by_a_statement_is_no_limit_of_computers(problem):
         return rng.random()
 
     claim_of = dp.spec(space=dp.value_lists(values=[0, 1]), distance="symmetric-difference", standard="pure", epsilon=1)
-    assert refute(refuses, claim_of, draws=40_000, seconds=20).outcome is Outcome.REFUTED
+    assert refute(refuses, claim_of, draws=40_000).outcome is Outcome.REFUTED
 
 
 def test_a_number_of_few_bits_that_wraps_is_no_limit_of_doubles():

@@ -71,7 +71,7 @@ def test_what_a_child_started_ends_with_it() -> None:
 
     started = apart(starts).value
     assert isinstance(started, int)
-    for _ in range(200):  # what was killed takes a moment to die
+    for _ in range(6000):  # what was killed takes a moment to die
         if _is_gone(started):
             break
         time.sleep(0.05)

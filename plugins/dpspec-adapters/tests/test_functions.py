@@ -275,7 +275,7 @@ def grows_its_rows(rows: list[dict], rng):
     ],
 )  # fmt: skip
 def test_rows_and_arrays_are_read_on_all_datasets_entry_by_entry(function, claim_of, outcome):
-    verdict = verify_claim(function, claim_of, seconds=3)
+    verdict = verify_claim(function, claim_of, draws=20_000, seconds=600)
     assert verdict.outcome.value == outcome, verdict.reason
     if outcome == "verified":
         assert (verdict.method, str(verdict.constant)) == ("derived", "1")
@@ -296,11 +296,11 @@ def measured_by_python(people: list, rng: random.Random):
 def test_noise_of_random_is_read_and_held_against_what_it_draws():
     space = dp.value_lists(values=[0, 1])
     pure = dp.spec(space=space, distance="add-remove", standard="mult", epsilon=1)
-    verdict = verify_claim(counted_by_python, pure, seconds=10)
+    verdict = verify_claim(counted_by_python, pure, seconds=600)
     assert (verdict.outcome, verdict.method, str(verdict.constant)) == (Outcome.VERIFIED, "derived", "1")
-    assert verify_claim(loudly, pure, seconds=10).outcome is Outcome.REFUTED
+    assert verify_claim(loudly, pure, seconds=600).outcome is Outcome.REFUTED
     rho = dp.spec(space=space, distance="add-remove", standard="d-nor", rho="1/2")
-    assert verify_claim(measured_by_python, rho, seconds=10).outcome is Outcome.VERIFIED
+    assert verify_claim(measured_by_python, rho, seconds=600).outcome is Outcome.VERIFIED
 
 
 def test_the_same_bits_give_the_same_chances_wherever_they_are_asked_for():

@@ -1,6 +1,6 @@
 """`dpspec lsp`: a language server for specification files, for every editor that speaks the protocol (LSP 3.17).
 
-    diagnostics   what `dpspec check` says, while one types; what `dpspec lint` says besides, when a file is opened or saved
+    diagnostics   what `dpspec check` reports, after a pause in typing; with what `dpspec lint` reports, on opening and saving
     hover         what `dpspec explain` says of the name, the parameter or the table under the cursor
     completion    tables, the parameters of what a table names, registered names behind `type =`, choices of a parameter
 
@@ -10,10 +10,11 @@ it can, and only diagnostics read the file as `dpspec check` does. The library (
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 import attrs
@@ -25,7 +26,7 @@ from dpspec.linter import lint
 from dpspec.linter.finding import Severity
 from dpspec.report.explain import described_parameters, explain
 from dpspec.specfile.blocks import BLOCK_KINDS
-from dpspec.specfile.reader import read_text
+from dpspec.specfile.reader import DEPTH_LIMIT, SIZE_LIMIT, read_text
 
 if TYPE_CHECKING:
     from lsprotocol import types as lsp
@@ -69,23 +70,30 @@ class CursorPlace:
     word: str
 
 
-_HEADER = re.compile(r"^[ \t]*\[\[?([^\[\]\n]*)\]?\]?[ \t]*(?:#.*)?$", re.MULTILINE)
+_HEADER = re.compile(r"^[ \t]*+\[\[?([^\[\]\n]*+)\]?\]?[ \t]*+(?:#.*)?$", re.MULTILINE)
 _TOKEN = re.compile(
     r'"""(?:\\.|[^\\])*?(?:"""|\Z)|\'\'\'.*?(?:\'\'\'|\Z)|"(?:\\.|[^"\\\n])*"?|\'[^\'\n]*\'?|#[^\n]*|[{}\[\],=\n]|[A-Za-z0-9_.-]+',
     re.DOTALL,
 )
-_TYPE = re.compile(r"""(?:^|[{,\n])[ \t]*type[ \t]*=[ \t]*["']([^"'\n]+)["']""")
+_TYPE_LINE = re.compile(r"""^[ \t]*type[ \t]*=[ \t]*["']([^"'\n]+)["']""", re.MULTILINE)
 _WORD = re.compile(r"[\w.:+-]+")
+LONGEST_NAME = 200
+"""Characters of the longest word that is explained; registered names and error codes are shorter."""
 
 
-def place_of(text: str, offset: int) -> CursorPlace:
-    """The place of a cursor in a text that need not be TOML yet.
+def place_of(text: str, offset: int) -> CursorPlace | None:
+    """Return the place of a cursor in a text that need not be TOML yet.
+
+    The work is proportional to the length of the text. Returns None for a text that `dpspec check` refuses to parse: one that is
+    larger than SIZE_LIMIT, or whose tables are nested deeper than DEPTH_LIMIT around the cursor.
 
     >>> written = '[space]\\ntype = "records"\\nattributes = [{ name = "a", cou'
     >>> found = place_of(written, len(written))
     >>> found.path, found.types, found.key, found.keys
     (('space', 'attributes'), ('records', None), None, ('name',))
     """
+    if len(text) > SIZE_LIMIT:
+        return None
     headers = list(_HEADER.finditer(text))
     above = [header for header in headers if header.start() <= offset]
     start, names = (above[-1].end(), above[-1][1]) if above else (0, "")
@@ -93,84 +101,107 @@ def place_of(text: str, offset: int) -> CursorPlace:
     if above and offset <= above[-1].end():
         return CursorPlace(path=(), types=(), key=None, keys=(), word=_word(text, offset))
     path = [part.strip().strip("\"'") for part in names.split(".") if part.strip()]
-    types = [_type_of_header(headers, path[: length + 1], text) for length in range(len(path))]
-    frames = _frames(text[start:offset])
-    inner, keys, key = path, frames[0].keys, frames[0].key
-    position = start
-    for frame in frames[1:]:
-        position = start + frame.start
-        inner = [*inner, *([frame.name] if frame.name else [])]
-        if frame.name:
-            types.append(_type_inside(text[position:end]))
-        keys, key = frame.keys, frame.key
-    written = keys if frames[1:] else _keys(text[start:end])
-    return CursorPlace(path=tuple(inner), types=tuple(types), key=key, keys=tuple(written), word=_word(text, offset))
+    found = None if len(path) > DEPTH_LIMIT else _open_tables(text, start, offset, end)
+    if found is None:
+        return None
+    tables, key = found
+    inner = [table for table in tables[1:] if table.name]
+    return CursorPlace(
+        path=(*path, *(str(table.name) for table in inner)),
+        types=(*_types_of_headers(headers, path, text), *(table.type for table in inner)),
+        key=key,
+        keys=tuple(tables[-1].keys if tables[1:] else _KEY_LINE.findall(text, start, end)),
+        word=_word(text, offset),
+    )
 
 
-@attrs.define
-class _Frame:
-    """An inline table that is open at the cursor, or the table of the header; a list only carries its key on."""
+@attrs.define(eq=False)
+class _OpenTable:
+    """An inline table or list that is open at a token, or the table of the header.
 
-    name: str | None
-    start: int
+    Args:
+        name: the key of the parent whose value it is.
+        is_list: whether it is a list; a list only passes the key of its parent on.
+        keys: the keys written so far.
+        key: the key whose value is being written.
+        type: the value of its key `type`.
+    """
+
+    name: str | None = None
+    is_list: bool = False
     keys: list[str] = attrs.field(factory=list)
     key: str | None = None
-    is_list: bool = False
+    type: str | None = None
 
 
-def _frames(before: str) -> list[_Frame]:
-    """The tables that are open at the end of a text below a header."""
-    stack = [_Frame(None, 0)]
-    last = ""
-    for found in _TOKEN.finditer(before):
-        sign, top = found[0], stack[-1]
-        if sign == "=":
-            top.key = last.strip("\"'")
-            top.keys.append(top.key)
-        elif sign in "{[":
-            stack.append(_Frame(_key_of(stack) if sign == "{" else None, found.start(), is_list=sign == "["))
-        elif sign in "}]" and len(stack) > 1:
-            stack.pop()
-        elif (sign == "," and not top.is_list) or (sign == "\n" and len(stack) == 1):
-            top.key = None
-        if not sign.startswith("#") and sign != "\n":
-            last = sign
-    key = _key_of(stack)
-    tables = [frame for frame in stack if not frame.is_list]
-    if stack[-1].is_list:
-        tables[-1] = attrs.evolve(tables[-1], key=key)
-    return tables
+def _open_tables(text: str, start: int, offset: int, end: int) -> tuple[list[_OpenTable], str | None] | None:
+    """Return the tables that are open at the offset, the outermost first, and the key whose value is written there.
 
+    Returns None if they are nested too deeply.
 
-def _key_of(stack: Sequence[_Frame]) -> str | None:
-    return next((frame.key for frame in reversed(stack) if frame.key is not None or not frame.is_list), None)
-
-
-def _keys(text: str) -> list[str]:
-    return re.findall(r"^[ \t]*([A-Za-z0-9_-]+)[ \t]*=", text, re.MULTILINE)
-
-
-def _type_of_header(headers: Sequence[re.Match[str]], path: Sequence[str], text: str) -> str | None:
-    """The type that stands in the table of a header."""
-    for place, header in enumerate(headers):
-        if [part.strip() for part in header[1].split(".")] == list(path):
-            end = headers[place + 1].start() if place + 1 < len(headers) else len(text)
-            found = re.search(r"""^[ \t]*type[ \t]*=[ \t]*["']([^"'\n]+)["']""", text[header.end() : end], re.MULTILINE)
-            return found[1] if found else None
-    return None
-
-
-def _type_inside(text: str) -> str | None:
-    """The type that stands in an inline table, which begins the text; nothing of what lies inside another one."""
-    depth, flat = 0, []
-    for found in _TOKEN.finditer(text):
-        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(found[0], 0)
-        if depth <= 0:
+    One pass over the tokens from start to end. Those behind the offset only complete the `type` of the tables that are open
+    there, so the pass ends as soon as all of these are closed.
+    """
+    stack = [_OpenTable()]
+    opened: tuple[list[_OpenTable], str | None] | None = None
+    base, last = 0, ""
+    for found in _TOKEN.finditer(text, start, end):
+        token, top = found[0], stack[-1]
+        if opened is None and found.start() >= offset:
+            opened, base = _tables_of(stack), len(stack)
+        if opened is not None and base <= 1:
             break
-        if depth == 1:
-            flat.append(found[0])
-    known = _TYPE.search(" ".join(flat))
-    return known[1] if known else None
+        if token == "=":  # noqa: S105 (a token of TOML)
+            top.key = last.strip("\"'")
+            if opened is None:
+                top.keys.append(top.key)
+        elif token in ("{", "["):
+            if len(stack) > DEPTH_LIMIT:
+                if opened is None:
+                    return None
+                break
+            stack.append(_OpenTable(name=_key_of(stack) if token == "{" else None, is_list=token == "["))  # noqa: S105
+        elif token in ("}", "]") and len(stack) > 1:
+            stack.pop()
+            base = min(base, len(stack))
+        elif (token == "," and not top.is_list) or (token == "\n" and len(stack) == 1):  # noqa: S105
+            top.key = None
+        elif last == "=" and top.key == "type" and top.type is None and _is_closed(token):
+            top.type = token[1:-1] or None
+        if not token.startswith("#") and token != "\n":  # noqa: S105
+            last = token
+    return _tables_of(stack) if opened is None else opened
+
+
+def _tables_of(stack: Sequence[_OpenTable]) -> tuple[list[_OpenTable], str | None]:
+    """The tables of a stack without its lists, and the key whose value is written; types that follow still reach the tables."""
+    return [table for table in stack if not table.is_list], _key_of(stack) if stack[-1].is_list else stack[-1].key
+
+
+def _key_of(stack: Sequence[_OpenTable]) -> str | None:
+    return next((table.key for table in reversed(stack) if table.key is not None or not table.is_list), None)
+
+
+def _is_closed(token: str) -> bool:
+    """Whether a token is a text in single or double quotes, on one line and complete."""
+    return len(token) > 1 and token[0] in "\"'" and token[-1] == token[0] and token[:3] not in ('"""', "'''")
+
+
+_KEY_LINE = re.compile(r"^[ \t]*+([A-Za-z0-9_-]++)[ \t]*=", re.MULTILINE)
+
+
+def _types_of_headers(headers: Sequence[re.Match[str]], path: Sequence[str], text: str) -> list[str | None]:
+    """The type written in the table of each header that the path goes through, the outermost first."""
+    first: dict[tuple[str, ...], int] = {}
+    for index, header in enumerate(headers):
+        first.setdefault(tuple(part.strip() for part in header[1].split(".", DEPTH_LIMIT + 1)), index)
+    types: list[str | None] = []
+    for length in range(1, len(path) + 1):
+        index = first.get(tuple(path[:length]), len(headers))
+        end = headers[index + 1].start() if index + 1 < len(headers) else len(text)
+        found = _TYPE_LINE.search(text, headers[index].end(), end) if index < len(headers) else None
+        types.append(found[1] if found else None)
+    return types
 
 
 def _word(text: str, offset: int) -> str:
@@ -178,7 +209,7 @@ def _word(text: str, offset: int) -> str:
     end = text.find("\n", offset)
     for found in _WORD.finditer(text, line, len(text) if end < 0 else end):
         if found.start() <= offset <= found.end():
-            return found[0]
+            return found[0] if len(found[0]) <= LONGEST_NAME else ""
     return ""
 
 
@@ -240,6 +271,8 @@ def completions(text: str, offset: int, registry: Registry) -> list[tuple[str, s
     if re.fullmatch(r"[ \t]*\[\[[\w.-]*", line):
         return [(name, "table that may stand several times") for name in LISTS]
     place = place_of(text, offset)
+    if place is None:
+        return []
     kind, cls = kind_at(place, registry)
     if place.key == "type" and kind is not None:
         return [(entry.name, f"{kind.replace('_', ' ')}, as {entry.qualified_name}") for entry in registry.usable(kind)]
@@ -280,6 +313,8 @@ def _remark(parameter: Parameter) -> str:
 def hover(text: str, offset: int, registry: Registry) -> str | None:
     """What the word under the cursor means, as Markdown; None where nothing is known of it."""
     place = place_of(text, offset)
+    if place is None or not place.word:
+        return None
     kind, cls = kind_at(place, registry)
     declared = next((p for p in parameters(cls) if p.name == place.word), None) if cls is not None else None
     line = text[text.rfind("\n", 0, offset) + 1 :].partition("\n")[0]
@@ -288,7 +323,7 @@ def hover(text: str, offset: int, registry: Registry) -> str | None:
         said = described_parameters(cls, registry).get(place.word, "")
         return f"**{place.word}**: {_remark(declared)}\n\n{said}".strip()
     try:
-        found = explain(place.word, registry) if place.word else []
+        found = explain(place.word, registry)
     except UnknownNameError:
         return None
     wanted = [one for one in found if kind is not None and one["kind"] == singular(kind)]
@@ -352,8 +387,72 @@ def findings(path: Path, registry: Registry) -> list[Told]:
 # --- the server -----------------------------------------------------------------------------------
 
 
-def server() -> LanguageServer:
-    """The language server.
+PAUSE = 0.3
+"""Seconds without a change after which a document is checked: a person who types pauses longer, within a word they do not."""
+MOST_DIAGNOSTICS = 100
+"""Diagnostics that are sent for a document; the others are counted."""
+
+
+class Timer(Protocol):
+    """An action that is due later, such as `asyncio.TimerHandle`."""
+
+    def cancel(self) -> None:
+        """Drop the action."""
+
+
+class Debounce:
+    """Runs the latest action for each key, once no other was scheduled for a pause.
+
+    Args:
+        later: schedules an action after a number of seconds, such as `loop.call_later`.
+        pause: how long.
+
+    >>> due = {}
+    >>> class Dropped:
+    ...     def cancel(self):
+    ...         due.clear()
+    >>> def later(seconds, action):
+    ...     due[seconds] = action
+    ...     return Dropped()
+    >>> changes = Debounce(later, 0.5)
+    >>> for text in ("a", "ab", "abc"):
+    ...     changes.schedule("file", lambda text=text: print(text))
+    >>> due[0.5]()
+    abc
+    """
+
+    def __init__(self, later: Callable[[float, Callable[[], None]], Timer], pause: float = PAUSE) -> None:
+        self._later, self._pause = later, pause
+        self._due: dict[str, Timer] = {}
+
+    def schedule(self, key: str, action: Callable[[], None]) -> None:
+        """Run the action after the pause, instead of the one that was scheduled for the key before."""
+
+        def run() -> None:
+            self._due.pop(key, None)
+            action()
+
+        self.cancel(key)
+        self._due[key] = self._later(self._pause, run)
+
+    def cancel(self, key: str) -> None:
+        """Drop what is scheduled for a key."""
+        timer = self._due.pop(key, None)
+        if timer is not None:
+            timer.cancel()
+
+
+def _later(seconds: float, action: Callable[[], None]) -> Timer:
+    return asyncio.get_running_loop().call_later(seconds, action)
+
+
+def server(later: Callable[[float, Callable[[], None]], Timer] = _later) -> LanguageServer:
+    """Return the language server.
+
+    A document is checked when it is opened, and after a pause when it is changed or saved.
+
+    Args:
+        later: schedules an action after a number of seconds.
 
     Raises:
         MissingLibraryError: pygls is not installed.
@@ -369,6 +468,7 @@ def server() -> LanguageServer:
 
     made = LanguageServer("dpspec", version("dpspec"))
     registry = installed().registry
+    changes = Debounce(later)
 
     def publish(uri: str, *, whole: bool) -> None:
         document = made.workspace.get_text_document(uri)
@@ -377,20 +477,25 @@ def server() -> LanguageServer:
         on_disk = Path(document.path)
         if whole and not told and on_disk.is_file():
             told = findings(on_disk, registry)
-        shown = [_diagnostic(one, document.source) for one in told]
+        shown = _diagnostics(told, document.source)
         made.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=uri, diagnostics=shown))
 
     @made.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+        changes.cancel(params.text_document.uri)
         publish(params.text_document.uri, whole=True)
 
     @made.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: lsp.DidSaveTextDocumentParams) -> None:
-        publish(params.text_document.uri, whole=True)
+        changes.schedule(params.text_document.uri, lambda: publish(params.text_document.uri, whole=True))
 
     @made.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
-        publish(params.text_document.uri, whole=False)
+        changes.schedule(params.text_document.uri, lambda: publish(params.text_document.uri, whole=False))
+
+    @made.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(params: lsp.DidCloseTextDocumentParams) -> None:
+        changes.cancel(params.text_document.uri)
 
     @made.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hovered(params: lsp.HoverParams) -> lsp.Hover | None:
@@ -409,10 +514,19 @@ def server() -> LanguageServer:
     return made
 
 
-def _diagnostic(told: Told, text: str) -> lsp.Diagnostic:
+def _diagnostics(told: Sequence[Told], text: str) -> list[lsp.Diagnostic]:
+    """Diagnostics at the lines of a text, at most MOST_DIAGNOSTICS of them and one that counts the others."""
+    lines = text.splitlines() or [""]
+    listed = list(told[:MOST_DIAGNOSTICS])
+    if len(told) > MOST_DIAGNOSTICS:
+        rest = f"{len(told) - MOST_DIAGNOSTICS:,} more are not shown: run `dpspec check` or `dpspec lint`"
+        listed.append(Told(line=0, message=rest, code="more", is_error=False))
+    return [_diagnostic(one, lines) for one in listed]
+
+
+def _diagnostic(told: Told, lines: Sequence[str]) -> lsp.Diagnostic:
     from lsprotocol import types as lsp
 
-    lines = text.splitlines() or [""]
     line = min(max(told.line, 0), len(lines) - 1)
     width = len(lines[line].encode("utf-16-le")) // 2
     return lsp.Diagnostic(

@@ -81,10 +81,13 @@ SCHEMA_LINE = f"#:schema ./{SCHEMA_BESIDE}"
 """The first line of a new file: editors (Taplo, Even Better TOML) complete and check it by this schema, without a network."""
 
 _MARK = re.compile(
-    r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}.=,\n]'
-    r"|[0-9A-Za-z_+-]{2000,}",
+    r'"""(?:\\.|[^\\])*?(?:"{3,5}|\Z)|\'\'\'.*?(?:\'{3,5}|\Z)|"(?:\\.|[^"\\\n])*+"?|\'[^\'\n]*+\'?|#[^\n]*|[\[\]{}.=,\n]'
+    r"|[0-9A-Za-z_+-]+",
     re.DOTALL,
 )
+"""Each match consumes what it read, also a string that is never closed and a short word: a search that begins anew inside them
+takes time quadratic in their length. The parser refuses what follows an unclosed string."""
+
 _ADVICE = "a specification holds parameters, not data"
 _LINE = re.compile(r"at line (\d+)")
 

@@ -1,0 +1,49 @@
+"""All commands agree about every specification file of this repository."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import tomllib
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+import dpspec as dp
+from tests.consistency.contradictions import contradictions, implication_contradictions
+
+SPECS = Path(__file__).parents[2] / "specs"
+FILES = [
+    path.relative_to(SPECS).as_posix()
+    for path in sorted(SPECS.rglob("*.dpspec.toml"))
+    if path.relative_to(SPECS).parts[0] != "bad" and not path.name.startswith("ledger--")
+]  # fmt: skip
+
+
+@pytest.mark.spread(8)
+@pytest.mark.parametrize("name", FILES)
+def test_all_commands_agree_about_a_file(name: str) -> None:
+    assert list(contradictions(SPECS / name)) == []
+
+
+def pairs_about_one_space(most: int) -> list[tuple[str, str]]:
+    """Pairs of files of one folder with the same dataset space and universes: `most` of each folder, chosen by their digest."""
+    groups = defaultdict(list)
+    for name in FILES:
+        data = tomllib.loads((SPECS / name).read_text(encoding="utf-8"))
+        groups[str(Path(name).parent), repr(data["space"]), repr(data.get("multiverse"))].append(name)
+    folders = defaultdict(list)
+    for (folder, _, _), names in groups.items():
+        folders[folder] += itertools.combinations(names, 2)
+    return [pair for pairs in folders.values() for pair in sorted(pairs, key=digest)[:most]]
+
+
+def digest(pair: tuple[str, str]) -> bytes:
+    return hashlib.sha256(repr(pair).encode()).digest()
+
+
+@pytest.mark.spread(8)
+@pytest.mark.parametrize(("first", "second"), pairs_about_one_space(40))
+def test_no_mechanism_contradicts_an_implication(first: str, second: str) -> None:
+    assert list(implication_contradictions(dp.read(SPECS / first), dp.read(SPECS / second))) == []

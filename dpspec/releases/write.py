@@ -14,13 +14,12 @@ import hashlib
 import itertools
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
 from dpspec.base.errors import PluginContractError, ReleaseError
 from dpspec.base.files import flags, private_folder, whole
@@ -29,8 +28,7 @@ from dpspec.grammar.mechanism import Kept
 from dpspec.grammar.table_files import Formats, format_of, read_households, read_table
 from dpspec.grammar.tables import Table, files_of
 from dpspec.releases.draw import REPORT, WARNING, Release, formats_of, held, randomness
-
-Numbers = npt.NDArray[np.int64]
+from dpspec.releases.keys import household_keys, record_keys, same_multiset
 
 
 @attrs.frozen(kw_only=True)
@@ -69,55 +67,15 @@ def changed(kept: Kept, before: Table, after: Table) -> bool:
         return True
     if kept.in_order:
         return not all(np.array_equal(before.codes[name], after.codes[name]) for name in kept.attributes)
-    names = numbered((before, after), kept.attributes)
-    if kept.members:
-        if before.members is None or after.members is None:
-            return before.members is not after.members
-        names = _with_members(names, before, after)
-    return not np.array_equal(np.sort(names[0]), np.sort(names[1]))
-
-
-def numbered(tables: Sequence[Table], columns: Sequence[str]) -> tuple[Numbers, ...]:
-    """A number for each record of some tables: equal where the columns are, and nowhere else.
-
-    >>> from dpspec.blocks.space import Attribute
-    >>> sex = Attribute(name="sex", categories=("f", "m"))
-    >>> tables = [Table.from_records(rows, (sex,)) for rows in ([("f",), ("m",)], [("m",), ("m",)])]
-    >>> [numbers.tolist() for numbers in numbered(tables, ["sex"])]
-    [[0, 1], [1, 1]]
-    """
-    keys: Numbers = np.zeros(sum(map(len, tables)), dtype=np.int64)
-    for name in columns:
-        codes = np.concatenate([table.codes[name].astype(np.int64) for table in tables])
-        keys = _paired(keys, codes)
-    return tuple(np.split(keys, np.cumsum([len(table) for table in tables])[:-1]))
-
-
-def _paired(first: Numbers, second: Numbers) -> Numbers:
-    """Small numbers for pairs: ranks of ranks cannot overflow."""
-    ranks = [np.unique(numbers, return_inverse=True)[1].reshape(-1) for numbers in (first, second)]
-    many = int(ranks[1].max(initial=0)) + 1
-    return np.asarray(np.unique(ranks[0] * many + ranks[1], return_inverse=True)[1].reshape(-1), dtype=np.int64)
-
-
-def _with_members(names: Sequence[Numbers], before: Table, after: Table) -> tuple[Numbers, ...]:
-    """The same with each record together with all of its members, in whatever order these stand."""
-    held = [table.members for table in (before, after) if table.members is not None]
-    columns = [a.name for a in held[0].table.attributes]
-    if [a.name for a in held[1].table.attributes] != columns:
-        return np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
-    kinds = np.concatenate(numbered([members.table for members in held], columns))
-    owners = np.concatenate([held[0].owner, held[1].owner + len(before)])
-    sizes = np.bincount(owners, minlength=len(before) + len(after))
-    kinds = kinds[np.lexsort((kinds, owners))]
-    begins = np.cumsum(sizes) - sizes
-    keys = _paired(np.concatenate(names), sizes)  # households of one size alone are compared member by member
-    active = np.flatnonzero(sizes)
-    for place in range(int(sizes.max(initial=0))):
-        active = active[sizes[active] > place]
-        keys[active] = _paired(keys[active], kinds[begins[active] + place])
-    final = _paired(keys, sizes)
-    return tuple(np.split(final, [len(before)]))
+    if kept.members and (before.members is None or after.members is None):
+        return before.members is not after.members
+    keys = record_keys((before, after), kept.attributes)
+    if kept.members and before.members is not None and after.members is not None:
+        held = before.members, after.members
+        if held[0].table.attributes != held[1].table.attributes:
+            return True
+        keys = household_keys(keys, held, (len(before), len(after)))
+    return not same_multiset(keys, len(before))
 
 
 # --- distance from the table ----------------------------------------------------------------------
@@ -288,11 +246,14 @@ def _prepared(release: Release, formats: Formats) -> tuple[dict[str, Any], dict[
         files[WARNING] = _written(ready / WARNING, warning + "\n")
     named = {name: table for part in release.output.tables.items() for name, table in files_of(*part).items()}
     listed = []
+    main: Table | None = None
     for name, table in named.items():
         file = f"{name}{release.suffix}"
-        files[file] = _table(table, ready / file, formats, {} if warning is None else {"dpspec": warning})
+        files[file], again = _table(table, ready / file, formats, {} if warning is None else {"dpspec": warning})
         listed.append({"file": file, "records": len(table), "sha256": files[file]})
-    data = described(release, listed, _checked(release, formats))
+        if table is release.output.main:
+            main = again
+    data = described(release, listed, _checked(release, main, formats))
     files[REPORT] = _written(ready / REPORT, json.dumps({"format": FORMAT, **data}, indent=2) + "\n")
     return data, files
 
@@ -307,8 +268,8 @@ def _private(path: Path) -> None:
     os.close(os.open(path, flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_CLOEXEC"), 0o600))
 
 
-def _table(table: Table, path: Path, formats: Formats, notes: Mapping[str, str]) -> str:
-    """Write a table and read it again; returns its digest."""
+def _table(table: Table, path: Path, formats: Formats, notes: Mapping[str, str]) -> tuple[str, Table]:
+    """Write a table and read it again; returns its digest, and the table as read."""
     format_ = format_of(path, formats)
     _private(path)
     format_.write(table, path, notes)
@@ -317,20 +278,22 @@ def _table(table: Table, path: Path, formats: Formats, notes: Mapping[str, str])
         rule = "does not read what it has written"
         raise PluginContractError(f"format {format_.name}", rule, "nothing was written; report it to the plugin's author")
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest(), again
 
 
 def _same(table: Table, again: Table) -> bool:
     return len(table) == len(again) and all(np.array_equal(table.codes[a.name], again.codes[a.name]) for a in table.attributes)
 
 
-def _checked(release: Release, formats: Formats) -> tuple[FoundKept, ...]:
-    """What the release, as it lies on disk, keeps of the table that was read."""
+def _checked(release: Release, again: Table | None, formats: Formats) -> tuple[FoundKept, ...]:
+    """What the release, as it lies on disk, keeps of the table that was read.
+
+    Args:
+        again: the main table as read from its file; None where it lies in several files, households and their persons.
+    """
     main, ready = release.output.main, release.place.ready
-    name = next(iter(release.output.tables))
-    if main.members is None:
-        again = read_table(ready / f"{name}{release.suffix}", main.attributes, formats, released=True)
-    else:
+    if again is None:
+        assert main.members is not None  # noqa: S101 - only such a table has several files
         again = read_households(ready, main.attributes, main.members.table.attributes, formats, released=True)
     space = release.document.spec.space
     unit = str(getattr(release.mechanism, "unit", space.units[0] if space.units else ""))

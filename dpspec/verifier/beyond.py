@@ -23,10 +23,10 @@ from dpspec.blocks.space import Dataset, presented
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.enclosed import EnclosedLaw
 from dpspec.laws.law import Law
-from dpspec.verifier.clock import SYSTEM_CLOCK, SearchClock
 from dpspec.verifier.automatic.aligned import NoisyLaw
 from dpspec.verifier.automatic.boxes import NoCells
 from dpspec.verifier.automatic.cells import CellName, CommonCells
+from dpspec.verifier.clock import SYSTEM_CLOCK, SearchClock
 from dpspec.verifier.derived import ONE_PAIR
 from dpspec.verifier.event import Asked, telling_event
 from dpspec.verifier.exhaustive import asked_of

@@ -28,8 +28,8 @@ import attrs
 import numpy as np
 
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError, count
-from dpspec.base.exact import INFINITY, Bracket, number, rational
-from dpspec.base.types import Floats, Integers
+from dpspec.base.exact import rational
+from dpspec.base.types import Floats, Integers, Mask
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.apart import Spare
 from dpspec.verifier.automatic.sampler import SAMPLES
@@ -37,10 +37,11 @@ from dpspec.verifier.clock import SYSTEM_CLOCK, SearchClock
 from dpspec.verifier.expression import Outcomes
 from dpspec.verifier.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Tried, pair_order, pairs
 from dpspec.verifier.sampled.engine import fingerprint
-from dpspec.verifier.sampled.null import CONFIDENCE, Bet, Null, bracket, least_bound
-from dpspec.verifier.sampled.search import SideCounts, against
-from dpspec.verifier.sampled.witness import interval_of, refuted
-from dpspec.verifier.verdict import Event, Outcome, Verdict, Witness
+from dpspec.verifier.sampled.events import OutputEvent
+from dpspec.verifier.sampled.null import Bet, Null
+from dpspec.verifier.sampled.search import Account, EventCounts, FoundEvent, against
+from dpspec.verifier.sampled.witness import refuted, witness
+from dpspec.verifier.verdict import Outcome, Verdict
 
 TRAINING = 2_000
 """Draws for each dataset from which the event is chosen."""
@@ -77,7 +78,7 @@ def exponents(values: Floats) -> tuple[Integers, Integers]:
 
 
 @attrs.frozen(kw_only=True)
-class OutputLattice:
+class OutputLattice(OutputEvent):
     """An event on the bits of one number of the output.
 
     Args:
@@ -95,11 +96,24 @@ class OutputLattice:
     grid: int
     multiple: bool
 
-    def count(self, outcomes: Outcomes) -> int:
-        """How many of the outputs lie in the event."""
-        high, low = exponents(_numbers(outcomes, self.place) - self.shift)
-        inside = high <= self.size if self.below else high == self.size
-        return int((inside & ((low >= self.grid) == self.multiple)).sum())
+    def holds(self, outcomes: Outcomes) -> Mask:
+        found = np.zeros(len(outcomes), dtype=bool)
+        for rows, matrix in outcomes.groups.values():
+            if matrix.shape[1] > self.place:
+                values = matrix[:, self.place]
+                finite = np.isfinite(values)
+                high, low = exponents(np.where(finite, values, 0.0) - self.shift)
+                inside = high <= self.size if self.below else high == self.size
+                found[rows] = finite & inside & ((low >= self.grid) == self.multiple)
+        return found
+
+    @property
+    def expression(self) -> None:
+        return None
+
+    @property
+    def complexity(self) -> int:
+        return 2
 
     def __str__(self) -> str:
         name = ("out" if self.alone else f"out[{self.place}]") + (f" - {self.shift}" if self.shift else "").replace("- -", "+ ")
@@ -225,9 +239,9 @@ def refute_bits(
     with Spare(calls.single_in_fresh_process) as fresh, calls.guarded():
         for pair in chosen:
             try:
-                verdict = _judged(pair, calls, spec, goal, float(level))
-                if verdict is not None and calls.kept((pair.left, pair.right), fresh) is None:
-                    return verdict
+                won = _bet_on(pair, calls, spec, goal)
+                if won is not None and calls.kept((pair.left, pair.right), fresh) is None:
+                    return _refuted(won, calls, float(level))
             except OutOfDraws:
                 break
     reason = f"no event on the last bits told {count(len(chosen), 'pair')} apart in {count(calls.made, 'draw')}; that is no proof"
@@ -253,34 +267,31 @@ def _pairs(spec: PrivacySpec, seed: int, given: Iterable[tuple[Any, Any]] | None
     return listed
 
 
-def _judged(pair: ChosenPair, calls: Calls, spec: PrivacySpec, goal: float, error: float) -> Verdict | None:
-    """Train on one pair, then bet on fresh draws until ln wealth reaches the goal or the rounds are over."""
+def _bet_on(pair: ChosenPair, calls: Calls, spec: PrivacySpec, goal: float) -> Account | None:
+    """Train on one pair, then bet on fresh draws until ln wealth reaches the goal; None where the rounds are over before."""
     null = Null(spec.output_divergence, pair.bound)
     training = [calls.draw(dataset, "bits-train", TRAINING) for dataset in (pair.left, pair.right)]
     chosen = _choose(training[0], training[1], null, both_ways=spec.output_divergence.is_symmetric)
     if chosen is None:
         return None
     bets = [bet for bet in null.bets(chosen.p, chosen.q, SHARES) if bet is not None]
-    counts = (0, 0, 0, 0)
+    counts = EventCounts()
     for turn in range(ROUNDS if bets else 0):
-        fresh = _round(pair, chosen, calls, turn)
-        counts = tuple(a + b for a, b in zip(counts, fresh, strict=True))  # type: ignore[assignment]
-        if _log_wealth(bets, counts) >= goal:
-            return _refuted(pair, chosen, calls, null, error)
-        if turn >= 3 and _log_wealth(bets, counts) < -5:
+        counts += _round(pair, chosen, calls, turn)
+        cells = against(counts.right, counts.left) if chosen.turned else against(counts.left, counts.right)
+        if _log_wealth(bets, cells) >= goal:
+            return _account(pair, chosen, null, counts)
+        if turn >= 3 and _log_wealth(bets, cells) < -5:
             return None
     return None
 
 
-def _round(pair: ChosenPair, chosen: _Chosen, calls: Calls, turn: int) -> tuple[int, int, int, int]:
-    """Fresh draws behind fair coins, as counts of (x in E, x not in E, x' in E, x' not in E), exchanged when turned."""
+def _round(pair: ChosenPair, chosen: _Chosen, calls: Calls, turn: int) -> EventCounts:
+    """Fresh draws behind fair coins."""
     label = f"{pair.left!r}|{pair.right!r}|bits-{turn}"
     heads = calls.coin(label, ROUND)
-    sides: list[SideCounts] = []
-    for dataset, size in ((pair.left, heads), (pair.right, ROUND - heads)):
-        drawn = calls.draw(dataset, label, size)
-        sides.append((chosen.event.count(drawn) if len(drawn) else 0, len(drawn), size))
-    return against(*sides[::-1]) if chosen.turned else against(*sides)
+    drawn = calls.draw(pair.left, label, heads), calls.draw(pair.right, label, ROUND - heads)
+    return EventCounts.of(chosen.event, drawn, (heads, ROUND - heads))
 
 
 def _log_wealth(bets: Sequence[Bet], counts: tuple[int, int, int, int]) -> float:
@@ -290,27 +301,13 @@ def _log_wealth(bets: Sequence[Bet], counts: tuple[int, int, int, int]) -> float
     return top + math.log(sum(math.exp(log - top) for log in logs) / len(logs)) - _ROUNDING if top > -math.inf else top
 
 
-def _refuted(pair: ChosenPair, chosen: _Chosen, calls: Calls, null: Null, error: float) -> Verdict:
-    size = min(TRAINING, calls.left // 2)
-    drawn = [calls.draw(dataset, "bits-report", size) for dataset in (pair.left, pair.right)]
-    hits = [chosen.event.count(outcomes) if len(outcomes) else 0 for outcomes in drawn]
-    ends = [interval_of(hit, size - len(outcomes), size) for hit, outcomes in zip(hits, drawn, strict=True)]
-    large, small = (ends[1], ends[0]) if chosen.turned else (ends[0], ends[1])
-    shown = least_bound(null.divergence, large[0], small[1]) if large[0] > small[1] else 0.0
-    allowed = Bracket.around(pair.bound).upper
-    lower = INFINITY if math.isinf(shown) else max(allowed, number(float(f"{shown:.6g}")))
-    note = (
-        f"both intervals at {CONFIDENCE:.1%} from {count(size, 'fresh draw')} a side; "
-        f"refuted at error {error:.0e} by the last bits"
-    )
-    witness = Witness(
-        universe=pair.universe,
-        left=pair.left,
-        right=pair.right,
-        distance=pair.distance,
-        divergence=Bracket(lower=lower, upper=INFINITY),
-        bound=pair.budget,
-        event=Event(text=str(chosen.event), left=bracket(ends[0]), right=bracket(ends[1])),
-        note=note,
-    )
-    return attrs.evolve(refuted(witness, _scope(calls, 1)), assumptions=SAMPLES)
+def _refuted(account: Account, calls: Calls, error: float) -> Verdict:
+    return attrs.evolve(refuted(witness(account, calls, math.log(error)), _scope(calls, 1)), assumptions=SAMPLES)
+
+
+def _account(pair: ChosenPair, chosen: _Chosen, null: Null, bets: EventCounts) -> Account:
+    """The account of bets on one event."""
+    sizes = bets.left[2], bets.right[2]
+    found = FoundEvent(chosen.event, chosen.turned, (bets.left[0], bets.right[0]), sizes, chosen.growth)
+    empty = Outcomes.of([])
+    return Account(pair, null, "bits", 0.0, empty, empty, found=found, spent=sum(sizes), evidence={chosen.event: bets})

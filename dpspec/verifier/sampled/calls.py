@@ -57,8 +57,8 @@ MOST_WAITS = 2
 LIMIT, SLOWEST = 0.1, 1.0
 """Seconds that one call may take at least, and at most, before it counts as one that does not end."""
 _CHECKED = 400
-SINGLES = 60
-"""Calls on each dataset that are made again in a fresh process."""
+SINGLES, FIRST_SINGLES = 60, 10
+"""Calls on each dataset that are made again in a fresh process, and how many of them at least."""
 
 
 class OutOfDraws(Exception):
@@ -66,7 +66,7 @@ class OutOfDraws(Exception):
 
 
 class Endless:
-    """Stands in a list of outputs for a call that was cut at its time limit; it is no output, and never becomes an outcome."""
+    """Stands in a list of observations for a call that was cut at its time limit; it is no output and becomes no outcome."""
 
 
 class Stuck(DpspecError):
@@ -160,14 +160,32 @@ class Calls:
             raise OutOfDraws
         before = self.endless
         outputs = self.outputs(dataset, np.random.Generator(self.generator(dataset, stage)), count)
-        return Outcomes.of(outputs if self.endless == before else filter(_ended, outputs))
+        return Outcomes.from_atoms(outputs if self.endless == before else list(filter(_ended, outputs)))
 
     def outputs(
-        self, dataset: Dataset, rng: np.random.Generator, count: int, *, overflow: Literal["ignore", "raise"] = "ignore"
+        self,
+        dataset: Dataset,
+        rng: np.random.Generator,
+        count: int,
+        *,
+        observe: Callable[[Any], Any] = atom,
+        overflow: Literal["ignore", "raise"] = "ignore",
     ) -> list[Any]:
-        """What the function returns, or how it fails, call by call; with what numpy does where its numbers overflow.
+        """What is observed of each call: of what the function returns, or of how it fails.
 
-        After a call that was cut the generator starts anew, since how many bits that call has used depends on the machine.
+        Every output is observed before the next call is made, which may change it: a function may fill and return one buffer
+        again and again. After a call that was cut the generator starts anew, since how many bits that call has used depends on
+        the machine.
+
+        Args:
+            dataset: the dataset.
+            rng: the generator that all calls are given.
+            count: how many calls are made.
+            observe: maps an output, or a `Raised`, to what is kept of it.
+            overflow: what numpy does where its numbers overflow.
+
+        Returns:
+            What `observe` returned, and an `Endless` for every call that was cut.
         """
         found: list[Any] = []
         given = presented(dataset)
@@ -180,7 +198,7 @@ class Calls:
                         raise OutOfDraws
                     handed = given.copy() if is_list else given
                     try:
-                        found.append(self._output(handed, rng))
+                        found.append(observe(self._output(handed, rng)))
                     except Cut as cut:
                         self._inside = False
                         found.append(Endless())
@@ -241,8 +259,7 @@ class Calls:
         runs = []
         for _ in range(2):
             rng = np.random.Generator(self.generator(dataset, "repeat"))
-            outputs = self.outputs(dataset, rng, 4)
-            runs.append([atom(output) for output in itertools.takewhile(_ended, outputs)])
+            runs.append([*itertools.takewhile(_ended, self.outputs(dataset, rng, 4))])
             self.outputs(between, np.random.Generator(self.generator(between, "between")), 2)
         return all(one == other for one, other in zip(*runs, strict=False))
 
@@ -269,7 +286,7 @@ class Calls:
         found = []
         for dataset, number in asked:
             rng = np.random.Generator(self.generator(dataset, f"single-{number}"))
-            found += [atom(output) if _ended(output) else None for output in self.outputs(dataset, rng, 1)]
+            found += [output if _ended(output) else None for output in self.outputs(dataset, rng, 1)]
         return found
 
     def single_in_fresh_process(self, asked: tuple[float, Sequence[tuple[Dataset, int]]]) -> list[Atom | None]:
@@ -285,15 +302,28 @@ class Calls:
         function was never called. An output that is a function of dataset and generator is the same in both; where no seed
         reaches, the outputs on a dataset have the same law in both. A call that was cut in either is not compared.
         """
-        order = [(dataset, number) for number in range(SINGLES) for dataset in datasets]
+        if not self.replays:
+            compared = self._compared(datasets, range(SINGLES), fresh)
+            return next((dataset for dataset in datasets if _differ([part[1:] for part in compared if part[0] == dataset])), None)
+        found = next(
+            (dataset for dataset, one, other in self._compared(datasets, range(FIRST_SINGLES), fresh) if one != other), None
+        )
+        if found is None:
+            with contextlib.suppress(OutOfDraws):  # a slow function is compared on its first calls
+                compared = self._compared(datasets, range(FIRST_SINGLES, SINGLES), fresh)
+                found = next((dataset for dataset, one, other in compared if one != other), None)
+        return found
+
+    def _compared(
+        self, datasets: Sequence[Dataset], numbers: range, fresh: Spare[list[Atom | None]]
+    ) -> list[tuple[Dataset, Atom, Atom]]:
+        """The outputs of single calls here and, the other way round, in a fresh process, where neither was cut."""
+        order = [(dataset, number) for number in numbers for dataset in datasets]
         theirs = fresh.ask((self.limit, order[::-1]))
         if theirs is None:
-            return None
+            return []
         both = zip(order, self.single(order), theirs[::-1], strict=True)
-        compared = [(dataset, one, other) for (dataset, _), one, other in both if one is not None and other is not None]
-        if self.replays:
-            return next((dataset for dataset, one, other in compared if one != other), None)
-        return next((dataset for dataset in datasets if _differ([part[1:] for part in compared if part[0] == dataset])), None)
+        return [(dataset, one, other) for (dataset, _), one, other in both if one is not None and other is not None]
 
     def guarded(self) -> contextlib.AbstractContextManager[None]:
         """Cut calls that do not end, while this context is open."""

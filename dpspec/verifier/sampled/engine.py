@@ -343,7 +343,7 @@ class _SampledSearch:
         self._note_calls()
         self._until(SHRUNK)
         state = self._kept(self.listed[0] if winner is None else winner.pair)
-        if state is not None:
+        if state is not None and (winner is not None or any(finding.code == "hidden-state" for finding in self.findings)):
             return state
         return self._undecided(self._power()) if winner is None else self._refuted(winner)
 
@@ -366,8 +366,10 @@ class _SampledSearch:
         """Calls that depend on the calls before them: noise that is drawn once and repeated, a cache, a counter."""
         try:
             held = None if self.fresh is None else self.calls.kept((pair.left, pair.right), self.fresh)
-        except (Stuck, OutOfDraws):
-            return None
+        except OutOfDraws:
+            return self._undecided("the time was over before it was checked that calls do not depend on each other")
+        except Stuck as problem:
+            return self._undecided(f"{problem}, so that it was not checked that calls do not depend on each other")
         if held is None:
             return None
         text = f"on {held} a call gives another output after other calls than in a fresh process, from the same generator"

@@ -188,8 +188,8 @@ class OutputEvent(ABC):
 
     @property
     @abstractmethod
-    def expression(self) -> Expression:
-        """The event as data."""
+    def expression(self) -> Expression | None:
+        """The event as data; None where there is no expression for it."""
 
     @property
     @abstractmethod
@@ -322,8 +322,9 @@ class Both(OutputEvent):
         return self.first.holds(outcomes) & self.second.holds(outcomes)
 
     @property
-    def expression(self) -> Expression:
-        return Expression((("and", (self.first.expression.data, self.second.expression.data)),))
+    def expression(self) -> Expression | None:
+        parts = self.first.expression, self.second.expression
+        return None if None in parts else Expression((("and", tuple(part.data for part in parts if part is not None)),))
 
     @property
     def complexity(self) -> int:

@@ -326,6 +326,35 @@ def interval(hits: int, size: int, confidence: float = CONFIDENCE) -> tuple[floa
     return low, high
 
 
+def anytime_interval(hits: int, size: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """The interval for hits out of size that holds at every stopping time, whatever rule the draws were ended by.
+
+    It consists of all p with B(hits + 1, misses + 1) < (1 / alpha) p^hits (1 - p)^misses: under p the ratio of the two sides
+    without alpha is a martingale with mean 1 (a uniform mixture of likelihood ratios), so that it ever exceeds 1 / alpha with
+    probability at most alpha (Ville 1939).
+
+    >>> [round(end, 4) for end in anytime_interval(0, 1000, 0.95)]
+    [0.0, 0.0099]
+    """
+    from scipy.special import betaln
+
+    if not size:
+        return 0.0, 1.0
+    most = float(betaln(hits + 1, size - hits + 1)) + math.log(1 - confidence)
+
+    def inside(p: float) -> bool:
+        return (hits * math.log(p) if hits else 0.0) + ((size - hits) * math.log1p(-p) if size > hits else 0.0) > most
+
+    def end(outer: float) -> float:
+        inner = hits / size
+        for _ in range(60):
+            middle = (outer + inner) / 2
+            outer, inner = (outer, middle) if 0 < middle < 1 and inside(middle) else (middle, inner)
+        return outer
+
+    return (0.0 if hits == 0 else end(0.0)), (1.0 if hits == size else end(1.0))
+
+
 def bracket(ends: tuple[float, float]) -> Bracket:
     """An interval of probabilities as a bracket, rounded outwards to six digits."""
     low, high = math.floor(ends[0] * 1e6) / 1e6, math.ceil(ends[1] * 1e6) / 1e6

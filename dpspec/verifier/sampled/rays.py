@@ -27,7 +27,7 @@ from dpspec.blocks.parts import Trials
 from dpspec.blocks.space import Dataset
 from dpspec.blocks.tried import Ray
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.expression import Raised, Shape, outcome_atom, written
+from dpspec.verifier.expression import Atom, Raised, Shape, outcome_atom, written
 from dpspec.verifier.sampled.calls import Calls, ChosenPair, Endless, Stuck, pairs
 
 _CALLS = 5
@@ -47,8 +47,10 @@ class _TooFar(Exception):
     """A call on a dataset of a ray was cut at its time limit. The ray is left: how long calls take depends on the machine."""
 
 
-def _outputs(calls: Calls, dataset: Dataset, count: int, *, overflow: Literal["ignore", "raise"] = "ignore") -> list[Any]:
-    """The outputs of some calls on a dataset of a ray.
+def _outputs(
+    calls: Calls, dataset: Dataset, count: int, *, overflow: Literal["ignore", "raise"] = "ignore"
+) -> list[tuple[Atom, str | None]]:
+    """The outputs of some calls on a dataset of a ray, each with how the call fails as computers do.
 
     Raises:
         _TooFar: as soon as one of them is cut.
@@ -56,7 +58,9 @@ def _outputs(calls: Calls, dataset: Dataset, count: int, *, overflow: Literal["i
     rng = np.random.Generator(calls.generator(dataset, "ray"))
     outputs: list[Any] = []
     for _ in range(count):
-        outputs += calls.outputs(dataset, rng, 1, overflow=overflow)
+        outputs += calls.outputs(
+            dataset, rng, 1, observe=lambda output: (outcome_atom(output), _failure(output)), overflow=overflow
+        )
         if isinstance(outputs[-1], Endless):
             raise _TooFar
     return outputs
@@ -80,12 +84,12 @@ class _Seen:
     @classmethod
     def on(cls, calls: Calls, dataset: Dataset) -> _Seen:
         outputs = _outputs(calls, dataset, _CALLS)
-        atoms = [outcome_atom(output) for output in outputs]
+        atoms = [found for found, _ in outputs]
         kinds = frozenset(shape for shape, _ in atoms)
         columns = [] if len(kinds) > 1 else list(zip(*(numbers[:_NUMBERS] for _, numbers in atoms), strict=False))
         middle = tuple(float(statistics.median(column)) for column in columns)
         spread = tuple(float(max(column)) - float(min(column)) for column in columns)
-        return cls(kinds, middle, spread, next((text for output in outputs if (text := _failure(output)) is not None), None))
+        return cls(kinds, middle, spread, next((text for _, text in outputs if text is not None), None))
 
     def step(self, other: _Seen) -> tuple[float, ...] | None:
         """By how much the numbers grow; None where the outputs are of other kinds."""
@@ -108,7 +112,7 @@ def _has_no_number(shape: Shape) -> bool:
 
 def _overflows(calls: Calls, dataset: Dataset) -> str | None:
     """Which array of doubles overflows in a call; numpy says of numbers alone only that one does, which may be an integer."""
-    shape, _ = outcome_atom(_outputs(calls, dataset, 1, overflow="raise")[0])
+    (((shape, _), _),) = _outputs(calls, dataset, 1, overflow="raise")
     told = str(shape[2]) if shape[:2] == ("raises", "FloatingPointError") else ""
     return told if told.startswith("overflow") and "scalar" not in told else None
 

@@ -396,6 +396,10 @@ class Account:
         log_share: ln of its part of the common wealth.
         left, right: draws from x and x' that have been seen.
         both_ways: whether the event may be more probable under x'.
+        found: the event that it bets on.
+        fixed: whether it stays with that event.
+        spent: the draws that it has bet on.
+        evidence: the counts of every event in the draws that were bet on it, all of them made after it was chosen.
     """
 
     pair: ChosenPair
@@ -410,6 +414,7 @@ class Account:
     stakes: list[float] = attrs.field(factory=lambda: [-math.log(len(SHARES))] * len(SHARES))
     spent: int = 0
     rounds: int = 0
+    evidence: dict[OutputEvent, EventCounts] = attrs.field(factory=dict)
     _searched: int = 0
 
     @property
@@ -458,12 +463,13 @@ class Account:
         fresh = calls.draw(self.pair.left, stage, heads), calls.draw(self.pair.right, stage, count - heads)
         self.spent += count
         if self.found is not None:
-            hits = self.found.event.count(fresh[0]), self.found.event.count(fresh[1])
-            sides = [(hit, len(drawn), of) for hit, drawn, of in zip(hits, fresh, (heads, count - heads), strict=True)]
-            cells = against(*sides[::-1]) if self.found.turned else against(*sides)
+            counts = EventCounts.of(self.found.event, fresh, (heads, count - heads))
+            self.evidence[self.found.event] = self.evidence.get(self.found.event, EventCounts()) + counts
+            cells = against(counts.right, counts.left) if self.found.turned else against(counts.left, counts.right)
             self.stakes = [
                 stake if bet is None else stake + bet.log_wealth(cells) for stake, bet in zip(self.stakes, bets, strict=True)
             ]
+            hits = counts.left[0], counts.right[0]
             self.found = self.found.extended(hits, (len(fresh[0]), len(fresh[1])), self.null)
         self.left, self.right = _latest(self.left + fresh[0]), _latest(self.right + fresh[1])
 
@@ -478,6 +484,34 @@ class Account:
 
 SideCounts = tuple[int, int, int]
 """Of one side of a round: how often the event happened, in how many outputs, of how many calls; the other calls were cut."""
+
+
+@attrs.frozen
+class EventCounts:
+    """What draws show of an event: the counts on x and on x'. They count for nothing if the draws suggested the event.
+
+    >>> EventCounts((3, 10, 10), (1, 8, 9)) + EventCounts((0, 1, 1), (1, 1, 1))
+    EventCounts(left=(3, 11, 11), right=(2, 9, 10))
+    """
+
+    left: SideCounts = (0, 0, 0)
+    right: SideCounts = (0, 0, 0)
+
+    def __add__(self, other: EventCounts) -> EventCounts:
+        left, right = (
+            (mine[0] + its[0], mine[1] + its[1], mine[2] + its[2])
+            for mine, its in ((self.left, other.left), (self.right, other.right))
+        )
+        return EventCounts(left, right)
+
+    @classmethod
+    def of(cls, event: OutputEvent, drawn: tuple[Outcomes, Outcomes], calls: tuple[int, int]) -> EventCounts:
+        """The counts of an event in some draws, of so many calls."""
+        left, right = (
+            (event.count(outcomes) if len(outcomes) else 0, len(outcomes), made)
+            for outcomes, made in zip(drawn, calls, strict=True)
+        )
+        return cls(left, right)
 
 
 def against(likelier: SideCounts, other: SideCounts) -> tuple[int, int, int, int]:

@@ -15,13 +15,14 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction as Rational
 from functools import lru_cache
 from typing import Any
 
 import attrs
 import numpy as np
+from flint import ctx
 
 from dpspec.base.errors import DpspecError, count
 from dpspec.base.exact import INFINITY, Bracket, Number, number
@@ -48,13 +49,14 @@ from dpspec.verifier.sampled.null import (
     CONFIDENCE,
     PRECISION,
     Null,
+    anytime_interval,
     bounds_refute,
     bracket,
     draws_for,
     interval,
     least_bound,
 )
-from dpspec.verifier.sampled.search import Account, FoundEvent, simplest, weight
+from dpspec.verifier.sampled.search import Account, EventCounts, FoundEvent, simplest, weight
 from dpspec.verifier.verdict import Event, Outcome, UniverseResult, Verdict, Witness
 
 QUANTILES = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
@@ -332,27 +334,61 @@ class Shrinker:
         return fresh if self._won(fresh, 6 * account.spent + 8_000) else account
 
 
+class EvidenceError(DpspecError):
+    """The event of a refutation satisfies the claim on fresh draws: a mistake in dpspec. No verdict is given."""
+
+    code = "evidence"
+    exit_code = 4
+
+
+LEVELS = (CONFIDENCE, 0.99, 0.95)
+"""The levels at which intervals are shown: the first one at which the event violates the claim."""
+SURE = 1 - 1e-9
+"""The level at which fresh draws contradict a refutation."""
+_AGAIN = 4
+"""So many times as many fresh draws are made while the event does not show the violation yet."""
+
+
 def witness(account: Account, calls: Calls, log_error: float) -> Witness:
-    """The witness of an account that refuted the claim, with both probabilities on draws kept for that."""
+    """The witness of an account that refuted the claim.
+
+    Both probabilities of its event are estimated on fresh draws. Where these are too few, because time or draws are over, the
+    draws of the bet count too: they were made after the event was chosen.
+
+    Raises:
+        EvidenceError: the event certainly satisfies the claim on the fresh draws.
+    """
     pair, found = account.pair, account.found
     if found is None:
         raise ValueError("an account that refuted has an event")
     size = max(min(_FEW, calls.left // 2), min(account.spent // 2, _MANY, calls.left // 2))
-    event, turned = _readable(found)
-    hits, cut, size = _reported(event, pair, calls, size)
-    ends = [interval_of(hit, unknown, size) for hit, unknown in zip(hits, cut, strict=True)]
-    large, small = (ends[1], ends[0]) if turned else (ends[0], ends[1])
-    shown = least_bound(account.null.divergence, large[0], small[1]) if large[0] > small[1] else 0.0
+    shown, readable = _Shown(account.null, pair), _readable(found)
+    fresh = {found.event: EventCounts(), readable.event: EventCounts()}
+    best: _ShownEvent | None = None
+    with contextlib.suppress(OutOfDraws, Stuck):
+        for counted in _counted([*fresh], pair, calls, size):
+            fresh = counted
+            made = fresh[found.event].left[2]
+            if made >= size:
+                first = shown.fresh(readable, fresh[readable.event]) if made == size else None
+                best = first or shown.pooled(account.evidence, found, fresh[found.event])
+            if best is not None:
+                break
+    held = account.evidence, found, fresh[found.event]
+    if shown.is_contradicted(found, fresh[found.event]):
+        drawn = count(fresh[found.event].left[2], "fresh draw")
+        rule = f"satisfies the claim in {drawn} on each dataset, although bets on it refuted the claim"
+        raise EvidenceError(
+            "event", rule, "report it: this is a mistake in dpspec, and the claim is not decided", value=found.event
+        )
+    best = best or shown.pooled(*held) or shown.widest(*held)
+    proved = shown.least(best)
     allowed = Bracket.around(pair.bound).upper
-    lower = INFINITY if math.isinf(shown) else max(allowed, number(float(f"{shown:.6g}")))
-    limit = float(allowed)
+    lower = INFINITY if math.isinf(proved) else max(allowed, number(float(f"{proved:.6g}")))
     distance = float(pair.distance)
-    ratio = shown / distance if distance else math.inf
-    note = (
-        f"both intervals at {CONFIDENCE:.1%} from {count(size, 'fresh draw')} a side: "
-        f"at least {ratio:.4g} per unit distance where {float(pair.budget):.4g} is allowed; "
-        f"refuted at error {math.exp(log_error):.0e} with {count(account.spent, 'draw')}"
-    )
+    ratio = proved / distance if distance else math.inf
+    loss = f": at least {ratio:.4g} per unit distance where {float(pair.budget):.4g} is allowed" if best.proves else ""
+    bets = f"probability of a wrong verdict at most {math.exp(log_error):.0e} ({count(account.spent, 'run')})"
     return Witness(
         universe=pair.universe,
         left=pair.left,
@@ -360,24 +396,112 @@ def witness(account: Account, calls: Calls, log_error: float) -> Witness:
         distance=pair.distance,
         divergence=Bracket(lower=lower, upper=INFINITY),
         bound=pair.budget,
-        event=Event(
-            text=str(event), left=bracket(ends[0]), right=bracket(ends[1]), expression=event.expression, proves=shown > limit
-        ),
-        note=note,
+        event=Event(text=str(best.event), left=best.left, right=best.right, expression=best.event.expression, proves=best.proves),
+        note=f"both intervals at {best.source}{loss}; {bets}",
     )
 
 
-def _reported(event: SampledEvent, pair: ChosenPair, calls: Calls, size: int) -> tuple[list[int], list[int], int]:
-    """How often the event happens in fresh draws on both sides, how many of these were cut, and how many there are on each side:
-    as many as there is time for."""
-    hits, cut, drawn = [0, 0], [0, 0], 0
-    with contextlib.suppress(OutOfDraws, Stuck):
-        while drawn < size:
-            step = min(_STEP, size - drawn)
-            found = [calls.draw(dataset, f"report-{drawn}", step) for dataset in (pair.left, pair.right)]
-            hits = [a + event.count(outcomes) for a, outcomes in zip(hits, found, strict=True)]
-            cut, drawn = [a + step - len(outcomes) for a, outcomes in zip(cut, found, strict=True)], drawn + step
-    return hits, cut, drawn
+@attrs.frozen(kw_only=True)
+class _ShownEvent:
+    """An event with the intervals that are shown, whether these violate the claim, and where they come from."""
+
+    event: SampledEvent
+    turned: bool
+    left: Bracket
+    right: Bracket
+    proves: bool
+    source: str
+
+
+@attrs.frozen
+class _Shown:
+    """Decides which event of an account is shown, and with which intervals.
+
+    Args:
+        null: what the claim allows.
+        pair: x and x'.
+    """
+
+    null: Null
+    pair: ChosenPair
+
+    def fresh(self, found: FoundEvent, fresh: EventCounts) -> _ShownEvent | None:
+        """The event with intervals from fresh draws, their number fixed before; None where they do not violate the claim."""
+        text = f"{CONFIDENCE:.1%} from {count(fresh.left[2], 'fresh draw')} a side"
+        shown = self._shown(found, fresh, interval, text)
+        return shown if shown.proves else None
+
+    def pooled(self, evidence: Mapping[SampledEvent, EventCounts], found: FoundEvent, fresh: EventCounts) -> _ShownEvent | None:
+        """The event of which the draws of the bet and the fresh ones together violate the claim; None where none does."""
+        held = self._held(evidence, found, fresh)
+        for level in LEVELS:
+            for one, counts in held:
+                shown = self._anytime(one, counts, level, len(held))
+                if shown.proves:
+                    return shown
+        return None
+
+    def widest(self, evidence: Mapping[SampledEvent, EventCounts], found: FoundEvent, fresh: EventCounts) -> _ShownEvent:
+        """The event of the last bets with what all draws say of it."""
+        held = self._held(evidence, found, fresh)
+        return self._anytime(*held[0], CONFIDENCE, len(held))
+
+    def least(self, shown: _ShownEvent) -> float:
+        """The least bound on the divergence that allows what is shown."""
+        large, small = (shown.right, shown.left) if shown.turned else (shown.left, shown.right)
+        return least_bound(self.null.divergence, float(large.lower), float(small.upper)) if shown.proves else 0.0
+
+    def is_contradicted(self, found: FoundEvent, fresh: EventCounts) -> bool:
+        """Whether the fresh draws certainly satisfy the claim, in the direction in which the bets refuted it."""
+        ends = [interval_of(hits, made - ended, made, SURE) for hits, ended, made in (fresh.left, fresh.right)]
+        large, small = (ends[1], ends[0]) if found.turned else (ends[0], ends[1])
+        return bool(self.null.ball(small[0]) >= large[1])
+
+    def _held(
+        self, evidence: Mapping[SampledEvent, EventCounts], found: FoundEvent, fresh: EventCounts
+    ) -> list[tuple[FoundEvent, EventCounts]]:
+        """The events that were bet on with their counts, the last one first."""
+        others = [(attrs.evolve(found, event=event), counts) for event, counts in evidence.items() if event != found.event]
+        return [(found, evidence.get(found.event, EventCounts()) + fresh), *others]
+
+    def _anytime(self, found: FoundEvent, counts: EventCounts, level: float, events: int) -> _ShownEvent:
+        draws = f"{counts.left[2]:,} and {counts.right[2]:,} draws"
+        text = f"{level:.1%}, valid whenever draws end, from {draws} of bets and after them"
+        each = 1 - (1 - level) / events
+        best = [
+            self._shown(attrs.evolve(found, turned=turned), counts, lambda hits, size: anytime_interval(hits, size, each), text)
+            for turned in ((False, True) if self.null.divergence.is_symmetric else (found.turned,))
+        ]
+        return next((shown for shown in best if shown.proves), best[int(found.turned) if len(best) > 1 else 0])
+
+    def _shown(
+        self, found: FoundEvent, counts: EventCounts, ends_of: Callable[[int, int], tuple[float, float]], source: str
+    ) -> _ShownEvent:
+        ends = [
+            (ends_of(hits, made)[0], ends_of(hits + made - ended, made)[1]) if made else (0.0, 1.0)
+            for hits, ended, made in (counts.left, counts.right)
+        ]
+        left, right = map(bracket, ends)
+        large, small = (right, left) if found.turned else (left, right)
+        with ctx.workprec(PRECISION):
+            allowed = self.null.divergence.largest_probability(small.upper.enclose(PRECISION).upper(), self.null.bound)
+            proves = bool(large.lower.enclose(PRECISION) > allowed)
+        return _ShownEvent(event=found.event, turned=found.turned, left=left, right=right, proves=proves, source=source)
+
+
+def _counted(
+    events: Sequence[SampledEvent], pair: ChosenPair, calls: Calls, size: int
+) -> Iterator[dict[SampledEvent, EventCounts]]:
+    """The counts of events in more and more fresh draws on both datasets: `size` of each, and then up to a few times as many."""
+    counts, drawn = dict.fromkeys(events, EventCounts()), 0
+    while drawn < _AGAIN * size:
+        step = min(_STEP, size - drawn) if drawn < size else min(size, calls.left // 2)
+        if step <= 0:
+            return
+        made = calls.draw(pair.left, f"report-{drawn}", step), calls.draw(pair.right, f"report-{drawn}", step)
+        counts = {event: counted + EventCounts.of(event, made, (step, step)) for event, counted in counts.items()}
+        drawn += step
+        yield counts
 
 
 def interval_of(hits: int, unknown: int, size: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
@@ -426,12 +550,12 @@ def event_counts(
     return left, right
 
 
-def _readable(found: FoundEvent) -> tuple[SampledEvent, bool]:
+def _readable(found: FoundEvent) -> FoundEvent:
     """The event, or its complement where both probabilities are large: what is allowed of the one is allowed of the other."""
     other = found.event.complement() if isinstance(found.event, Ranges) else None
     if other is None or min(found.alternative) < 0.5:
-        return found.event, found.turned
-    return other, not found.turned
+        return found
+    return attrs.evolve(found, event=other, turned=not found.turned)
 
 
 # --- what would have been found --------------------------------------------------------------------

@@ -263,6 +263,11 @@ def _turned(case: Moves) -> Moves:
     })  # fmt: skip
 
 
+def _ways(case: Moves) -> tuple[Moves, ...]:
+    """The case, and after and before where that is not its mirror image."""
+    return (case, _turned(case)) if _pairs(case) else (case,)
+
+
 def _largest_ratio(text: str) -> ExactValue:
     """The largest log-ratio of two laws on finitely many outcomes."""
     pair = finite_pair(text) or ()
@@ -293,8 +298,25 @@ def _concentrated(case: Moves) -> ExactValue:
 LOSSES: dict[str, Callable[[Moves], ExactValue]] = {"mult": _pure, "d-nor": _concentrated}
 """What adds up over independent answers."""
 
+Quantity = ExactValue | Callable[[], arb]
+"""A number: exactly, or enclosed at the working precision."""
+
 Shown = Callable[[Moves, Fraction, ExactValue], bool]
 """Whether a number of times d_Pr of a case is seen to be at most a bound."""
+
+
+def is_below(value: Quantity, bound: ExactValue) -> bool:
+    """Whether a number is at most a bound."""
+    if isinstance(value, ExactValue):
+        return at_most(value, bound)
+    return bound.infinite or _decided(lambda: value() < bound.ball(), lambda: value() > bound.ball())
+
+
+def is_above(value: Quantity, bound: ExactValue) -> bool:
+    """Whether a number is at least a bound."""
+    if isinstance(value, ExactValue):
+        return at_most(bound, value)
+    return not bound.infinite and _decided(lambda: value() > bound.ball(), lambda: value() < bound.ball())
 
 
 def divergence_below(chosen: JsonTable, rate: Fraction) -> Shown:
@@ -308,7 +330,7 @@ def divergence_below(chosen: JsonTable, rate: Fraction) -> Shown:
     if kind == "renyi":
         order = fraction(chosen["order"])
         return lambda case, times, bound: (
-            _once(times) and _renyi(case, order, bound) and (not _pairs(case) or _renyi(_turned(case), order, bound))
+            _once(times) and all(is_below(_renyi(way, order), bound) for way in _ways(case))
         )
     if kind == "total-variation":
         return lambda case, times, bound: _excess_below(case, ExactValue(), linear([(1 / times, bound)]), rate)
@@ -340,23 +362,20 @@ def _d_nor(case: Moves, times: Fraction, bound: ExactValue) -> bool:
 def _mult_of_sample(rate: Fraction) -> Shown:
     """ln(1 + q (e^L - 1)) (Balle, Barthe and Gaboardi 2018, Theorem 9)."""
 
-    def shown(case: Moves, times: Fraction, bound: ExactValue) -> bool:
-        loss = _pure(case)
-        ratio = exponential(loss)
-        if ratio is not None:
-            return at_most(linear([(times, read(f"ln({1 + rate * (ratio - 1)})"))]), bound)
-        if loss.infinite:
-            return False
-
-        def sampled() -> arb:
-            return rational(times) * (1 + rational(rate) * (loss.ball().exp() - 1)).log()
-
-        return _decided(lambda: sampled() < bound.ball(), lambda: sampled() > bound.ball())
-
-    return shown
+    return lambda case, times, bound: is_below(_sampled_loss(_pure(case), times, rate), bound)
 
 
-def _renyi(case: Moves, order: Fraction, bound: ExactValue) -> bool:
+def _sampled_loss(loss: ExactValue, times: Fraction, rate: Fraction) -> Quantity:
+    """A number of times ln(1 + q (e^L - 1))."""
+    if loss.infinite:
+        return loss
+    ratio = exponential(loss)
+    if ratio is not None:
+        return linear([(times, read(f"ln({1 + rate * (ratio - 1)})"))])
+    return lambda: rational(times) * (1 + rational(rate) * (loss.ball().exp() - 1)).log()
+
+
+def _renyi(case: Moves, order: Fraction) -> Quantity:
     """The sum over the answers (van Erven and Harremoes 2014, Theorem 28): order times rho for Gaussians, and for P, Q of decay u
     a shift of c apart, with a the order, the logarithm of the sum of P^a Q^(1-a) over a - 1, where for Laplace noise it is
     a/(2a-1) e^((a-1) u c) + (a-1)/(2a-1) e^(-a u c) (Mironov 2017, Proposition 6), for geometric noise a sum of c + 1 terms.
@@ -367,12 +386,12 @@ def _renyi(case: Moves, order: Fraction, bound: ExactValue) -> bool:
     exact = linear([(order, _concentrated(gaussian))])
     sums = [(_moment(pair, order), times) for pair, times in _pairs(finite)]
     if any(moment is None for moment, _ in sums):
-        return bound.infinite
+        return ExactValue(infinite=True)
     known = [(moment, times) for moment, times in sums if isinstance(moment, Fraction)]
     exact = linear([(Fraction(1), exact), *((times / (order - 1), read(f"ln({m})")) for m, times in known)])
     rest = [(moment, times) for moment, times in sums if callable(moment)]
     if not others and not rest:
-        return at_most(exact, bound)
+        return exact
     if any(isinstance(law, list) or law["family"] not in ("LaplaceLaw", "TwoSidedGeometricLaw") for law, _, _ in others):
         raise UnknownFormula("the Renyi divergence of some noise is not known here")
     a = rational(order)
@@ -391,7 +410,7 @@ def _renyi(case: Moves, order: Fraction, bound: ExactValue) -> bool:
         inner = sum((times * moment().log() for moment, times in rest), inner)
         return exact.ball() + inner / (a - 1)
 
-    return _decided(lambda: every() < bound.ball(), lambda: every() > bound.ball())
+    return every
 
 
 def _moment(pair: FinitePair, order: Fraction) -> Fraction | Callable[[], arb] | None:
@@ -511,19 +530,30 @@ def _excess_below(case: Moves, loss: ExactValue, delta: ExactValue, rate: Fracti
     if not case or loss.infinite or (delta == ExactValue() and at_most(_pure(case), loss) and rate == 1):
         return True
     if rate == 1 and len(_pairs(case)) == len(case):
-        return all(_of_outcomes(way, loss, delta) for way in (case, _turned(case)))
-    if (
-        rate == 1
-        and case.total() == 1
-        and "LaplaceLaw" in next(iter(case))[0]
-        and delta.plain < 1
-        and not (delta.logs or delta.root)
-    ):
-        least = linear([(Fraction(1), _pure(case)), (Fraction(-2), read(f"ln({1 / (1 - delta.plain)})"))])
-        return at_most(least, loss)  # 1 - e^((loss - pure)/2) is at most delta from here on
+        return all(is_below(_of_outcomes(way, loss), delta) for way in (case, _turned(case)))
+    least = _least_loss_of_laplace(case, delta) if rate == 1 else None
+    if least is not None:
+        return at_most(least, loss)
     exact = _exact_excess(case, loss) if rate == 1 else None
     if exact is not None:
         return at_most(ExactValue(max(exact, Fraction(0))), delta)
+    forward, backward = _sampled_excess(case, loss, rate)
+    return _decided(
+        lambda: forward() < delta.ball() and (rate == 1 or backward() < delta.ball()),
+        lambda: forward() > delta.ball() or (rate < 1 and backward() > delta.ball()),
+    )
+
+
+def _least_loss_of_laplace(case: Moves, delta: ExactValue) -> ExactValue | None:
+    """The least loss at which the excess of one Laplace answer, 1 - e^((loss - pure)/2), is at most delta."""
+    rational_delta = delta.plain < 1 and not (delta.logs or delta.root or delta.infinite)
+    if case.total() != 1 or "LaplaceLaw" not in next(iter(case))[0] or not rational_delta:
+        return None
+    return linear([(Fraction(1), _pure(case)), (Fraction(-2), read(f"ln({1 / (1 - delta.plain)})"))])
+
+
+def _sampled_excess(case: Moves, loss: ExactValue, rate: Fraction) -> tuple[Callable[[], arb], Callable[[], arb]]:
+    """The excess of the mixture over what is released without the record, and the other way round."""
     excess = _excess(case)
 
     def forward() -> arb:
@@ -535,14 +565,11 @@ def _excess_below(case: Moves, loss: ExactValue, delta: ExactValue, rate: Fracti
             return left * excess((loss.ball().exp() * rational(rate) / left).log())
         return arb(0) if left < 0 or rate == 1 else left.abs_upper()
 
-    return _decided(
-        lambda: forward() < delta.ball() and (rate == 1 or backward() < delta.ball()),
-        lambda: forward() > delta.ball() or (rate < 1 and backward() > delta.ball()),
-    )
+    return forward, backward
 
 
-def _of_outcomes(case: Moves, loss: ExactValue, delta: ExactValue) -> bool:
-    """Whether the sum of what P exceeds e^loss Q by is at most delta, over the outcomes of all answers together."""
+def _of_outcomes(case: Moves, loss: ExactValue) -> Quantity:
+    """The sum of what P exceeds e^loss Q by, over the outcomes of all answers together."""
     pairs = [pair for pair, times in _pairs(case) for _ in range(times)]
     if math.prod(map(len, pairs)) > MOST_OUTCOMES:
         raise UnknownFormula("answers with too many outcomes together")
@@ -553,7 +580,7 @@ def _of_outcomes(case: Moves, loss: ExactValue, delta: ExactValue) -> bool:
         for rows in itertools.product(*exact):
             p, q = (math.prod((row[side] or Fraction(0) for row in rows), start=Fraction(1)) for side in (0, 1))
             found += max(p - factor * q, Fraction(0))
-        return at_most(ExactValue(found), delta)
+        return ExactValue(found)
 
     def excess() -> arb:
         balls = [[(p.ball(), q.ball()) for p, q in pair] for pair in pairs]
@@ -563,7 +590,7 @@ def _of_outcomes(case: Moves, loss: ExactValue, delta: ExactValue) -> bool:
         )  # fmt: skip
         return sum((gain.nonnegative_part() for gain in gains), arb(0))
 
-    return _decided(lambda: excess() < delta.ball(), lambda: excess() > delta.ball())
+    return excess
 
 
 def _excess(case: Moves) -> Callable[[arb], arb]:
@@ -651,3 +678,84 @@ def _exact_excess(case: Moves, loss: ExactValue) -> Fraction | None:
 def _below(value: arb) -> arb:
     """The standard normal distribution function."""
     return (-value / arb(2).sqrt()).erfc() / 2
+
+
+# --- from below -------------------------------------------------------------------------------------
+
+
+def divergence_above(chosen: JsonTable, rate: Fraction, case: Moves, bound: ExactValue) -> bool:
+    """Whether d_Pr of a case, in one of both orders, is seen to be at least a bound."""
+    kind = chosen["type"]
+    if bound == ExactValue():
+        return True
+    if rate < 1 and kind not in ("mult", "mult-delta"):
+        raise UnknownFormula(f"{kind} of a sample is not known here")
+    if kind == "mult":
+        return any(is_above(loss, bound) for loss in _losses(case, rate))
+    if kind == "d-nor":
+        return _d_nor_above(case, bound)
+    if kind == "renyi":
+        return any(is_above(_renyi(way, fraction(chosen["order"])), bound) for way in _ways(case))
+    if kind == "total-variation":
+        return _excess_above(case, ExactValue(), bound, rate)
+    if kind == "hockey-stick":
+        return _excess_above(case, read(chosen["epsilon"]), bound, rate)
+    if kind == "mult-delta":
+        delta = ExactValue(fraction(chosen["delta"]))
+        if bound.infinite:
+            raise UnknownFormula("an infinite loss under a delta is not known here")
+        if delta == ExactValue():
+            return any(is_above(loss, bound) for loss in _losses(case, rate))
+        least = _least_loss_of_laplace(case, delta) if rate == 1 else None
+        # the excess falls strictly as the loss grows until it is 0: below this loss it is above delta
+        return at_most(bound, least) if least is not None else _excess_above(case, bound, delta, rate)
+    raise UnknownFormula(f"the output divergence {kind} is not known here")
+
+
+def _losses(case: Moves, rate: Fraction) -> list[Quantity]:
+    """The largest log-likelihood ratio; of finitely many outcomes without an exact form the ratio of each."""
+    try:
+        loss = _pure(case)
+    except UnknownFormula:
+        if rate < 1 or len(case) != 1 or case.total() != 1 or not _pairs(case):
+            raise
+        ((pair, _),) = _pairs(case)
+        return [loss for p, q in pair for loss in (_log_ratio(p, q), _log_ratio(q, p))]
+    return [loss if rate == 1 else _sampled_loss(loss, Fraction(1), rate)]
+
+
+def _log_ratio(p: ExponentialQuotient, q: ExponentialQuotient) -> Quantity:
+    return lambda: (p.ball() / q.ball()).log()
+
+
+def _d_nor_above(case: Moves, bound: ExactValue) -> bool:
+    """Whether sup_a D_a / a is at least bound^2; for two laws on finitely many outcomes it is KL(P || Q) at least (a to 1)."""
+    pairs = _pairs(case)
+    if not pairs or len(pairs) != len(case):
+        return at_most(bound, attrs.evolve(_concentrated(case), root=True))
+    rho = bound.under() if bound.root else product(bound, bound)
+    if rho is None:
+        raise UnknownFormula("the square of the bound has no exact form here")
+    for way in (case, _turned(case)):
+        rows = [(p, times, p.over(q).logarithm()) for pair, times in _pairs(way) for p, q in pair if NEVER not in (p, q)]
+        if any(p != NEVER and q == NEVER for pair, _ in _pairs(way) for p, q in pair):
+            return True
+        if all(p.fraction is not None for p, _, _ in rows):
+            if at_most(rho, linear([((p.fraction or Fraction(0)) * times, loss) for p, times, loss in rows])):
+                return True
+        elif is_above(lambda rows=rows: sum((times * p.ball() * loss.ball() for p, times, loss in rows), arb(0)), rho):  # type: ignore[misc]
+            return True
+    return not all(_curve_below(_pairs(way), rho) for way in (case, _turned(case)))
+
+
+def _excess_above(case: Moves, loss: ExactValue, delta: ExactValue, rate: Fraction) -> bool:
+    """Whether P(S) - e^loss Q(S) is at least delta for some S, in one of both orders."""
+    if not case:
+        return delta == ExactValue()
+    if rate == 1 and len(_pairs(case)) == len(case):
+        return any(is_above(_of_outcomes(way, loss), delta) for way in (case, _turned(case)))
+    exact = _exact_excess(case, loss) if rate == 1 else None
+    if exact is not None:
+        return at_most(delta, ExactValue(max(exact, Fraction(0))))
+    forward, backward = _sampled_excess(case, loss, rate)
+    return is_above(forward, delta) or (rate < 1 and is_above(backward, delta))

@@ -21,10 +21,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import attrs
 
-from dpspec.base.errors import DerivationFileError
+from dpspec.base.errors import DerivationFileError, DpspecError
 from dpspec.checker.check import CheckedStep, blocks_of, read_json, typed
 from dpspec.checker.noise import (
     LOSSES,
@@ -41,6 +42,20 @@ from dpspec.checker.noise import (
 )
 from dpspec.checker.numbers import ExactValue, JsonTable, Rejected, UnknownFormula, at_most, fraction, linear, need, product, read
 from dpspec.checker.pairs import METRICS
+from dpspec.checker.stated import (
+    EXIT_CODES,
+    SpecificationFile,
+    StatedVerdict,
+    believed,
+    check_constant,
+    check_order,
+    check_pair,
+    check_scope,
+    check_words,
+    need_known,
+    unknown_keys,
+    worst_code,
+)
 from dpspec.checker.universes import (
     FewRecords,
     attribute_size,
@@ -77,11 +92,13 @@ class RecheckedProof:
 
     Args:
         name: the file and the obligation that it is about.
-        steps: each step, rechecked, not rechecked, or wrong.
+        steps: each step, and what the verdict states in addition to them: rechecked, not rechecked, or wrong.
+        believed: what the proof rests on and was not checked, one line each.
     """
 
     name: str
     steps: tuple[CheckedStep, ...]
+    believed: tuple[str, ...] = ()
 
     @property
     def accepted(self) -> bool:
@@ -99,19 +116,67 @@ def check_proofs(path: str | Path) -> tuple[RecheckedProof, ...]:
     data = read_json(path)
     if not isinstance(data, dict) or data.get("command") != "verify":
         raise DerivationFileError("command", "must be verify", "write the file with: dpspec verify FILES --format json")
-    found = [
-        RecheckedProof(name=f"{row['path']}: {one['name']}", steps=check_proof(one))
-        for row in typed(data, "files", list)
-        for one in row.get("obligations", ())
-        if (one.get("verdict") or {}).get("proof")
-    ]
+    files = [_table(row, "files") for row in typed(data, "files", list)]
+    found = [proof for row in files for proof in _proofs_of(row, Path(path).parent)]
     if not found:
         raise DerivationFileError("files", "hold no proof", "verify files whose claims are derived", value=str(path))
-    return tuple(found)
+    run = _attempt("exit code", lambda: _exit_code(data))
+    return tuple(attrs.evolve(proof, steps=(*proof.steps, run), believed=(*proof.believed, *unknown_keys("run", data))) for proof in found)
+
+
+def _table(row: Any, where: str) -> JsonTable:
+    if not isinstance(row, dict):
+        raise DerivationFileError(where, "must hold tables only")
+    return row
+
+
+def _exit_code(data: JsonTable) -> str:
+    """The exit code is that of the worst file, or 0 where what is left was accepted."""
+    codes = [EXIT_CODES[row["outcome"]] for row in data["files"]]
+    needed, given = worst_code(codes), data["exit_code"]
+    accepted = given == 0 and set(codes) <= {0, 3, 5, 6, 7}
+    need(type(given) is int and (given == needed or accepted), f"the exit code is {given}, and that of the files {needed}")
+    need(data["format"] == 1, "the format is not known here")
+    return f"exit code {given}"
+
+
+def _proofs_of(row: JsonTable, beside: Path) -> list[RecheckedProof]:
+    """The proofs of one file, each with what the file has to say of it."""
+    obligations = [_table(one, "obligations") for one in row.get("obligations") or ()]
+    proved = [one for one in obligations if _table(one.get("verdict") or {}, "verdict").get("proof")]
+    for one in proved:
+        for step in typed(one["verdict"], "proof", list):
+            typed(_table(step, "proof"), "step", str)
+    if not proved:
+        return []
+    others = [f"{one.get('name')}: {one.get('outcome')}" for one in obligations if one not in proved]
+    try:
+        file: SpecificationFile | UnknownFormula | Rejected = SpecificationFile.found(row.get("path"), beside)
+    except (UnknownFormula, Rejected) as problem:
+        file = problem
+
+    def of_file(check: Callable[[SpecificationFile], str]) -> str:
+        if isinstance(file, Exception):
+            raise file
+        return check(file)
+
+    whole = [
+        _attempt("file", lambda: of_file(lambda found: found.check_title(row))),
+        _attempt("outcome", lambda: of_file(lambda found: found.check_outcome(row))),
+    ]
+    found = []
+    for one in proved:
+        claim = _attempt(
+            "claim", lambda one=one: of_file(lambda file: file.check_claim(one, blocks_of(one["claim"], "claim")))  # type: ignore[misc]
+        )
+        lines = (*believed(one), *unknown_keys("file", row), *(f"without a proof, not checked: {other}" for other in others))
+        name = f"{row.get('path')}: {one.get('name')}"
+        found.append(RecheckedProof(name=name, steps=(*check_proof(one), *whole, claim), believed=lines))
+    return found
 
 
 def check_proof(obligation: JsonTable) -> tuple[CheckedStep, ...]:
-    """Check the steps of one proof, and that they show the claim.
+    """Check the steps of one proof, that they show the claim, and what the verdict states in addition.
 
     Args:
         obligation: an obligation of a file, as `dpspec verify --format json` writes it.
@@ -125,7 +190,16 @@ def check_proof(obligation: JsonTable) -> tuple[CheckedStep, ...]:
         return tuple(CheckedStep(rule=name, status=status, reason=reason) for name in names)
     steps = {row["step"]: row.get("data") for row in rows}
     proof = _Proven(claim=blocks_of(obligation["claim"], "claim"), steps=steps, outcome=str(obligation["verdict"].get("outcome")))
-    return tuple(_checked(name, proof) for name in [*names, *(["path"] if proof.lacks_path else []), "budget"])
+
+    def stated() -> StatedVerdict:
+        return StatedVerdict(claim=proof.claim, steps=steps, views=proof.views, rate=proof.rate, obligation=obligation)
+
+    further = {
+        "constant": lambda: check_constant(stated()), "pair": lambda: check_pair(stated()), "scope": lambda: check_scope(stated()),
+        "order": lambda: check_order(names), "words": lambda: check_words(rows),
+    }  # fmt: skip
+    checked = [_checked(name, proof) for name in [*names, *(["path"] if proof.lacks_path else []), "budget"]]
+    return (*checked, *(_attempt(name, check) for name, check in further.items()))
 
 
 def _of_another_kind(names: list[str]) -> tuple[str, str]:
@@ -138,16 +212,25 @@ def _of_another_kind(names: list[str]) -> tuple[str, str]:
 
 
 def _checked(name: str, proof: _Proven) -> CheckedStep:
-    check = _STEPS.get(name)
-    try:
-        if check is None:
+    def check() -> str:
+        if name not in _STEPS:
             raise UnknownFormula("the step is not known here")
-        return CheckedStep(rule=name, status=RECHECKED, reason=check(proof))
+        if name in proof.steps:
+            need_known(name, proof.steps[name])
+        return _STEPS[name](proof)
+
+    return _attempt(name, check)
+
+
+def _attempt(name: str, check: Callable[[], str]) -> CheckedStep:
+    """What becomes of a check."""
+    try:
+        return CheckedStep(rule=name, status=RECHECKED, reason=check())
     except Rejected as problem:
         return CheckedStep(rule=name, status=WRONG, reason=str(problem))
     except UnknownFormula as problem:
         return CheckedStep(rule=name, status=NOT_RECHECKED, reason=str(problem))
-    except _UNREADABLE as problem:
+    except (*_UNREADABLE, DpspecError) as problem:
         return CheckedStep(rule=name, status=NOT_RECHECKED, reason=f"cannot be read: {type(problem).__name__}: {problem}")
 
 
@@ -252,6 +335,7 @@ class _Proven:
         for view in self.sensitivity["views"]:
             if view["kind"] not in (*COUNTING, *BY_RECORD):
                 raise UnknownFormula(f"a view of kind {view['kind']} is not known here")
+            need(Fraction(view.get("noise", {}).get("center", 0)) == 0, "the noise of a view is not centered at 0")
             table = {"type": "marginal", **view["table"]}
             bare = view["kind"] in COUNTING and "contributions" not in view
             if view["fixed"] is False:

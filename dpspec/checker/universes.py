@@ -337,7 +337,7 @@ class FewRecords:
             named[name] |= _listed(known[name])
             outer = known[name].get("within")
             if outer is not None:
-                named[outer] |= {_parent(known[name], known[outer], category) for category in named[name]}
+                named[outer] |= {parent_of(known[name], known[outer], category) for category in named[name]}
         roots = [name for name in known if name in looked and known[name].get("within") is None]
         trees = []
         for root in roots:
@@ -426,7 +426,7 @@ def _listed(attribute: JsonTable) -> set[str]:
     return set(attribute.get("categories", ()))
 
 
-def _parent(attribute: JsonTable, outer: JsonTable, category: str) -> str:
+def parent_of(attribute: JsonTable, outer: JsonTable, category: str) -> str:
     """The category of the coarser attribute; without a list they are dealt out evenly and in order."""
     listed = attribute.get("categories")
     place = listed.index(category) if listed else int(category)
@@ -448,7 +448,7 @@ def _children(attribute: JsonTable, outer: JsonTable, category: str) -> int:
 def _leaves(name: str, above: Any, known: dict[str, JsonTable], named: dict[str, set[str]]) -> Iterator[Leaf]:
     """The ways to choose a category of an attribute, below one of the coarser attribute, and of those that lie in it."""
     attribute, outer = known[name], known[name].get("within")
-    inside: list[Any] = [c for c in sorted(named[name]) if outer is None or _parent(attribute, known[outer], c) == above]
+    inside: list[Any] = [c for c in sorted(named[name]) if outer is None or parent_of(attribute, known[outer], c) == above]
     others = _size(attribute) - len(named[name])
     if outer is not None and _size(attribute) <= _size(known[outer]):
         others = min(others, 1)
@@ -493,12 +493,22 @@ def counted_members(view: JsonTable, look: JsonTable, space: JsonTable) -> tuple
     return cells, min(most), min([*in_cell, *most])
 
 
+MOST_MEMBERS, MOST_PARTS = 200, 20_000
+"""No more members are counted, and no more ways to share them among cells are listed."""
+
+
 def shifts_of_members(how: str, cells: int | None, most: int, in_cell: int) -> set[tuple[int, ...]]:
     """The largest shifts of counts: a smaller one can be simulated from it, since the noise is log-concave."""
     places = 2 * most if cells is None else min(cells, 2 * most)
 
+    if most > MOST_MEMBERS:
+        raise UnknownFormula(f"households of {most} counted members have too many ways to change")
+
     def full(sign: int, into: int) -> list[tuple[int, ...]]:
-        return [tuple(sign * part for part in parts) for parts in _parts(min(most, in_cell * into), into, in_cell)]
+        found = list(itertools.islice(_parts(min(most, in_cell * into), into, in_cell), MOST_PARTS + 1))
+        if len(found) > MOST_PARTS:
+            raise UnknownFormula(f"households of {most} counted members have too many ways to change")
+        return [tuple(sign * part for part in parts) for parts in found]
 
     if how == "comes":
         return set(full(1, places))
@@ -552,10 +562,18 @@ def most_told_apart(hashes: list[list[int]], width: int, size: int) -> int:
     """How many of some hash functions, polynomials modulo 2^31 - 1 cut down to a width, tell two categories apart at most."""
     if size * len(hashes) > MOST_HASHED:
         raise UnknownFormula("too many categories to see how many hash functions tell two of them apart")
-    kinds = {
-        tuple(sum(c * v**power for power, c in enumerate(own)) % (2**31 - 1) % width for own in hashes) for v in range(size)
-    }  # fmt: skip
+    kinds = {_hashed(hashes, width, value) for value in range(size)}
     if len(kinds) ** 2 * len(hashes) > 16 * MOST_HASHED:
         raise UnknownFormula("too many kinds of categories to hold each against all others")
     pairs = itertools.combinations(kinds, 2)
     return max((sum(a != b for a, b in zip(*pair, strict=True)) for pair in pairs), default=0)
+
+
+def _hashed(hashes: list[list[int]], width: int, value: int) -> tuple[int, ...]:
+    return tuple(sum(c * value**power for power, c in enumerate(own)) % (2**31 - 1) % width for own in hashes)
+
+
+def hash_values(hashes: list[list[int]], width: int, space: JsonTable, name: str, category: str) -> tuple[int, ...]:
+    """The hash values of a category, by its number."""
+    listed = _attribute(space, name).get("categories")
+    return _hashed(hashes, width, listed.index(category) if listed else int(category))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -410,6 +411,7 @@ def proofs_data(path: str, found: Sequence[RecheckedProof]) -> dict[str, Any]:
         {
             "name": proof.name, "accepted": proof.accepted,
             "steps": [{"step": step.rule, "status": step.status, "reason": step.reason} for step in proof.steps],
+            "believed": list(proof.believed),
         }
         for proof in found
     ]  # fmt: skip
@@ -431,9 +433,22 @@ def proofs_text(path: str, found: Sequence[RecheckedProof]) -> str:
         head = Text.assemble((proof.name, "bold"), ": ", (word, style))
         lines.append(drawn(head, rows).rstrip() if shown else drawn(head).rstrip())
     good = sum(proof.accepted for proof in found)
-    return "\n".join(
-        [*lines, f"{path}: {good} of {count(len(found), 'proof')} rechecked, with the views of each mechanism as premises"]
-    )
+    return "\n".join([*lines, f"{path}: {good} of {count(len(found), 'proof')} rechecked", *_believed_lines(found)])
+
+
+MOST_BELIEVED = 20
+"""So many lines of what is believed are shown; --format json has all."""
+
+
+def _believed_lines(found: Sequence[RecheckedProof]) -> list[str]:
+    """What is believed: line by line for one proof, by kind for several."""
+    if len(found) == 1:
+        every = [f"  {line}" for line in found[0].believed]
+    else:
+        kinds = Counter(kind for proof in found for kind in dict.fromkeys(line.partition(":")[0] for line in proof.believed))
+        every = [f"  {kind} ({count(times, 'proof')})" for kind, times in kinds.items()]
+    more = [f"  and {len(every) - MOST_BELIEVED} more lines: --format json"] if len(every) > MOST_BELIEVED else []
+    return ["Believed, not checked:", *every[:MOST_BELIEVED], *more]
 
 
 # --- the order of many specifications -------------------------------------------------------------

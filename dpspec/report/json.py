@@ -90,6 +90,7 @@ def file_report(path: str, report: FileReport) -> JsonData:
         "outcome": report.word.word,
         "id": report.document.id,
         "title": report.document.title,
+        "sha256": report.document.sha256,
         "scope": report.scope,
         "obligations": [_obligation(obligation) for obligation in report.obligations],
     }

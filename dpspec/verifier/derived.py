@@ -186,7 +186,7 @@ class _Proof:
             lower = self.attaining.thinned(costs, PRECISIONS[0])
         if lower is None:
             return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=f"{NOTHING} was found")
-        return self._decided(self._told(family, costs, upper), upper, lower, written=written)
+        return self._decided(self._told(family, costs), upper, lower, written=written)
 
     def bound_of(self, found: SeenPair) -> Number:
         """The Lipschitz constant that the budget allows in the universe of a pair, the least where several hold it."""
@@ -238,7 +238,7 @@ class _Proof:
             label=EVERY, datasets=None, pairs=None, constant=constant, bound=self.bound, outcome=outcome, attained=attained
         )
 
-    def _told(self, family: Sequence[Marginal], costs: Sequence[Cost], upper: Number) -> tuple[ProofStep, ...]:
+    def _told(self, family: Sequence[Marginal], costs: Sequence[Cost]) -> tuple[ProofStep, ...]:
         """The steps of the proof, in words and as data."""
         chosen, reads, changes = self.spec.output_divergence, self.structure.reads, [change for change, _ in costs]
         bounds = [Bracket.exactly(0), *(cost for _, cost in costs)]
@@ -251,7 +251,7 @@ class _Proof:
             ),
             ProofStep(
                 step="noise", citation="",
-                says=f"the laws of the answers that move are at most {upper} apart per unit, by {chosen.in_words()}",
+                says=f"the laws of the answers that move are at most {largest} apart per unit, by {chosen.in_words()}",
                 data={"bounds": [cost.ends()[1] for cost in bounds[1:]], "largest": largest},
             ),
         ]  # fmt: skip

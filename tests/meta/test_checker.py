@@ -12,8 +12,8 @@ KERNEL = ("check", "numbers")
 """The chain of steps, the side condition of every rule, and the arithmetic; the others are facts about named blocks."""
 FACTS = ("constants", "universes", "conversions", "pairs", "noise")
 """The other modules; each knows at most those before it."""
-PROOFS = ("proofs",)
-"""What checks proofs of claims, by the same facts and beside the kernel."""
+PROOFS = ("attained", "stated", "proofs")
+"""What checks proofs of claims and what a verdict states, by the same facts and beside the kernel."""
 
 
 def imported(path):

@@ -28,7 +28,7 @@ from dpspec.checker.noise import (
 from dpspec.checker.numbers import ExactValue, JsonTable, Rejected, UnknownFormula, fraction, linear, need, product, read
 from dpspec.checker.universes import hash_values, parent_of
 
-Record = tuple[str, ...]
+Categories = tuple[str, ...]
 """The category of each attribute of a unit, in the order of the space."""
 
 
@@ -43,8 +43,8 @@ class DatasetRecords:
     """
 
     space: JsonTable
-    own: list[Record]
-    members: list[list[Record]]
+    own: list[Categories]
+    members: list[list[Categories]]
 
     @classmethod
     def read(cls, value: Any, space: JsonTable) -> DatasetRecords:
@@ -136,7 +136,7 @@ class DatasetRecords:
         return left
 
 
-def _record(value: Any, attributes: list[JsonTable]) -> Record:
+def _record(value: Any, attributes: list[JsonTable]) -> Categories:
     need(isinstance(value, list) and len(value) == len(attributes), "a record has not one category for each attribute")
     for category, attribute in zip(value, attributes, strict=True):
         known = attribute.get("categories")

@@ -690,26 +690,28 @@ def divergence_above(chosen: JsonTable, rate: Fraction, case: Moves, bound: Exac
         return True
     if rate < 1 and kind not in ("mult", "mult-delta"):
         raise UnknownFormula(f"{kind} of a sample is not known here")
-    if kind == "mult":
-        return any(is_above(loss, bound) for loss in _losses(case, rate))
-    if kind == "d-nor":
-        return _d_nor_above(case, bound)
-    if kind == "renyi":
-        return any(is_above(_renyi(way, fraction(chosen["order"])), bound) for way in _ways(case))
-    if kind == "total-variation":
-        return _excess_above(case, ExactValue(), bound, rate)
-    if kind == "hockey-stick":
-        return _excess_above(case, read(chosen["epsilon"]), bound, rate)
-    if kind == "mult-delta":
-        delta = ExactValue(fraction(chosen["delta"]))
-        if bound.infinite:
-            raise UnknownFormula("an infinite loss under a delta is not known here")
-        if delta == ExactValue():
-            return any(is_above(loss, bound) for loss in _losses(case, rate))
-        least = _least_loss_of_laplace(case, delta) if rate == 1 else None
-        # the excess falls strictly as the loss grows until it is 0: below this loss it is above delta
-        return at_most(bound, least) if least is not None else _excess_above(case, bound, delta, rate)
-    raise UnknownFormula(f"the output divergence {kind} is not known here")
+    if kind not in _ABOVE:
+        raise UnknownFormula(f"the output divergence {kind} is not known here")
+    return _ABOVE[kind](chosen, rate, case, bound)
+
+
+def _mult_above(_: JsonTable, rate: Fraction, case: Moves, bound: ExactValue) -> bool:
+    return any(is_above(loss, bound) for loss in _losses(case, rate))
+
+
+def _renyi_above(chosen: JsonTable, _: Fraction, case: Moves, bound: ExactValue) -> bool:
+    return any(is_above(_renyi(way, fraction(chosen["order"])), bound) for way in _ways(case))
+
+
+def _mult_delta_above(chosen: JsonTable, rate: Fraction, case: Moves, bound: ExactValue) -> bool:
+    """The excess falls strictly as the loss grows, until it is 0: below a loss at which it is delta, it is larger."""
+    delta = ExactValue(fraction(chosen["delta"]))
+    if bound.infinite:
+        raise UnknownFormula("an infinite loss under a delta is not known here")
+    if delta == ExactValue():
+        return _mult_above(chosen, rate, case, bound)
+    least = _least_loss_of_laplace(case, delta) if rate == 1 else None
+    return at_most(bound, least) if least is not None else _excess_above(case, bound, delta, rate)
 
 
 def _losses(case: Moves, rate: Fraction) -> list[Quantity]:
@@ -725,10 +727,13 @@ def _losses(case: Moves, rate: Fraction) -> list[Quantity]:
 
 
 def _log_ratio(p: ExponentialQuotient, q: ExponentialQuotient) -> Quantity:
-    return lambda: (p.ball() / q.ball()).log()
+    def enclosed() -> arb:
+        return (p.ball() / q.ball()).log()
+
+    return enclosed
 
 
-def _d_nor_above(case: Moves, bound: ExactValue) -> bool:
+def _d_nor_above(_: JsonTable, __: Fraction, case: Moves, bound: ExactValue) -> bool:
     """Whether sup_a D_a / a is at least bound^2; for two laws on finitely many outcomes it is KL(P || Q) at least (a to 1)."""
     pairs = _pairs(case)
     if not pairs or len(pairs) != len(case):
@@ -759,3 +764,10 @@ def _excess_above(case: Moves, loss: ExactValue, delta: ExactValue, rate: Fracti
         return at_most(delta, ExactValue(max(exact, Fraction(0))))
     forward, backward = _sampled_excess(case, loss, rate)
     return is_above(forward, delta) or (rate < 1 and is_above(backward, delta))
+
+
+_ABOVE: dict[str, Callable[[JsonTable, Fraction, Moves, ExactValue], bool]] = {
+    "mult": _mult_above, "d-nor": _d_nor_above, "renyi": _renyi_above, "mult-delta": _mult_delta_above,
+    "total-variation": lambda _, rate, case, bound: _excess_above(case, ExactValue(), bound, rate),
+    "hockey-stick": lambda chosen, rate, case, bound: _excess_above(case, read(chosen["epsilon"]), bound, rate),
+}  # fmt: skip

@@ -121,7 +121,8 @@ def check_proofs(path: str | Path) -> tuple[RecheckedProof, ...]:
     if not found:
         raise DerivationFileError("files", "hold no proof", "verify files whose claims are derived", value=str(path))
     run = _attempt("exit code", lambda: _exit_code(data))
-    return tuple(attrs.evolve(proof, steps=(*proof.steps, run), believed=(*proof.believed, *unknown_keys("run", data))) for proof in found)
+    unknown = tuple(unknown_keys("run", data))
+    return tuple(attrs.evolve(proof, steps=(*proof.steps, run), believed=(*proof.believed, *unknown)) for proof in found)
 
 
 def _table(row: Any, where: str) -> JsonTable:
@@ -191,11 +192,10 @@ def check_proof(obligation: JsonTable) -> tuple[CheckedStep, ...]:
     steps = {row["step"]: row.get("data") for row in rows}
     proof = _Proven(claim=blocks_of(obligation["claim"], "claim"), steps=steps, outcome=str(obligation["verdict"].get("outcome")))
 
-    def stated() -> StatedVerdict:
-        return StatedVerdict(claim=proof.claim, steps=steps, views=proof.views, rate=proof.rate, obligation=obligation)
-
+    stated = StatedVerdict(claim=proof.claim, steps=steps, obligation=obligation)
     further = {
-        "constant": lambda: check_constant(stated()), "pair": lambda: check_pair(stated()), "scope": lambda: check_scope(stated()),
+        "constant": lambda: check_constant(stated), "pair": lambda: check_pair(stated, proof.views, proof.rate),
+        "scope": lambda: check_scope(stated),
         "order": lambda: check_order(names), "words": lambda: check_words(rows),
     }  # fmt: skip
     checked = [_checked(name, proof) for name in [*names, *(["path"] if proof.lacks_path else []), "budget"]]

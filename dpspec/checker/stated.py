@@ -1,7 +1,7 @@
 """What a verdict and its file state in addition to the steps of a proof: each field that a reader sees is computed anew.
 
-The constant, whether it is tight, the slack, the scope, the attaining pair and the sentence of the verdict follow from the claim and
-the steps; title, identifier, hash and claim are those of the specification file. What cannot be computed is listed as believed.
+The constant, whether it is tight, the slack, the scope, the attaining pair and the sentence of the verdict follow from the claim
+and the steps; title, identifier, hash and claim are those of the specification file. The rest is listed as believed.
 """
 
 from __future__ import annotations
@@ -30,19 +30,20 @@ ORDER = ("sensitivity", "noise", "sample", "path", "post-process")
 """The steps of a proof, in their order."""
 
 EXIT_CODES = {
-    "holds": 0, "miniature": 7, "recorded": 6, "unchecked": 5, "undecided": 3, "refuted": 1, "missed": 1, "plugin": 4, "invalid": 2,
+    "holds": 0, "miniature": 7, "recorded": 6, "unchecked": 5, "undecided": 3, "refuted": 1, "missed": 1, "plugin": 4,
+    "invalid": 2,
 }  # fmt: skip
 SEVEREST_FIRST = (2, 4, 1, 3, 5, 7, 6, 0)
 
-KEYS = {
+KEYS: dict[str, tuple[str, ...]] = {
     "run": ("format", "command", "exit_code", "files"),
     "file": ("path", "outcome", "id", "title", "sha256", "scope", "obligations"),
     "obligation": (
         "name", "outcome", "detail", "exchanged", "grown", "unproved", "claim", "verdict", "value", "replay",
     ),
     "verdict": (
-        "outcome", "method", "scope", "reason", "constant", "vacuous_universes", "universes", "witness", "findings", "assumptions",
-        "proof", "provenance",
+        "outcome", "method", "scope", "reason", "constant", "vacuous_universes", "universes", "witness", "findings",
+        "assumptions", "proof", "provenance",
     ),
     "universe": (
         "label", "datasets", "pairs", "constant", "bound", "outcome", "vacuous", "tight", "slack", "attained",
@@ -53,7 +54,6 @@ KEYS = {
 """The keys of `dpspec verify --format json` that are known here; any other is listed as not checked."""
 
 DATA_KEYS = {
-    "run": ("format", "command", "exit_code", "files"),
     "sensitivity": {"unit", "replaced", "added", "within", "views", "kept", "changes", "answers"},
     "noise": {"bounds", "largest"}, "sample": {"rate", "size", "least"}, "path": {"metric"}, "post-process": {"reads"},
 }  # fmt: skip
@@ -87,15 +87,11 @@ class StatedVerdict:
     Args:
         claim: the blocks of the specification.
         steps: the data of each step of the proof.
-        views: the views whose answers can differ inside a universe.
-        rate: the probability with which a record takes part.
         obligation: the obligation that the verdict is about, as `dpspec verify --format json` writes it.
     """
 
     claim: JsonTable
     steps: JsonTable
-    views: list[JsonTable]
-    rate: Fraction
     obligation: JsonTable
 
     @property
@@ -126,7 +122,8 @@ def check_constant(stated: StatedVerdict) -> str:
     lower, upper = stated.ends()
     texts, universe = stated.verdict["constant"], stated.universe
     largest, bound = read(stated.steps["noise"]["largest"]), least_and_most(stated.claim)[0]
-    need(_rounded_up(largest, upper), f"the upper end is {texts['upper']}, and the proof shows {stated.steps['noise']['largest']}")
+    shown = stated.steps["noise"]["largest"]
+    need(_rounded_up(largest, upper), f"the upper end is {texts['upper']}, and the proof shows {shown}")
     need(at_most(lower, upper), "the lower end of the constant is above the upper end")
     given = read(universe["bound"])
     need(at_most(given, bound) and at_most(bound, given), f"the bound is {universe['bound']}, and the budget allows {bound}")
@@ -166,21 +163,27 @@ def _is_slack(
     return surely(lambda: bool(off() < ExactValue(allowed).ball()), lambda: bool(off() > ExactValue(allowed).ball()))
 
 
-def check_pair(stated: StatedVerdict) -> str:
-    """The lower end is what the attaining pair shows."""
+def check_pair(stated: StatedVerdict, views: list[JsonTable], rate: Fraction) -> str:
+    """The lower end is what the attaining pair shows.
+
+    Args:
+        stated: the verdict.
+        views: the views whose answers can differ inside a universe.
+        rate: the probability with which a record takes part.
+    """
     lower, upper = stated.ends()
     pair = stated.universe["attained"]
     if pair is None:
         need(lower == ExactValue(), "no pair shows the lower end of the constant")
         return "the lower end is 0, which needs no pair"
-    moves, apart = on_pair(stated.claim, stated.views, stated.rate, pair)
+    moves, apart = on_pair(stated.claim, views, rate, pair)
     text = stated.verdict["constant"]["lower"]
-    reached = pair_reaches(stated.claim, stated.rate, moves, apart, lower)
+    reached = pair_reaches(stated.claim, rate, moves, apart, lower)
     need(reached, f"the two datasets at distance {apart} do not show a constant of {text}")
     more = product(ExactValue(1 + SHOWN_MORE), lower)
     if "post-process" not in stated.steps and not at_most(upper, lower):
         least = ExactValue(SHOWN_MORE) if lower == ExactValue() else more
-        shows_more = least is not None and pair_reaches(stated.claim, stated.rate, moves, apart, least)
+        shows_more = least is not None and pair_reaches(stated.claim, rate, moves, apart, least)
         need(not shows_more, f"the two datasets show more than {text}")
     return f"two datasets at distance {apart} show {text}; {sum(moves.values())} answers differ"
 
@@ -190,14 +193,15 @@ def check_scope(stated: StatedVerdict) -> str:
     verdict, universe, obligation = stated.verdict, stated.universe, stated.obligation
     for kind, table in (("obligation", obligation), ("verdict", verdict), ("universe", universe)):
         need_keys(kind, table)
-    need(all(isinstance(verdict[key], list) for key in ("findings", "assumptions", "provenance")), "a list of the verdict is none")
+    lists = ("findings", "assumptions", "provenance")
+    need(all(isinstance(verdict[key], list) for key in lists), f"{', '.join(lists)} are no lists")
     fixed = {"outcome": "verified", "method": METHOD, "scope": SCOPE, "reason": "", "vacuous_universes": 0, "witness": None}
     for key, value in fixed.items():
         need(_same(verdict[key], value), f"{key} is not {value!r}")
     rows = {"label": EVERY, "datasets": None, "pairs": None, "outcome": "verified", "vacuous": False}
     for key, value in rows.items():
         need(_same(universe[key], value), f"{key} of the universes is not {value!r}")
-    empty = {"exchanged": [], "grown": [], "unproved": "", "value": None, "replay": None}
+    empty: JsonTable = {"exchanged": [], "grown": [], "unproved": "", "value": None, "replay": None}
     for key, value in empty.items():
         need(_same(obligation[key], value), f"{key} of a proved claim is not {value!r}")
     constant = verdict["constant"]
@@ -306,13 +310,14 @@ def _believed(verdict: JsonTable, rows: dict[Any, JsonTable], obligation: JsonTa
     for finding in findings if isinstance(findings, list) else [findings]:
         yield f"finding, not checked: {finding.get('text') if isinstance(finding, dict) else finding}"
     yield "wording of the steps (says, citation), except for its numbers"
-    origins = verdict.get("provenance")
-    told = sorted({f"{o.get('distribution')} {o.get('version')}" for o in origins if isinstance(o, dict)}) if isinstance(origins, list) else []  # fmt: skip
+    stated = verdict.get("provenance")
+    origins = [one for one in stated if isinstance(one, dict)] if isinstance(stated, list) else []
+    told = sorted({f"{one.get('distribution')} {one.get('version')}" for one in origins})
     yield f"provenance, not checked: {', '.join(told) or 'none is stated'}"
     tables = [("obligation", obligation), ("verdict", verdict), *(("step", row) for row in verdict["proof"])]
     universes = verdict.get("universes")
     tables += [("universe", row) for row in universes] if isinstance(universes, list) else []
-    tables += [("origin", row) for row in origins] if isinstance(origins, list) else []
+    tables += [("origin", row) for row in origins]
     for kind, table in tables:
         yield from unknown_keys(kind, table)
 
@@ -401,7 +406,7 @@ class SpecificationFile:
         stand = "stand in for others" if len(made_up) > 1 else "stands in for another"
         tail = f"; the {' and the '.join(made_up)} {stand}" if made_up else ""
         need(row["scope"] == f"{SCOPE}, by a proof{tail}", "the scope of the file is another one")
-        return row["outcome"] + (tail or f", {SCOPE}")
+        return f"{row['outcome']}{tail}, {SCOPE}"
 
     def check_claim(self, obligation: JsonTable, claim: JsonTable) -> str:
         """What was proved is what the file claims, in its blocks or in those of one of its parts."""

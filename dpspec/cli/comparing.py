@@ -173,14 +173,16 @@ def check_derivation(path: str, trust: tuple[str, ...], as_json: bool) -> int:
     return tell(found, as_json)
 
 
-@click.command("check-proof", short_help="Is every step of a proof true?")
+@click.command("check-proof", short_help="Recompute a saved proof with an independent checker.")
 @click.argument("path", metavar="FILE", type=click.Path())
 @formatted
 def check_proof(path: str, as_json: bool) -> int:
-    """Check the proofs of derived verdicts step by step, with a checker that shares no code with what found them.
+    """Recompute every step of a proof, and what the verdict states, with a checker that shares no code with the engine.
 
-    FILE is what `dpspec verify --format json` writes. Exits with 0 when every step of every proof is rechecked, with 1 when one
-    is wrong or cannot be rechecked, with 2 when FILE holds no proof.
+    FILE is what `dpspec verify --format json` writes. The constant, whether it is tight, the attaining pair and the scope are
+    recomputed; title, SHA-256 and claim are compared with the specification file, so run the command in the same directory.
+    What the proof rests on and the checker does not check is listed at the end. Exits with 0 when everything is recomputed,
+    with 1 when something is wrong or cannot be recomputed, with 2 when FILE holds no proof.
 
     \b
     Examples:

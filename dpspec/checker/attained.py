@@ -200,11 +200,11 @@ def answers_on_pair(views: list[JsonTable], left: DatasetRecords, right: Dataset
     return found
 
 
-Cells = list[list[tuple[str, ...] | None]]
+CellsOfBoth = list[list[tuple[str, ...] | None]]
 """The cell of each record that a view counts, before and after."""
 
 
-def _changed(cells: Cells) -> Counter[tuple[str, ...]]:
+def _changed(cells: CellsOfBoth) -> Counter[tuple[str, ...]]:
     """By how much the count of each cell changes, for those that do."""
     change: Counter[tuple[str, ...]] = Counter()
     for sign, side in zip((-1, 1), cells, strict=True):
@@ -214,23 +214,23 @@ def _changed(cells: Cells) -> Counter[tuple[str, ...]]:
     return Counter({cell: by for cell, by in change.items() if by})
 
 
-def _noisy_counts(view: JsonTable, cells: Cells, _: JsonTable) -> Moves:
+def _noisy_counts(view: JsonTable, cells: CellsOfBoth, _: JsonTable) -> Moves:
     return Counter(dict(Counter((noise_text(view["noise"]), by) for by in _changed(cells).values())))
 
 
-def _noisy_sum(view: JsonTable, cells: Cells, _: JsonTable) -> Moves:
+def _noisy_sum(view: JsonTable, cells: CellsOfBoth, _: JsonTable) -> Moves:
     sums = [
         sum(min(max(int(cell[0]), view["least"]), view["most"]) for cell in side if cell is not None) for side in cells
     ]  # fmt: skip
     return Counter({(noise_text(view["noise"]), sums[1] - sums[0]): 1} if sums[0] != sums[1] else {})
 
 
-def _noisy_distinct(view: JsonTable, cells: Cells, _: JsonTable) -> Moves:
+def _noisy_distinct(view: JsonTable, cells: CellsOfBoth, _: JsonTable) -> Moves:
     kinds = [len({cell for cell in side if cell is not None}) for side in cells]
     return Counter({(noise_text(view["noise"]), kinds[1] - kinds[0]): 1} if kinds[0] != kinds[1] else {})
 
 
-def _in_places(cells: Cells) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+def _in_places(cells: CellsOfBoth) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """The cells of the records that change, in their places."""
     before, after = cells
     if len(before) != len(after) or None in (*before, *after):
@@ -238,12 +238,12 @@ def _in_places(cells: Cells) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     return [(a, b) for a, b in zip(before, after, strict=True) if a is not None and b is not None and a != b]
 
 
-def _reports(view: JsonTable, cells: Cells, _: JsonTable) -> Moves:
+def _reports(view: JsonTable, cells: CellsOfBoth, _: JsonTable) -> Moves:
     changed = len(_in_places(cells))
     return Counter({(two_laws(*view["laws"]), 0): changed} if changed else {})
 
 
-def _sketches(view: JsonTable, cells: Cells, space: JsonTable) -> Moves:
+def _sketches(view: JsonTable, cells: CellsOfBoth, space: JsonTable) -> Moves:
     """The number of hash functions that have different values for the two categories of a record."""
     found: Moves = Counter()
     name, hashes = view["table"]["attributes"][0], view["hashes"]
@@ -255,7 +255,7 @@ def _sketches(view: JsonTable, cells: Cells, space: JsonTable) -> Moves:
     return found
 
 
-def _choice(view: JsonTable, cells: Cells, _: JsonTable) -> Moves:
+def _choice(view: JsonTable, cells: CellsOfBoth, _: JsonTable) -> Moves:
     """The exponential mechanism: a cell with count n is chosen with a probability proportional to e^(rate n)."""
     counts = [Counter(cell for cell in side if cell is not None) for side in cells]
     looked = {**counts[0], **counts[1]}
@@ -282,7 +282,7 @@ MOST_SHOWN = 1_000
 """No more noisy counts than this are looked at one by one."""
 
 
-def _shown_counts(view: JsonTable, cells: Cells, _: JsonTable) -> Moves:
+def _shown_counts(view: JsonTable, cells: CellsOfBoth, _: JsonTable) -> Moves:
     """A key is shown with its noisy count where that reaches the threshold, and never without a count.
 
     From the larger of both counts on, the noisy counts have one likelihood ratio, so they are one outcome here.
@@ -306,7 +306,7 @@ def _shown_counts(view: JsonTable, cells: Cells, _: JsonTable) -> Moves:
     return found
 
 
-_ON_PAIR: dict[str, Callable[[JsonTable, Cells, JsonTable], Moves]] = {
+_ON_PAIR: dict[str, Callable[[JsonTable, CellsOfBoth, JsonTable], Moves]] = {
     "NoisyCount": _noisy_counts, "NoisySum": _noisy_sum, "NoisyDistinct": _noisy_distinct, "Report": _reports,
     "CountMeanSketch": _sketches, "Chosen": _choice, "ShownCounts": _shown_counts,
 }  # fmt: skip

@@ -111,8 +111,9 @@ def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | V
     import attrs
 
     from dpspec.grammar.mechanism import Mechanism
-    from dpspec.verifier.document import judged, verify_document
+    from dpspec.verifier.document import verify_document
     from dpspec.verifier.entry import verify_claim
+    from dpspec.verifier.mechanisms import judged
 
     if against is None:
         document = as_document(subject)
@@ -306,10 +307,12 @@ def risk(
     if settings and not isinstance(attacker, str):
         advice = "name it: attacker=..." if attacker is None else "give them to the attacker, or give its name"
         raise ParameterError("settings", "belong to one attacker that is given by its name", advice, value=", ".join(settings))
-    about = document, quick_standing(document, registry)
     if attacker is not None:
         model = engine.attacker_of(known, attacker, settings) if isinstance(attacker, str) else attacker
-        return attrs.evolve(engine.risk(spec, model, run), about=about)
+        report = engine.risk(spec, model, run)
+        named = [document.spec.space.dataset(dataset) for dataset in model.named_datasets()]
+        return attrs.evolve(report, about=(document, quick_standing(document, registry, also=named)))
+    about = document, quick_standing(document, registry)
     found = engine.panel(spec, engine.panel_of(known), run)
     return attrs.evolve(found, reports=tuple(attrs.evolve(report, about=about) for report in found.reports))
 
@@ -520,13 +523,15 @@ def verify_file(
     return report if witnesses is None else keep_witnesses(report, witnesses, registry)
 
 
-def quick_standing(document: SpecDocument, registry: Registry | None = None, most: int | None = None) -> Standing:
+def quick_standing(
+    document: SpecDocument, registry: Registry | None = None, most: int | None = None, also: Sequence[Dataset] = ()
+) -> Standing:  # fmt: skip
     """How the claim of a file stands, as far as a little work can tell: no space of more than `most` datasets is
-    walked, and no size of a miniature is raised."""
+    walked, and no size of a miniature is raised. The laws on the datasets of `also` are compared as well."""
     from dpspec.extension.loader import installed
     from dpspec.verifier.document import QUICK, standing
 
-    return standing(document, registry or installed().registry, most=QUICK if most is None else most, effort=0)
+    return standing(document, registry or installed().registry, most=QUICK if most is None else most, effort=0, also=also)
 
 
 def order_specs(documents: Sequence[SpecDocument], registry: Registry | None = None, progress: Progress | None = None) -> Order:

@@ -106,6 +106,10 @@ class AttackerModel(ABC):
             NotEnumerableError: the laws or the datasets cannot be listed.
         """
 
+    def named_datasets(self) -> tuple[object, ...]:
+        """The datasets that the parameters name, where they name some: two of them may refute the claim of the mechanism."""
+        return ()
+
 
 # --- tolerances -----------------------------------------------------------------------------------
 

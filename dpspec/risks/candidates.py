@@ -19,18 +19,27 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
+from typing import Any
 
 import attrs
 
-from dpspec.base.errors import AttackerMisfitError, NotEnumerableError, NotReachedError, ParameterError, count
+from dpspec.base.errors import (
+    AttackerMisfitError,
+    DpspecError,
+    NoFormulaError,
+    NotEnumerableError,
+    NotReachedError,
+    ParameterError,
+    count,
+)
 from dpspec.base.exact import INFINITY, Number, NumberLike, number
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import Multiverse, Universe
-from dpspec.blocks.parts import listed_cells
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.grammar.attacker import RiskStatement, Sense
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.trial_datasets import law_on, trial_groups
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import FiniteLaw
 
@@ -278,10 +287,6 @@ def singles_fixed(spec: PrivacySpec, reach: Number) -> str | None:
 # --- pairs ----------------------------------------------------------------------------------------
 
 
-FEW = 48
-"""Of a larger one, so many of the smallest datasets are looked at."""
-
-
 @attrs.frozen(kw_only=True)
 class CandidatePairs:
     """Ordered pairs of datasets within a distance, both in one universe.
@@ -297,18 +302,38 @@ class CandidatePairs:
     scope: str
 
     def dichotomies(self, mechanism: Mechanism, spec: PrivacySpec) -> Iterator[Dichotomy]:
-        """The pairs of laws of a mechanism, equal ones once."""
-        laws = {x: mechanism.law(x, spec.space) for pair in self.pairs for x in pair}
+        """The pairs of laws of a mechanism, equal ones once.
+
+        Where these are not all pairs, those are left out whose laws cannot be listed.
+
+        Raises:
+            NotEnumerableError, NoFormulaError: when the law of no pair is known, or that of one of all pairs.
+        """
+        laws: dict[Dataset, FiniteLaw | DpspecError] = {}
         seen = set()
-        for left, right in self.pairs:
-            key = laws[left], laws[right]
-            if key not in seen:
-                seen.add(key)
-                yield laws[left].against(laws[right])
+        for pair in self.pairs:
+            for x in pair:
+                if x not in laws:
+                    laws[x] = self._law(mechanism, spec, x)
+            left, right = (laws[x] for x in pair)
+            if isinstance(left, DpspecError) or isinstance(right, DpspecError) or (left, right) in seen:
+                continue
+            seen.add((left, right))
+            yield left.against(right)
+        if not seen:
+            raise next(law for law in laws.values() if isinstance(law, DpspecError))
+
+    def _law(self, mechanism: Mechanism, spec: PrivacySpec, dataset: Dataset) -> Any:
+        try:
+            return law_on(mechanism, dataset, spec.space)
+        except (NotEnumerableError, NoFormulaError) as fault:
+            if self.complete:
+                raise
+            return fault
 
 
 def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable[Dataset] | None = None) -> CandidatePairs:
-    """The ordered pairs of different datasets at most a distance apart; of a large space, those of its smallest datasets.
+    """The ordered pairs of different datasets at most a distance apart; of a large space, those that are tried.
 
     Args:
         spec: the specification.
@@ -317,32 +342,35 @@ def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable
 
     Raises:
         NotReachedError: when there is none among the datasets that are looked at.
-        NotEnumerableError: when the space is too large even for a look at its smallest datasets.
+        NotEnumerableError: when no dataset of the space can be listed.
     """
     reach, size = number(distance, "distance"), spec.space.cardinality()
     complete = datasets is None and size is not None and size <= MOST_LISTED
+    groups: Iterable[tuple[Dataset, ...]]
     if datasets is not None:
-        looked = list(dict.fromkeys(spec.space.dataset(x) for x in datasets))
+        groups = (tuple(dict.fromkeys(spec.space.dataset(x) for x in datasets)),)
     elif complete:
-        looked = list(spec.space.datasets())
-    elif size is None and not listed_cells(spec.space):
+        groups = (tuple(spec.space.datasets()),)
+    else:
+        groups = trial_groups(spec)
+    if not groups:
         rule = "has too many datasets to be listed, so a mechanism's own law is looked at for named datasets only"
         advice = f"write --set 'datasets=[X, Y]', each as `dpspec explain {spec.space.name}` says"
         raise NotEnumerableError(f"space {spec.space.name}", rule, advice)
-    else:
-        looked = list(itertools.islice(spec.space.datasets(), FEW))
     shared = _sharing(spec)
-    found = tuple(
+    near = (
         (left, right)
-        for left, right in itertools.permutations(looked, 2)
+        for group in groups
+        for left, right in itertools.permutations(group, 2)
         if _is_near(spec, left, right, reach) and shared(left, right)
     )
+    found, looked = tuple(dict.fromkeys(near)), len({dataset for group in groups for dataset in group})
     if not found:
-        rule = f"holds no two datasets of one universe within distance {reach} among the {len(looked):,} that were looked at"
+        rule = f"holds no two datasets of one universe within distance {reach} among the {looked:,} that were looked at"
         raise NotReachedError("space", rule, "name others (--set 'datasets=[X, Y]'), or ask about a larger distance")
     scope = "all" if complete else "only"
     return CandidatePairs(
-        pairs=found, complete=complete, scope=f"{scope} {count(len(found), 'ordered pair')} of {len(looked):,} datasets"
+        pairs=found, complete=complete, scope=f"{scope} {count(len(found), 'ordered pair')} of {looked:,} datasets"
     )
 
 

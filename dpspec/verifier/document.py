@@ -19,14 +19,16 @@ from dpspec.base.exact import Bracket
 from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.base.words import Word, joint_word, worst_word
+from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.specfile.document import Expectation, Miniature, PromisedBeside, SecretMechanism, SpecDocument
-from dpspec.verifier.derived import METHOD, derive
-from dpspec.verifier.exhaustive import guarded, not_empty, verify
+from dpspec.verifier.derived import METHOD
+from dpspec.verifier.exhaustive import MOST_WALKED, guarded, refute_on
 from dpspec.verifier.growth import EFFORT, Grown, exchanged, grown
+from dpspec.verifier.mechanisms import judged, judged_unlisted
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict
 
@@ -186,12 +188,13 @@ def judgements(document: SpecDocument) -> tuple[Judgement, ...]:
     return tuple(distinct)
 
 
-def claims(document: SpecDocument, *, effort: int = EFFORT) -> Iterator[Judgement]:
+def claims(document: SpecDocument, *, effort: int = EFFORT, most: int = MOST_WALKED) -> Iterator[Judgement]:
     """The claim of a file, on each of its miniatures or on the whole space; nothing for a file of printed numbers alone.
 
     Args:
         document: the file.
         effort: how many datasets and pairs are looked at while the sizes that a miniature lowers are raised; with 0 they are not.
+        most: a space of more datasets is not walked.
     """
     recorded = "verified" if document.claim is None else document.claim.verdict
     if document.miniatures:
@@ -203,26 +206,26 @@ def claims(document: SpecDocument, *, effort: int = EFFORT) -> Iterator[Judgemen
             yield (
                 _nothing_to_judge(name)
                 if miniature.mechanism is None
-                else _as_second(_on_miniature(name, document, miniature, recorded, effort), whole)
+                else _as_second(_on_miniature(name, document, miniature, recorded, effort=effort, most=most), whole)
             )
     elif document.secret is not None:
-        yield _of_secret(document.secret, document.spec, recorded)
+        yield _of_secret(document.secret, document.spec, recorded, most)
     elif document.mechanism is not None:
-        yield _claim("claim", document.spec, document.mechanism, recorded)
+        yield _claim("claim", document.spec, document.mechanism, recorded, most)
     elif document.spec.budget.unpublished() is not None:
         word = Word.UNCHECKED if recorded == Outcome.UNDECIDED.value else Word.UNDECIDED
         yield _told("claim", word, f"undecided: {document.spec.budget.unpublished()}")
     elif document.claim is not None or document.deployment is not None or not document.expectations:
         yield _nothing_to_judge("claim")
-    yield from (_besides(part, recorded) for part in document.parts)
+    yield from (_besides(part, recorded, most) for part in document.parts)
 
 
-def _of_secret(secret: SecretMechanism, spec: PrivacySpec, recorded: str) -> Judgement:
+def _of_secret(secret: SecretMechanism, spec: PrivacySpec, recorded: str, most: int) -> Judgement:
     """A claim about a mechanism with secret parameters: true, or false, of all that it may be; else it is not decided."""
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
         def verdict_of(mechanism: Mechanism) -> Verdict:
-            found = _claim("claim", spec, mechanism, recorded).judge(registry, progress).verdict
+            found = _claim("claim", spec, mechanism, recorded, most).judge(registry, progress).verdict
             assert found is not None  # noqa: S101 - a claim about a mechanism has one
             return found
 
@@ -267,39 +270,28 @@ def _where_it_changes(found: Sequence[tuple[str, Verdict]]) -> str:
     return "; ".join(changes)
 
 
-def _besides(part: PromisedBeside, recorded: str) -> Judgement:
+def _besides(part: PromisedBeside, recorded: str, most: int) -> Judgement:
     """What the same product promises besides: it has to hold as well."""
     name, held = f"part: {part}", part.verdict or recorded
     if part.share is not None:
         word = Word.UNCHECKED if held == Outcome.UNDECIDED.value else Word.UNDECIDED
         return _told(name, word, f"undecided: nobody says which units are among the {part.share} to whom it is promised")
     if part.mechanism is not None:
-        return _claim(name, part.spec, part.mechanism, held)
+        return _claim(name, part.spec, part.mechanism, held, most)
     if part.spec.budget.unpublished() is not None:
         word = Word.UNCHECKED if held == Outcome.UNDECIDED.value else Word.UNDECIDED
         return _told(name, word, f"undecided: {part.spec.budget.unpublished()}")
     return _nothing_to_judge(name)
 
 
-def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str) -> Judgement:
+def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str, most: int = MOST_WALKED) -> Judgement:
     """A claim about every dataset of a space."""
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
-        verdict = judged(mechanism, spec, registry=registry, progress=progress)
+        verdict = judged(mechanism, spec, most=most, registry=registry, progress=progress)
         return attrs.evolve(_recorded(name, verdict, recorded), recorded=recorded, spec=spec, subject=mechanism)
 
     return Judgement(name=name, judge=judge)
-
-
-def judged(
-    mechanism: Mechanism, spec: PrivacySpec, *, registry: Registry | None = None, progress: Progress | None = None
-) -> Verdict:
-    """Judge a mechanism on every dataset of a space: walked where it can be listed, else by how the mechanism is made."""
-    verdict = not_empty(verify(mechanism, spec, registry=registry, progress=progress))
-    if verdict.method == "none":  # too large to be listed
-        found = derive(mechanism, spec, registry=registry)
-        verdict = attrs.evolve(verdict, reason=f"{verdict.reason}; {found}") if isinstance(found, Missing) else found
-    return verdict
 
 
 def _on_whole(document: SpecDocument) -> Verdict | Missing:
@@ -307,7 +299,7 @@ def _on_whole(document: SpecDocument) -> Verdict | Missing:
     if document.mechanism is None:
         return Missing(step="structure", reason="the file names no mechanism on the whole space")
     try:
-        return derive(document.mechanism, document.spec)
+        return judged_unlisted(document.mechanism, document.spec)
     except DpspecError as fault:
         return Missing(step="structure", reason=str(fault))
 
@@ -337,10 +329,12 @@ def _as_second(judgement: Judgement, whole: Verdict | Missing) -> Judgement:
     return attrs.evolve(judgement, judge=judge)
 
 
-def _on_miniature(name: str, document: SpecDocument, miniature: Miniature, recorded: str, effort: int) -> Judgement:
+def _on_miniature(
+    name: str, document: SpecDocument, miniature: Miniature, recorded: str, *, effort: int, most: int
+) -> Judgement:  # fmt: skip
     """A claim about a large space, looked at on a small one: at best it holds there."""
     assert miniature.mechanism is not None  # noqa: S101 - the caller asks
-    whole = _claim(name, miniature.spec, miniature.mechanism, recorded)
+    whole = _claim(name, miniature.spec, miniature.mechanism, recorded, most)
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
         found = attrs.evolve(whole.judge(registry, progress), miniature=miniature.title)
@@ -509,6 +503,7 @@ def standing(
     *,
     most: int | None = None,
     effort: int = EFFORT,
+    also: Sequence[Dataset] = (),
     progress: Progress | None = None,
 ) -> Standing:
     """Judge the claim of a file, and nothing else that it states: whether its mechanism satisfies its specification.
@@ -518,21 +513,36 @@ def standing(
     Args:
         document: the file.
         registry: where the provenance of the blocks is looked up.
-        most: spaces with more datasets than this are not walked, and the claim is then told as never checked; without it, what
-            `dpspec verify` does.
+        most: spaces with more datasets than this are not walked: a claim that neither a proof nor a pair decides is then reported
+            as never checked; without it, what `dpspec verify` does.
         effort: how many datasets and pairs are looked at while the sizes that a miniature lowers are raised; with 0 they are not.
+        also: datasets whose laws are compared as well, such as those that an attacker names: a pair of them may refute the claim.
         progress: called with (done, in all).
     """
-    large = None if most is None else _too_large(document, most)
-    if large is not None:
-        return Standing(word=Word.UNCHECKED, reason=large)
     found: list[Obligation] = []
+    limit = MOST_WALKED if most is None else most
     try:
-        found += (judgement.judge(registry, progress) for judgement in claims(document, effort=effort))
+        found += (judgement.judge(registry, progress) for judgement in claims(document, effort=effort, most=limit))
     except DpspecError as fault:
         word = Word.UNDECIDED if fault.exit_code == Word.UNDECIDED.exit_code else Word.PLUGIN
         return Standing(word=word, reason=str(fault))
-    return _stands(document, found, grown=effort > 0)
+    refuted = _refuted_on(document, also, registry)
+    found += [] if refuted is None else [refuted]
+    stands = _stands(document, found, grown=effort > 0)
+    large = None if most is None else _too_large(document, most)
+    open_ones = [verdict for verdict in stands.verdicts if verdict.outcome is Outcome.UNDECIDED]
+    if large is not None and stands.word is Word.UNDECIDED and open_ones:
+        return Standing(word=Word.UNCHECKED, reason=large)
+    return stands
+
+
+def _refuted_on(document: SpecDocument, datasets: Sequence[Dataset], registry: Registry | None) -> Obligation | None:
+    """The claim, where two of some datasets refute it."""
+    if document.mechanism is None or document.secret is not None or len(datasets) < 2:
+        return None
+    tried = refute_on(document.mechanism, document.spec, [datasets], registry=registry)
+    recorded = "verified" if document.claim is None else document.claim.verdict
+    return _recorded("claim", tried, recorded) if isinstance(tried, Verdict) else None
 
 
 def _stands(document: SpecDocument, found: Sequence[Obligation], *, grown: bool) -> Standing:

@@ -42,6 +42,7 @@ from dpspec.verifier.beyond import exceeding_pair
 from dpspec.verifier.bits import refute_bits
 from dpspec.verifier.exhaustive import not_empty, verify, without_number
 from dpspec.verifier.functions import PowerError, Sampling, adapted, name_of
+from dpspec.verifier.mechanisms import judged
 from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
 from dpspec.verifier.sampled.engine import ERROR, SECONDS, cover, refute
 from dpspec.verifier.sampled.witness import Fault
@@ -142,8 +143,9 @@ def verify_claim(
         )  # fmt: skip
         return without_number(spec, judge)
     if isinstance(subject, Mechanism):
-        found = verify(subject, spec, datasets=chosen, registry=registry, progress=progress)
-        return found if chosen is not None else not_empty(found)
+        if chosen is None:
+            return judged(subject, spec, registry=registry, progress=progress)
+        return verify(subject, spec, datasets=chosen, registry=registry, progress=progress)
     function = adapted(subject, spec.space, dataset=dataset, generator=generator, registry=registry)
     case = _Case(function=function, spec=spec, datasets=chosen, registry=registry, progress=progress, sampling=sampling)
     return _with_assumptions(case.judged(), function)

@@ -172,6 +172,9 @@ PRECISIONS = (64, 128, 256, 512)
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
 """Why a claim that every mechanism would pass stays undecided."""
 
+MOST_WALKED = 20_000
+"""A space of more datasets is not walked."""
+
 Value = TypeVar("Value")
 
 
@@ -180,7 +183,7 @@ def verify(
     spec: PrivacySpec,
     *,
     datasets: Iterable[Any] | None = None,
-    most_datasets: int = 20_000,
+    most_datasets: int = MOST_WALKED,
     most_pairs: int = 2_000_000,
     registry: Registry | None = None,
     progress: Progress | None = None,
@@ -224,6 +227,45 @@ def verify(
         reason = f"{count(total, 'pair')}, above the {most_pairs:,} that are compared"
         return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
     return attrs.evolve(_judge(walk, universes, total, progress), provenance=provenance, assumptions=mechanism.assumes)
+
+
+def refute_on(
+    mechanism: Mechanism,
+    spec: PrivacySpec,
+    groups: Iterable[Sequence[Dataset]],
+    *,
+    registry: Registry | None = None,
+    is_over: Callable[[], bool] = lambda: False,
+) -> Verdict | str:
+    """Look for a pair of datasets whose laws refute a claim, inside each of several groups of datasets.
+
+    Both laws are computed and compared as exactly as in a walk through the whole space. Nothing is ever verified here.
+
+    Args:
+        mechanism: what is judged.
+        spec: the specification it is claimed to satisfy.
+        groups: the datasets of one group are compared with each other.
+        registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
+        is_over: whether no further group may be begun.
+
+    Returns:
+        the refutation, with the smallest witness of the first group that has one; or what was compared.
+
+    Raises:
+        PluginContractError: when the mechanism or a divergence raises.
+    """
+    walk, pairs = _Walk(mechanism=mechanism, spec=spec), 0
+    for group in groups:
+        if is_over():
+            return f"none of the {count(pairs, 'pair')} that were compared before the time was over is beyond it"
+        for found in walk.among(list(filter(walk.has_law, group))):
+            pairs += sum(result.pairs or 0 for result in found.universes)
+            if found.outcome is Outcome.REFUTED:
+                provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
+                return attrs.evolve(found, assumptions=mechanism.assumes, provenance=provenance)
+    if not pairs:
+        return "no pair of datasets was found whose laws can be compared"
+    return f"none of the {count(pairs, 'pair')} that were compared is beyond it"
 
 
 def without_number(spec: PrivacySpec, judge: Callable[[PrivacySpec], Verdict]) -> Verdict:
@@ -312,6 +354,26 @@ class _Walk:
         if dataset not in self.laws:
             self.laws[dataset] = computed_law(self.mechanism, dataset, self.spec)
         return self.laws[dataset]
+
+    def has_law(self, dataset: Dataset) -> bool:
+        """Whether the law on a dataset can be listed."""
+        try:
+            self.law(dataset)
+        except PluginContractError:
+            raise
+        except DpspecError:
+            return False
+        return True
+
+    def among(self, datasets: Sequence[Dataset]) -> Iterator[Verdict]:
+        """The verdict on some datasets; one on each pair of them where the laws of some cannot be compared."""
+        try:
+            yield _judge(self, _restrict(self.spec, list(datasets)), 0, None)
+        except PluginContractError:
+            raise
+        except DpspecError:
+            for pair in itertools.combinations(datasets, 2) if len(datasets) > 2 else ():
+                yield from self.among(pair)
 
     def order(self, witness: Witness) -> tuple[Any, ...]:
         """The documented order of witnesses: smaller datasets first, then closer ones, then by their text."""

@@ -23,11 +23,9 @@ import contextlib
 import hashlib
 import itertools
 import math
-import random
 import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from operator import add
 from typing import Any, Literal, TypeVar
 
 import attrs
@@ -36,12 +34,11 @@ from flint import arb
 
 from dpspec.base.errors import DpspecError, count as count_of
 from dpspec.base.exact import Number
-from dpspec.blocks.moves import adds_up, kernel_of
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.parts import CellCounts, Trials, counting_cells, miniature_of, order_tried
+from dpspec.blocks.parts import order_tried
 from dpspec.blocks.space import Dataset, DatasetSpace, presented
-from dpspec.blocks.tried import FIRST
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.trial_datasets import MOST as MOST, pattern_datasets
 from dpspec.verifier.apart import WALL, Cut, Spare
 from dpspec.verifier.clock import SYSTEM_CLOCK, SearchClock
 from dpspec.verifier.expression import Atom, Outcomes, Raised, atom
@@ -357,16 +354,10 @@ MISTAKEN = 1e-9
 # --- datasets and pairs ---------------------------------------------------------------------------
 
 
-MOST = 400
-"""So many datasets are tried at most."""
 ALL_PAIRS = 72
 """Of the first ones every pair is compared; a later one with those before it that look near."""
 NEAR = 10
 """... but with no more of them than this, and with the last ones listed, whatever they look like."""
-MOST_KINDS = 500
-"""A space whose records can be of more kinds is tried through its miniature."""
-MOST_CELLS = 12
-"""Changes are looked for over so many cells."""
 _PRECISION = 96
 
 
@@ -397,56 +388,7 @@ class ChosenPair:
 
 def datasets(spec: PrivacySpec, seed: int, most: int = MOST) -> list[Dataset]:
     """The datasets that are tried, each once; with a smaller `most`, the first ones of them."""
-    return list(itertools.islice(_datasets(spec, seed), most))
-
-
-def _datasets(spec: PrivacySpec, seed: int) -> Iterator[Dataset]:
-    space, listed, generator = spec.space, _listed(spec), random.Random(seed)
-    trials = Trials.found_in(listed)
-    wanted = None if trials is None else trials.tried(generator)
-    if wanted is None:
-        changed = counting_cells(space) is not None and not space.is_ordered
-        further = _changes(spec, listed, generator) if changed else itertools.islice(listed.datasets(), FIRST, MOST)
-        wanted = itertools.chain(itertools.islice(listed.datasets(), FIRST), further)
-    found: set[str] = set()
-    for candidate in itertools.islice(wanted, 20 * MOST):
-        with contextlib.suppress(DpspecError):
-            dataset = space.dataset(candidate)
-            if repr(dataset) not in found and spec.multiverse.labels(dataset, space):
-                found.add(repr(dataset))
-                yield dataset
-
-
-def _listed(spec: PrivacySpec) -> DatasetSpace:
-    """The space whose first datasets are tried: a miniature, where one record alone can be of very many kinds."""
-    space = spec.space
-    kinds = (math.prod(attribute.size for attribute in space.attributes_of(unit)) for unit in space.units)
-    if max(kinds, default=0) <= MOST_KINDS:
-        return space
-    mentioned: dict[str, frozenset[str]] = {a.name: frozenset() for unit in space.units for a in space.attributes_of(unit)}
-    for invariant in spec.multiverse.induced_by() or ():
-        for name, categories in invariant.mentions().items():
-            mentioned[name] = mentioned.get(name, frozenset()) | categories
-    return miniature_of(space, mentioned, 3) or space
-
-
-def _changes(spec: PrivacySpec, listed: DatasetSpace, generator: random.Random) -> Iterator[Dataset]:
-    """Pairs w + v^-, w + v^+ with a change v that keeps the invariants which add up, and a common part w."""
-    held, first = CellCounts.needed_in(spec.space), list(itertools.islice(listed.datasets(), MOST))
-    cells = list(dict.fromkeys(cell for dataset in first for cell in held.counts(dataset)))[:MOST_CELLS]
-    additive = [invariant for invariant in spec.multiverse.induced_by() or () if adds_up(invariant, spec.space)]
-    least = held.counts(first[0]).total() if first else 0
-    for common, whole in itertools.product((0, 1, 3), (True, False)):
-        basis = kernel_of(additive, cells, spec.space, keep_total=whole)[:MOST_CELLS]
-        sums = [tuple(map(add, generator.choice(basis), generator.choice(basis))) for _ in basis]
-        for change in (*basis, *sums):
-            shared = [generator.choice(cells)] * max(common, least - sum(map(abs, change)) // 2)
-            for sign in (-1, 1):
-                side = Counter(shared)
-                side.update({cell: abs(step) for cell, step in zip(cells, change, strict=True) if step * sign > 0})
-                with contextlib.suppress(DpspecError):
-                    yield held.from_counts(side)
-    yield from first[FIRST:]
+    return list(itertools.islice(pattern_datasets(spec, seed), most))
 
 
 def pairs(given: Sequence[Dataset], spec: PrivacySpec) -> list[ChosenPair]:
@@ -475,7 +417,7 @@ class Tried:
     @classmethod
     def of(cls, spec: PrivacySpec, seed: int) -> Tried:
         """Those that patterns suggest."""
-        return cls(spec, itertools.islice(_datasets(spec, seed), MOST))
+        return cls(spec, itertools.islice(pattern_datasets(spec, seed), MOST))
 
     def grow(self, most: int, *, everything: bool = False) -> list[ChosenPair]:
         """List datasets until there are `most`; the pairs of the new ones, with each other and with those before."""

@@ -62,6 +62,9 @@ class InformationChamber(AttackerModel):
     position: Annotated[int, Integer(0)] = 0
     chamber: Annotated[str, Text(("family", "printed"))] = "family"
 
+    def named_datasets(self) -> tuple[object, ...]:
+        return tuple(dataset for dataset, _ in self.prior)
+
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         """Over the universes that the prior allows: what their facts do to the belief, exactly, times the bound there."""
         prior = prior_on(spec, self.prior)

@@ -467,6 +467,9 @@ class BlockKnowledge(CountAttacker):
 
     datasets: Annotated[tuple[object, ...], Items(params.Data())] = ()
 
+    def named_datasets(self) -> tuple[object, ...]:
+        return self.datasets
+
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         return self.beside(spec, partial(self._own, mechanism, spec))
 
@@ -509,6 +512,9 @@ class Uniqueness(CountAttacker):
 
     levels: Annotated[tuple[int, ...], Items(Integer(1), least=1)] = (1, 2, 3, 4, 5, 6)
     datasets: Annotated[tuple[object, ...], Items(params.Data())] = ()
+
+    def named_datasets(self) -> tuple[object, ...]:
+        return self.datasets
 
     def settings(self, divergence: OutputDivergence, bound: Number) -> Settings:
         if bound.is_infinite:

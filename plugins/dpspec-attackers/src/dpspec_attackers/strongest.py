@@ -112,6 +112,9 @@ class StrongestAttacker(AttackerModel):
     distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = 1  # type: ignore[assignment]
     datasets: Annotated[tuple[object, ...], Items(params.Data())] = ()
 
+    def named_datasets(self) -> tuple[object, ...]:
+        return self.datasets
+
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         return risks.candidates_within(spec, self.distance).stated(partial(self._allowed, spec.output_divergence))
 
@@ -228,6 +231,9 @@ class ArbitraryPrior(AttackerModel):
     default: Annotated[object, params.Data()] | None = None
     factors: Annotated[tuple[Fraction, ...], Items(Rational(1, open_low=True))] = FACTORS  # type: ignore[assignment]
     distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
+
+    def named_datasets(self) -> tuple[object, ...]:
+        return tuple(dataset for dataset, _ in self.prior)
 
     def __attrs_post_init__(self) -> None:
         if self.way is Counterfactual.DEFAULT and self.default is None:

@@ -88,6 +88,9 @@ class FrequentistTester(AttackerModel):
     distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = 1  # type: ignore[assignment]
     datasets: Annotated[tuple[object, ...], Items(params.Data())] = ()
 
+    def named_datasets(self) -> tuple[object, ...]:
+        return self.datasets
+
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         return risks.candidates_within(spec, self.distance).stated(partial(self._allowed, spec.output_divergence))
 
@@ -152,6 +155,9 @@ class CompoundTester(AttackerModel):
     position: Annotated[int, Integer(0)] = 0
     levels: Annotated[tuple[Fraction, ...], Items(Rational(0, 1, open_low=True, open_high=True), least=1)] = LEVELS  # type: ignore[assignment]
     distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
+
+    def named_datasets(self) -> tuple[object, ...]:
+        return tuple(dataset for dataset, _ in self.prior)
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         divergence = spec.output_divergence

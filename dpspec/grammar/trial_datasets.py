@@ -1,0 +1,223 @@
+"""Datasets on which a claim is tried where its space is too large to list: one search for `verify`, `risk` and plain code.
+
+`pattern_datasets` lists single datasets, for code that is sampled. `trial_groups` lists groups of datasets whose laws are
+compared with each other: the smallest datasets of the space, and then pairs w + v^-, w + v^+ that differ by a short change v
+which keeps the invariants. The common part w consists of many equal records, because methods with a threshold (suppression,
+rounding, cell keys) treat small and large counts differently. Every command that looks for the worst pair of a mechanism takes
+its pairs from here, so that no command finds a pair that another one does not look at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import random
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from functools import lru_cache
+from operator import add
+
+from dpspec.base.errors import DpspecError
+from dpspec.blocks.moves import adds_up, kernel_of
+from dpspec.blocks.parts import CellCounts, Item, Trials, counting_cells, few_cells, listed_cells, miniature_of
+from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
+from dpspec.blocks.tried import FIRST
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.law import Law
+
+MOST = 400
+"""So many datasets are listed for plain code at most."""
+MOST_KINDS = 500
+"""A space whose records can be of more kinds is tried through its miniature."""
+MOST_CELLS = 12
+"""Changes are looked for over so many cells."""
+
+
+# --- single datasets, for code that is sampled ----------------------------------------------------
+
+
+def pattern_datasets(spec: PrivacySpec, seed: int) -> Iterator[Dataset]:
+    """The datasets that code is sampled on, each once, the most telling first."""
+    space, listed, generator = spec.space, _listed(spec), random.Random(seed)
+    trials = Trials.found_in(listed)
+    wanted = None if trials is None else trials.tried(generator)
+    if wanted is None:
+        changed = counting_cells(space) is not None and not space.is_ordered
+        further = _changes(spec, listed, generator) if changed else itertools.islice(listed.datasets(), FIRST, MOST)
+        wanted = itertools.chain(itertools.islice(listed.datasets(), FIRST), further)
+    found: set[str] = set()
+    for candidate in itertools.islice(wanted, 20 * MOST):
+        with contextlib.suppress(DpspecError):
+            dataset = space.dataset(candidate)
+            if repr(dataset) not in found and spec.multiverse.labels(dataset, space):
+                found.add(repr(dataset))
+                yield dataset
+
+
+def _listed(spec: PrivacySpec) -> DatasetSpace:
+    """The space whose first datasets are tried: a miniature, where one record alone can be of very many kinds."""
+    space = spec.space
+    kinds = (math.prod(attribute.size for attribute in space.attributes_of(unit)) for unit in space.units)
+    if max(kinds, default=0) <= MOST_KINDS:
+        return space
+    return miniature_of(space, _mentioned(spec), 3) or space
+
+
+def _kinds(space: DatasetSpace) -> int:
+    """How many kinds of records a unit has at most, apart from what lies inside a record."""
+    sizes = ([a.size for a in space.attributes_of(unit) if a.name != MEMBERS] for unit in space.units)
+    return max(map(math.prod, sizes), default=0)
+
+
+def _mentioned(spec: PrivacySpec) -> dict[str, frozenset[str]]:
+    """The attributes, each with the categories that an invariant singles out."""
+    space = spec.space
+    mentioned: dict[str, frozenset[str]] = {a.name: frozenset() for unit in space.units for a in space.attributes_of(unit)}
+    for invariant in spec.multiverse.induced_by() or ():
+        for name, categories in invariant.mentions().items():
+            mentioned[name] = mentioned.get(name, frozenset()) | categories
+    return mentioned
+
+
+def _changes(spec: PrivacySpec, listed: DatasetSpace, generator: random.Random) -> Iterator[Dataset]:
+    """Pairs w + v^-, w + v^+ with a change v that keeps the invariants which add up, and a common part w."""
+    held, first = CellCounts.needed_in(spec.space), list(itertools.islice(listed.datasets(), MOST))
+    cells = list(dict.fromkeys(cell for dataset in first for cell in held.counts(dataset)))[:MOST_CELLS]
+    additive = [invariant for invariant in spec.multiverse.induced_by() or () if adds_up(invariant, spec.space)]
+    least = held.counts(first[0]).total() if first else 0
+    for common, whole in itertools.product((0, 1, 3), (True, False)):
+        basis = kernel_of(additive, cells, spec.space, keep_total=whole)[:MOST_CELLS]
+        sums = [tuple(map(add, generator.choice(basis), generator.choice(basis))) for _ in basis]
+        for change in (*basis, *sums):
+            shared = [generator.choice(cells)] * max(common, least - sum(map(abs, change)) // 2)
+            for sign in (-1, 1):
+                side = Counter(shared)
+                side.update({cell: abs(step) for cell, step in zip(cells, change, strict=True) if step * sign > 0})
+                with contextlib.suppress(DpspecError):
+                    yield held.from_counts(side)
+    yield from first[FIRST:]
+
+
+# --- groups of datasets, for laws that are compared -----------------------------------------------
+
+
+MOST_TABLED = 4_096
+"""With more kinds of records than this no dataset is tried: laws over so many cells take too long, and often too much memory."""
+FEW = 48
+"""So many of the smallest datasets are compared with each other."""
+CHANGES = 6
+"""So many changes are tried beside each common part, of those that keep the number of records and of the others."""
+COMMON = (*range(25), 31, 32, 49, 50, 63, 64, 99, 100)
+"""So many equal records are shared by the two datasets of a pair. Statistical offices suppress or round counts up to about 20;
+powers of two and round numbers are limits of counters."""
+LARGEST = 10_000
+"""A pair is not filled up with more records than this."""
+
+
+def trial_groups(spec: PrivacySpec) -> tuple[tuple[Dataset, ...], ...]:
+    """Groups of datasets of a large space whose laws are compared inside each group; none where there are too many cells.
+
+    The first group holds the smallest datasets, the others the two sides of one change. They depend on the specification alone.
+    """
+    try:
+        return _kept_groups(spec)
+    except TypeError:  # a block of a plugin that cannot be hashed
+        return tuple(_groups(spec))
+
+
+@lru_cache(maxsize=64)
+def _kept_groups(spec: PrivacySpec) -> tuple[tuple[Dataset, ...], ...]:
+    return tuple(_groups(spec))
+
+
+def _groups(spec: PrivacySpec) -> Iterator[tuple[Dataset, ...]]:
+    space = spec.space
+    held = counting_cells(space)
+    if held is not None and listed_cells(space) is None and _kinds(space) > MOST_TABLED:
+        return
+    smallest = tuple(itertools.islice(space.datasets(), FEW))
+    if smallest:
+        yield smallest
+    if held is None:
+        return
+    found = {frozenset(smallest)}
+    with contextlib.suppress(DpspecError):
+        for pair in _pairs_of_changes(spec, held, smallest):
+            if frozenset(pair) not in found and len(set(pair)) > 1:
+                found.add(frozenset(pair))
+                yield pair
+
+
+def _pairs_of_changes(
+    spec: PrivacySpec, held: CellCounts, smallest: Sequence[Dataset]
+) -> Iterator[tuple[Dataset, Dataset]]:  # fmt: skip
+    """Pairs that differ by one change, and share more and more equal records."""
+    space = spec.space
+    cells = list(few_cells(space, _Plainest(), _mentioned(spec)))[:MOST_CELLS]
+    additive = [invariant for invariant in spec.multiverse.induced_by() or () if adds_up(invariant, space)]
+    changes = [
+        change
+        for keep_total in (True, False)
+        for change in kernel_of(additive, cells, space, keep_total=keep_total)[:CHANGES]
+    ]  # fmt: skip
+    least = held.counts(smallest[0]).total() if smallest else 0
+    for common in COMMON:
+        for change in dict.fromkeys(changes):
+            steps = [(cell, step) for cell, step in zip(cells, change, strict=True) if step]
+            sides = [Counter({cell: abs(step) for cell, step in steps if step * sign > 0}) for sign in (-1, 1)]
+            for shared in _shared(cells, sides, common, least):
+                with contextlib.suppress(DpspecError):
+                    yield held.from_counts(sides[0] + shared), held.from_counts(sides[1] + shared)
+
+
+def _shared(
+    cells: Sequence[Hashable], sides: Sequence[Counter[Hashable]], common: int, least: int
+) -> Iterator[Counter[Hashable]]:  # fmt: skip
+    """Common parts: equal records of a kind that changes, filled up with records of another kind to the least size."""
+    changed = list(dict.fromkeys(itertools.chain.from_iterable(sides)))
+    others = [cell for cell in cells if cell not in changed] or changed
+    missing = least - min(side.total() for side in sides)
+    if missing > LARGEST:
+        return
+    for cell in changed[:2] if common else changed[:1]:
+        shared = Counter({cell: common})
+        shared[others[0]] += max(0, missing - common)
+        yield shared
+
+
+class _Plainest:
+    """Chooses what comes first, and what comes last (`dpspec.blocks.parts.Choice`)."""
+
+    def number(self, least: int, most: int) -> int:
+        return most
+
+    def some(self, items: Sequence[Item], most: int) -> list[Item]:
+        return list(items[:most])
+
+    def places(self, size: int, least: int, most: int, favoured: Sequence[int] = ()) -> list[int]:
+        wanted = dict.fromkeys((*favoured, 0, size - 1, *range(size)))
+        return sorted(itertools.islice(wanted, min(most, size)))
+
+    def bags(self, items: Sequence[Item], longest: int, most: int) -> list[tuple[Item, ...]]:
+        every = itertools.chain.from_iterable(
+            itertools.combinations_with_replacement(items, size) for size in range(longest + 1)
+        )
+        return list(itertools.islice(every, most))
+
+
+# --- laws on them ---------------------------------------------------------------------------------
+
+
+def law_on(mechanism: Mechanism, dataset: Dataset, space: DatasetSpace) -> Law:
+    """The law of a mechanism on a dataset that is tried, computed once for all commands and attackers of a process."""
+    try:
+        return _kept_law(mechanism, dataset, space)
+    except TypeError:  # a mechanism of a plugin that cannot be hashed, or one that raises
+        return mechanism.law(dataset, space)
+
+
+@lru_cache(maxsize=1024)
+def _kept_law(mechanism: Mechanism, dataset: Dataset, space: DatasetSpace) -> Law:
+    return mechanism.law(dataset, space)

@@ -1,0 +1,94 @@
+"""Judging a mechanism on all datasets of a space: by walking through it, by a proof, or by a pair that refutes.
+
+A space that can be listed is walked. On a larger one the structure of the mechanism, or a theorem about it, gives a proof
+and a pair. Where that decides nothing, the pairs that every command tries (`dpspec.grammar.trial_datasets`) are compared: one
+that is beyond the claim refutes it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import attrs
+
+from dpspec.base.exact import INFINITY, Bracket
+from dpspec.base.types import Progress
+from dpspec.extension.hooks import Registry
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.trial_datasets import trial_groups
+from dpspec.verifier.derived import METHOD, ONE_PAIR, derive
+from dpspec.verifier.exhaustive import MOST_WALKED, not_empty, per_unit, refute_on, verify
+from dpspec.verifier.sensitivity import Missing
+from dpspec.verifier.verdict import Outcome, Verdict
+
+SECONDS = 8
+"""Processor time of the search for a pair, after which no further group of datasets is begun. The whole search takes less than a
+second for every method of disclosure control; the limit is for laws that grow with the number of records."""
+
+
+def judged(
+    mechanism: Mechanism,
+    spec: PrivacySpec,
+    *,
+    most: int = MOST_WALKED,
+    registry: Registry | None = None,
+    progress: Progress | None = None,
+) -> Verdict:
+    """Judge a mechanism on every dataset of a space.
+
+    Args:
+        mechanism: what is judged.
+        spec: the specification it is claimed to satisfy.
+        most: a space of more datasets is not walked.
+        registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
+        progress: called with (pairs done, pairs in all).
+    """
+    verdict = not_empty(verify(mechanism, spec, most_datasets=most, registry=registry, progress=progress))
+    if verdict.method != "none":
+        return verdict
+    found = judged_unlisted(mechanism, spec, registry=registry)  # too large to be listed
+    return attrs.evolve(verdict, reason=f"{verdict.reason}; {found}") if isinstance(found, Missing) else found
+
+
+def judged_unlisted(
+    mechanism: Mechanism,
+    spec: PrivacySpec,
+    *,
+    registry: Registry | None = None,
+    is_over: Callable[[], bool] | None = None,
+) -> Verdict | Missing:
+    """Judge a mechanism on a space without listing it: by a proof, or by a pair that refutes.
+
+    Args:
+        mechanism, spec, registry: as for `judged`.
+        is_over: whether no further datasets may be compared; without it, when `SECONDS` of processor time are over.
+
+    Returns:
+        A verdict, or why there is neither a proof nor a pair.
+    """
+    proved = derive(mechanism, spec, registry=registry)
+    if not isinstance(proved, Missing) and proved.outcome is not Outcome.UNDECIDED:
+        return proved
+    if spec.budget.unpublished() is not None:  # no pair is beyond a number that nobody knows
+        return proved
+    tried = refute_on(mechanism, spec, trial_groups(spec), registry=registry, is_over=is_over or _after(SECONDS))
+    if isinstance(tried, Verdict):
+        return _of_one_pair(tried)
+    return attrs.evolve(proved, reason=f"{proved.reason}; {tried}")
+
+
+def _after(seconds: float) -> Callable[[], bool]:
+    begun = time.process_time()
+    return lambda: time.process_time() - begun > seconds
+
+
+def _of_one_pair(found: Verdict) -> Verdict:
+    """A refutation by one pair, which says nothing about how large the constant is."""
+    witness = found.witness
+    assert witness is not None  # noqa: S101 - a refutation has one
+    result = next(result for result in found.universes if result.label == witness.universe)
+    constant = Bracket(lower=per_unit(witness.divergence, witness.distance).lower, upper=INFINITY)
+    shown = attrs.evolve(result, datasets=None, pairs=None, constant=constant, attained=(witness.left, witness.right))
+    return attrs.evolve(found, method=METHOD, scope=ONE_PAIR, universes=(shown,))

@@ -1,0 +1,198 @@
+"""Every pair that a command finds beyond a claim counts for `verify`: methods of disclosure control on spaces without a bound.
+
+The oracle computes the distance of two datasets and the likelihood ratio of two finite laws by itself.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import dpspec as dp
+from dpspec.api import quick_standing, read, risk, verify
+from dpspec.base.errors import DpspecError
+from dpspec.base.exact import number
+from dpspec.base.words import Word
+from dpspec.grammar.trial_datasets import trial_groups
+from dpspec.plugin import Mechanism, define
+from dpspec.verifier.exhaustive import refute_on
+from dpspec.verifier.mechanisms import judged_unlisted
+from dpspec.verifier.verdict import Outcome
+
+SPECS = Path(__file__).parents[2] / "specs"
+METHODS = {
+    "cell-suppression": ["threshold = 3", "threshold = 10", "threshold = 20"],
+    "conventional-rounding": ["base = 5", "base = 10", "base = 5\nredact_up_to = 7"],
+    "random-rounding": ["base = 3", "base = 5"],
+    "cell-key": ["keys = 2\nlargest = 1\nvariance = '1/2'"],
+}
+FILE = """
+schema = 1
+id = "unlimited"
+title = "A method of disclosure control on any number of records"
+
+[space]
+type = "{space}"
+{size}
+attributes = [
+  {{ name = "region", categories = ["north", "south"] }},
+  {{ name = "age", categories = ["old", "young"] }},
+]
+
+[multiverse]
+invariants = [{invariants}]
+
+[input_divergence]
+type = "{distance}"
+
+[output_divergence]
+{standard}
+
+[mechanism]
+type = "{method}"
+tables = [["region", "age"], []]
+{parameters}
+"""
+PURE, CONCENTRATED = 'type = "mult"\n\n[budget]\nepsilon = 1', 'type = "d-nor"\n\n[budget]\nrho = 1'
+TOTAL = '{ type = "marginal", attributes = [] }'
+
+
+def written(tmp_path, method, parameters, *, space="records", size="", distance="hamming", standard=PURE, invariants=""):
+    path = tmp_path / "unlimited.dpspec.toml"
+    filled = {"space": space, "size": size, "distance": distance, "standard": standard, "invariants": invariants}
+    path.write_text(FILE.format(method=method, parameters=parameters, **filled), encoding="utf-8")
+    return path
+
+
+def log_ratio(one, other):
+    """The largest log-ratio of two finite laws, in either order; infinite where one has an outcome that the other lacks."""
+    if set(one.weights) != set(other.weights):
+        return math.inf
+    ratios = [Fraction(w, one.total) / Fraction(other.weights[o], other.total) for o, w in one.weights.items()]
+    return math.log(max(max(ratios), 1 / min(ratios)))
+
+
+def replaced(one, other):
+    return (Counter(one) - Counter(other)).total() if len(one) == len(other) else math.inf
+
+
+@pytest.mark.parametrize(("method", "parameters"), [(m, p) for m, held in METHODS.items() for p in held if m != "cell-key"])
+def test_verify_refutes_a_method_without_a_promise_on_any_number_of_records(tmp_path, method, parameters):
+    path = written(tmp_path, method, parameters)
+    document = read(path)
+    found = verify(path).standing
+    assert found.word is Word.REFUTED
+    witness = found.verdicts[0].witness
+    laws = [document.mechanism.law(dataset, document.spec.space) for dataset in (witness.left, witness.right)]
+    assert log_ratio(*laws) > 1 * replaced(witness.left, witness.right)
+    assert number(str(replaced(witness.left, witness.right))) == witness.distance
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"standard": CONCENTRATED},
+        {"distance": "symmetric-difference"},
+        {"space": "contingency-tables"},
+        {"space": "ordered-records"},
+        {"space": "ordered-records", "distance": "hamming-ordered"},
+        {"size": "least = 1000\nmost = 1000"},
+        {"size": "most = 11691"},
+        {"invariants": TOTAL},
+        {"invariants": '{ type = "marginal", attributes = ["region"] }'},
+    ],
+)
+def test_so_it_is_for_other_blocks(tmp_path, block):
+    """Suppression below 10 shows nothing among the smallest datasets of four cells."""
+    found = verify(written(tmp_path, "cell-suppression", "threshold = 10", **block)).standing
+    assert found.word is Word.REFUTED, found
+
+
+def test_whoever_asks_first_gets_the_same_answer(tmp_path):
+    path = written(tmp_path, "random-rounding", "base = 3")
+    document, panel = read(path), risk(path)
+    assert panel.exceeded
+    (standing,) = {report.about[1].sentence for report in panel.reports}
+    assert standing == quick_standing(document).sentence == verify(path).standing.sentence
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted(SPECS.glob("disclosure/*.toml")), ids=lambda path: path.name)
+def test_every_method_of_the_specifications_is_refuted_without_a_bound_and_without_invariants(tmp_path, path):
+    text = re.sub(r"(\[space\][^\[]*?)most = \d+\n", r"\1", path.read_text(encoding="utf-8"), count=1)
+    text = re.sub(r"\[multiverse\].*?(?=\n\[input_divergence)", "[multiverse]\ninvariants = []\n", text, flags=re.DOTALL)
+    text = re.sub(r"\[budget\]\nepsilon = .*", "[budget]\nepsilon = 1", text)
+    text = re.sub(r"\n\[claim\].*?(?=\n\[|\Z)", "", text, flags=re.DOTALL)
+    copy = tmp_path / path.name
+    copy.write_text(text, encoding="utf-8")
+    assert verify(copy).standing.word is Word.REFUTED
+    assert all(report.about[1].word is Word.REFUTED for report in risk(copy).reports)
+
+
+def test_a_pair_that_an_attacker_names_refutes_the_claim(tmp_path):
+    """Too many kinds of records for a search: the user names the two datasets."""
+    path = written(tmp_path, "conventional-rounding", "base = 5")
+    large = path.read_text(encoding="utf-8").replace('categories = ["old", "young"]', "count = 4000")
+    path.write_text(large, encoding="utf-8")
+    assert verify(path).standing.word is Word.UNDECIDED
+    two, three = ([["north", "0"]] * n + [["south", "0"]] * (3 - n) for n in (2, 3))
+    report = risk(path, "tester", datasets=[two, three])
+    assert report.exceeded
+    assert report.about[1].word is Word.REFUTED
+
+
+@pytest.mark.parametrize("most", [3, 40, 10**6])
+def test_a_space_too_large_for_a_quick_look_is_still_refuted_by_a_pair(tmp_path, most):
+    path = written(tmp_path, "random-rounding", "base = 3", size=f"most = {most}")
+    assert quick_standing(read(path)).word is Word.REFUTED
+
+
+@define
+class Counted(Mechanism):
+    """Publishes nothing, and counts how often its law is computed."""
+
+    name = "counted"
+    calls = Counter()
+
+    def check(self, space):
+        pass
+
+    def law(self, dataset, space):
+        self.calls[dataset] += 1
+        if len(dataset) > 3:
+            raise DpspecError("counted", "cannot be listed", "take fewer records")
+        return dp.laws.FiniteLaw.point("nothing")
+
+
+def people(**size):
+    return dp.spec(
+        space=dp.records(region=["north", "south"], **size), distance="hamming", standard="pure", epsilon=1
+    )  # fmt: skip
+
+
+def test_the_search_ends_after_a_bounded_number_of_laws():
+    Counted.calls.clear()
+    spec = people()
+    groups = trial_groups(spec)
+    found = refute_on(Counted(), spec, groups)
+    assert isinstance(found, str)
+    assert "pairs that were compared is beyond it" in found
+    assert max(Counted.calls.values()) == 1 or len(Counted.calls) <= 1000
+    assert len(Counted.calls) <= len({dataset for group in groups for dataset in group}) <= 1000
+
+
+def test_the_search_ends_when_the_time_is_over():
+    asked = iter([False, True])
+    found = refute_on(Counted(), people(), trial_groups(people()), is_over=lambda: next(asked))
+    assert "before the time was over" in found
+
+
+def test_nothing_is_verified_by_pairs():
+    found = judged_unlisted(Counted(), people())
+    assert getattr(found, "outcome", None) is not Outcome.VERIFIED
+    assert "is beyond it" in str(found)

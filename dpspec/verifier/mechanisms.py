@@ -7,9 +7,6 @@ that is beyond the claim refutes it.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 import attrs
 
 from dpspec.base.exact import INFINITY, Bracket
@@ -18,6 +15,7 @@ from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.trial_datasets import trial_groups
+from dpspec.verifier.clock import SYSTEM_CLOCK, SearchClock
 from dpspec.verifier.derived import METHOD, ONE_PAIR, derive
 from dpspec.verifier.exhaustive import MOST_WALKED, not_empty, per_unit, refute_on, verify
 from dpspec.verifier.sensitivity import Missing
@@ -57,13 +55,13 @@ def judged_unlisted(
     spec: PrivacySpec,
     *,
     registry: Registry | None = None,
-    is_over: Callable[[], bool] | None = None,
+    clock: SearchClock = SYSTEM_CLOCK,
 ) -> Verdict | Missing:
     """Judge a mechanism on a space without listing it: by a proof, or by a pair that refutes.
 
     Args:
         mechanism, spec, registry: as for `judged`.
-        is_over: whether no further datasets may be compared; without it, when `SECONDS` of processor time are over.
+        clock: measures the `SECONDS` of processor time after which no further datasets are compared.
 
     Returns:
         A verdict, or why there is neither a proof nor a pair.
@@ -73,15 +71,11 @@ def judged_unlisted(
         return proved
     if spec.budget.unpublished() is not None:  # no pair is beyond a number that nobody knows
         return proved
-    tried = refute_on(mechanism, spec, trial_groups(spec), registry=registry, is_over=is_over or _after(SECONDS))
+    watch = clock.watch(SECONDS)
+    tried = refute_on(mechanism, spec, trial_groups(spec), registry=registry, is_over=lambda: watch.left() <= 0)
     if isinstance(tried, Verdict):
         return _of_one_pair(tried)
     return attrs.evolve(proved, reason=f"{proved.reason}; {tried}")
-
-
-def _after(seconds: float) -> Callable[[], bool]:
-    begun = time.process_time()
-    return lambda: time.process_time() - begun > seconds
 
 
 def _of_one_pair(found: Verdict) -> Verdict:

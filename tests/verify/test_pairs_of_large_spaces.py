@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -74,7 +75,7 @@ def log_ratio(one, other):
     if set(one.weights) != set(other.weights):
         return math.inf
     ratios = [Fraction(w, one.total) / Fraction(other.weights[o], other.total) for o, w in one.weights.items()]
-    return math.log(max(max(ratios), 1 / min(ratios)))
+    return math.log(max(*ratios, 1 / min(ratios)))
 
 
 def replaced(one, other):
@@ -157,7 +158,7 @@ class Counted(Mechanism):
     """Publishes nothing, and counts how often its law is computed."""
 
     name = "counted"
-    calls = Counter()
+    calls: ClassVar[Counter] = Counter()
 
     def check(self, space):
         pass

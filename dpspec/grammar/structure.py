@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from dpspec.base.exact import Bracket
 from dpspec.base.params import evolve
 from dpspec.base.types import JsonData
 from dpspec.blocks.input_divergence import InputDivergence
@@ -375,8 +376,11 @@ class ProvedBound:
     Args:
         holds: whether the constant of every universe is proved to be within the budget of that universe.
         invariants, input_divergence, output_divergence: what the theorem speaks about.
-        pair: two datasets that show how far the constant reaches, small enough for their laws to be computed; None where there
-            are none.
+        pair: two datasets that show how far the constant reaches, small enough to be written down; None where there are none.
+        probabilities: where the laws of the pair are too large to be computed, those of one outcome on the two datasets, exactly:
+            what they differ by is what the laws differ by at least. None where the laws are to be computed.
+        outcome: that outcome, in words.
+        reached: what the theorem shows d_Pr / d_X to be on some pair of the space, where none is written down.
         says, citation: the theorem, and where it is proved.
     """
 
@@ -385,5 +389,8 @@ class ProvedBound:
     input_divergence: InputDivergence
     output_divergence: OutputDivergence
     pair: Pair | None
+    probabilities: tuple[Fraction, Fraction] | None = None
+    outcome: str = ""
+    reached: Bracket | None = None
     says: str
     citation: str

@@ -35,7 +35,7 @@ from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.grammar.structure import ProvedBound, Structure, View, table_data
-from dpspec.laws.law import Law
+from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.attaining import Attaining, SeenPair
 from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit, verify, without_number
 from dpspec.verifier.sensitivity import Cost, Missing, MissingStep, RecordChange, Sensitivity
@@ -45,6 +45,9 @@ EVERY = "every universe"
 """The label of what holds in all universes of a space that nobody lists."""
 
 WHOLE, ONE_PAIR, METHOD = "the whole space", "one pair of the whole space", "derived"
+
+ANOTHER = "any other outcome"
+"""What is released where it is not the outcome that is looked at."""
 
 FEW_ANSWERS = 1_000
 """With at most so many answers, the law that the mechanism states is held against its structure."""
@@ -304,20 +307,46 @@ def _by_theorem(mechanism: Mechanism, spec: PrivacySpec) -> Verdict | Missing:
     found = guarded(mechanism.name, lambda: mechanism.proved(spec)) if "proved" in vars(type(mechanism)) else None
     if found is None:
         return Missing(step="structure", reason=f"the mechanism {mechanism.name} does not say how it is made")
-    shown = None if found.pair is None else verify(mechanism, spec, datasets=found.pair)
+    shown = None if found.pair is None else _on_pair_of(found, mechanism, spec)
     if shown is not None and shown.outcome is Outcome.REFUTED:
         return attrs.evolve(shown, method=METHOD, scope=ONE_PAIR)
     unfit = _unfit(found, spec)
     if unfit:
         return Missing(step="theorem", reason=unfit)
-    if shown is None or all(result.is_vacuous for result in shown.universes):
+    compared = shown is not None and not all(result.is_vacuous for result in shown.universes)
+    reached = shown.constant if shown is not None and compared else found.reached
+    if reached is None:
         return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=f"{NOTHING} was found")
     result = UniverseResult(
-        label=EVERY, datasets=None, pairs=None, constant=Bracket(lower=shown.constant.lower, upper=INFINITY), bound=INFINITY,
-        outcome=Outcome.VERIFIED, attained=found.pair,
+        label=EVERY, datasets=None, pairs=None, constant=Bracket(lower=reached.lower, upper=INFINITY), bound=INFINITY,
+        outcome=Outcome.VERIFIED, attained=found.pair if compared else None,
     )  # fmt: skip
     proof = (ProofStep(step="theorem", says=found.says, citation=found.citation),)
     return Verdict(outcome=Outcome.VERIFIED, method=METHOD, scope=WHOLE, universes=(result,), proof=proof)
+
+
+def on_pair_of_theorem(mechanism: Mechanism, spec: PrivacySpec, pair: Pair) -> Verdict | None:
+    """Judge a claim on the pair of a theorem, of which the probabilities of one outcome are known; None for any other pair."""
+    found = guarded(mechanism.name, lambda: mechanism.proved(spec)) if "proved" in vars(type(mechanism)) else None
+    if found is None or found.pair is None or found.probabilities is None or set(found.pair) != set(pair):
+        return None
+    return _on_pair_of(found, mechanism, spec)
+
+
+def _on_pair_of(found: ProvedBound, mechanism: Mechanism, spec: PrivacySpec) -> Verdict:
+    """The verdict on the pair of a theorem: by its laws, or by those of whether one outcome is released."""
+    assert found.pair is not None  # noqa: S101 - the caller asks
+    if found.probabilities is None:
+        return verify(mechanism, spec, datasets=found.pair)
+    laws: dict[Dataset, Law] = {
+        dataset: FiniteLaw.of({found.outcome: chance, ANOTHER: 1 - chance})
+        for dataset, chance in zip(found.pair, found.probabilities, strict=True)
+    }
+    shown = verify(mechanism, spec, datasets=found.pair, laws=laws)
+    if shown.witness is None or shown.witness.event is None:
+        return shown
+    event = attrs.evolve(shown.witness.event, expression=None)  # which is about the words of the outcome
+    return attrs.evolve(shown, witness=attrs.evolve(shown.witness, event=event))
 
 
 def _bound(spec: PrivacySpec) -> Number | None:

@@ -183,6 +183,7 @@ def verify(
     spec: PrivacySpec,
     *,
     datasets: Iterable[Any] | None = None,
+    laws: Mapping[Dataset, Law] | None = None,
     most_datasets: int = MOST_WALKED,
     most_pairs: int = 2_000_000,
     registry: Registry | None = None,
@@ -194,6 +195,7 @@ def verify(
         mechanism: what is judged.
         spec: the specification it is claimed to satisfy.
         datasets: look only at these datasets of the space; without it, at all of them.
+        laws: the laws on some datasets, where they are known already, or those of a function of the output.
         most_datasets, most_pairs: above these sizes the verdict is undecided instead of endless.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (pairs done, pairs in all).
@@ -210,7 +212,7 @@ def verify(
     if spec.budget.unpublished() is not None:
         limits = {"most_datasets": most_datasets, "most_pairs": most_pairs, "registry": registry, "progress": progress}
         listed = None if datasets is None else list(datasets)
-        return without_number(spec, lambda closed: verify(mechanism, closed, datasets=listed, **limits))  # type: ignore[arg-type]
+        return without_number(spec, lambda closed: verify(mechanism, closed, datasets=listed, laws=laws, **limits))  # type: ignore[arg-type]
     provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
     if datasets is None:
         size = spec.space.cardinality()
@@ -221,7 +223,7 @@ def verify(
         universes = list(spec.multiverse.universes(spec.space))
     else:
         universes = _restrict(spec, [spec.space.dataset(x) for x in datasets])
-    walk = _Walk(mechanism=mechanism, spec=spec)
+    walk = _Walk(mechanism=mechanism, spec=spec, laws=dict(laws or {}))
     total = sum(walk.count_pairs(len(universe)) for universe in universes)
     if total > most_pairs:
         reason = f"{count(total, 'pair')}, above the {most_pairs:,} that are compared"

@@ -31,7 +31,7 @@ from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read_text
 from dpspec.specfile.writer import to_toml
 from dpspec.verifier import verdict as verdicts
-from dpspec.verifier.derived import on_pair
+from dpspec.verifier.derived import on_pair, on_pair_of_theorem
 from dpspec.verifier.document import FileReport, Obligation
 from dpspec.verifier.entry import PATHS, FunctionSampler, verify_claim
 from dpspec.verifier.event import with_probabilities
@@ -245,9 +245,10 @@ def replay(
     if not isinstance(mechanism, Mechanism):
         mechanism = adapted(mechanism, spec.space, dataset=sampling.dataset, generator=sampling.generator, registry=registry)
     fresh = attrs.evolve(sampling, seed=sampling.seed + 1, dataset=None, generator=None).keywords
-    made: Verdict | None = (
-        on_pair(mechanism, spec, (left, right)) if isinstance(mechanism, Mechanism) and recorded.event is None else None
-    )
+    made: Verdict | None = None
+    if isinstance(mechanism, Mechanism):
+        made = on_pair(mechanism, spec, (left, right)) if recorded.event is None else None
+        made = on_pair_of_theorem(mechanism, spec, (left, right)) if made is None else made
     if made is None:
         made = verify_claim(mechanism, spec, datasets=(left, right), registry=registry, progress=progress, **fresh)
     event = _event_today(recorded, spec, mechanism, made, fresh)

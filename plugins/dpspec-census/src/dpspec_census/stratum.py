@@ -24,6 +24,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from functools import lru_cache, partial
 from operator import add, itemgetter, mul, sub
 
@@ -64,6 +65,25 @@ def permutations_of_subsets(cells: StratumCells, columns: int) -> CountedTables:
     return tuple((table, tuple(counts)) for table, counts in sorted(found.items()))
 
 
+def permutations_into(cells: StratumCells, table: StratumCells, columns: int) -> tuple[int, ...]:
+    """A_s(x, y) for one y and every s, at any size: the work grows with the records that x and y have in common.
+
+    >>> permutations_into((1, 0, 0, 1), (0, 1, 1, 0), 2), permutations_into((1, 0, 0, 1), (1, 0, 0, 1), 2)
+    ((0, 0, 1), (1, 2, 1))
+    """
+    size, factorial = sum(cells), lru_cache(maxsize=None)(math.factorial)
+    counts = [0] * (size + 1)
+    for unmoved in itertools.product(*(range(min(pair) + 1) for pair in zip(cells, table, strict=True))):
+        left, filled = (tuple(map(sub, whole, unmoved)) for whole in (cells, table))
+        sums = _sums_of_lines(left, columns)
+        if sums != _sums_of_lines(filled, columns):
+            continue
+        ways = math.prod(map(math.comb, cells, unmoved))
+        arranged = math.prod(map(factorial, sums)) // math.prod(map(factorial, filled))
+        counts[size - sum(unmoved)] += ways * arranged
+    return tuple(counts)
+
+
 @lru_cache(maxsize=1 << 14)
 def permutations_by_moved(cells: StratumCells, columns: int) -> CountedTables:
     """N_m(x, y) for every y and m: permutations of all records that move exactly m of them.
@@ -90,6 +110,12 @@ def _fillings(rows: StratumCells, tokens: StratumCells) -> tuple[tuple[StratumCe
         left = tuple(map(sub, tokens, row))
         found += [(row + below, ways * more) for below, more in _fillings(rows[1:], left)]
     return tuple(found)
+
+
+def _sums_of_lines(cells: StratumCells, columns: int) -> tuple[int, ...]:
+    """The sums of the rows, then of the columns."""
+    rows = (sum(cells[start : start + columns]) for start in range(0, len(cells), columns))
+    return (*rows, *(sum(cells[start::columns]) for start in range(columns)))
 
 
 def _splits(total: int, limits: StratumCells) -> Iterator[StratumCells]:
@@ -146,6 +172,34 @@ def permutation_weights(cells: StratumCells, columns: int, chosen: int, kept: in
     orders = math.factorial(size)
     weights = [chosen**s * kept ** (size - s) * (orders // math.factorial(s)) for s in range(size + 1)]
     return _weighted(permutations_of_subsets, cells, columns, weights)
+
+
+def permutation_probability(cells: StratumCells, table: StratumCells, columns: int, swap_rate: Fraction) -> Fraction:
+    """The probability that permutation swapping turns one table of a stratum into another.
+
+    >>> permutation_probability((1, 0, 0, 1), (0, 1, 1, 0), 2, Fraction(1, 5))
+    Fraction(1, 50)
+    """
+    size, p = sum(cells), swap_rate
+    ways = enumerate(permutations_into(cells, table, columns))
+    return sum((p**s * (1 - p) ** (size - s) * Fraction(number, math.factorial(s)) for s, number in ways if number), Fraction(0))
+
+
+def derangement_probability(cells: StratumCells, table: StratumCells, columns: int, swap_rate: Fraction) -> Fraction:
+    """The same of swapping with derangements; the work grows with the square of the number of records.
+
+    >>> derangement_probability((1, 0, 0, 1), (0, 1, 1, 0), 2, Fraction(1, 5))
+    Fraction(1, 17)
+    """
+    size, p = sum(cells), swap_rate
+    if size < 2:
+        return Fraction(int(cells == table))
+    counts = permutations_into(cells, table, columns)
+    moved = [sum((-1) ** (m - s) * math.comb(size - s, m - s) * counts[s] for s in range(m + 1)) for m in range(size + 1)]
+    weights = [p**m * (1 - p) ** (size - m) for m in range(size + 1)]
+    sizes = [m for m in range(size + 1) if m != 1]
+    reached = sum((weights[m] * Fraction(moved[m], derangements(m)) for m in sizes), Fraction(0))
+    return reached / sum((weights[m] * math.comb(size, m) for m in sizes), Fraction(0))
 
 
 def _weighted(

@@ -17,6 +17,7 @@ from dpspec.plugin import Attribute, Bracket, Dataset, DatasetSpace, Incompatibl
 from dpspec_census.swap_budget import StratumRate, SwapScheme, nominal_budget, rate_of
 from dpspec_census.swap_constant import (
     ZERO,
+    SizeRange,
     Slope,
     SwapTheorem,
     least_size_above,
@@ -299,14 +300,71 @@ class Swap:
         return None
 
     def pair_against(self, form: str, space: DatasetSpace) -> AttainingPair | None:
-        """Datasets of one universe of the space that refute a printed form of the theorem; None where none is found."""
+        """Datasets of one universe of the space that refute a printed form of the theorem; None where none is found.
+
+        The sizes at both ends of each range in which the form is false are tried. Where the space asks for more records than a
+        stratum has, the others are all alike and in another stratum.
+        """
         for stratum in self.strata(space):
             rate = self.rate_of(stratum)
-            for least, most in () if self.derange else sizes_refuted(rate, form):
-                for n in {least, least + 1 if most is None else most}:
-                    pair = self.pair_at(n, stratum, space) if _allows(space, n) else None
-                    if pair is not None and pair.slope.lower > nominal_budget(n, rate, form):
+            for least, most in self.sizes_against(form, rate, space):
+                last = least + 1 if most is None else most
+                tried = dict.fromkeys((least, min(least + 1, last), last, max(last - 1, least)))
+                for n in sorted(tried, key=lambda n: not _allows(space, n)):  # first those that need no further records
+                    pair = self.pair_in(n, stratum, space)
+                    others = 0 if pair is None or form == "s23-full" else sum(pair.likely.values()) - n
+                    if pair is not None and pair.slope.lower > nominal_budget(max(n, others), rate, form):
                         return pair
+        return None
+
+    def sizes_against(self, form: str, swap_rate: Fraction, space: DatasetSpace) -> list[SizeRange]:
+        """The sizes of strata in the space at which a printed form is false at a swap rate; none where the form is true."""
+        if self.derange:
+            return []
+        fewest, most = self.sizes(space)
+        found = []
+        for low, high in sizes_refuted(swap_rate, form):
+            ends = [end for end in (high, most) if end is not None]
+            last = min(ends, default=None)
+            if last is None or max(low, fewest) <= last:
+                found.append((max(low, fewest), last))
+        return found
+
+    def sizes(self, space: DatasetSpace) -> SizeRange:
+        """The least and the largest number of records that a stratum may have; all records where nothing is matched."""
+        most = _largest_size(space)
+        return (space.least if isinstance(space, blocks.Multisets) and not self.scheme.match else 0), most
+
+    def pair_shown(self, size: int, space: DatasetSpace) -> AttainingPair | None:
+        """The pair of about so many records that shows what a claim of the space speaks about; None where none is found."""
+        fewest, most = self.sizes(space)
+        wanted = max(size, fewest) if most is None else min(max(size, fewest), most)
+        for n in dict.fromkeys((wanted, *range(min(wanted, size) - 1, max(fewest, 2) - 1, -1))):
+            found = (self.pair_in(n, stratum, space) for stratum in self.strata(space))
+            shown = next((pair for pair in found if pair is not None), None)
+            if shown is not None:
+                return shown
+        return None
+
+    def pair_in(self, size: int, stratum: Record, space: DatasetSpace) -> AttainingPair | None:
+        """`pair_at`, filled up with records of another stratum that are all alike, where the space asks for more records."""
+        least, most = getattr(space, "least", 0), _largest_size(space)
+        if size < 2 or (most is not None and size > most):
+            return None
+        pair = self.pair_at(size, stratum, space)
+        if pair is None or least <= size:
+            return pair
+        for other in self.strata(space):
+            values = StratumValues.of(self.scheme, other, space, 1)
+            if other != stratum and values.rests and values.swaps:
+                (record,) = self.scheme.joined(other, [(values.rests[0], values.swaps[0])], space)
+                alike = {record: least - size}
+                return attrs.evolve(
+                    pair,
+                    likely={**pair.likely, **alike},
+                    unlikely={**pair.unlikely, **alike},
+                    output={**pair.output, **alike},
+                )
         return None
 
     def strata(self, space: DatasetSpace) -> list[Record]:

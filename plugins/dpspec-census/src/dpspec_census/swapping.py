@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 import attrs
@@ -43,7 +44,13 @@ from dpspec.plugin import (
     tables,
     workers,
 )
-from dpspec_census.stratum import StratumCells, derangement_weights, permutation_weights
+from dpspec_census.stratum import (
+    StratumCells,
+    derangement_probability,
+    derangement_weights,
+    permutation_probability,
+    permutation_weights,
+)
 from dpspec_census.swap_budget import (
     Rates,
     StratumRate,
@@ -55,7 +62,7 @@ from dpspec_census.swap_budget import (
     nominal_budget,
     rate_of,
 )
-from dpspec_census.swap_constant import SwapConstant, derangement_constant, permutation_constant, sizes_refuted
+from dpspec_census.swap_constant import SwapConstant, derangement_constant, permutation_constant
 from dpspec_census.swap_pair import ConstantOfSpace, Swap
 
 if TYPE_CHECKING:
@@ -70,8 +77,9 @@ _MOST_RENAMED = 8
 Renaming = Callable[[Record], Record]
 
 
-SHOWN, MOST_SHOWN = 4, 9
-"""The records of a stratum in the pair that is shown, and the most of a pair whose laws are computed."""
+SHOWN, MOST_SHOWN, MOST_WRITTEN = 4, 9, 20_000
+"""The records of a stratum in the pair that is shown, the most of a pair whose laws are computed, and the most of a pair that is
+written down: of a larger one than the second, the probabilities of one output are computed."""
 
 
 @define
@@ -165,20 +173,62 @@ class Swapping(Mechanism):
         if blocks.Multisets.found_in(spec.space) is None:  # it may hold other datasets than those that are counted
             return None
         constants, space = self.constants(), spec.space
-        beyond = None if self.deranges else constants.pair_against(budget.form, space)
-        within = self.deranges or not any(sizes_refuted(rate, budget.form) for rate in rates)
-        near = (constants.pair_at(SHOWN, stratum, space) for stratum in constants.strata(space))
-        shown = beyond or next((pair for pair in near if pair is not None), None)
-        small = shown is not None and sum(shown.likely.values()) <= MOST_SHOWN
-        return grammar.ProvedBound(
+        beyond = constants.pair_against(budget.form, space)
+        within = not any(constants.sizes_against(budget.form, rate, space) for rate in rates)
+        shown = beyond or constants.pair_shown(SHOWN, space)
+        records = 0 if shown is None else sum(shown.likely.values())
+        written = None
+        if shown is not None and (records <= MOST_SHOWN or (beyond is not None and records <= MOST_WRITTEN)):
+            written = shown.datasets(self.scheme(), space)
+        proved = partial(
+            grammar.ProvedBound,
             holds=within,
             invariants=self.scheme().invariants(space),
             input_divergence=Hamming(unit=self.unit),
             output_divergence=Mult(),
-            pair=shown.datasets(self.scheme(), space)[:2] if shown is not None and small else None,
+            pair=None if written is None else written[:2],
+            reached=None if shown is None else shown.slope,
             says=f"the constant of {'every stratum is within' if within else 'some strata exceeds'} the printed form",
             citation="docs/swapping-theorem.md; printed by Bailie, Gong and Meng 2023",
         )
+        if written is None or records <= MOST_SHOWN:
+            return proved()
+        one, other, output = written
+        chances = self.probability(one, output, space), self.probability(other, output, space)
+        held = Counter(space.records(output, self.unit))
+        words = ", ".join(f"{number} x ({', '.join(map(str, record))})" for record, number in sorted(held.items(), key=repr))
+        return proved(probabilities=chances, outcome=words)
+
+    def probability(self, dataset: Dataset, outcome: Dataset, space: DatasetSpace) -> Fraction:
+        """The probability that one table is released, at any size: the law itself may have too many outcomes to be listed.
+
+        The work grows with the records that the two tables have in common.
+
+        >>> from dpspec.plugin import UnorderedRecords
+        >>> space = UnorderedRecords(attributes=[{"name": "kin", "count": 2}, {"name": "place", "count": 2}], unit="household")
+        >>> swap = PermutationSwapping(swap=["place"], swap_rate="1/5")
+        >>> swap.probability((("0", "0"), ("1", "1")), (("0", "1"), ("1", "0")), space)
+        Fraction(1, 50)
+        """
+        self.check(space)
+        before, after = (self.scheme().strata(space.dataset(each), space) for each in (dataset, outcome))
+        chance = Fraction(1)
+        for match in before | after:
+            chance *= self._probability_in(match, before.get(match, ()), after.get(match, ()))
+        return chance
+
+    def _probability_in(self, match: Record, before: SwappedRecords, after: SwappedRecords) -> Fraction:
+        """The same in one stratum."""
+        rests, swaps = (tuple(dict.fromkeys(pair[side] for pair in before)) for side in (0, 1))
+        if any(sorted(pair[side] for pair in before) != sorted(pair[side] for pair in after) for side in (0, 1)):
+            return Fraction(0)
+        counts = [Counter(records) for records in (before, after)]
+        cells, table = (tuple(count[rest, swap] for rest in rests for swap in swaps) for count in counts)
+        return self.stratum_probability(cells, table, len(swaps), rate_of(match, self.rates, self.swap_rate))
+
+    @abstractmethod
+    def stratum_probability(self, cells: StratumCells, table: StratumCells, columns: int, swap_rate: Fraction) -> Fraction:
+        """The probability that one stratum becomes a table, at its swap rate."""
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         """The product over strata of their laws, each from integer weights; the outcomes are datasets of the space."""
@@ -304,6 +354,9 @@ class DerangementSwapping(Swapping):
     def stratum_weights(self, cells: StratumCells, columns: int, swap_rate: Fraction) -> Mapping[StratumCells, int]:
         return derangement_weights(cells, columns, *_odds(swap_rate))
 
+    def stratum_probability(self, cells: StratumCells, table: StratumCells, columns: int, swap_rate: Fraction) -> Fraction:
+        return derangement_probability(cells, table, columns, swap_rate)
+
     def proved(self, spec: PrivacySpec) -> grammar.ProvedBound | None:
         return self.by_the_theorem(spec)
 
@@ -343,6 +396,9 @@ class PermutationSwapping(Swapping):
 
     def stratum_weights(self, cells: StratumCells, columns: int, swap_rate: Fraction) -> Mapping[StratumCells, int]:
         return permutation_weights(cells, columns, *_odds(swap_rate))
+
+    def stratum_probability(self, cells: StratumCells, table: StratumCells, columns: int, swap_rate: Fraction) -> Fraction:
+        return permutation_probability(cells, table, columns, swap_rate)
 
     def proved(self, spec: PrivacySpec) -> grammar.ProvedBound | None:
         return self.by_the_theorem(spec)

@@ -23,7 +23,8 @@ class Relation(Promising, ABC):
 
     name: ClassVar[str]
 
-    is_symmetric: ClassVar[bool] = True
+    is_symmetric: ClassVar[bool] = False
+    """Whether x related to x' always means x' related to x. Unless a class declares it, both orders are evaluated."""
 
     @abstractmethod
     def related(self, left: Dataset, right: Dataset, space: DatasetSpace) -> bool:
@@ -79,9 +80,10 @@ class InputDivergence(Promising, ABC):
 
     name: ClassVar[str]
 
-    is_symmetric: ClassVar[bool] = True
-    is_metric: ClassVar[bool] = True
-    """Whether the triangle inequality holds (and distance 0 means equal datasets)."""
+    is_symmetric: ClassVar[bool] = False
+    """Whether d(x, x') = d(x', x) for all datasets. Unless a class declares it, both orders are evaluated."""
+    is_metric: ClassVar[bool] = False
+    """Whether the triangle inequality holds. Unless a class declares it, no bound is extended along a path."""
     is_neighbour_form: ClassVar[bool] = False
     """Whether it is 0 for equal datasets only, and 1 or infinity for all others: who is a neighbour, and nothing else
     (Bailie, Gong and Meng 2023)."""

@@ -86,12 +86,10 @@ class OutputDivergence(Promising, ABC):
 
     name: ClassVar[str]
 
-    is_symmetric: ClassVar[bool] = True
+    is_symmetric: ClassVar[bool] = False
+    """Whether d_Pr(P, Q) = d_Pr(Q, P) for all laws. Unless a class declares it, both orders are evaluated."""
     is_metric: ClassVar[bool] = False
     """Whether the triangle inequality holds, so that a bound for neighbours extends along paths."""
-    separates_disjoint: ClassVar[bool] = True
-    """Whether d_Pr(P, Q) is infinite for laws with total variation 1: the hypothesis under which
-    invariants are necessary (Bailie, Gong and Meng 2023)."""
     budget_parameters: ClassVar[tuple[str, ...]] = ("epsilon",)
     """The names of the numbers in which a budget for this divergence may be written, the preferred one first."""
 
@@ -209,7 +207,7 @@ class OutputDivergence(Promising, ABC):
         return None
 
     _promised: ClassVar[Mapping[str, Any]] = {
-        **dict.fromkeys(("is_symmetric", "is_metric", "separates_disjoint"), False),
+        **dict.fromkeys(("is_symmetric", "is_metric"), False),
         "between": between,
         "in_words": in_words,
         "score": score,

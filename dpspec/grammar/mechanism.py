@@ -315,7 +315,7 @@ class ListAdapter(DatasetAdapter):
 class GeneratorAdapter(ABC):
     """Where a plain function has its chances from, made of the bits of a numpy Generator; registered under its `name`.
 
-    The bits are seeded, so that the same ones give the same output, and every draw can be made again.
+    The bits are seeded. A class whose output depends on these bits alone declares `replays`, so that every draw can be repeated.
     """
 
     name: ClassVar[str]
@@ -324,8 +324,8 @@ class GeneratorAdapter(ABC):
     """Annotations of a function's second parameter that ask for it, such as ``random.Random``."""
     is_handed: ClassVar[bool] = True
     """Whether the function takes a generator of this kind; otherwise it draws from what is there."""
-    replays: ClassVar[bool] = True
-    """Whether the same bits give the same output; where they do not, no call can be made again."""
+    replays: ClassVar[bool] = False
+    """Whether the same bits give the same output. Unless a class declares it, no call is taken to be repeatable."""
     assumptions: ClassVar[tuple[str, ...]] = ()
     """What is taken for granted of functions that draw from it."""
 
@@ -354,6 +354,7 @@ class NumpyGenerator(GeneratorAdapter):
 
     name: ClassVar[str] = "numpy"
     annotations: ClassVar[tuple[str, ...]] = ("numpy.Generator",)
+    replays: ClassVar[bool] = True
 
     def made(self, generator: Any) -> Any:
         return generator

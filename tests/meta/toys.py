@@ -99,6 +99,8 @@ class Discrete(InputDivergence):
     """0 for equal datasets, else 1."""
 
     name: ClassVar[str] = "toy-distance"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
     is_integral: ClassVar[bool] = True
 
     def check(self, space):
@@ -209,8 +211,8 @@ class Variation(OutputDivergence):
     """Total variation."""
 
     name: ClassVar[str] = "toy-divergence"
+    is_symmetric: ClassVar[bool] = True
     is_metric: ClassVar[bool] = True
-    separates_disjoint: ClassVar[bool] = False
 
     def evaluate(self, pair, *, precision=64):
         return pair.total_variation(precision=precision)
@@ -225,6 +227,7 @@ class Ratio(OutputDivergence):
     """The larger of both largest log-ratios."""
 
     name: ClassVar[str] = "toy-divergence"
+    is_symmetric: ClassVar[bool] = True
 
     def evaluate(self, pair, *, precision=64):
         return pair.max_log_ratio() | pair.reverse().max_log_ratio()
@@ -335,14 +338,6 @@ class BrokenRefinement(Variation):
     def evaluate(self, pair, *, precision=64):
         value = pair.total_variation().lower
         return Bracket.exactly(value + 2 if precision < 64 and value > 0 else value)
-
-
-@breaks("check_disjoint_laws_are_infinitely_far", "output_divergences")
-@define
-class BrokenSeparation(Variation):
-    """1 for disjoint laws, said to be infinite."""
-
-    separates_disjoint: ClassVar[bool] = True
 
 
 @breaks("check_divergence_is_bounded_as_stated", "output_divergences")
@@ -1217,6 +1212,7 @@ class OneBit(Relation):
     """One bit differs."""
 
     name: ClassVar[str] = "toy-relation"
+    is_symmetric: ClassVar[bool] = True
 
     def check(self, space):
         bits_only(space)
@@ -1445,6 +1441,7 @@ class Seeded(GeneratorAdapter):
     """A generator of Python, seeded."""
 
     name: ClassVar[str] = "toy-generator"
+    replays: ClassVar[bool] = True
 
     def made(self, generator):
         return random.Random(generator.bytes(16))

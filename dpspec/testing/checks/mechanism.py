@@ -354,20 +354,6 @@ def check_extremal_answers_stay_within_the_bound(subject: ValueSubject, context:
                 require(not found.lower > bound, f"d(N_{i + left}, N_{i + right}) = {found}, above {bound}, {answers.words}")
 
 
-@check(OUTPUT_DIVERGENCES, when="separates_disjoint")
-def check_disjoint_laws_are_infinitely_far(subject: ValueSubject, context: Context) -> None:
-    """d_Pr = infinity for laws without a common outcome when `separates_disjoint` is declared.
-
-    It is the hypothesis under which invariants are necessary (Bailie, Gong and Meng 2023).
-    """
-    source = context.random("disjoint")
-    for _ in range(context.times(5)):
-        left = random_law(source)
-        right = random_law(source).push_forward(lambda outcome: ("other", outcome))
-        found = _value(subject, left, right)
-        require(found.lower.is_infinite, f"d(P, Q) = {found} for disjoint P = {left}, Q = {right}")
-
-
 @check(OUTPUT_DIVERGENCES)
 def check_only_equal_laws_are_at_zero_as_declared(subject: ValueSubject, context: Context) -> None:
     """d_Pr(P, Q) > 0 for different laws when `separates_laws` says so. Comparison then takes a budget of 0 for equal laws."""

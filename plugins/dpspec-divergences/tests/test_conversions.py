@@ -272,11 +272,8 @@ def test_infinite_budgets_convert_to_nothing_finite():
         for source in NODES[arrow.source]:
             for target in NODES[arrow.target]:
                 found = arrow.convert(source, number("inf"), target)
-                bounded = getattr(target, "separates_disjoint", True) is False or target.name in (
-                    "mult-delta",
-                    "probabilistic",
-                    "pbdp",
-                )
+                disjoint = target.between(FiniteLaw.point(0), FiniteLaw.point(1))
+                bounded = not disjoint.lower.is_infinite or target.name in ("mult-delta", "probabilistic", "pbdp")
                 assert found is None or found.upper.is_infinite or bounded, name
 
 

@@ -167,10 +167,8 @@ def test_steps_of_coins():
 @pytest.mark.slow
 def test_steps_never_end_or_are_cut_off_with_a_bound():
     point, wide = FiniteLaw.point(0), FiniteLaw.uniform([0, 1])
-    assert STEPS.separates_disjoint
     assert STEPS.between(point, wide).lower == STEPS.between(GaussianLaw(0, 1), GaussianLaw(1, 1)).lower == INFINITY
     slack = TradeOffSteps(epsilon=ln(2), delta="1/10")
-    assert not slack.separates_disjoint
     assert slack.between(point, FiniteLaw.point(1)).is_exact
     short = TradeOffSteps(epsilon=ln(F(101, 100)))
     far = short.between(FiniteLaw.bernoulli(F(1, 10**9)), FiniteLaw.bernoulli(1 - F(1, 10**9)))

@@ -286,6 +286,7 @@ class PythonRandom(GeneratorAdapter):
     """
 
     name: ClassVar[str] = "random"
+    replays: ClassVar[bool] = True
     annotations: ClassVar[tuple[str, ...]] = ("random.Random",)
     assumptions: ClassVar[tuple[str, ...]] = ("a random.Random that is seeded with 128 bits is as good as chance",)
 
@@ -478,6 +479,7 @@ class LegacyRandom(GeneratorAdapter):
     """
 
     name: ClassVar[str] = "random-state"
+    replays: ClassVar[bool] = True
     annotations: ClassVar[tuple[str, ...]] = ("numpy.RandomState",)
 
     def made(self, generator: Any) -> Any:
@@ -500,6 +502,7 @@ class System(GeneratorAdapter):
     """
 
     name: ClassVar[str] = "system"
+    replays: ClassVar[bool] = True
     annotations: ClassVar[tuple[str, ...]] = ("random.SystemRandom",)
     is_handed: ClassVar[bool] = False
     assumptions: ClassVar[tuple[str, ...]] = (
@@ -534,7 +537,6 @@ class Native(GeneratorAdapter):
 
     name: ClassVar[str] = "native"
     is_handed: ClassVar[bool] = False
-    replays: ClassVar[bool] = False
     assumptions: ClassVar[tuple[str, ...]] = (
         "what the function draws is not replayed: that each call has randomness of its own was looked at and is taken on trust",
     )
@@ -547,6 +549,7 @@ class TorchGenerator(GeneratorAdapter):
     """A `torch.Generator` on the processor, seeded for each call."""
 
     name: ClassVar[str] = "torch"
+    replays: ClassVar[bool] = True
     annotations: ClassVar[tuple[str, ...]] = ("torch.Generator",)
 
     def made(self, generator: Any) -> Any:
@@ -557,6 +560,7 @@ class JaxKey(GeneratorAdapter):
     """A key of `jax.random`, made anew for each call."""
 
     name: ClassVar[str] = "jax"
+    replays: ClassVar[bool] = True
     annotations: ClassVar[tuple[str, ...]] = ("jax.Array",)
 
     def made(self, generator: Any) -> Any:

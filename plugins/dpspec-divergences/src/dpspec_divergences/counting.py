@@ -57,20 +57,9 @@ class Counting(InputDivergence, ABC):
     """Shared by the divergences that count records of one unit."""
 
     unit: str
-    is_ordered: ClassVar[bool] = False
-    """Whether positions count, so that two orders of the same records are apart."""
-    grows_on_subspaces: ClassVar[bool] = True
-    is_integral: ClassVar[bool] = True
 
     def check(self, space: DatasetSpace) -> None:
         space.check_unit(self.unit)
-
-    def counted_unit(self) -> str:
-        return self.unit
-
-    def least_distance(self, space: DatasetSpace) -> Number | None:
-        determined = space.is_told_by(self.unit) and space.is_ordered == self.is_ordered
-        return number(1) if determined else None
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if self == other:
@@ -109,8 +98,18 @@ class Hamming(Counting):
     """
 
     name: ClassVar[str] = "hamming"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
+    is_integral: ClassVar[bool] = True
+    grows_on_subspaces: ClassVar[bool] = True
 
     unit: Annotated[str, Text()] = "person"
+
+    def counted_unit(self) -> str:
+        return self.unit
+
+    def least_distance(self, space: DatasetSpace) -> Number | None:
+        return number(1) if space.is_told_by(self.unit) and not space.is_ordered else None
 
     def record_steps(self, space: DatasetSpace) -> blocks.RecordSteps:
         return blocks.RecordSteps(unit=self.unit, replaced=1)
@@ -156,8 +155,18 @@ class SymmetricDifference(Counting):
     """
 
     name: ClassVar[str] = "symmetric-difference"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
+    is_integral: ClassVar[bool] = True
+    grows_on_subspaces: ClassVar[bool] = True
 
     unit: Annotated[str, Text()] = "person"
+
+    def counted_unit(self) -> str:
+        return self.unit
+
+    def least_distance(self, space: DatasetSpace) -> Number | None:
+        return number(1) if space.is_told_by(self.unit) and not space.is_ordered else None
 
     def record_steps(self, space: DatasetSpace) -> blocks.RecordSteps:
         return blocks.RecordSteps(unit=self.unit, replaced=2, added=1)
@@ -198,12 +207,21 @@ class HammingOrdered(Counting):
     """
 
     name: ClassVar[str] = "hamming-ordered"
-    is_ordered: ClassVar[bool] = True
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
+    is_integral: ClassVar[bool] = True
+    grows_on_subspaces: ClassVar[bool] = True
 
     unit: Annotated[str, Text()] = "person"
 
     def check(self, space: DatasetSpace) -> None:
         check_ordered(self.name, space, self.unit, "hamming")
+
+    def counted_unit(self) -> str:
+        return self.unit
+
+    def least_distance(self, space: DatasetSpace) -> Number | None:
+        return number(1) if space.is_told_by(self.unit) and space.is_ordered else None
 
     def record_steps(self, space: DatasetSpace) -> blocks.RecordSteps:
         return blocks.RecordSteps(unit=self.unit, replaced=1, in_place=True)
@@ -264,6 +282,7 @@ class ReplaceOne(CountedRelation):
     """
 
     name: ClassVar[str] = "replace-one"
+    is_symmetric: ClassVar[bool] = True
 
     unit: Annotated[str, Text()] = "person"
 
@@ -287,6 +306,7 @@ class AddRemove(CountedRelation):
     """
 
     name: ClassVar[str] = "add-remove"
+    is_symmetric: ClassVar[bool] = True
 
     unit: Annotated[str, Text()] = "person"
 
@@ -310,6 +330,7 @@ class DifferInOnePosition(CountedRelation):
     """
 
     name: ClassVar[str] = "differ-in-one-position"
+    is_symmetric: ClassVar[bool] = True
 
     unit: Annotated[str, Text()] = "person"
 
@@ -346,6 +367,7 @@ class UserRelation(Relation):
     """
 
     name: ClassVar[str] = "function"
+    is_symmetric: ClassVar[bool] = True
 
     function: Callable[[Any, Any], bool]
     label: str

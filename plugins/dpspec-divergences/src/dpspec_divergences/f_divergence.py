@@ -332,10 +332,6 @@ class FDivergence(Named):
     def is_symmetric(self) -> bool:  # type: ignore[override]  # of this class it depends on the parameters
         return self.direction == "both" or self.convex.is_symmetric
 
-    @property
-    def separates_disjoint(self) -> bool:  # type: ignore[override]
-        return self.convex.largest.is_infinite
-
     def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
         def forward(way: laws.Dichotomy) -> Bracket:
             return self.convex.divergence(way, precision)

@@ -40,6 +40,7 @@ class Pbdp(Named):
     """
 
     name: ClassVar[str] = "pbdp"
+    is_symmetric: ClassVar[bool] = True
 
     delta: Annotated[Fraction, Rational(0, 1, open_low=True)]
 
@@ -151,6 +152,7 @@ class LossTail(Named):
     """
 
     name: ClassVar[str] = "probabilistic"
+    is_symmetric: ClassVar[bool] = True
 
     delta: Annotated[Fraction, Rational(0, 1, open_high=True)]
     sides: Annotated[str, Text(("one", "both"))] = "one"

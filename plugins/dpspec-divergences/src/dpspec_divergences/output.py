@@ -223,6 +223,7 @@ class Mult(Named):
     """
 
     name: ClassVar[str] = "mult"
+    is_symmetric: ClassVar[bool] = True
     is_metric: ClassVar[bool] = True
 
     def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
@@ -278,6 +279,7 @@ class MultDelta(Named):
     """
 
     name: ClassVar[str] = "mult-delta"
+    is_symmetric: ClassVar[bool] = True
 
     delta: Annotated[Fraction, Rational(0, 1, open_high=True)]
 
@@ -350,6 +352,7 @@ class DNor(Named):
     """
 
     name: ClassVar[str] = "d-nor"
+    is_symmetric: ClassVar[bool] = True
     is_metric: ClassVar[bool] = True
     budget_parameters: ClassVar[tuple[str, ...]] = ("rho",)
 
@@ -400,6 +403,7 @@ class Renyi(Named):
     """
 
     name: ClassVar[str] = "renyi"
+    is_symmetric: ClassVar[bool] = True
 
     order: Annotated[Fraction, Rational(1, open_low=True)]
 
@@ -448,8 +452,8 @@ class TotalVariation(Named):
     """
 
     name: ClassVar[str] = "total-variation"
+    is_symmetric: ClassVar[bool] = True
     is_metric: ClassVar[bool] = True
-    separates_disjoint: ClassVar[bool] = False
     budget_parameters: ClassVar[tuple[str, ...]] = ("distance",)
 
     def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:

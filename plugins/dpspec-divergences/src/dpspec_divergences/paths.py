@@ -70,7 +70,7 @@ class Neighbour(Minorised):
     """
 
     name: ClassVar[str] = "neighbour"
-    is_metric: ClassVar[bool] = False
+    is_symmetric: ClassVar[bool] = True
     is_neighbour_form: ClassVar[bool] = True
     is_integral: ClassVar[bool] = True
 
@@ -130,6 +130,8 @@ class Path(Minorised):
     """
 
     name: ClassVar[str] = "path"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
     is_integral: ClassVar[bool] = True
 
     relation: Annotated[Relation, Registered("relations")]
@@ -280,6 +282,8 @@ class L1Distance(NormDistance):
     """
 
     name: ClassVar[str] = "l1"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
     weaker: ClassVar[tuple[str, ...]] = ("l2", "l-infinity")
 
     def norm(self, differences: Sequence[Fraction]) -> Number:
@@ -302,6 +306,8 @@ class L2Distance(NormDistance):
     """
 
     name: ClassVar[str] = "l2"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
     weaker: ClassVar[tuple[str, ...]] = ("l-infinity",)
 
     def norm(self, differences: Sequence[Fraction]) -> Number:
@@ -320,6 +326,8 @@ class LInfinityDistance(NormDistance):
     """
 
     name: ClassVar[str] = "l-infinity"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
 
     def norm(self, differences: Sequence[Fraction]) -> Number:
         return number(max(differences, default=Fraction(0)))
@@ -349,6 +357,8 @@ class EditDistance(InputDivergence):
     """
 
     name: ClassVar[str] = "edit-distance"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
     is_integral: ClassVar[bool] = True
     grows_on_subspaces: ClassVar[bool] = True
 
@@ -426,8 +436,6 @@ class UserMetric(InputDivergence):
     """
 
     name: ClassVar[str] = "function"
-    is_symmetric: ClassVar[bool] = False
-    is_metric: ClassVar[bool] = False
 
     function: Callable[[Any, Any], exact.NumberLike]
     label: str
@@ -471,8 +479,7 @@ def metric(name: str, function: Callable[[Any, Any], exact.NumberLike]) -> type[
 
     told = (function.__doc__ or "").strip() or f"The input divergence {name}, a function of two datasets."
     members = {
-        "name": name, "is_symmetric": False, "is_metric": False, "distance": distance, "__doc__": told,
-        "__module__": function.__module__,
+        "name": name, "distance": distance, "__doc__": told, "__module__": function.__module__,
     }  # fmt: skip
     title = "".join(part.capitalize() for part in name.split("-"))
     return define(type(title, (InputDivergence,), members))

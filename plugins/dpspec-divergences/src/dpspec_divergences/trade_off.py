@@ -64,7 +64,7 @@ class HockeyStick(Named):
     """
 
     name: ClassVar[str] = "hockey-stick"
-    separates_disjoint: ClassVar[bool] = False
+    is_symmetric: ClassVar[bool] = True
     budget_parameters: ClassVar[tuple[str, ...]] = ("delta",)
 
     epsilon: Annotated[Number, Exact(0, "inf", open_high=True)]
@@ -156,6 +156,7 @@ class GaussianTradeOff(Named):
     """
 
     name: ClassVar[str] = "gaussian-trade-off"
+    is_symmetric: ClassVar[bool] = True
     is_metric: ClassVar[bool] = True
     budget_parameters: ClassVar[tuple[str, ...]] = ("mu",)
 
@@ -244,6 +245,7 @@ class TradeOffSteps(Named):
     """
 
     name: ClassVar[str] = "trade-off"
+    is_symmetric: ClassVar[bool] = True
     is_metric: ClassVar[bool] = True
     budget_parameters: ClassVar[tuple[str, ...]] = ("steps",)
 
@@ -263,10 +265,6 @@ class TradeOffSteps(Named):
     def f(self) -> laws.TradeOff:
         """The curve of one step."""
         return _curve(self.curve, self.epsilon, self.delta)
-
-    @property
-    def separates_disjoint(self) -> bool:  # type: ignore[override]  # of this class it depends on the parameters
-        return self.f.is_regular
 
     def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
         """The least number of steps.

@@ -38,7 +38,7 @@ LONGEST_IDENTIFIER = 200
 class PolarsFormat(tables.TableFormat):
     """What the formats share."""
 
-    columns_are_apart: ClassVar[bool] = True
+    columns_are_apart: ClassVar[bool] = False
     """Whether a file holds each column by itself, so that one can be read without the others."""
 
     @abstractmethod
@@ -310,7 +310,6 @@ class Csv(PolarsFormat):
 
     name: ClassVar[str] = "csv"
     suffixes: ClassVar[tuple[str, ...]] = (".csv", ".data")
-    columns_are_apart: ClassVar[bool] = False
 
     def scan(self, path: Path) -> pl.LazyFrame:
         import polars as pl
@@ -354,6 +353,7 @@ class Parquet(PolarsFormat):
     """Parquet, with the notes as key-value metadata."""
 
     name: ClassVar[str] = "parquet"
+    columns_are_apart: ClassVar[bool] = True
     suffixes: ClassVar[tuple[str, ...]] = (".parquet",)
 
     def scan(self, path: Path) -> pl.LazyFrame:
@@ -372,6 +372,7 @@ class Arrow(PolarsFormat):
     """Arrow IPC files."""
 
     name: ClassVar[str] = "arrow"
+    columns_are_apart: ClassVar[bool] = True
     suffixes: ClassVar[tuple[str, ...]] = (".arrow", ".feather")
 
     def scan(self, path: Path) -> pl.LazyFrame:

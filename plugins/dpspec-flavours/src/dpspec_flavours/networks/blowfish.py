@@ -76,6 +76,8 @@ class Policy(Minorised):
     """
 
     name: ClassVar[str] = "policy"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
 
     edges: Annotated[tuple[tuple[Record | str, ...], ...], Items(Items(params.Data()), least=1)]
     unit: Annotated[str, Text()] = "person"
@@ -228,7 +230,6 @@ class PolicyNeighbours(Relation):
     """
 
     name: ClassVar[str] = "policy-neighbours"
-    is_symmetric: ClassVar[bool] = False
 
     edges: Annotated[tuple[tuple[Record | str, ...], ...], Items(Items(params.Data()), least=1)]
     constraints: Annotated[tuple[Invariant, ...], Items(Registered("invariants"))] = ()
@@ -417,6 +418,7 @@ class ListedPairs(Relation):
     """
 
     name: ClassVar[str] = "listed-pairs"
+    is_symmetric: ClassVar[bool] = True
 
     pairs: Annotated[tuple[tuple[Dataset, ...], ...], Items(Items(params.Data()), least=1)]
 

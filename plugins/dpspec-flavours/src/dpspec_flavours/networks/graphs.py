@@ -306,6 +306,8 @@ class NodeDistance(InputDivergence):
     """
 
     name: ClassVar[str] = "node-distance"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
 
     removal_only: Annotated[bool, params.Truth()] = False
 

@@ -199,6 +199,8 @@ class Metric(InputDivergence):
     """
 
     name: ClassVar[str] = "metric"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
 
     norm: Annotated[str, Text(tuple(NORMS))] = "euclidean"
     length: Annotated[Fraction, Rational(0, open_low=True)] = Fraction(1)

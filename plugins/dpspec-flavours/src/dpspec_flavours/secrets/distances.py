@@ -123,6 +123,7 @@ class DiscriminativePairs(Relation):
     """
 
     name: ClassVar[str] = "discriminative-pairs"
+    is_symmetric: ClassVar[bool] = True
 
     pairs: Annotated[tuple[tuple[str, ...], ...], Items(Items(Text()), least=1)]
 
@@ -176,6 +177,8 @@ class DataVariation(InputDivergence):
     """
 
     name: ClassVar[str] = "data-variation"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
 
     def check(self, space: DatasetSpace) -> None:
         _data_laws(self.name, space)

@@ -340,6 +340,8 @@ class WeightDistance(InputDivergence):
     """
 
     name: ClassVar[str] = "weight-distance"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
 
     def check(self, space: DatasetSpace) -> None:
         _weighted(space)

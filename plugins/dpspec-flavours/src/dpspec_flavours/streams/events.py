@@ -298,6 +298,8 @@ class WindowEvents(InputDivergence):
     """
 
     name: ClassVar[str] = "window-events"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
     is_integral: ClassVar[bool] = True
 
     width: Annotated[int, Integer(1)]

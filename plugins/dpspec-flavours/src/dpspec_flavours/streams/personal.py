@@ -93,7 +93,7 @@ class OneSided(SensitivePolicy, InputDivergence):
     """
 
     name: ClassVar[str] = "one-sided"
-    is_symmetric: ClassVar[bool] = False
+    is_metric: ClassVar[bool] = True
 
     def check(self, space: DatasetSpace) -> None:
         self.check_policy(space)
@@ -149,7 +149,6 @@ class MultOneWay(OutputDivergence):
     """
 
     name: ClassVar[str] = "mult-one-way"
-    is_symmetric: ClassVar[bool] = False
     is_metric: ClassVar[bool] = True
 
     def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
@@ -262,6 +261,8 @@ class PersonalWeights(InputDivergence):
     """
 
     name: ClassVar[str] = "personal-weights"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
 
     weights: Annotated[tuple[Number, ...], Items(Exact(0, open_low=True), least=1)]
     unit: Annotated[str, Text()] = "person"
@@ -336,6 +337,8 @@ class RecordWeights(InputDivergence):
     """
 
     name: ClassVar[str] = "record-weights"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
 
     attribute: Annotated[str, Text()]
     weights: Annotated[tuple[tuple[str, Number], ...], params.Pairs(Exact(0, open_low=True))]

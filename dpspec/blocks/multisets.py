@@ -65,6 +65,17 @@ def sequences_between(kinds: int, least: int, most: int) -> int | None:
     return int((kinds ** (most + 1) - kinds**least) // (kinds - 1))
 
 
+def reduced_sizes(least: int, most: int | None, records: int) -> tuple[int, int]:
+    """The range of sizes of a reduced space: fixed where it was fixed, else from two or fewer up to `records`.
+
+    >>> reduced_sizes(0, None, 4), reduced_sizes(1000, None, 4), reduced_sizes(1000, 1000, 4)
+    ((0, 4), (2, 4), (3, 3))
+    """
+    if least == most:
+        return min(least, records - 1), min(least, records - 1)
+    return min(least, 2), records if most is None else min(most, records)
+
+
 def check_sizes(least: int, most: int | None) -> None:
     """Refuse an empty range of sizes."""
     if most is not None and most < least:

@@ -329,6 +329,18 @@ class Changes(SpacePart):
         """
         return None
 
+    def reduced(self, mentioned: Mentioned, records: int) -> DatasetSpace | None:
+        """A space of the same kind with few categories and at most so many records, on which laws are quick to compute.
+
+        Unlike a miniature it exists also where X has a least size, and its datasets need not be datasets of X. None where no such
+        space is known.
+
+        Args:
+            mentioned: the attributes of which more than one category is kept, each with the categories that are singled out.
+            records: the largest number of records.
+        """
+        return None
+
     def few_values(self, attribute: Attribute) -> Iterator[Hashable]:
         """The values that a record may have for an attribute."""
         return attribute.values()

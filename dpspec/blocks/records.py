@@ -31,6 +31,7 @@ from dpspec.blocks.multisets import (
     multisets_between,
     palette_of,
     read_record,
+    reduced_sizes,
     renamed_records,
     repeated,
     restrict_attributes,
@@ -118,6 +119,10 @@ class Records(DatasetSpace, Collections, Palette, Miniatures, Wording):
             return None
         most = records if self.most is None else min(self.most, records)
         return evolve(self, attributes=restrict_attributes(self.attributes, mentioned), most=most)
+
+    def reduced(self, mentioned: Mentioned, records: int) -> DatasetSpace | None:
+        least, most = reduced_sizes(self.least, self.most, records)
+        return evolve(self, attributes=restrict_attributes(self.attributes, mentioned), least=least, most=most)
 
     def first_cell(self) -> Hashable:
         return next(all_records(self.attributes))
@@ -518,6 +523,15 @@ class Households(Multisets, Nesting, Membership, Palette, Miniatures, SimplerNam
             most=records if self.most is None else min(self.most, records),
             members=1 if self.members is None else min(self.members, 1),
         )
+
+    def reduced(self, mentioned: Mentioned, records: int) -> DatasetSpace | None:
+        least, most = reduced_sizes(self.least, self.most, records)
+        return evolve(
+            self,
+            household=restrict_attributes(self.household, mentioned),
+            person=restrict_attributes(self.person, mentioned),
+            least=least, most=most, members=2 if self.members is None else min(self.members, 2),
+        )  # fmt: skip
 
 
 @lru_cache(maxsize=64)

@@ -8,9 +8,9 @@ from random import Random
 from typing import Annotated, Any, ClassVar, cast
 
 from dpspec.base.errors import NotEnumerableError, NotInSpaceError, ParameterError
-from dpspec.base.params import Integer, Text, define
+from dpspec.base.params import Integer, Text, define, evolve
 from dpspec.blocks.multisets import sequences_between
-from dpspec.blocks.parts import CellRecords, Changes, ListedCells, NumberLists, Tabular, Trials, Wording
+from dpspec.blocks.parts import CellRecords, Changes, ListedCells, Mentioned, NumberLists, Tabular, Trials, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.blocks.tried import Ray, list_rays, lists_tried, vector_rays, vectors_tried
 
@@ -126,6 +126,9 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Changes, Trials, Wordin
         if unit == self.unit and len(gone) == len(come) and 0 <= further <= _PLACES_LISTED:
             ours, theirs = (tuple(int(str(bit)) for (bit,) in records) for records in (gone, come))
             yield ours + (0,) * further, theirs + (0,) * further
+
+    def reduced(self, mentioned: Mentioned, records: int) -> DatasetSpace | None:
+        return evolve(self, length=min(self.length, records))
 
     def _bits(self, dataset: Dataset) -> tuple[int, ...]:
         return cast("tuple[Any, ...]", dataset)

@@ -94,7 +94,7 @@ class Attaining:
         """The pair of one universe with the largest quotient that is found; none is looked for that cannot have a larger one."""
         unit, space = self.sensitivity.steps.unit, self.spec.space
         columns = self.sensitivity.columns(unit)
-        found = self._better(None, self._with_members(unit), unit, precision)
+        found = self._better(None, self.with_members(unit), unit, precision)
         for change, cost in costs[:PAIRS_TRIED]:
             for pattern in sorted(change.patterns, key=_singled, reverse=True)[:ALIKE_TRIED]:
                 if found is not None and found.ratio.lower >= cost.upper:
@@ -137,13 +137,21 @@ class Attaining:
 
     def _better(self, best: SeenPair | None, exchanges: Iterable[ExchangedRecords], unit: str, precision: int) -> SeenPair | None:
         """The best pair so far, or a better one that differs in such records, alone or beside others."""
-        for gone, come in exchanges:
+        for gone, come in self._in_both_orders(exchanges):
             for others in self._companions(gone, come):
                 pairs = (self.judged(*pair, precision) for pair in pairs_of(others + gone, others + come, self.spec.space, unit))
                 found = next((pair for pair in pairs if pair is not None), None)
                 if found is not None and (best is None or found.ratio.lower > best.ratio.lower):
                     best = found
         return best
+
+    def _in_both_orders(self, exchanges: Iterable[ExchangedRecords]) -> Iterator[ExchangedRecords]:
+        """Each exchange, and its reverse where the distance of datasets or that of laws may depend on the order."""
+        one_order = self.spec.output_divergence.is_symmetric and self.spec.input_divergence.is_symmetric
+        for gone, come in exchanges:
+            yield gone, come
+            if not one_order:
+                yield come, gone
 
     def _companions(self, gone: tuple[Record, ...], come: tuple[Record, ...]) -> Iterator[tuple[Record, ...]]:
         """Further records of both datasets that may make the change easier to see, equal to one that changes."""
@@ -163,8 +171,6 @@ class Attaining:
         if self.structure.drawn is not None and change.is_added:  # beside others of one kind, whose place it takes in the sample
             gone, come = records[:1], records
         yield gone, come
-        if (change.is_added or self.structure.drawn is not None) and not self.spec.output_divergence.is_symmetric:
-            yield come, gone
         price = steps.added if change.is_added and steps.added is not None else steps.replaced
         times = 1 if steps.within is None else steps.within // price
         if times > 1:
@@ -187,7 +193,7 @@ class Attaining:
                 turned = (records, records[::-1])
                 yield records, tuple(tuple(b if n in moved else a for n, a, b in zip(names, *two, strict=True)) for two in turned)
 
-    def _with_members(self, unit: str) -> Iterator[ExchangedRecords]:
+    def with_members(self, unit: str) -> Iterator[ExchangedRecords]:
         """Larger records that are full of members of one kind, or of as many kinds as count: added, and replaced by others.
 
         Kinds are tried that move the most answers; first those that keep what the invariants look at in a member and around it.
@@ -260,7 +266,7 @@ class Attaining:
         distance = self.spec.distance(left, right)
         if distance.is_infinite:
             return None
-        apart = self._on_samples(left, right, precision) if self.sensitivity.is_sampled else self._apart(left, right, precision)
+        apart = self.of_views(left, right, precision)
         if apart is None:
             return None
         if not self.structure.publishes_views:  # what is computed from the views may hide the difference
@@ -268,6 +274,10 @@ class Attaining:
         if distance == 0 and apart.upper == 0:
             return None
         return SeenPair(left=left, right=right, distance=distance, divergence=apart)
+
+    def of_views(self, left: Dataset, right: Dataset, precision: int) -> Bracket | None:
+        """d_Pr of what the views give on two datasets, of a sample where records take part by chance; None where unknown."""
+        return self._on_samples(left, right, precision) if self.sensitivity.is_sampled else self._apart(left, right, precision)
 
     def _apart(self, left: Dataset, right: Dataset, precision: int) -> Bracket | None:
         """d_Pr of the views on two datasets; None where they do not compare them."""

@@ -38,6 +38,7 @@ from dpspec.grammar.structure import ProvedBound, Structure, View, table_data
 from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.attaining import Attaining, SeenPair
 from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit, verify, without_number
+from dpspec.verifier.law_check import compare_law
 from dpspec.verifier.sensitivity import Cost, Missing, MissingStep, RecordChange, Sensitivity
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
 
@@ -77,7 +78,7 @@ def derive(mechanism: Mechanism, spec: PrivacySpec, *, registry: Registry | None
     if isinstance(found, Missing):
         return found
     provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
-    return attrs.evolve(found, provenance=provenance, assumptions=mechanism.assumes)
+    return attrs.evolve(found, provenance=provenance, assumptions=(*mechanism.assumes, *found.assumptions))
 
 
 def _without_number(mechanism: Mechanism, spec: PrivacySpec, registry: Registry | None) -> Verdict | Missing:
@@ -145,7 +146,7 @@ def _by_structure(mechanism: Mechanism, structure: Structure, spec: PrivacySpec)
             return at.missing
         found = proof.refuted(beside)
     _tried(mechanism, structure, spec, found)
-    return found
+    return attrs.evolve(found, assumptions=compare_law(mechanism, structure, spec).assumptions())
 
 
 @attrs.frozen(kw_only=True)

@@ -1,0 +1,396 @@
+"""Compare the law that a mechanism states with the structure that it states, on small datasets.
+
+A proof for the whole space (`dpspec.verifier.derived`) uses the structure alone. A structure is a statement of the mechanism's
+author, and so is the law. Where the law can be computed, the two are compared on pairs of datasets:
+
+* every kind of change that the proof uses: records added, removed and replaced (also by records that the structure does not
+  distinguish), two records that exchange positions, larger records with several members, and several changes at once;
+* next to no other record, one other, and three others.
+
+On each pair, in both orders, d_Pr of the two laws has to be that of the structure, or at most that where the views are not
+published, and at most the proved constant times d_X. A difference is a defect of the mechanism, never a verdict.
+
+The space itself is used where its answers are few. Otherwise a reduced space is used: the same attributes with a few categories
+each, those among them that the mechanism or the invariants name, and at most four records.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from dpspec.base.errors import DpspecError, NumericalError, PluginContractError
+from dpspec.base.exact import INFINITY, Bracket, Number, rounded_product
+from dpspec.blocks.multisets import count_records
+from dpspec.blocks.parts import Changes, ListedCells, Mentioned
+from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.structure import Structure, View
+from dpspec.laws.law import Law
+from dpspec.verifier.attaining import Attaining, ExchangedRecords
+from dpspec.verifier.changes import pairs_of, records_of
+from dpspec.verifier.exhaustive import PRECISIONS, computed_law, guarded
+from dpspec.verifier.sensitivity import Cost, MissingStep, RecordChange, Sensitivity
+
+MOST_CELLS = 4
+"""The space itself is used where its views have at most so many cells in all."""
+MOST_REPORTED = 2
+"""... and where at most so many cells are reported record by record, or sampled: such laws grow with the power of the records."""
+MOST_SEVERAL = 3
+"""So many pairs with several changes at once."""
+MOST_CELLS_LISTED = 64
+"""A reduced space has at most so many kinds of records: linear algebra over more of them takes long."""
+RECORDS = 4
+"""The largest number of records in a reduced space."""
+MOST_VARIED = 8
+"""So many attributes keep two categories in a reduced space, those that views and invariants read first."""
+MOST_CHANGES = 8
+"""So many kinds of change are compared, records added and replaced in turn, the costliest and the cheapest first."""
+MOST_KINDS = 6
+"""So many kinds of records are compared with each other and with none."""
+MOST_PAIRS = 24
+"""So many pairs of datasets are compared."""
+OTHERS, FEW_OTHERS = (0, 1, 3), (0, 1)
+"""How many other records both datasets have; of samples fewer, since their laws are mixtures over all samples."""
+PRECISION = 16
+"""Bits of d_Pr of two laws; a bracket that is wider than needed only finds smaller contradictions no longer."""
+WITH_MEMBERS = 6
+"""So many changes of larger records with members are compared."""
+
+
+@attrs.frozen
+class Comparison:
+    """How the law of a mechanism was compared with its structure.
+
+    Args:
+        compared: the number of pairs of datasets whose laws were compared.
+        open: the number of pairs whose laws could not be computed or compared.
+    """
+
+    compared: int = 0
+    open: int = 0
+
+    def assumptions(self) -> tuple[str, ...]:
+        """What a verdict takes for granted after this comparison."""
+        if not self.compared:
+            return ("the verdict rests on the structure that the mechanism states, not on its law: no law could be computed",)
+        if self.open:
+            pairs = self.compared + self.open
+            return (
+                f"the law could be compared with the structure on {self.compared} of {pairs} small pairs of datasets; "
+                "elsewhere the verdict rests on the structure",
+            )
+        return ()
+
+
+def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> Comparison:
+    """Compare the law of a mechanism with its structure.
+
+    Raises:
+        PluginContractError: where they contradict each other on a pair of datasets; it names the mechanism.
+    """
+    found = Comparison()
+    for case in _cases(mechanism, structure, spec):
+        found = case.compare()
+        if found.compared:
+            break
+    return found
+
+
+def _cases(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> Iterator[_Case]:
+    """The space itself where that is quick, then a reduced one, then the space itself where that is still possible."""
+    few = _is_quick(structure, spec.space)
+    if few:
+        yield _Case(mechanism=mechanism, structure=structure, spec=spec)
+    smaller = _reduced(mechanism, structure, spec)
+    if smaller is not None:
+        yield smaller
+
+
+def _is_quick(structure: Structure, space: DatasetSpace) -> bool:
+    """Whether laws on the space itself are quick to compute, for datasets of few records."""
+    by_power = any(view.by_record for view in structure.views)
+    if structure.is_sampled or sum(_cells(view, space) for view in structure.views) > (MOST_REPORTED if by_power else MOST_CELLS):
+        return False
+    smallest = next(iter(space.datasets()), None)
+    return smallest is not None and all(len(space.records(smallest, view.table.unit)) < RECORDS for view in structure.views)
+
+
+def _cells(view: View, space: DatasetSpace) -> int:
+    sizes, found = {a.name: a.size for a in space.attributes_of(view.table.unit)}, 1
+    for name in view.table.attributes:
+        found *= sizes[name]
+    return found
+
+
+def _reduced(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> _Case | None:
+    """The claim on a reduced space; None where the mechanism, the claim or the space does not allow it."""
+    space = _reduced_space(structure, spec)
+    if space is None:
+        return None
+    try:
+        small = spec.replace(space=space)
+        mechanism.check(space)
+        made = guarded(mechanism.name, lambda: mechanism.structure(space))
+    except PluginContractError:
+        raise
+    except DpspecError:
+        return None
+    return None if made is None else _Case(mechanism=mechanism, structure=made, spec=small)
+
+
+def _reduced_space(structure: Structure, spec: PrivacySpec) -> DatasetSpace | None:
+    """The space with as many attributes that vary as leave few kinds of records."""
+    part, records = Changes.found_in(spec.space), 2 if structure.is_sampled else RECORDS
+    if part is None:
+        return None
+    seen, unseen, ends = _mentioned(structure, spec)
+    for mentioned in ({**unseen, **seen, **ends}, {**unseen, **seen}, seen):
+        space = part.reduced(mentioned, records)
+        if space is not None and _kinds(space) <= MOST_CELLS_LISTED:
+            return space
+    return None
+
+
+def _kinds(space: DatasetSpace) -> int:
+    """How many kinds of records of the largest unit there are."""
+    part = ListedCells.found_in(space)
+    if part is None or space.is_ordered:
+        return count_records(space.attributes_of(space.units[0])) or MOST_CELLS_LISTED + 1
+    listed = part.cells()
+    return MOST_CELLS_LISTED + 1 if listed is None else len(listed)
+
+
+def _mentioned(structure: Structure, spec: PrivacySpec) -> tuple[Mentioned, Mentioned, Mentioned]:
+    """The attributes that vary, each with categories to keep: those that views and invariants read, with the categories that
+    they single out; others; and those that are read with their last category, too."""
+    found: dict[str, frozenset[str]] = {}
+
+    def mention(name: str, categories: frozenset[str]) -> None:
+        found[name] = found.get(name, frozenset()) | categories
+
+    every = {a.name: a for unit in spec.space.units for a in spec.space.attributes_of(unit)}
+    kept_single: set[str] = set()
+    for view in structure.views:
+        kept_single |= {*view.table.attributes} if structure.is_sampled else set()
+        for table in (view.table, *view.parts()):
+            for name, categories in table.mentions().items():
+                mention(name, categories)
+        for name, sets in view.singled().items():
+            mention(name, frozenset().union(*sets))
+    for invariant in spec.multiverse.induced_by() or ():
+        for name, categories in invariant.mentions().items():
+            mention(name, categories)
+    for name in kept_single:
+        found.pop(name, None)
+    roots = (name for name in found if every[name].within is None and name != MEMBERS)
+    ends = {name: found[name] | {_last(every[name])} for name in roots}
+    others = (name for name in every if name not in found and name not in kept_single)
+    return found, dict.fromkeys(itertools.islice(others, max(0, MOST_VARIED - len(found))), frozenset()), ends
+
+
+def _last(attribute: Attribute) -> str:
+    return attribute.categories[-1] if attribute.count is None else str(attribute.count - 1)
+
+
+# --- one space ------------------------------------------------------------------------------------
+
+
+@attrs.define(kw_only=True)
+class _Case:
+    """The law and the structure of a mechanism on one space."""
+
+    mechanism: Mechanism
+    structure: Structure
+    spec: PrivacySpec
+    laws: dict[Dataset, Law | None] = attrs.field(factory=dict)
+
+    def compare(self) -> Comparison:
+        known = Sensitivity(structure=self.structure, spec=self.spec)
+        try:
+            _, changes = known.changes()
+            costs = known.costs(changes, PRECISIONS[0])
+        except MissingStep:  # no proof uses it there
+            return Comparison()
+        upper = known.upper(costs) if known.is_single(changes) or known.is_metric else INFINITY
+        attaining, seen, compared, missed = Attaining(sensitivity=known), set[tuple[Dataset, Dataset]](), 0, 0
+        for left, right, number in self._pairs(attaining, costs):
+            if (left, right) in seen or not self._is_asked(left, right):
+                continue
+            seen |= {(left, right), (right, left)}
+            if self._agree(attaining if number == 0 else None, left, right, upper):
+                compared += 1
+            else:
+                missed += 1
+            if len(seen) >= 2 * MOST_PAIRS:
+                break
+        return Comparison(compared, missed)
+
+    def _is_asked(self, left: Dataset, right: Dataset) -> bool:
+        """Whether the claim speaks about the pair."""
+        spec = self.spec
+        if left == right or not spec.multiverse.share_universe(left, right, spec.space):
+            return False
+        return not (spec.distance(left, right).is_infinite and spec.distance(right, left).is_infinite)
+
+    def _pairs(self, attaining: Attaining, costs: Sequence[Cost]) -> Iterator[tuple[Dataset, Dataset, int]]:
+        """The pairs of datasets, each with the number of other records: the changes in turn next to none, to one and to three."""
+        space, unit = self.spec.space, attaining.sensitivity.steps.unit
+        exchanges = [*self._exchanges(attaining, costs), *itertools.islice(attaining.with_members(unit), WITH_MEMBERS)]
+        for gone, come in self._between_cells(attaining.sensitivity):
+            for left, right in pairs_of(gone, come, space, unit):
+                yield left, right, 0
+        for gone, come in exchanges:
+            for number in FEW_OTHERS if self.structure.is_sampled else OTHERS:
+                others = _others(gone, come, number)
+                for left, right in itertools.islice(pairs_of(others + gone, others + come, space, unit), 2):
+                    yield left, right, number
+
+    def _exchanges(self, attaining: Attaining, costs: Sequence[Cost]) -> Iterator[ExchangedRecords]:
+        """The records that go and come, for each kind of change and for two of them at once."""
+        known = attaining.sensitivity
+        unit = known.steps.unit
+        columns = known.columns(unit)
+        alone: list[ExchangedRecords] = []
+        several: list[ExchangedRecords] = []
+        for change in _chosen([change for change, _ in costs]):
+            records = records_of(change.patterns[0], columns, self.spec.space, unit)
+            if records is None:
+                continue
+            if change.is_added and self.structure.drawn is None:
+                alone.append(((), records[1:]))
+            else:
+                alone.append((records[:1], records if change.is_added else records[1:]))
+            if len(several) < MOST_SEVERAL:
+                several += self._several(*records, is_added=change.is_added)
+        yield from alone[:4]
+        yield from several
+        yield from alone[4:]
+
+    def _between_cells(self, known: Sensitivity) -> Iterator[ExchangedRecords]:
+        """Records of other cells than those that patterns give: one of each added to none, and one replaced by each other."""
+        unit, space, part = known.steps.unit, self.spec.space, Changes.found_in(self.spec.space)
+        attributes, looked = space.attributes_of(unit), {n for view in known.views for n in view.table.attributes}
+        if part is None or self.structure.is_sampled or any(a.name == MEMBERS for a in attributes):
+            return
+        varied = [a if a.name in looked else a.restricted(itertools.islice(a.values(), 1), None) for a in attributes if a.within is None]
+        if len(varied) < len(attributes):
+            return
+        records = tuple(itertools.islice(itertools.product(*(a.values() for a in varied)), MOST_KINDS))
+        for record in records[1:]:
+            yield records[:1], (record,)
+        if known.steps.added is not None:
+            yield from (((), (record,)) for record in records)
+
+    def _several(self, one: Record, other: Record, *, is_added: bool) -> list[ExchangedRecords]:
+        """Two changes at once, and two records that exchange their positions."""
+        if is_added:
+            return [((), (one, other))]
+        turned = [((one, other), (other, one))] if self.spec.space.is_ordered and one != other else []
+        return [*turned, ((one, one), (other, other))]
+
+    def _agree(self, attaining: Attaining | None, left: Dataset, right: Dataset, upper: Number) -> bool:
+        """Whether the laws of a pair were compared; raises where they contradict the structure.
+
+        Args:
+            attaining: what the structure says of the pair itself; None to compare with the proved constant only, which is quicker.
+            left, right: the pair.
+            upper: the proved constant.
+        """
+        before, after = self._law(left), self._law(right)
+        if before is None or after is None:
+            return False
+        for one, other, laws in ((left, right, (before, after)), (right, left, (after, before))):
+            distance = self.spec.distance(one, other)
+            if distance.is_infinite:
+                continue
+            proved = _allowed(upper, distance)
+            derived = None if attaining is None else self._of_structure(attaining, one, other)
+            limit = proved if derived is None else min(proved, derived.upper)
+            beyond = self._is_beyond(*laws, limit)
+            if beyond is None:
+                return False
+            if beyond:
+                self._contradiction(one, other, laws, limit)
+            if self.spec.input_divergence.is_symmetric and self.spec.output_divergence.is_symmetric:
+                break
+        return True
+
+    def _law(self, dataset: Dataset) -> Law | None:
+        if dataset not in self.laws:
+            try:
+                self.laws[dataset] = computed_law(self.mechanism, dataset, self.spec)
+            except PluginContractError:
+                raise
+            except DpspecError:
+                self.laws[dataset] = None
+        return self.laws[dataset]
+
+    def _is_beyond(self, before: Law, after: Law, limit: Number) -> bool | None:
+        """Whether d_Pr of two laws is beyond a limit for certain; None where they cannot be compared.
+
+        Where single events decide whether it is, that is quicker than to compute d_Pr.
+        """
+        chosen = self.spec.output_divergence
+        if limit.is_infinite:
+            return False
+
+        def judge() -> bool:
+            lines = chosen.event_bounds(limit)
+            if lines is None or any(slack == 0 for _, slack in lines):
+                return chosen.between(before, after, precision=PRECISION).lower > limit
+            pair = before.against(after)
+            orders = (pair, pair.reverse()) if chosen.is_symmetric else (pair,)
+            return any(way.hockey_stick(power, precision=PRECISION).lower > slack for way in orders for power, slack in lines)
+
+        try:
+            return bool(guarded(chosen.name, judge))
+        except PluginContractError:
+            raise
+        except DpspecError:  # no formula is known for the two
+            return None
+
+    def _of_structure(self, attaining: Attaining, left: Dataset, right: Dataset) -> Bracket | None:
+        """d_Pr of the views; None where they do not compare the two datasets."""
+        try:
+            return attaining.of_views(left, right, PRECISIONS[0])
+        except MissingStep:
+            return None
+
+    def _contradiction(self, left: Dataset, right: Dataset, laws: tuple[Law, Law], limit: Number) -> None:
+        chosen = self.spec.output_divergence
+        stated = chosen.between(*laws, precision=PRECISIONS[0]).ends()[0]
+        rule = (
+            f"states a structure that its own law contradicts: between two datasets d_Pr of the law is {stated} "
+            f"({chosen.in_words()}), and at most {limit} by the structure"
+        )
+        advice = "the mechanism's author has to correct one of the two; until then no verdict can rest on either"
+        raise PluginContractError(f"mechanism {self.mechanism.name}", rule, advice, value=f"{left}, {right}")
+
+
+def _allowed(upper: Number, distance: Number) -> Number:
+    if upper.is_infinite:
+        return INFINITY
+    try:
+        return upper * distance
+    except NumericalError:
+        return rounded_product(upper, distance)
+
+
+def _chosen(changes: Sequence[RecordChange]) -> list[RecordChange]:
+    """Kinds of change, records added and replaced in turn, from both ends of the order by cost."""
+    kinds = [[change for change in changes if change.is_added is is_added] for is_added in (True, False)]
+    ordered = [
+        [kind[place // 2] if place % 2 == 0 else kind[-1 - place // 2] for place in range(len(kind))] for kind in kinds
+    ]
+    mixed = itertools.chain.from_iterable(itertools.zip_longest(*ordered))
+    return list(itertools.islice((change for change in mixed if change is not None and change.patterns), MOST_CHANGES))
+
+
+def _others(gone: tuple[Record, ...], come: tuple[Record, ...], number: int) -> tuple[Record, ...]:
+    """Further records of both datasets: equal to one that comes, and from two on also to one that goes."""
+    kinds = (*come[:1], *gone[:1]) or gone
+    return tuple(itertools.islice(itertools.cycle(kinds), number)) if kinds else ()

@@ -41,8 +41,8 @@ MOST_REPORTED = 2
 """... and where at most so many cells are reported record by record, or sampled: such laws grow with the power of the records."""
 MOST_SEVERAL = 3
 """So many pairs with several changes at once."""
-MOST_CELLS_LISTED = 64
-"""A reduced space has at most so many kinds of records: linear algebra over more of them takes long."""
+MOST_KINDS_LISTED, MOST_WITH_INVARIANTS = 1_000, 100
+"""A reduced space has at most so many kinds of records, and fewer with invariants, which are then matrices over the kinds."""
 RECORDS = 4
 """The largest number of records in a reduced space."""
 MOST_VARIED = 8
@@ -150,18 +150,18 @@ def _reduced_space(structure: Structure, spec: PrivacySpec) -> DatasetSpace | No
     seen, unseen, ends = _mentioned(structure, spec)
     for mentioned in ({**unseen, **seen, **ends}, {**unseen, **seen}, seen):
         space = part.reduced(mentioned, records)
-        if space is not None and _kinds(space) <= MOST_CELLS_LISTED:
+        if space is not None and _kinds(space) <= (MOST_WITH_INVARIANTS if spec.multiverse.induced_by() else MOST_KINDS_LISTED):
             return space
     return None
 
 
 def _kinds(space: DatasetSpace) -> int:
-    """How many kinds of records of the largest unit there are."""
+    """How many kinds of records of the largest unit there are, or more than are listed."""
     part = ListedCells.found_in(space)
     if part is None or space.is_ordered:
-        return count_records(space.attributes_of(space.units[0])) or MOST_CELLS_LISTED + 1
+        return count_records(space.attributes_of(space.units[0])) or MOST_KINDS_LISTED + 1
     listed = part.cells()
-    return MOST_CELLS_LISTED + 1 if listed is None else len(listed)
+    return MOST_KINDS_LISTED + 1 if listed is None else len(listed)
 
 
 def _mentioned(structure: Structure, spec: PrivacySpec) -> tuple[Mentioned, Mentioned, Mentioned]:
@@ -276,10 +276,10 @@ class _Case:
         attributes, looked = space.attributes_of(unit), {n for view in known.views for n in view.table.attributes}
         if part is None or self.structure.is_sampled or any(a.name == MEMBERS for a in attributes):
             return
-        varied = [a if a.name in looked else a.restricted(itertools.islice(a.values(), 1), None) for a in attributes if a.within is None]
-        if len(varied) < len(attributes):
+        if any(a.within is not None for a in attributes):
             return
-        records = tuple(itertools.islice(itertools.product(*(a.values() for a in varied)), MOST_KINDS))
+        varied = (itertools.islice(a.values(), None if a.name in looked else 1) for a in attributes)
+        records = tuple(itertools.islice(itertools.product(*varied), MOST_KINDS))
         for record in records[1:]:
             yield records[:1], (record,)
         if known.steps.added is not None:
@@ -296,7 +296,7 @@ class _Case:
         """Whether the laws of a pair were compared; raises where they contradict the structure.
 
         Args:
-            attaining: what the structure says of the pair itself; None to compare with the proved constant only, which is quicker.
+            attaining: what the structure says of the pair itself; None to compare with the proved constant only.
             left, right: the pair.
             upper: the proved constant.
         """
@@ -383,9 +383,7 @@ def _allowed(upper: Number, distance: Number) -> Number:
 def _chosen(changes: Sequence[RecordChange]) -> list[RecordChange]:
     """Kinds of change, records added and replaced in turn, from both ends of the order by cost."""
     kinds = [[change for change in changes if change.is_added is is_added] for is_added in (True, False)]
-    ordered = [
-        [kind[place // 2] if place % 2 == 0 else kind[-1 - place // 2] for place in range(len(kind))] for kind in kinds
-    ]
+    ordered = [[kind[place // 2] if place % 2 == 0 else kind[-1 - place // 2] for place in range(len(kind))] for kind in kinds]
     mixed = itertools.chain.from_iterable(itertools.zip_longest(*ordered))
     return list(itertools.islice((change for change in mixed if change is not None and change.patterns), MOST_CHANGES))
 

@@ -62,7 +62,7 @@ WITH_MEMBERS = 6
 
 
 @attrs.frozen
-class Comparison:
+class LawComparison:
     """How the law of a mechanism was compared with its structure.
 
     Args:
@@ -86,13 +86,13 @@ class Comparison:
         return ()
 
 
-def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> Comparison:
+def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> LawComparison:
     """Compare the law of a mechanism with its structure.
 
     Raises:
         PluginContractError: where they contradict each other on a pair of datasets; it names the mechanism.
     """
-    found = Comparison()
+    found = LawComparison()
     for case in _cases(mechanism, structure, spec):
         found = case.compare()
         if found.compared:
@@ -100,11 +100,11 @@ def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -
     return found
 
 
-def _cases(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> Iterator[_Case]:
+def _cases(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> Iterator[_LawPairs]:
     """The space itself where that is quick, then a reduced one, then the space itself where that is still possible."""
     few = _is_quick(structure, spec.space)
     if few:
-        yield _Case(mechanism=mechanism, structure=structure, spec=spec)
+        yield _LawPairs(mechanism=mechanism, structure=structure, spec=spec)
     smaller = _reduced(mechanism, structure, spec)
     if smaller is not None:
         yield smaller
@@ -126,7 +126,7 @@ def _cells(view: View, space: DatasetSpace) -> int:
     return found
 
 
-def _reduced(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> _Case | None:
+def _reduced(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> _LawPairs | None:
     """The claim on a reduced space; None where the mechanism, the claim or the space does not allow it."""
     space = _reduced_space(structure, spec)
     if space is None:
@@ -139,7 +139,7 @@ def _reduced(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> _
         raise
     except DpspecError:
         return None
-    return None if made is None else _Case(mechanism=mechanism, structure=made, spec=small)
+    return None if made is None else _LawPairs(mechanism=mechanism, structure=made, spec=small)
 
 
 def _reduced_space(structure: Structure, spec: PrivacySpec) -> DatasetSpace | None:
@@ -200,7 +200,7 @@ def _last(attribute: Attribute) -> str:
 
 
 @attrs.define(kw_only=True)
-class _Case:
+class _LawPairs:
     """The law and the structure of a mechanism on one space."""
 
     mechanism: Mechanism
@@ -208,13 +208,13 @@ class _Case:
     spec: PrivacySpec
     laws: dict[Dataset, Law | None] = attrs.field(factory=dict)
 
-    def compare(self) -> Comparison:
+    def compare(self) -> LawComparison:
         known = Sensitivity(structure=self.structure, spec=self.spec)
         try:
             _, changes = known.changes()
             costs = known.costs(changes, PRECISIONS[0])
         except MissingStep:  # no proof uses it there
-            return Comparison()
+            return LawComparison()
         upper = known.upper(costs) if known.is_single(changes) or known.is_metric else INFINITY
         attaining, seen, compared, missed = Attaining(sensitivity=known), set[tuple[Dataset, Dataset]](), 0, 0
         for left, right, number in self._pairs(attaining, costs):
@@ -227,7 +227,7 @@ class _Case:
                 missed += 1
             if len(seen) >= 2 * MOST_PAIRS:
                 break
-        return Comparison(compared, missed)
+        return LawComparison(compared, missed)
 
     def _is_asked(self, left: Dataset, right: Dataset) -> bool:
         """Whether the claim speaks about the pair."""

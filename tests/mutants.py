@@ -1,6 +1,6 @@
-"""Kill a mutant: twenty plausible mistakes, put one by one into a copy of the checkout; do the tests see them?
+"""Kill a mutant: plausible mistakes, put one by one into a copy of the checkout; do the tests see them?
 
-    python tests/mutants.py                      all twenty against the default tests
+    python tests/mutants.py                      all against the default tests
     python tests/mutants.py --profile slow       against the default and the slow ones
     python tests/mutants.py universes sampler    those whose name contains one of the words
 
@@ -133,7 +133,7 @@ MUTANTS = (
     ),
     Mutant(
         "release: persons go to the household at the sorted place",
-        "dpspec/grammar/tables.py",
+        "dpspec/grammar/table_files.py",
         "owner = order[place].astype(np.int64)",
         "owner = place.astype(np.int64)",
         "tests/release/test_reading.py",
@@ -186,6 +186,162 @@ MUTANTS = (
         "return gained - sum(counts) * math.log(self.largest_mean)",
         "return gained",
         "tests/sampled/test_null.py",
+    ),
+    Mutant(
+        "budgets by universe: not rescaled",
+        "dpspec/reason/rules.py",
+        "values=tuple((label, grown(entry)) for label, entry in values)",
+        "values=tuple(values)",
+        "tests/attacks/test_optional_variants.py",
+    ),
+    Mutant(
+        "budgets by universe: one of another kind stays as it is",
+        "dpspec/reason/rules.py",
+        "return budget if source == target and factor <= 1 else None",
+        "return budget if source == target else None",
+        "tests/attacks/test_optional_variants.py",
+    ),
+    Mutant(
+        "budgets by universe: a universe without a number is passed over",
+        "dpspec/reason/rules.py",
+        "        except NotInUniverseError:  # a table without a number for the universe\n            return None",
+        "        except NotInUniverseError:  # a table without a number for the universe\n            continue",
+        "tests/attacks/test_optional_variants.py",
+    ),
+    Mutant(
+        "budgets by universe: the checker lets one grow less",
+        "dpspec/checker/check.py",
+        "need(within_numbers([constant, given], allowed), f\"the budget of",
+        "need(at_most(given, allowed), f\"the budget of",
+        "tests/attacks/test_optional_variants.py",
+    ),
+    Mutant(
+        "budgets by universe: the checker passes over what is not named",
+        "dpspec/checker/universes.py",
+        "yield from ([read(budget[\"otherwise\"])] if \"otherwise\" in budget else [])",
+        "yield from ()",
+        "tests/attacks/test_optional_variants.py",
+    ),
+    Mutant(
+        "shortened proof: the path step is left out",
+        "dpspec/verifier/derived.py",
+        "        if not self.sensitivity.is_single(changes):\n",
+        "        if False:\n",
+        "tests/attacks/test_optional_variants.py tests/verify/test_check_proof.py",
+    ),
+    Mutant(
+        "shortened proof: bounds add up for every divergence",
+        "dpspec/verifier/derived.py",
+        "if not known.is_single(changes) and not known.is_metric:",
+        "if False:",
+        "tests/attacks/test_optional_variants.py",
+    ),
+    Mutant(
+        "shortened proof: the checker asks for no path step",
+        "dpspec/checker/proofs.py",
+        "return \"path\" not in self.steps and not self.is_single",
+        "return False",
+        "tests/attacks/test_optional_variants.py tests/verify/test_check_proof.py",
+    ),
+    Mutant(
+        "shortened proof: the checker believes any pair",
+        "dpspec/checker/stated.py",
+        "    need(reached, f",
+        "    need(True, f",
+        "tests/attacks/test_optional_variants.py tests/verify/test_stated_fields.py",
+    ),
+    Mutant(
+        "shortened proof: the checker reads no hash",
+        "dpspec/checker/stated.py",
+        "need(row[\"sha256\"] == digest,",
+        "need(bool(digest),",
+        "tests/attacks/test_optional_variants.py tests/verify/test_stated_fields.py",
+    ),
+    Mutant(
+        "partial search: the smallest datasets are all",
+        "dpspec/risks/candidates.py",
+        "pairs=found, complete=complete,",
+        "pairs=found, complete=True,",
+        "tests/attacks/test_optional_variants.py",
+    ),
+    Mutant(
+        "partial search: the strongest attacker is exact",
+        "plugins/dpspec-attackers/src/dpspec_attackers/strongest.py",
+        "relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST",
+        "relation = Sense.EQUALS",
+        "tests/attacks/test_optional_variants.py",
+    ),
+    Mutant(
+        "partial search: the independent record is exact",
+        "plugins/dpspec-attackers/src/dpspec_attackers/independent.py",
+        "relation = Sense.EQUALS if pairs.complete else Sense.AT_LEAST",
+        "relation = Sense.EQUALS",
+        "tests/attacks/test_optional_variants.py",
+    ),
+    Mutant(
+        "partial search: membership is exact",
+        "plugins/dpspec-attackers/src/dpspec_attackers/membership/strong.py",
+        "Sense.EQUALS if looked.complete else Sense.AT_LEAST, loss",
+        "Sense.EQUALS, loss",
+        "tests/attacks/test_optional_variants.py",
+    ),
+    Mutant(
+        "partial search: the restricted tester is exact",
+        "plugins/dpspec-attackers/src/dpspec_attackers/tester.py",
+        "relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST\n        theorem = f\"likelihood-ratio test, ",
+        "relation = Sense.EQUALS\n        theorem = f\"likelihood-ratio test, ",
+        "tests/attacks/test_optional_variants.py",
+    ),
+    Mutant(
+        "partial search: the tester is exact",
+        "plugins/dpspec-attackers/src/dpspec_attackers/tester.py",
+        "relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST\n        theorem = f\"likelihood-ratio test (",
+        "relation = Sense.EQUALS\n        theorem = f\"likelihood-ratio test (",
+        "tests/attacks/test_optional_variants.py",
+    ),
+    Mutant(
+        "partial search: counts of one block are exact",
+        "plugins/dpspec-attackers/src/dpspec_attackers/counts.py",
+        "relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST\n"
+        "        pairs = list(looked.dichotomies(mechanism, spec))\n        return self.of_pairs(",
+        "relation = Sense.EQUALS\n        pairs = list(looked.dichotomies(mechanism, spec))\n        return self.of_pairs(",
+        "tests/attacks/test_optional_variants.py",
+    ),
+    Mutant(
+        "partial search: counts of several levels are exact",
+        "plugins/dpspec-attackers/src/dpspec_attackers/counts.py",
+        "relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST\n"
+        "        pairs = list(looked.dichotomies(mechanism, spec))\n        return by_quantity(",
+        "relation = Sense.EQUALS\n        pairs = list(looked.dichotomies(mechanism, spec))\n        return by_quantity(",
+        "tests/attacks/test_optional_variants.py",
+    ),
+    Mutant(
+        "universes: candidates of no common one are not reported",
+        "dpspec/risks/candidates.py",
+        "        else:\n            unpromised = True",
+        "        else:\n            unpromised = False",
+        "tests/attacks/test_optional_variants.py",
+    ),
+    Mutant(
+        "sample: others who are counted are taken to be hidden",
+        "dpspec/verifier/attaining.py",
+        "if size is None and (gone, come) == (0, 1) and hidden:",
+        "if size is None and (gone, come) == (0, 1):",
+        "tests/attacks/test_optional_variants.py",
+    ),
+    Mutant(
+        "sample: replaced records are taken to be sampled",
+        "dpspec/checker/proofs.py",
+        "need(added is not None and (within is None or within < replaced),",
+        "need(True,",
+        "tests/attacks/test_optional_variants.py tests/verify/test_check_proof.py",
+    ),
+    Mutant(
+        "ledger: deltas do not add up",
+        "plugins/dpspec-divergences/src/dpspec_divergences/output.py",
+        "delta += measured.delta if is_a(measured, MultDelta) else 0",
+        "delta = max(delta, measured.delta if is_a(measured, MultDelta) else 0)",
+        "tests/attacks/test_optional_variants.py",
     ),
 )
 

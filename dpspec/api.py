@@ -134,7 +134,7 @@ def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | V
 
 def replay(
     witness: str | Path,
-    mechanism: Mechanism | Callable[..., Any] | None = None,
+    mechanism: Mechanism | Callable[..., Any] | NamedFunction | None = None,
     against: Specification | None = None,
     *,
     progress: Progress | None = None,

@@ -279,8 +279,13 @@ def each_file(
     as_json: bool,
     judge: Callable[[Path, Registry], JudgedFile],
     accepted: Collection[Word] = (),
+    *,
+    raised: tuple[type[DpspecError], ...] = (),
 ) -> int:
     """Judge every file, whatever happens to the others; print each result as soon as it is there.
+
+    Args:
+        raised: errors that are about the command, and no fault of a file.
 
     Returns:
         the exit code of the worst word, where those that are accepted count as success.
@@ -305,6 +310,8 @@ def each_file(
     def attempt(path: str | Path, call: Callable[[], JudgedFile]) -> None:
         try:
             report(call())
+        except raised:
+            raise
         except DpspecError as fault:
             word = word_of(worst_code(single["exit_code"] for single in json.errors(fault)))
             report((word, json.failed(str(path), word, fault), text.failed(str(path), word, fault)))

@@ -120,7 +120,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
     from dpspec.api import verify_file
     from dpspec.report import json, shown
     from dpspec.report.terminal import Work
-    from dpspec.verifier.functions import Sampling, load_function
+    from dpspec.verifier.functions import FunctionError, NamedFunction, Sampling
 
     if release and (replay is not None or function is not None):
         raise click.UsageError("--release judges the file's own mechanism: leave out --function and --replay")
@@ -130,7 +130,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
         raise click.UsageError("--format sarif tells files: --replay judges two datasets; take --format json")
     if replay is not None:
         return _replay(replay, function, as_json)
-    named = None if function is None else load_function(function, Sampling(**given))
+    named = None if function is None else NamedFunction(path=function, sampling=Sampling(**given))
     with Work("verifying") as work:
 
         def one(path: Path, registry: Registry) -> JudgedFile:
@@ -141,7 +141,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
                 work.rest()
             return found.word, json.file_report(str(path), found), shown.printed(found, verbose=verbose)
 
-        return each_file("verify", paths, as_json, one, accept)
+        return each_file("verify", paths, as_json, one, accept, raised=(FunctionError,))
 
 
 def _go_together(
@@ -164,9 +164,9 @@ def _replay(path: str, function: str | None, as_json: bool) -> int:
     from dpspec.api import replay
     from dpspec.report import json, shown
     from dpspec.report.terminal import Work
-    from dpspec.verifier.functions import load_function
+    from dpspec.verifier.functions import NamedFunction
 
-    named = None if function is None else load_function(function).call
+    named = None if function is None else NamedFunction(path=function)
     with Work("replaying") as work:
         found = replay(path, named, progress=work)
     code = Word[found.outcome.name].exit_code

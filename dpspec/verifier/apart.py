@@ -70,7 +70,7 @@ class Returned(Generic[Result]):
 # --- time -----------------------------------------------------------------------------------------
 
 
-def _account(process: int | str) -> tuple[float, float] | None:
+def account_of(process: int | str) -> tuple[float, float] | None:
     """Seconds that a process ran, and that it waited for a processor; None where the kernel does not tell."""
     try:
         ran, waited = Path(f"/proc/{process}/schedstat").read_text().split()[:2]
@@ -97,7 +97,7 @@ class Stopwatch:
 
     def __init__(self, seconds: float = math.inf) -> None:
         self.seconds = seconds
-        self._wall, self._ran, self._start = time.monotonic(), time.process_time(), _account("self")
+        self._wall, self._ran, self._start = time.monotonic(), time.process_time(), account_of("self")
         self._asleep = self._idle = 0.0
 
     def spent(self) -> float:
@@ -105,7 +105,7 @@ class Stopwatch:
         ran = time.process_time() - self._ran
         idle = time.monotonic() - self._wall - ran
         if self._start is not None and idle > self._idle + self._AGAIN:  # asked again only when it did not run for a while
-            now, self._idle = _account("self") or self._start, idle
+            now, self._idle = account_of("self") or self._start, idle
             self._asleep = max(self._asleep, idle - (now[1] - self._start[1]))
         return ran + self._asleep
 
@@ -150,8 +150,9 @@ class Act(PermissionError):
 
 
 _CHANGES = frozenset({
-    "os.chmod", "os.chown", "os.exec", "os.fork", "os.forkpty", "os.link", "os.mkdir", "os.posix_spawn", "os.remove", "os.rename",
-    "os.rmdir", "os.spawn", "os.symlink", "os.system", "os.truncate", "os.utime", "pty.spawn", "shutil.copyfile", "shutil.move",
+    "os.chmod", "os.chown", "os.exec", "os.fork", "os.forkpty", "os.killpg", "os.link", "os.mkdir", "os.posix_spawn",
+    "os.remove", "os.rename", "os.rmdir",
+    "os.spawn", "os.symlink", "os.system", "os.truncate", "os.utime", "pty.spawn", "shutil.copyfile", "shutil.move",
     "shutil.rmtree", "socket.bind", "socket.connect", "socket.sendmsg", "socket.sendto", "subprocess.Popen",
 })  # fmt: skip
 """The audit events of acts that are refused whatever they are about; `open` and `os.kill` depend on it."""
@@ -178,8 +179,13 @@ def _writes(path: object, mode: object, flags: object) -> bool:
     return bool(isinstance(mode, str) and set(mode) & set("wax+")) or bool(isinstance(flags, int) and flags & _WRITING)
 
 
+def own_acts_allowed() -> bool:
+    """Whether an act is one of this module."""
+    return _ours
+
+
 @contextlib.contextmanager
-def _own() -> Iterator[None]:
+def allow_own_acts() -> Iterator[None]:
     """Acts of this module, in a child as well."""
     global _ours  # noqa: PLW0603
     before, _ours = _ours, True
@@ -249,14 +255,14 @@ def apart(
     before, acted = _note.place, _acts.place
     _note.place, _acts.place = mmap.mmap(-1, _NOTE), mmap.mmap(-1, _NOTE)
     try:
-        with _printing() as printed, receiver:
+        with print_file() as printed, receiver:
             child = _fork()
             if not child:
                 receiver.close()
                 _serve(work, sender, printed, seconds)
             sender.close()
             kind, content, status = _watched(child, receiver, tell, printed, seconds)
-            noted, act, text = _note.read(), _acts.read(), _text(printed)
+            noted, act, text = _note.read(), _acts.read(), printed_text(printed)
     finally:
         _note.place, _acts.place = before, acted
     if kind == "failure":
@@ -264,23 +270,28 @@ def apart(
     if kind == "result":
         return Returned(value=content, printed=text, act=act)
     late = kind == "late" or (kind == "ended" and seconds is not None and status == -signal.SIGPROF)
-    return Returned(value=None, printed=text, ended=content or _how(status), note=noted, late=late, act=act)
+    return Returned(value=None, printed=text, ended=content or describe_end(status), note=noted, late=late, act=act)
 
 
-def _printing() -> IO[bytes]:
+def print_file() -> IO[bytes]:
     """A file for what is printed: what is written to it is appended, also after it was cut."""
     import fcntl
 
-    with _own():
+    with allow_own_acts():
         printed = tempfile.TemporaryFile()  # noqa: SIM115 (it is closed by who asks for it)
     fcntl.fcntl(printed, fcntl.F_SETFL, fcntl.fcntl(printed, fcntl.F_GETFL) | os.O_APPEND)
     return printed
 
 
-def _fork() -> int:
-    with warnings.catch_warnings(), _own():
+def fork() -> int:
+    """A copy of this process: 0 in the copy."""
+    with warnings.catch_warnings(), allow_own_acts():
         warnings.simplefilter("ignore", DeprecationWarning)  # other threads of ours hold no lock that the child needs
-        child = os.fork()
+        return os.fork()
+
+
+def _fork() -> int:
+    child = fork()
     if child:
         with contextlib.suppress(OSError):
             os.setpgid(child, child)  # what it starts belongs to it, and ends with it
@@ -296,15 +307,15 @@ def _watched(
     try:
         kind, content = _received(receiver, tell, lambda: _is_over(child, begun, printed, seconds))
         if kind == "late":
-            with _own():
+            with allow_own_acts():
                 os.kill(child, signal.SIGKILL)
         _ends_soon(child)
-        account = _account(child)
+        account = account_of(child)
         _slept += 0.0 if account is None else max(0.0, time.monotonic() - begun - sum(account))
     finally:  # also when this process was interrupted
-        with contextlib.suppress(ProcessLookupError, PermissionError), _own():
+        with contextlib.suppress(ProcessLookupError, PermissionError), allow_own_acts():
             os.killpg(child, signal.SIGKILL)
-        with contextlib.suppress(ProcessLookupError), _own():
+        with contextlib.suppress(ProcessLookupError), allow_own_acts():
             os.kill(child, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     return kind, content, status
@@ -317,13 +328,18 @@ def _ends_soon(child: int) -> None:
         time.sleep(0.001)
 
 
-def _is_over(child: int, begun: float, printed: IO[bytes], seconds: float | None) -> bool:
-    """Whether a child has had its time; what it prints without end is cut on the way."""
+def cut_print(printed: IO[bytes]) -> None:
+    """Keep no more than the beginning of what is printed without end."""
     if os.fstat(printed.fileno()).st_size > _MOST_PRINTED:
         os.ftruncate(printed.fileno(), _SHOWN)
+
+
+def _is_over(child: int, begun: float, printed: IO[bytes], seconds: float | None) -> bool:
+    """Whether a child has had its time; what it prints without end is cut on the way."""
+    cut_print(printed)
     if seconds is None:
         return False
-    passed, account = time.monotonic() - begun, _account(child)
+    passed, account = time.monotonic() - begun, account_of(child)
     return passed > PATIENCE * (seconds + 1) if account is None else passed - account[1] > 1.05 * seconds + _LOOK
 
 
@@ -337,7 +353,7 @@ def _serve(work: Callable[[Progress], Any], sender: Connection, printed: IO[byte
         if seconds is not None:
             signal.signal(signal.SIGPROF, signal.SIG_DFL)  # which ends the process, also in the middle of foreign code
             signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3))
-        _redirect(printed)
+        redirect(printed)
         sys.dont_write_bytecode = True
         sys.addaudithook(_refused)
         try:
@@ -366,7 +382,8 @@ def _pickled(kind: str, content: Any) -> bytes:
     return data
 
 
-def _redirect(printed: IO[bytes]) -> None:
+def redirect(printed: IO[bytes]) -> None:
+    """Let standard output and error of this process go to a file, and its standard input be empty."""
     faulthandler.disable()  # it may hold a copy of the terminal
     for descriptor in (1, 2):
         os.dup2(printed.fileno(), descriptor)
@@ -394,7 +411,8 @@ def _received(receiver: Connection, tell: Progress, is_over: Callable[[], bool])
             return "late", "by waiting too long"
 
 
-def _how(code: int) -> str:
+def describe_end(code: int) -> str:
+    """How a process ended, by its exit status: negative for a signal."""
     if code >= 0:
         return f"with exit code {code}"
     try:
@@ -407,7 +425,8 @@ def _how(code: int) -> str:
     return f"by {words.get(name, 'a signal')} ({name.name})"
 
 
-def _text(printed: IO[bytes]) -> str:
+def printed_text(printed: IO[bytes]) -> str:
+    """How what was printed begins."""
     printed.seek(0)
     return printed.read(_SHOWN).decode("utf-8", "replace")
 
@@ -436,7 +455,7 @@ class Spare(Generic[Result]):
     def __enter__(self) -> Spare[Result]:
         if CAN_FORK:
             self._line, theirs = Pipe()
-            with _printing() as printed:
+            with print_file() as printed:
                 self._child = _fork()
                 if not self._child:
                     self._line.close()
@@ -448,7 +467,7 @@ class Spare(Generic[Result]):
         """The copy's whole life: to fork whenever something is asked."""
         try:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            _redirect(printed)
+            redirect(printed)
             while True:
                 question = line.recv()
                 try:
@@ -473,7 +492,7 @@ class Spare(Generic[Result]):
     def __exit__(self, *_: object) -> None:
         if self._line is not None:
             self._line.close()
-            with contextlib.suppress(ProcessLookupError), _own():
+            with contextlib.suppress(ProcessLookupError), allow_own_acts():
                 os.kill(self._child, signal.SIGKILL)
             os.waitpid(self._child, 0)
             self._line = None

@@ -158,10 +158,10 @@ def verify_function(
     function: NamedFunction, document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None
 ) -> FileReport:
     """Judge a plain function against the five blocks of a file, whatever else the file states."""
-    from dpspec.verifier.entry import verify_claim
+    from dpspec.verifier.named import verify_named
 
     spec = document.spec
-    verdict = verify_claim(function.call, spec, registry=registry, progress=progress, **function.sampling.keywords)
+    verdict = verify_named(function, spec, registry=registry, progress=progress)
     held = _recorded(f"function {function.path}", verdict, "verified")
     words = ["dpspec", "verify", str(document.path), "--function", function.path, *function.sampling.options]
     again = None if verdict.witness is None else shlex.join(words)

@@ -41,6 +41,7 @@ from dpspec.verifier.automatic.whole import ROUNDING, NoConstant, WholeProof, wh
 from dpspec.verifier.beyond import exceeding_pair
 from dpspec.verifier.bits import refute_bits
 from dpspec.verifier.exhaustive import not_empty, verify, without_number
+from dpspec.verifier.fingerprint import Fingerprint
 from dpspec.verifier.functions import PowerError, Sampling, adapted, name_of
 from dpspec.verifier.mechanisms import judged
 from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
@@ -174,6 +175,7 @@ class _Case:
     progress: Progress | None
     sampling: Sampling
     clock: Clock = attrs.field(init=False)
+    fingerprint: Fingerprint = attrs.field(factory=Fingerprint.taken, init=False, eq=False, repr=False)
 
     @clock.default
     def _starts(self) -> Clock:
@@ -249,7 +251,13 @@ class _Case:
 
     def _apart(self, work: Callable[[Progress], Result], *, seconds: float) -> Returned[Result]:
         """What some work in a child process came to; a function that does more than to return something is bad input."""
-        found = apart(work, self.progress, seconds=seconds)
+
+        def unpatched(tell: Progress) -> Result:
+            result = work(tell)
+            self.fingerprint.check()
+            return result
+
+        found = apart(unpatched, self.progress, seconds=seconds)
         if found.act:
             rule = f"does more than to return something: it calls {found.act}"
             advice = "it was not let: return what is released, and write or send it where the function is called"

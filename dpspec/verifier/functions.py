@@ -100,17 +100,32 @@ class NamedFunction:
 
     Args:
         path: where it is, as `module:name`.
-        call: the function of a dataset, and of a generator where it takes one.
+        call: the function of a dataset, and of a generator where it takes one; None for one that is imported in a sandbox
+            when it is verified (`dpspec.verifier.named`).
         sampling: how it is sampled.
+
+    Raises:
+        FunctionError: the path is not written as `module:name`.
     """
 
     path: str
-    call: Function
+    call: Function | None = None
     sampling: Sampling = attrs.field(factory=Sampling)
+
+    def __attrs_post_init__(self) -> None:
+        _parts_of(self.path)
+
+
+def _parts_of(path: str) -> tuple[str, str]:
+    """The module and the name of a path."""
+    module, colon, name = path.partition(":")
+    if not (module and colon and name):
+        raise FunctionError("function", "must be written module:name", "such as survey:survey for survey.py", value=path)
+    return module, name
 
 
 def load_function(path: str, sampling: Sampling | None = None) -> NamedFunction:
-    """Import a function; the current directory comes before what is installed.
+    """Import a function into this process; the current directory comes before what is installed.
 
     Args:
         path: `module:name`, such as `survey:survey` for the function `survey` of survey.py.
@@ -124,9 +139,7 @@ def load_function(path: str, sampling: Sampling | None = None) -> NamedFunction:
     ...
     dpspec.verifier.functions.FunctionError: function=random:nothing: random has no such name: write it as module:name
     """
-    module, colon, name = path.partition(":")
-    if not (module and colon and name):
-        raise FunctionError("function", "must be written module:name", "such as survey:survey for survey.py", value=path)
+    module, name = _parts_of(path)
     found = _imported(module, path)
     try:
         call = operator.attrgetter(name)(found)
@@ -152,13 +165,32 @@ def _imported(module: str, path: str) -> ModuleType:
             stem = module.removesuffix(".py").rpartition("/")[2]
             advice = f"name the module, not its file: {stem}:{path.partition(':')[2]}, in the folder of {stem}.py"
         raise FunctionError("function", f"there is no module {problem.name}", advice, value=path) from None
-    except (Exception, SystemExit) as problem:
+    except Exception as problem:
         raise _broken(path, problem) from problem
+    except BaseException as problem:  # the module's own SystemExit or KeyboardInterrupt, for an interruption is a signal
+        raise _broken(path, problem) from None
 
 
 def _broken(path: str, problem: BaseException) -> FunctionError:
-    rule = f"its module cannot be imported: {type(problem).__name__}: {problem}"
-    return FunctionError("function", rule, "mend it so that `import` works", value=path)
+    return cannot_import(path, f"{type(problem).__name__}: {text_of(problem)}")
+
+
+def cannot_import(path: str, why: str) -> FunctionError:
+    """The error for a module that cannot be imported."""
+    return FunctionError("function", f"its module cannot be imported: {why}", "fix it so that `import` works", value=path)
+
+
+LONGEST_TEXT = 300
+"""Characters of what an exception says that are shown."""
+
+
+def text_of(problem: BaseException) -> str:
+    """What an exception says, on one line; its class may be a user's own, and say nothing."""
+    try:
+        text = " ".join(str(problem).split())
+    except Exception:
+        return "(its text cannot be shown)"
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}..."
 
 
 def _check_arguments(call: Any, path: str) -> None:

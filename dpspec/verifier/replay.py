@@ -11,33 +11,32 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from dpspec.base.errors import MissingKeyError, NotWritableError, SpecFileError, SpecSyntaxError, UnreadableFileError
-from dpspec.base.exact import Bracket, Number, number
+from dpspec.base.errors import MissingKeyError, SpecFileError, SpecSyntaxError, UnreadableFileError
 from dpspec.base.files import read_bytes, write_whole
 from dpspec.base.params import build
 from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
-from dpspec.extension.hooks import Provenance, Registry
+from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read_text
 from dpspec.specfile.writer import to_toml
-from dpspec.verifier import verdict as verdicts
+from dpspec.verifier.codec import from_data, to_data
 from dpspec.verifier.derived import on_pair, on_pair_of_theorem
 from dpspec.verifier.document import FileReport, Obligation
 from dpspec.verifier.entry import PATHS, FunctionSampler, verify_claim
 from dpspec.verifier.event import with_probabilities
 from dpspec.verifier.exhaustive import asked_of, computed_law
-from dpspec.verifier.expression import Expression
 from dpspec.verifier.functions import NamedFunction, Sampling, adapted
+from dpspec.verifier.named import in_sandbox
 from dpspec.verifier.sampled.calls import Function
 from dpspec.verifier.sampled.witness import event_counts
 from dpspec.verifier.verdict import Event, Outcome, Verdict, Witness
@@ -45,59 +44,6 @@ from dpspec.verifier.verdict import Event, Outcome, Verdict, Witness
 MOST_BYTES = 50_000_000
 FORMAT = 1
 """The version of the witness file."""
-
-_CLASSES = {
-    cls.__name__: cls for cls in (Bracket, Provenance, *vars(verdicts).values()) if isinstance(cls, type) and attrs.has(cls)
-}
-del _CLASSES["Number"]
-
-
-_WRITERS: tuple[tuple[str, type, Callable[[Any], Any]], ...] = (
-    ("fraction", Fraction, str),
-    ("number", Number, str),
-    ("float", float, float.hex),
-    ("outcome", Outcome, lambda outcome: outcome.value),
-    ("expression", Expression, lambda event: event.json),
-)
-
-
-def to_data(value: Any) -> Any:
-    """A verdict, a witness, or any part of one as JSON data; `from_data` gives an equal value back.
-
-    >>> to_data((1, ("a", Fraction(1, 3)))), from_data(to_data((1, ("a", Fraction(1, 3)))))
-    ([1, ['a', {'fraction': '1/3'}]], (1, ('a', Fraction(1, 3))))
-    """
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, tuple):
-        return [to_data(part) for part in value]
-    for tag, kind, written in _WRITERS:
-        if isinstance(value, kind):
-            return {tag: written(value)}
-    if type(value) in _CLASSES.values():
-        fields = {field.name: to_data(getattr(value, field.name)) for field in attrs.fields(type(value))}
-        return {"class": type(value).__name__, **fields}
-    raise NotWritableError(type(value).__name__, "has no form in JSON", "use tuples of texts and numbers", value=value)
-
-
-def from_data(data: Any) -> Any:
-    """What `to_data` wrote."""
-    if isinstance(data, list):
-        return tuple(from_data(part) for part in data)
-    if not isinstance(data, dict):
-        return data
-    readers = {"fraction": Fraction, "number": number, "float": _double, "outcome": Outcome, "expression": Expression.read}
-    if "class" in data:
-        known = {field.name for field in attrs.fields(_CLASSES[data["class"]])}
-        return _CLASSES[data["class"]](**{key: from_data(part) for key, part in data.items() if key in known})
-    (tag, text), *_ = data.items()
-    return readers[tag](text)  # type: ignore[operator]
-
-
-def _double(text: str) -> float:
-    """A double in hexadecimal, or in decimal as files had it before."""
-    return float.fromhex(text) if "x" in text else float(text)
-
 
 def witness_file(witness: Witness, document: SpecDocument, registry: Registry, function: NamedFunction | None = None) -> str:
     """The text of a witness file.
@@ -210,7 +156,7 @@ def replay(
     path: str | Path,
     *,
     registry: Registry | None = None,
-    mechanism: Mechanism | Function | None = None,
+    mechanism: Mechanism | Function | NamedFunction | None = None,
     spec: PrivacySpec | None = None,
     progress: Progress | None = None,
 ) -> Replay:
@@ -219,8 +165,8 @@ def replay(
     Args:
         path: the file.
         registry: where the names in its specification are looked up; without it, among all installed plugins.
-        mechanism, spec: judge these instead of those in the file, such as the mended mechanism. A witness about a plain
-            function needs the function: a file is never the reason that code is imported.
+        mechanism, spec: verify these instead of those in the file, such as a corrected mechanism. A witness about a plain
+            function needs the function, or its name, which is imported in a sandbox: a file never makes dpspec import code.
         progress: called with (done, in all).
 
     Raises:
@@ -242,17 +188,27 @@ def replay(
         mechanism, spec = mechanism or document.mechanism, spec or document.spec
     if mechanism is None:
         raise _missing(str(path), function.get("path"))
-    if not isinstance(mechanism, Mechanism):
-        mechanism = adapted(mechanism, spec.space, dataset=sampling.dataset, generator=sampling.generator, registry=registry)
     fresh = attrs.evolve(sampling, seed=sampling.seed + 1, dataset=None, generator=None).keywords
     made: Verdict | None = None
     if isinstance(mechanism, Mechanism):
         made = on_pair(mechanism, spec, (left, right)) if recorded.event is None else None
         made = on_pair_of_theorem(mechanism, spec, (left, right)) if made is None else made
-    if made is None:
-        made = verify_claim(mechanism, spec, datasets=(left, right), registry=registry, progress=progress, **fresh)
-    event = _event_today(recorded, spec, mechanism, made, fresh)
-    return Replay(path=str(path), recorded=recorded, spec=spec, verdict=made, event=event)
+
+    def judged(subject: Mechanism | Function, tell: Progress | None) -> tuple[Verdict, Event | None]:
+        again = made
+        if again is None:
+            again = verify_claim(subject, spec, datasets=(left, right), registry=registry, progress=tell, **fresh)
+        return again, _event_today(recorded, spec, subject, again, fresh)
+
+    if isinstance(mechanism, NamedFunction) and mechanism.call is None:
+        named = attrs.evolve(mechanism, sampling=sampling)
+        verdict, event = in_sandbox(named, spec, judged, registry=registry, progress=progress)
+    else:
+        subject: Any = mechanism.call if isinstance(mechanism, NamedFunction) else mechanism
+        if not isinstance(subject, Mechanism):
+            subject = adapted(subject, spec.space, dataset=sampling.dataset, generator=sampling.generator, registry=registry)
+        verdict, event = judged(subject, progress)
+    return Replay(path=str(path), recorded=recorded, spec=spec, verdict=verdict, event=event)
 
 
 def _event_today(

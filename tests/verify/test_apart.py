@@ -58,7 +58,7 @@ def test_waiting_for_a_processor_is_no_time(monkeypatch: pytest.MonkeyPatch) -> 
     """Two seconds on the wall of which one was spent in the queue, and none on a processor: one second asleep."""
     times = iter([(0.0, 0.0), (0.0, 1.0)])
     walls = iter([0.0, 2.0])
-    monkeypatch.setattr(module, "_account", lambda process: next(times))
+    monkeypatch.setattr(module, "account_of", lambda process: next(times))
     monkeypatch.setattr(module.time, "process_time", lambda: 5.0)
     monkeypatch.setattr(module.time, "monotonic", lambda: next(walls))
     assert Stopwatch(60).spent() == pytest.approx(1.0)
@@ -66,7 +66,7 @@ def test_waiting_for_a_processor_is_no_time(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_what_a_child_started_ends_with_it() -> None:
     def starts(tell: Any) -> int:
-        with module._own():  # as code does that is not seen by audit hooks
+        with module.allow_own_acts():  # as code does that is not seen by audit hooks
             return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]).pid
 
     started = apart(starts).value
@@ -86,7 +86,7 @@ def _is_gone(process: int) -> bool:
 
 
 def test_what_is_printed_without_end_does_not_fill_the_disk() -> None:
-    with module._printing() as printed:
+    with module.print_file() as printed:
         printed.write(b"x" * (module._MOST_PRINTED + 1))
         assert not module._is_over(os.getpid(), time.monotonic(), printed, None)
         printed.write(b"y")

@@ -111,6 +111,19 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
+LONGEST_TEXT = 300
+"""Characters of what an exception says that are shown."""
+
+
+def text_of(problem: BaseException) -> str:
+    """What an exception says, on one line; its class may be a user's own, and say nothing."""
+    try:
+        text = " ".join(str(problem).split())
+    except Exception:
+        return "(its text cannot be shown)"
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}..."
+
+
 def value_text(value: Hashable, limit: int = 120) -> str:
     """A plain value, nested tuples without the quotes and commas of Python.
 

@@ -317,15 +317,39 @@ def _watched(
             os.killpg(child, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError), allow_own_acts():
             os.kill(child, signal.SIGKILL)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        status = _status(child)
     return kind, content, status
+
+
+def _status(child: int) -> int:
+    """The exit status of a child; 0 where SIGCHLD is ignored, so that nobody is told."""
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    except ChildProcessError:
+        return 0
 
 
 def _ends_soon(child: int) -> None:
     """Wait for the end of a child that has nothing more to say; it stays, so that its account can be read."""
     until = time.monotonic() + _LINGERS
-    while time.monotonic() < until and os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
-        time.sleep(0.001)
+    with contextlib.suppress(ChildProcessError):  # SIGCHLD is ignored, by this process or by code that it called
+        while time.monotonic() < until and os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+            time.sleep(0.001)
+
+
+MOST_MEMORY = 1 << 32
+"""Bytes that a child may allocate beyond what it has when it begins: a function that takes more than that exhausts memory."""
+
+
+def limit_memory() -> None:
+    """Let this process allocate no more than MOST_MEMORY, where the kernel keeps such a limit."""
+    with contextlib.suppress(ImportError, OSError, ValueError, IndexError, AttributeError):
+        import resource
+
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * resource.getpagesize()
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        most = used + MOST_MEMORY if hard < 0 else min(used + MOST_MEMORY, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 
 
 def cut_print(printed: IO[bytes]) -> None:
@@ -354,6 +378,7 @@ def _serve(work: Callable[[Progress], Any], sender: Connection, printed: IO[byte
             signal.signal(signal.SIGPROF, signal.SIG_DFL)  # which ends the process, also in the middle of foreign code
             signal.setitimer(signal.ITIMER_PROF, max(seconds, 1e-3))
         redirect(printed)
+        limit_memory()
         sys.dont_write_bytecode = True
         sys.addaudithook(_refused)
         try:
@@ -494,7 +519,7 @@ class Spare(Generic[Result]):
             self._line.close()
             with contextlib.suppress(ProcessLookupError), allow_own_acts():
                 os.kill(self._child, signal.SIGKILL)
-            os.waitpid(self._child, 0)
+            _status(self._child)
             self._line = None
 
 

@@ -20,7 +20,7 @@ from typing import Any, cast
 
 import attrs
 
-from dpspec.base.errors import NoFormulaError, NotEnumerableError, count
+from dpspec.base.errors import DpspecError, NoFormulaError, NotEnumerableError, count
 from dpspec.base.exact import number
 from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset, DatasetSpace, presented
@@ -41,7 +41,7 @@ from dpspec.verifier.automatic.whole import ROUNDING, NoConstant, WholeProof, wh
 from dpspec.verifier.beyond import exceeding_pair
 from dpspec.verifier.bits import refute_bits
 from dpspec.verifier.exhaustive import not_empty, verify, without_number
-from dpspec.verifier.fingerprint import Fingerprint
+from dpspec.verifier.fingerprint import Fingerprint, ProcessSettings, explained
 from dpspec.verifier.functions import PowerError, Sampling, adapted, name_of
 from dpspec.verifier.mechanisms import judged
 from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
@@ -176,6 +176,7 @@ class _Case:
     sampling: Sampling
     clock: Clock = attrs.field(init=False)
     fingerprint: Fingerprint = attrs.field(factory=Fingerprint.taken, init=False, eq=False, repr=False)
+    settings: ProcessSettings = attrs.field(factory=ProcessSettings.taken, init=False, eq=False, repr=False)
 
     @clock.default
     def _starts(self) -> Clock:
@@ -253,8 +254,14 @@ class _Case:
         """What some work in a child process came to; a function that does more than to return something is bad input."""
 
         def unpatched(tell: Progress) -> Result:
-            result = work(tell)
-            self.fingerprint.check()
+            try:
+                result = work(tell)
+            except DpspecError:
+                raise
+            except Exception as problem:
+                cause = explained(problem, self.fingerprint, self.settings, name_of(self.function))
+                raise (problem if cause is None else cause) from None
+            self.fingerprint.check(name_of(self.function))
             return result
 
         found = apart(unpatched, self.progress, seconds=seconds)

@@ -17,7 +17,7 @@ from typing import Annotated, Any, cast
 
 import attrs
 
-from dpspec.base.errors import DpspecError, WantedShapeError
+from dpspec.base.errors import DpspecError, WantedShapeError, text_of
 from dpspec.base.params import Integer, Rational, Text, Truth, define, did_you_mean, parameters
 from dpspec.blocks.space import DatasetSpace, presented
 from dpspec.extension.hooks import Registry
@@ -178,19 +178,6 @@ def _broken(path: str, problem: BaseException) -> FunctionError:
 def cannot_import(path: str, why: str) -> FunctionError:
     """The error for a module that cannot be imported."""
     return FunctionError("function", f"its module cannot be imported: {why}", "fix it so that `import` works", value=path)
-
-
-LONGEST_TEXT = 300
-"""Characters of what an exception says that are shown."""
-
-
-def text_of(problem: BaseException) -> str:
-    """What an exception says, on one line; its class may be a user's own, and say nothing."""
-    try:
-        text = " ".join(str(problem).split())
-    except Exception:
-        return "(its text cannot be shown)"
-    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}..."
 
 
 def _check_arguments(call: Any, path: str) -> None:

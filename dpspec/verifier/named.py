@@ -22,7 +22,7 @@ from dpspec.verifier.functions import NamedFunction, adapted, cannot_import, loa
 from dpspec.verifier.sandbox import SandboxResult, decoded, run_sandboxed
 from dpspec.verifier.verdict import Event, Notice, Outcome, Verdict
 
-_SHOWN = 60
+_SHOWN, _MANY = 60, 2000
 
 SandboxedWork = Callable[[PlainFunction, Progress], tuple[Verdict, Event | None]]
 
@@ -77,13 +77,14 @@ def in_sandbox(
     found = run_sandboxed(
         load,
         lambda call, tell: to_data(_without_spec(*work(call, tell)), displayed=True),
+        about=function.path,
         seconds=float(sampling.seconds),
         progress=progress,
     )
     notices = _printed(found.printed)
     if found.data is None:
         return _undecided(function, found, notices), None
-    verdict, event = decoded(lambda: _checked(from_data(found.data)))
+    verdict, event = decoded(lambda: _checked(from_data(found.data)), function.path)
     return attrs.evolve(_harmless(verdict), findings=(*_harmless(verdict).findings, *notices)), event
 
 
@@ -135,6 +136,7 @@ def _printed(text: str) -> tuple[Notice, ...]:
     if not text:
         return ()
     lines = text.count("\n") + (not text.endswith("\n"))
+    many = f"more than {lines // 1000 * 1000:,}" if lines > _MANY else f"{lines:,}"  # only the beginning is kept
     shown = repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}...")
-    more = f" ({lines:,} lines)" if lines > 1 else ""
+    more = f" ({many} lines)" if lines > 1 else ""
     return (Notice(code="prints-on-import", text=f"the module writes {shown}{more} to the output while it is imported"),)

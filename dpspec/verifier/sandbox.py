@@ -38,13 +38,14 @@ from dpspec.verifier.apart import (
     cut_print,
     describe_end,
     fork,
+    limit_memory,
     own_acts_allowed,
     print_file,
     printed_text,
     redirect,
 )
 from dpspec.verifier.codec import error_from_data, error_to_data
-from dpspec.verifier.fingerprint import Fingerprint
+from dpspec.verifier.fingerprint import Fingerprint, ProcessSettings, explained
 
 POLL = 0.1
 """Seconds between two measurements of the time that a worker had."""
@@ -85,8 +86,8 @@ class SandboxResult:
 class Channel:
     """The worker's end of the channel."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    def __init__(self, descriptor: int, token: str) -> None:
+        self._descriptor, self._token = descriptor, token
         os.register_at_fork(after_in_child=self._close)  # what the worker starts has no part in it
 
     def _close(self) -> None:
@@ -96,7 +97,7 @@ class Channel:
 
     def send(self, kind: str, content: Any = None) -> None:
         """Send one typed message."""
-        data = memoryview(_dumps([kind, content]).encode() + b"\n")
+        data = memoryview(_dumps([self._token, kind, content]).encode() + b"\n")
         while data:
             data = data[_write(self._descriptor, data) :]
 
@@ -106,11 +107,17 @@ class Channel:
 
 
 def run_sandboxed(
-    load: Callable[[], Any], work: Callable[[Any, Progress], Any], *, seconds: float, progress: Progress | None = None
+    load: Callable[[], Any],
+    work: Callable[[Any, Progress], Any],
+    *,
+    about: str,
+    seconds: float,
+    progress: Progress | None = None,
 ) -> SandboxResult:
     """Load something foreign and work with it, in a sandbox.
 
     Args:
+        about: what is loaded, such as `module:name`, for errors.
         load: imports the user's code; it may take `seconds`.
         work: takes what was loaded, and a function that reports progress; returns JSON data. It bounds its own time by `seconds`.
         seconds: processor time, or time asleep.
@@ -123,16 +130,18 @@ def run_sandboxed(
     received, sent = os.pipe()
     told, tells = os.pipe()
     held, hold = os.pipe()  # the supervisor ends everything once this process has closed `hold`, or has died
+    token = os.urandom(16).hex()  # who writes into a descriptor by chance does not know it
+    job = _Job(load=load, work=work, about=about, seconds=seconds, token=token)
     with print_file() as printed:
         supervisor = fork()
         if not supervisor:
             for descriptor in (received, told, hold):
                 os.close(descriptor)
-            _supervise(load, work, sent, tells, held, printed, seconds)
+            _supervise(job, sent, tells, held, printed)
         for descriptor in (sent, tells, held):
             os.close(descriptor)
         try:
-            reader = _Reader(received=received, told=told, seconds=seconds, printed=printed, progress=progress)
+            reader = _Reader(received=received, told=told, job=job, printed=printed, progress=progress)
             outcome = reader.outcome()
         finally:  # also when this process was interrupted
             for descriptor in (hold, received):
@@ -141,6 +150,22 @@ def run_sandboxed(
             with allow_own_acts():
                 os.waitpid(supervisor, 0)
         return reader.finished(outcome, status)
+
+
+@attrs.frozen(kw_only=True)
+class _Job:
+    """What a sandbox does.
+
+    Args:
+        load, work, about, seconds: as for `run_sandboxed`.
+        token: what every message of the worker begins with.
+    """
+
+    load: Callable[[], Any]
+    work: Callable[[Any, Progress], Any]
+    about: str
+    seconds: float
+    token: str = attrs.field(repr=False)
 
 
 # --- this process ---------------------------------------------------------------------------------
@@ -152,7 +177,7 @@ class _Reader:
 
     received: int
     told: int
-    seconds: float
+    job: _Job
     printed: IO[bytes]
     progress: Progress | None
     loaded: bool = False
@@ -172,12 +197,12 @@ class _Reader:
                     return None
                 *lines, line = (line + part).split(b"\n")
                 for each in lines:
-                    message = _message(each)
+                    message = self._message(each)
                     if message[0] in ("result", "fault", "failure"):
                         return message
                     self._take(message)
                 if len(line) > MOST_BYTES:
-                    raise _broken("writes without end")
+                    raise self._broken("writes without end")
             if self._is_over():
                 return "late", None
 
@@ -189,13 +214,32 @@ class _Reader:
             if self.progress is not None:
                 self.progress(*content)
         else:
-            raise _broken("writes")
+            raise self._broken("writes")
+
+    def _message(self, line: bytes) -> tuple[str, Any]:
+        if len(line) > MOST_BYTES:
+            raise self._broken("writes without end")
+        token, kind, content = self.decoded(lambda: _three(json.loads(line)))
+        if token != self.job.token:
+            raise self._broken("writes")
+        return str(kind), content
+
+    def decoded(self, read: Callable[[], Any]) -> Any:
+        """What is read of a worker's message.
+
+        Raises:
+            BrokenChannelError: it makes no sense.
+        """
+        return decoded(read, self.job.about)
+
+    def _broken(self, does: str) -> BrokenChannelError:
+        return _broken(does, self.job.about)
 
     def _is_over(self) -> bool:
         cut_print(self.printed)
-        passed, limit = time.monotonic() - self._begun, 1.05 * self.seconds + POLL
+        passed, limit = time.monotonic() - self._begun, 1.05 * self.job.seconds + POLL
         if self.loaded:
-            limit = SLACK * self.seconds + RESERVE
+            limit = SLACK * self.job.seconds + RESERVE
         if passed <= limit:
             return False
         if not self._worker or account_of(self._worker) is None:
@@ -218,9 +262,9 @@ class _Reader:
         if kind == "result":
             return SandboxResult(data=content, loaded=True, printed=text)
         if kind == "fault":
-            raise decoded(lambda: error_from_data(content))
+            raise self.decoded(lambda: error_from_data(content))
         if kind == "failure":
-            raise _failure(content)
+            raise _failure(self.decoded(lambda: {key: str(content[key]) for key in ("name", "place", "own")}), self.job.about)
         code = int(status) if status.lstrip("-").isdigit() else 0
         late = kind == "late" or code == -signal.SIGXCPU
         return SandboxResult(ended=describe_end(code), late=late, loaded=self.loaded, printed=text)
@@ -246,14 +290,12 @@ def _rest(descriptor: int) -> str:
     return read.decode("ascii", "replace").strip()
 
 
-def _message(line: bytes) -> tuple[str, Any]:
-    if len(line) > MOST_BYTES:
-        raise _broken("writes without end")
-    kind, content = decoded(lambda: json.loads(line))
-    return str(kind), content
+def _three(parts: Any) -> tuple[Any, Any, Any]:
+    token, kind, content = parts
+    return token, kind, content
 
 
-def decoded(read: Callable[[], Any]) -> Any:
+def decoded(read: Callable[[], Any], about: str) -> Any:
     """What is read of a worker's message.
 
     Raises:
@@ -262,22 +304,20 @@ def decoded(read: Callable[[], Any]) -> Any:
     try:
         return read()
     except (ValueError, TypeError, KeyError, AttributeError, LookupError, RecursionError):
-        raise _broken("writes") from None
+        raise _broken("writes", about) from None
 
 
-def _broken(does: str) -> BrokenChannelError:
+def _broken(does: str, about: str) -> BrokenChannelError:
     rule = f"{does} into the channel by which the result of its process comes back"
-    return BrokenChannelError("function", rule, "leave open files alone that the module did not open")
+    return BrokenChannelError("function", rule, "leave open files alone that the module did not open", value=about)
 
 
-def _failure(content: Any) -> DpspecError:
+def _failure(content: dict[str, str], about: str) -> DpspecError:
     """What the worker raised that is no error of dpspec; of memory and of user's code that is said."""
-    name, place, own = decoded(lambda: (str(content["name"]), str(content["place"]), bool(content["own"])))
-    if name == "MemoryError":
-        return LibraryError("memory", "was exhausted by the user's code", "let it use less, or give the process more")
-    if own:
+    name, place = harmless(content["name"]), harmless(content["place"])
+    if content["own"] == "True":
         return OwnFaultError("dpspec", f"is at fault ({name} in {place})", "please report this line and the command")
-    return LibraryError("function", f"raised {harmless(name)} outside of a call ({harmless(place)})", "fix the module")
+    return LibraryError("function", f"raised {name} outside of a call ({place})", "fix the module", value=about)
 
 
 def _tree(root: int) -> Iterator[int]:
@@ -307,6 +347,19 @@ def _control_process(option: int, value: int) -> None:
             ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
+def _let_go_of_files(*kept: int) -> None:
+    """Let all files that were open before lead nowhere: copies of the terminal, pipes of the caller.
+
+    Their descriptors stay taken, so that an object of the caller that closes one closes no file of this process.
+    """
+    null = os.open(os.devnull, os.O_RDWR)
+    with contextlib.suppress(OSError):
+        for name in os.listdir("/proc/self/fd"):
+            if int(name) > 2 and int(name) not in kept:  # noqa: PLR2004 - standard input, output and error
+                with contextlib.suppress(OSError):
+                    os.dup2(null, int(name))
+
+
 def _silence() -> None:
     """Let this process have no part in the terminal."""
     null = os.open(os.devnull, os.O_RDWR)
@@ -314,15 +367,7 @@ def _silence() -> None:
         os.dup2(null, descriptor)
 
 
-def _supervise(  # noqa: PLR0917 - it is called once
-    load: Callable[[], Any],
-    work: Callable[[Any, Progress], Any],
-    sent: int,
-    tells: int,
-    held: int,
-    printed: IO[bytes],
-    seconds: float,
-) -> NoReturn:
+def _supervise(job: _Job, sent: int, tells: int, held: int, printed: IO[bytes]) -> NoReturn:
     """The supervisor's whole life: it runs none of the user's code."""
     try:
         with contextlib.suppress(OSError):
@@ -335,7 +380,7 @@ def _supervise(  # noqa: PLR0917 - it is called once
         if not worker:
             os.close(tells)
             os.close(held)
-            _serve(load, work, sent, printed, seconds)
+            _serve(job, sent, printed)
         os.close(sent)
         _silence()
         os.write(tells, b"%d\n" % worker)
@@ -379,9 +424,7 @@ def _end_children(worker: int) -> None:
 # --- the worker -----------------------------------------------------------------------------------
 
 
-def _serve(
-    load: Callable[[], Any], work: Callable[[Any, Progress], Any], sent: int, printed: IO[bytes], seconds: float
-) -> NoReturn:
+def _serve(job: _Job, sent: int, printed: IO[bytes]) -> NoReturn:
     """The worker's whole life."""
     status = 1
     try:
@@ -390,20 +433,23 @@ def _serve(
         _control_process(_PR_SET_PDEATHSIG, signal.SIGKILL)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             signal.signal(number, signal.SIG_DFL)
-        _limit(seconds)
+        _limit(job.seconds)
         redirect(printed)
-        channel = Channel(sent)
-        fingerprint = Fingerprint.taken()
+        _let_go_of_files(sent, printed.fileno())
+        channel, fingerprint, settings = Channel(sent, job.token), Fingerprint.taken(), ProcessSettings.taken()
         sys.addaudithook(_guard)
         try:
-            loaded = load()
-            fingerprint.check()
+            loaded = job.load()
+            settings.restore(job.about)
+            redirect(printed)
+            fingerprint.check(job.about)
             channel.send("loaded")
-            message = "result", work(loaded, channel.progress)
+            message: tuple[str, Any] = "result", job.work(loaded, channel.progress)
         except DpspecError as fault:
             message = "fault", error_to_data(fault)
         except BaseException as problem:
-            message = "failure", _described(problem)
+            cause = explained(problem, fingerprint, settings, job.about)
+            message = ("failure", _described(problem)) if cause is None else ("fault", error_to_data(cause))
         channel.send(*message)
         status = 0
     finally:
@@ -414,6 +460,7 @@ def _limit(seconds: float) -> None:
     """Bounds that the kernel keeps: processor time of each process of the worker, and no core dumps."""
     import resource
 
+    limit_memory()
     most = int(SLACK * seconds + RESERVE) + 1
     for kind, wanted in ((resource.RLIMIT_CPU, most), (resource.RLIMIT_CORE, 0)):
         with contextlib.suppress(OSError, ValueError, OverflowError):

@@ -18,7 +18,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.base.errors import DpspecError, count
+from dpspec.base.errors import DpspecError, count, text_of
 from dpspec.blocks.space import Dataset, presented
 from dpspec.verifier.apart import Cut, note
 from dpspec.verifier.clock import SYSTEM_CLOCK, SearchClock
@@ -144,7 +144,7 @@ def _where(problem: BaseException) -> str:
     """The exception with the last frames that led to it."""
     frames = traceback.extract_tb(problem.__traceback__)[1:][-FRAMES:]
     places = [f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}: {frame.line or '?'}" for frame in frames]
-    said = " ".join(f"{type(problem).__name__}: {problem}".split())[:200].rstrip(": ")
+    said = f"{type(problem).__name__}: {text_of(problem)}"[:200].rstrip(": ")
     return f"{said} ({' > '.join(places)})" if places else said
 
 

@@ -126,7 +126,7 @@ class Notice:
 
     Args:
         code: ``deterministic``, ``mutates-dataset``, ``hidden-state``, ``does-not-end``, ``raises``, ``prints``,
-            ``reaches-outside``, ``ends-process``, ``second-opinion``, ``breaks``, ``unseen``, ``not-replayable``,
+            ``prints-on-import``, ``reaches-outside``, ``ends-process``, ``second-opinion``, ``breaks``, ``unseen``, ``not-replayable``,
             ``out-of-time``.
         text: what was seen.
     """

@@ -355,7 +355,7 @@ def _let_go_of_files(*kept: int) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     with contextlib.suppress(OSError):
         for name in os.listdir("/proc/self/fd"):
-            if int(name) > 2 and int(name) not in kept:  # noqa: PLR2004 - standard input, output and error
+            if int(name) > 2 and int(name) not in kept:
                 with contextlib.suppress(OSError):
                     os.dup2(null, int(name))
 

@@ -126,8 +126,8 @@ class Notice:
 
     Args:
         code: ``deterministic``, ``mutates-dataset``, ``hidden-state``, ``does-not-end``, ``raises``, ``prints``,
-            ``prints-on-import``, ``reaches-outside``, ``ends-process``, ``second-opinion``, ``breaks``, ``unseen``, ``not-replayable``,
-            ``out-of-time``.
+            ``prints-on-import``, ``reaches-outside``, ``ends-process``, ``second-opinion``, ``breaks``, ``unseen``,
+            ``not-replayable``, ``out-of-time``.
         text: what was seen.
     """
 

@@ -141,7 +141,7 @@ def run_sandboxed(
         for descriptor in (sent, tells, held):
             os.close(descriptor)
         try:
-            reader = _Reader(received=received, told=told, job=job, printed=printed, progress=progress)
+            reader = _MessageReader(received=received, told=told, job=job, printed=printed, progress=progress)
             outcome = reader.outcome()
         finally:  # also when this process was interrupted
             for descriptor in (hold, received):
@@ -172,7 +172,7 @@ class _Job:
 
 
 @attrs.define(kw_only=True)
-class _Reader:
+class _MessageReader:
     """Reads the messages of a worker, and measures the time that it had."""
 
     received: int

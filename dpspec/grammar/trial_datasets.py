@@ -14,14 +14,14 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import add
 
 from dpspec.base.errors import DpspecError
 from dpspec.blocks.moves import adds_up, kernel_of
-from dpspec.blocks.parts import CellCounts, Item, Trials, counting_cells, few_cells, listed_cells, miniature_of
-from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
+from dpspec.blocks.parts import CellCounts, Changes, Item, Trials, counting_cells, few_cells, listed_cells, miniature_of
+from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Pair, Record
 from dpspec.blocks.tried import FIRST
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -205,6 +205,85 @@ class _Plainest:
             itertools.combinations_with_replacement(items, size) for size in range(longest + 1)
         )
         return list(itertools.islice(every, most))
+
+
+# --- pairs that differ in one record --------------------------------------------------------------
+
+
+PLACES = 4
+"""In a sequence, the record that differs is one of the first so many."""
+MOST_VALUES = 6
+"""An attribute takes so many values at most: the first ones, the last one, and those that an invariant singles out."""
+
+
+def pairs_of_one_record(spec: PrivacySpec) -> Iterator[Pair]:
+    """Pairs of datasets of a space of any size that differ in one record of some unit: one attribute changed, added, removed.
+
+    Each attribute is changed by itself, with those that lie within it, and then all together; of sequences, the record is also
+    one behind others. The laws of a mechanism are not computed on these pairs, so a record may be of any number of kinds.
+    """
+    space, changes = spec.space, Changes.found_in(spec.space)
+    if changes is None:
+        return
+    for unit in space.units:
+        records = list(dict.fromkeys(_records_of_attributes(spec, unit)))
+        for record in records[1:]:
+            for gone, come in (((records[0],), (record,)), ((), (record,)), ((record,), ())):
+                with contextlib.suppress(DpspecError):
+                    for left, right in changes.differing(unit, gone, come):
+                        for before in range(PLACES if space.is_ordered else 1):
+                            with contextlib.suppress(DpspecError):
+                                first = (records[0],) * before
+                                one, other = ((*first, *left), (*first, *right)) if before else (left, right)
+                                yield space.dataset(one), space.dataset(other)
+
+
+def _records_of_attributes(spec: PrivacySpec, unit: str) -> Iterator[Record]:
+    """A record, the same with one attribute after the other changed, and with all of them changed."""
+    attributes = {attribute.name: attribute for attribute in spec.space.attributes_of(unit)}
+    mentioned = _mentioned(spec)
+    told = {
+        name: _telling_values(attribute, mentioned.get(name, frozenset()))
+        for name, attribute in attributes.items()
+        if name != MEMBERS
+    }  # fmt: skip
+    yield _completed({}, attributes, told)
+    for name, values in told.items():
+        yield from (_completed({name: value}, attributes, told) for value in values)
+    tops = [name for name in told if attributes[name].within not in attributes]
+    yield _completed({name: told[name][-1] for name in tops}, attributes, told)
+
+
+def _telling_values(attribute: Attribute, mentioned: frozenset[str]) -> list[str]:
+    if attribute.count is None:
+        listed = list(attribute.categories)
+        wanted = [*listed[:2], listed[-1], *sorted(mentioned & set(listed))]
+    else:
+        wanted = [*map(str, range(min(2, attribute.size))), str(attribute.size - 1), *sorted(mentioned)]
+    return list(dict.fromkeys(wanted))[:MOST_VALUES]
+
+
+def _completed(fixed: Mapping[str, str], attributes: Mapping[str, Attribute], told: Mapping[str, list[str]]) -> Record:
+    """A record with some values fixed: what they lie in follows from them, what lies within them is its first part."""
+    values: dict[str, Hashable] = dict(fixed)
+    for name, value in fixed.items():
+        finer, lies = name, value
+        while (coarser := attributes[finer].within) in attributes:
+            lies = attributes[finer].parent(lies, attributes[coarser])
+            values[coarser], finer = lies, coarser
+
+    def value_of(name: str) -> Hashable:
+        if name not in values:
+            coarser = attributes[name].within
+            if name == MEMBERS:
+                values[name] = ()
+            elif coarser in attributes:
+                values[name] = next(attributes[name].children(str(value_of(coarser)), attributes[coarser]))
+            else:
+                values[name] = told[name][0]
+        return values[name]
+
+    return tuple(value_of(name) for name in attributes)
 
 
 # --- laws on them ---------------------------------------------------------------------------------

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
         Candidates as Candidates,
         candidates_among as candidates_among,
         candidates_within as candidates_within,
+        differing_invariants as differing_invariants,
         is_small as is_small,
+        pairs_tried as pairs_tried,
         pairs_within as pairs_within,
     )
     from dpspec.risks.engine import Panel as Panel, RiskReport as RiskReport, RiskRow as RiskRow, panel as panel, risk as risk
@@ -37,7 +39,9 @@ _HOMES = {
         "MOST_LISTED",
         "candidates_among",
         "candidates_within",
+        "differing_invariants",
         "is_small",
+        "pairs_tried",
         "pairs_within",
     ),
     "dpspec.risks.engine": (

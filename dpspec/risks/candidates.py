@@ -39,7 +39,7 @@ from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.grammar.attacker import RiskStatement, Sense
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.trial_datasets import law_on, trial_groups
+from dpspec.grammar.trial_datasets import law_on, pairs_of_one_record, trial_groups
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import FiniteLaw
 
@@ -47,6 +47,8 @@ MOST_LISTED = 256
 """A space of at most so many datasets is walked whole."""
 DISTINGUISHED, OPEN, UNPROMISED = "told apart by what is published", "left open by what is published", "in no common universe"
 """The places of statements about the three kinds of candidates."""
+DIFFERING = "the candidates differ in what is published"
+"""The assumption of what is known for certain."""
 
 About = Callable[[Number], Iterable[RiskStatement]]
 """What can be said when the laws of the two candidates are at most so far apart."""
@@ -57,8 +59,10 @@ class Candidates:
     """What a specification says about pairs of candidates.
 
     Args:
-        distinguishing: the invariants that tell some of them apart; where the pairs could not be listed, those that may.
+        distinguishing: the invariants in which two such candidates differ that were found; all invariants where it is proved
+            that all candidates differ in some of them, and no two were found.
         is_listed: whether the pairs were listed, so that each kind is said to occur only if it does.
+        may_differ: whether further candidates may differ in what is published, although none were found.
         unpromised: whether some may be in no common universe although nothing published tells them apart.
         bound: the largest d_Pr(P_x, P_x') that is allowed for the others, or a number above it; None when there are no others.
         reason: why there are no others, where that was not seen by listing.
@@ -66,6 +70,7 @@ class Candidates:
 
     distinguishing: tuple[Invariant, ...] = ()
     is_listed: bool
+    may_differ: bool = False
     unpromised: bool = False
     bound: Number | None
     reason: str = ""
@@ -78,7 +83,7 @@ class Candidates:
     @property
     def is_plain(self) -> bool:
         """Whether all candidates are in one universe, so that the budget speaks about each pair."""
-        return not self.distinguishing and not self.unpromised
+        return not self.distinguishing and not self.unpromised and not self.may_differ
 
     def stated(self, about: About) -> tuple[RiskStatement, ...]:
         """What holds for every mechanism: first about the candidates that what is published tells apart, then about the others.
@@ -100,7 +105,7 @@ class Candidates:
                     at=(*said.at, ("candidates", DISTINGUISHED)),
                     relation=Sense.EQUALS,
                     theorem=f"known for certain, published exactly: {self.publications}{nothing}{because}",
-                    assumption=self._with(said, "the candidates differ in what is published"),
+                    assumption=self._with(said, DIFFERING),
                 )
         if self.unpromised:
             for said in about(INFINITY):
@@ -125,7 +130,8 @@ class Candidates:
 
     def _with(self, said: RiskStatement, condition: str) -> str:
         """The assumption of a statement with one more; unseen candidates may not exist."""
-        unseen = "" if self.is_listed else " (the datasets are too many to see whether there are such)"
+        known = self.is_listed or (condition == DIFFERING and not self.reason)
+        unseen = "" if known else " (the datasets are too many to see whether there are such)"
         return f"{condition}{unseen}" if said.assumption == "none" else f"{said.assumption}; {condition}{unseen}"
 
 
@@ -148,7 +154,7 @@ def candidates_within(
     """
     reach = number(distance, "distance")
     if not is_small(spec):
-        return _by_structure(spec, reach)
+        return _by_structure(spec, reach, keep)
     found = candidates_among(spec, (pair for pair in _near(spec, reach) if keep is None or keep(*pair) or keep(pair[1], pair[0])))
     if found.bound is None and found.is_plain:
         rule = f"holds no two such candidates within distance {reach}"
@@ -239,16 +245,44 @@ class Allowed:
         return self._constants[label]
 
 
-def _by_structure(spec: PrivacySpec, reach: Number) -> Candidates:
-    """What is certain without a list: a bound above every pair within reach, and which facts may tell a pair apart."""
+def _by_structure(spec: PrivacySpec, reach: Number, keep: Callable[[Dataset, Dataset], bool] | None) -> Candidates:
+    """What is certain without a list: a bound above every pair within reach, and facts in which some pair differs."""
     least = spec.input_divergence.least_distance(spec.space)
     if least is not None and least > reach:
         rule = f"holds no two different datasets within distance {reach}: the least is {least}"
         raise NotReachedError(f"space {spec.space.name}", rule, "ask about a larger distance")
     held = spec.multiverse.induced_by()
     reason = None if not held else singles_fixed(spec, reach)
-    bound = None if reason is not None else _largest(spec, reach)
-    return Candidates(distinguishing=held or (), is_listed=False, unpromised=held is None, bound=bound, reason=reason or "")
+    near = (pair for pair in pairs_tried(spec) if _is_within(spec, *pair, reach))
+    found = differing_invariants(spec, (pair for pair in near if keep is None or keep(*pair) or keep(pair[1], pair[0])))
+    return Candidates(
+        distinguishing=found or (held or () if reason is not None else ()),
+        is_listed=False,
+        may_differ=bool(held),
+        unpromised=held is None,
+        bound=None if reason is not None else _largest(spec, reach),
+        reason=reason or "",
+    )
+
+
+def pairs_tried(spec: PrivacySpec) -> Iterator[Pair]:
+    """Pairs of datasets of a space too large to list, of which a published fact may tell the two apart."""
+    return itertools.chain(pairs_of_one_record(spec), (pair for group in trial_groups(spec)[1:] for pair in [group[:2]]))
+
+
+def differing_invariants(spec: PrivacySpec, pairs: Iterable[Pair]) -> tuple[Invariant, ...]:
+    """The invariants in which the two datasets of some pair differ: only of these is anything known for certain."""
+    held, allowed = spec.multiverse.induced_by() or (), Allowed(spec)
+    seen: dict[Invariant, None] = {}
+    for left, right in pairs if held else ():
+        seen.update(dict.fromkeys(allowed.distinguishing(left, right)))
+        if len(seen) == len(set(held)):
+            break
+    return tuple(invariant for invariant in held if invariant in seen)
+
+
+def _is_within(spec: PrivacySpec, left: Dataset, right: Dataset, reach: Number) -> bool:
+    return left != right and (spec.distance(left, right) <= reach or _is_back(spec, left, right, reach))
 
 
 def _largest(spec: PrivacySpec, reach: Number) -> Number:

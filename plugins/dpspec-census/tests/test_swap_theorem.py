@@ -11,6 +11,9 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
+from dpspec_census import DerangementSwapping, PermutationSwapping
+from dpspec_census.swap_budget import SwappingBudget
+from dpspec_divergences import Hamming, Mult
 
 import dpspec as dp
 from dpspec.api import verify
@@ -21,9 +24,6 @@ from dpspec.specfile.writer import to_toml
 from dpspec.verifier.mechanisms import judged
 from dpspec.verifier.replay import keep_witnesses, replay
 from dpspec.verifier.verdict import Outcome
-from dpspec_census import DerangementSwapping, PermutationSwapping
-from dpspec_census.swap_budget import SwappingBudget
-from dpspec_divergences import Hamming, Mult
 
 PAIR = [{"name": "kin", "count": 9}, {"name": "place", "count": 9}]
 

@@ -311,13 +311,26 @@ class ArbitraryPrior(AttackerModel):
         if not risks.is_small(spec) or not space.is_ordered:
             if held and length is not None and spec.input_divergence.is_metric and spec.budget.uniform() is not None:
                 chain = risks.candidates_within(spec, step * number(length)).bound or exact.INFINITY
-            return risks.Candidates(distinguishing=held or (), is_listed=False, unpromised=held is None, bound=chain)
+            return risks.Candidates(
+                distinguishing=risks.differing_invariants(spec, filter(self._of_one_size, risks.pairs_tried(spec))),
+                is_listed=False,
+                may_differ=bool(held),
+                unpromised=held is None,
+                bound=chain,
+            )
         datasets = [x for x in space.datasets() if isinstance(x, tuple) and self.position < len(x)]
         pairs = itertools.combinations(datasets, 2)
         found = risks.candidates_among(
             spec, ((x, y) for x, y in pairs if len(x) == len(y) and x[self.position] != y[self.position])
         )
         return found if found.bound is None else attrs.evolve(found, bound=min(found.bound, chain))
+
+    def _of_one_size(self, pair: tuple[object, object]) -> bool:
+        """Whether two datasets have one size, and another record at the position of the target."""
+        one, other = pair
+        if not isinstance(one, tuple) or not isinstance(other, tuple) or len(one) != len(other):
+            return False
+        return self.position < len(one) and one[self.position] != other[self.position]
 
     def _by_prior(self, spec: PrivacySpec, bound: Number) -> Iterator[RiskStatement]:
         pure = pure_bound(spec.output_divergence, bound)

@@ -16,6 +16,7 @@ import itertools
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from enum import Enum
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import attrs
@@ -172,8 +173,10 @@ def replaced(spec: PrivacySpec, position: int, given: Number | None = None) -> r
         NotReachedError: when no record can be replaced by another.
     """
     reach = replacing(spec, given)
-    if not risks.is_small(spec) or not spec.space.is_ordered:
+    if not spec.space.is_ordered:
         return risks.candidates_within(spec, reach)
+    if not risks.is_small(spec):
+        return risks.candidates_within(spec, reach, partial(_differ_at, position))
     by_others: dict[Hashable, list[Dataset]] = {}
     for dataset in spec.space.datasets():
         if isinstance(dataset, tuple) and position < len(dataset):
@@ -186,6 +189,13 @@ def replaced(spec: PrivacySpec, position: int, given: Number | None = None) -> r
             f"record {position}", "can be replaced by no other within the distance", "name another position"
         )
     return risks.candidates_among(spec, pairs)
+
+
+def _differ_at(position: int, left: Dataset, right: Dataset) -> bool:
+    """Whether two datasets differ in the record at a position, and in nothing else."""
+    if not isinstance(left, tuple) or not isinstance(right, tuple) or len(left) != len(right):
+        return False
+    return [place for place, (one, other) in enumerate(zip(left, right, strict=True)) if one != other] == [position]
 
 
 def check_uncertain(mass: Fraction, what: str) -> None:

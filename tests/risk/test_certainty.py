@@ -111,3 +111,15 @@ def test_places_of_a_sequence_are_told_apart():
         held = [dp.marginal(attributes=table)]
         promise = dp.spec(space=people, invariants=held, distance="hamming-ordered", standard="pure", epsilon=1)
         assert bool(certain(risk(promise, "compound-tester", position=2, distance=1, levels=["1/20"]))) == is_shown
+
+
+@pytest.mark.parametrize(("secret", "is_shown"), [("race", False), ("age", True), ("kind", True), ("block", True)])
+def test_facts_about_households_say_nothing_about_the_race_of_a_person(secret, is_shown):
+    """Housing units by block and kind and persons by age are published: two empty units in other blocks are no two races."""
+    homes = dp.households(household={"block": 3, "kind": ["occupied", "vacant"]}, person={"age": 3, "race": 4})
+    held = [
+        dp.marginal(attributes=["block", "kind"], unit="household"),
+        dp.marginal(attributes=["age"], unit="person"),
+    ]  # fmt: skip
+    promise = dp.spec(space=homes, invariants=held, distance=dp.hamming(unit="person"), standard="pure", epsilon=1)
+    assert bool(certain(risk(promise, "attribute-restricted", attributes=[secret], levels=["1/20"]))) == is_shown

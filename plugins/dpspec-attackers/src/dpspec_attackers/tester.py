@@ -32,6 +32,7 @@ from dpspec.plugin import (
     Sense,
     Text,
     UniformBudget,
+    blocks,
     define,
     errors,
     exact,
@@ -295,13 +296,20 @@ class AttributeRestricted(AttackerModel):
         )
 
     def _differ_only_there(self, spec: PrivacySpec, left: Dataset, right: Dataset) -> bool:
-        unit, places = self._places(spec)
-        sides = [spec.space.records(x, unit) for x in (left, right)]
-        hidden = [tuple(_without(record, places) for record in side) for side in sides]
-        if not spec.space.is_ordered:
-            hidden = [tuple(sorted(side, key=repr)) for side in hidden]
-        return hidden[0] == hidden[1]
+        """Whether two datasets differ in the secret attributes, and in nothing else of the records of any unit."""
+        unit, _ = self._places(spec)
+        if self._seen(spec, unit, left, hidden=()) == self._seen(spec, unit, right, hidden=()):
+            return False
+        return all(
+            self._seen(spec, each, left, hidden=self.attributes) == self._seen(spec, each, right, hidden=self.attributes)
+            for each in spec.space.units
+        )
 
-
-def _without(record: tuple[Any, ...], places: tuple[int, ...]) -> tuple[Any, ...]:
-    return tuple(value for place, value in enumerate(record) if place not in places)
+    def _seen(self, spec: PrivacySpec, unit: str, dataset: Dataset, hidden: Sequence[str]) -> list[tuple[Any, ...]]:
+        """The records of a unit without some attributes; of records inside a record only how many they are."""
+        names = [attribute.name for attribute in spec.space.attributes_of(unit)]
+        found = [
+            tuple(len(value) if name == blocks.MEMBERS else value for name, value in named if name not in hidden)
+            for named in (list(zip(names, record, strict=True)) for record in spec.space.records(dataset, unit))
+        ]
+        return found if spec.space.is_ordered else sorted(found, key=repr)

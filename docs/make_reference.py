@@ -369,6 +369,7 @@ OPENS: dict[str, dict[str, str]] = {
     "attackers": {
         "worst_case": "`risk` of a specification",
         "under": "`risk` of a mechanism",
+        "named_datasets": "`risk`: a pair of these datasets that is beyond the claim refutes it",
     },
     "tolerances": {"recommend": "`recommend`: a budget from a tolerated risk"},
     "routes": {

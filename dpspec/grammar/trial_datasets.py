@@ -267,17 +267,18 @@ def _completed(fixed: Mapping[str, str], attributes: Mapping[str, Attribute], to
     """A record with some values fixed: what they lie in follows from them, what lies within them is its first part."""
     values: dict[str, Hashable] = dict(fixed)
     for name, value in fixed.items():
-        finer, lies = name, value
-        while (coarser := attributes[finer].within) in attributes:
-            lies = attributes[finer].parent(lies, attributes[coarser])
-            values[coarser], finer = lies, coarser
+        finer, lies = attributes[name], value
+        while finer.within is not None and finer.within in attributes:
+            coarser = attributes[finer.within]
+            lies = finer.parent(lies, coarser)
+            values[coarser.name], finer = lies, coarser
 
     def value_of(name: str) -> Hashable:
         if name not in values:
             coarser = attributes[name].within
             if name == MEMBERS:
                 values[name] = ()
-            elif coarser in attributes:
+            elif coarser is not None and coarser in attributes:
                 values[name] = next(attributes[name].children(str(value_of(coarser)), attributes[coarser]))
             else:
                 values[name] = told[name][0]

@@ -267,7 +267,7 @@ def _by_structure(spec: PrivacySpec, reach: Number, keep: Callable[[Dataset, Dat
 
 def pairs_tried(spec: PrivacySpec) -> Iterator[Pair]:
     """Pairs of datasets of a space too large to list, of which a published fact may tell the two apart."""
-    return itertools.chain(pairs_of_one_record(spec), (pair for group in trial_groups(spec)[1:] for pair in [group[:2]]))
+    return itertools.chain(pairs_of_one_record(spec), ((group[0], group[1]) for group in trial_groups(spec)[1:]))
 
 
 def differing_invariants(spec: PrivacySpec, pairs: Iterable[Pair]) -> tuple[Invariant, ...]:

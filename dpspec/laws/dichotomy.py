@@ -347,6 +347,10 @@ class Cell:
             low, high = (p.lower() / q.upper()).log().lower(), (p.upper() / q.lower()).log().upper()
             if low.is_finite() and high.is_finite():
                 return cls(p, q, low, high)
+        if p > 0 and q.upper() > 0:  # one ratio, however small q may be
+            low = (p.lower() / q.upper()).log().lower()
+            if low.is_finite():
+                return cls(p, q, low, arb.pos_inf())
         return cls.lump(p, q)
 
     @classmethod

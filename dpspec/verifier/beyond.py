@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -31,7 +31,7 @@ from dpspec.verifier.derived import ONE_PAIR
 from dpspec.verifier.event import Asked, telling_event
 from dpspec.verifier.exhaustive import asked_of
 from dpspec.verifier.expression import Expression
-from dpspec.verifier.sampled.calls import ChosenPair, Tried
+from dpspec.verifier.sampled.calls import ChosenPair, Tried, pairs
 from dpspec.verifier.verdict import Event, Outcome, UniverseResult, Verdict, Witness
 
 _DATASETS, _PAIRS = 48, 32
@@ -49,7 +49,13 @@ LawOn = Callable[[Dataset], Law]
 
 
 def exceeding_pair(
-    law_on: LawOn, spec: PrivacySpec, *, seed: int, seconds: float, clock: SearchClock = SYSTEM_CLOCK
+    law_on: LawOn,
+    spec: PrivacySpec,
+    *,
+    seed: int,
+    seconds: float,
+    clock: SearchClock = SYSTEM_CLOCK,
+    given: Sequence[tuple[Dataset, Dataset]] = (),
 ) -> tuple[Verdict, tuple[Dataset, Dataset]] | str:
     """A refutation by the laws on one pair, with the pair; or why there is none.
 
@@ -59,10 +65,11 @@ def exceeding_pair(
         seed: chooses some of the datasets.
         seconds: of processor time, after which no further pair is begun.
         clock: measures the time.
+        given: pairs that are looked at before all others.
     """
     watch, found, misses = clock.watch(seconds), _Laws(law_on), 0
     seen: set[Hashable] = set()
-    for pair in _pairs(spec, seed):
+    for pair in _one_after_the_other(given, spec, seed):
         if watch.left() <= 0 or misses > _PATIENCE or len(seen) > _PAIRS:
             break
         if pair.distance == 0 or pair.distance.is_infinite:
@@ -105,6 +112,13 @@ def _with_margin(law: EnclosedLaw) -> EnclosedLaw:
     """The law with all chances known to one part in a thousand only."""
     ends = {name: (low * (1 - _MARGIN), min(high * (1 + _MARGIN), Fraction(1))) for name, (low, high) in law.bounds.items()}
     return EnclosedLaw(ends)
+
+
+def _one_after_the_other(given: Sequence[tuple[Dataset, Dataset]], spec: PrivacySpec, seed: int) -> Iterator[ChosenPair]:
+    """The pairs that are given, then those of the datasets that are tried, which are listed only when they are needed."""
+    for both in given:
+        yield from pairs(both, spec)
+    yield from _pairs(spec, seed)
 
 
 def _pairs(spec: PrivacySpec, seed: int) -> list[ChosenPair]:

@@ -430,24 +430,37 @@ class _Case:
         ran = self._apart(lambda _: self._looked_for(seconds), seconds=_at_most(seconds))
         if ran.value is None:
             return None
-        found, laws = ran.value
-        exceeded = self._exceeded(found, laws)
-        return exceeded if isinstance(exceeded, Verdict) and exceeded.outcome is Outcome.REFUTED else None
+        found, laws, wrapping = ran.value
+        exceeded = None if found is None else self._exceeded(found, laws)
+        if isinstance(exceeded, Verdict) and exceeded.outcome is Outcome.REFUTED:
+            return exceeded
+        for pair in wrapping:  # numpy warns where integers wrap around, and code that warns is not read
+            drawn = self._drawn([], PARTS["event"] * self.clock.left(), pair)
+            if drawn is not None and drawn.outcome is Outcome.REFUTED:
+                return drawn
+        return None
 
-    def _looked_for(self, seconds: float) -> tuple[Verdict, dict[Dataset, Any]] | None:
-        """A pair beyond the claim with its laws, from one tree for all datasets where there is one."""
+    def _looked_for(self, seconds: float) -> tuple[Verdict | None, dict[Dataset, Any], list[tuple[Dataset, Dataset]]]:
+        """A pair beyond the claim with its laws, from one tree for all datasets where there is one; and pairs of datasets between
+        which integers of the code wrap around."""
         space, function = self.spec.space, cast("Function", readable(self.function))
         sampler = FunctionSampler(self.function, "function", most_paths=PATHS, symbolic=True)
 
         def law_on(dataset: Dataset) -> Any:
             return sampler.law(dataset, space)
 
+        given: list[tuple[Dataset, Dataset]] = []
         if self._told_apart is None:
             with contextlib.suppress(NoConstant, NotEnumerableError, NoFormulaError):
                 tree = whole_tree(function, self.spec, most_paths=PATHS, form=self._form)
-                law_on = law_on if tree.chances else tree.on
-        found = exceeding_pair(law_on, self.spec, seed=self.sampling.seed, seconds=0.9 * seconds)
-        return None if isinstance(found, str) else (found[0], {dataset: law_on(dataset) for dataset in found[1]})
+                if tree.dataset.bound.is_exact:
+                    law_on = law_on if tree.chances else tree.on
+                else:
+                    given = list(WholeProof.of(tree, self.spec).pairs_at_the_end())
+        found = exceeding_pair(law_on, self.spec, seed=self.sampling.seed, seconds=0.9 * seconds, given=given)
+        if isinstance(found, str):
+            return None, {}, given
+        return found[0], {dataset: law_on(dataset) for dataset in found[1]}, given
 
     def _exceeded(self, found: Verdict, laws: dict[Dataset, Any]) -> Verdict | str:
         """Refuted; by laws of noise with an event that draws tell, or else where the function does what was read off its code.
@@ -494,7 +507,7 @@ class _Case:
         if asked.printed:
             reasons.append("it writes to standard error or to the terminal itself: what it writes there was not judged")
         noisy = any(hasattr(law, "explains") for law in laws.values())
-        judged = attrs.evolve(found, assumptions=(*NOISE, *ENUMERATES) if noisy else ENUMERATES)
+        judged = attrs.evolve(found, assumptions=(*found.assumptions, *(NOISE if noisy else ()), *ENUMERATES))
         if noisy and self.sampling.bits and not reasons:
             kept = PARTS["bits"] * self.clock.left()
             on_doubles = self._apart(lambda _: self._on_doubles(self.sampling.error, kept), seconds=_at_most(kept)).value

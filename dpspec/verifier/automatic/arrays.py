@@ -22,7 +22,7 @@ import functools
 import math
 import operator
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -30,9 +30,20 @@ import attrs
 import numpy as np
 
 from dpspec.base.errors import NotEnumerableError
-from dpspec.verifier.automatic.formulas import COUNT, SAMPLED, Affine, NoiseDraw
-from dpspec.verifier.automatic.noise import LARGEST, FloatOrZero, NoisyNumber, array_of, largest_of_counts, one_by_one
+from dpspec.verifier.automatic.formulas import COUNT, SAMPLED, Affine, NoiseDraw, reading
+from dpspec.verifier.automatic.noise import (
+    LARGEST,
+    FloatOrInteger,
+    FloatOrZero,
+    NoisyNumber,
+    array_of,
+    drawn_number,
+    largest_of_counts,
+    one_by_one,
+    rounding,
+)
 from dpspec.verifier.automatic.path import RandomPath
+from dpspec.verifier.automatic.widths import RecordBound
 
 
 def holds_drawn(value: Any, depth: int = 3) -> bool:
@@ -49,18 +60,34 @@ def holds_drawn(value: Any, depth: int = 3) -> bool:
 
 def _listed(values: Any) -> list[Any]:
     """The numbers of an array or a list, as numpy would hold them."""
-    array = values if type(values) is np.ndarray else _asarray(values)
-    return [part if type(part) is NoisyNumber else np.float64(part) for part in array.ravel()]
+    parts = (values if type(values) is np.ndarray else _asarray(values)).ravel()
+    kind = _kind_of(parts)
+    return [part if type(part) is NoisyNumber else kind(part) for part in parts]
 
 
-def _asarray(values: Any) -> Any:
-    if type(values) is np.ndarray:
+def _kind_of(parts: Iterable[Any]) -> type[np.int64 | np.float64]:
+    """The type of the numbers of an array of such numbers: integers of 64 bits where all are whole, else doubles."""
+    samples = (part.sample if type(part) is NoisyNumber else part for part in parts)
+    return np.int64 if all(isinstance(sample, (int, np.integer, np.bool_)) for sample in samples) else np.float64
+
+
+def _asarray(values: Any, kind: type | None = None) -> Any:
+    """The numbers as an array of a type, or of that which numpy would choose."""
+    parts = list(values.ravel() if type(values) is np.ndarray else _flat(values))
+    if type(values) is np.ndarray and kind is None:
         return values.copy()
-    found = np.empty(_shape(values), dtype=object)
+    made = _kind_of(parts) if kind is None else kind
+    name = "int" if made is np.int64 else "float"
+    found = np.empty(values.shape if type(values) is np.ndarray else _shape(values), dtype=object)
     flat = found.reshape(-1)
-    for place, part in enumerate(_flat(values)):
-        flat[place] = part.applied(np.float64, "float", [part]) if type(part) is NoisyNumber else np.float64(part)
+    for place, part in enumerate(parts):
+        flat[place] = part.applied(made, name, [part]) if type(part) is NoisyNumber else made(part)
     return found
+
+
+def as_doubles(values: Any) -> Any:
+    """The numbers as an array of doubles."""
+    return _asarray(values, np.float64)
 
 
 def _shape(values: Any) -> tuple[int, ...]:
@@ -98,14 +125,21 @@ def _extreme(values: Any, *, least: bool) -> Any:
 def _clipped(value: Any, low: Any, high: Any) -> Any:
     if type(value) is np.ndarray:
         return array_of([_clipped(part, low, high) for part in _listed(value)], value.shape)
+    whole = all(one is None or isinstance(_sample(one), (int, np.integer)) for one in (value, low, high))
+    kind: Any = np.int64 if whole else np.float64
     if low is not None and value < low:
-        return np.float64(low)
-    return np.float64(high) if high is not None and value > high else value
+        return kind(low)
+    return kind(high) if high is not None and value > high else value
+
+
+def _sample(value: Any) -> Any:
+    return value.sample if type(value) is NoisyNumber else value
 
 
 def _summed(values: Any) -> Any:
-    total: Any = np.float64(0)
-    for part in _listed(values):
+    parts = _listed(values)
+    total: Any = _kind_of(parts)(0)
+    for part in parts:
         total = total + part
     return total
 
@@ -143,7 +177,7 @@ _OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "amin": lambda a: _extreme(a, least=True),
     "clip": _clipped,
     "sum": _summed,
-    "mean": lambda a: _summed(a) / np.int64(len(_listed(a))),
+    "mean": lambda a: _summed(as_doubles(a)) / np.int64(len(_listed(a))),
     "cumsum": _running,
     "array": _asarray,
     "asarray": _asarray,
@@ -220,19 +254,28 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         kinds: what an entry is, for each kind of the dataset; LEFT_OUT for one that is left out.
         counts: how many entries of the dataset are of each kind.
         is_array: whether it is an array of numpy.
+        alone: of an array whose type depends on which entries occur, what an entry is where no others do; `kinds` says what it is
+            where all occur.
     """
 
     path: RandomPath
     kinds: tuple[Any, ...]
     counts: tuple[NoisyNumber, ...]
     is_array: bool = False
+    alone: tuple[Any, ...] | None = None
 
     __array_ufunc__ = None
 
     def __iter__(self) -> WholeListWalk:
         if self.path.counting:
             self._refuse("was walked through twice at once")
+        self.check_type()
         return WholeListWalk(self)
+
+    def check_type(self) -> None:
+        """End the run where the entries have no type of their own."""
+        if self.alone is not None:
+            self._refuse("is an array of doubles or of integers, by what occurs, and was used entry by entry")
 
     def total(self, parts: Sequence[Any]) -> Any:
         """sum of parts[v] N_v, without what is left out."""
@@ -244,11 +287,14 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
             if part and not 1 / LARGEST <= abs(factor.constant) <= LARGEST:  # type: ignore[union-attr]  # it is affine
                 self._refuse("has entries that are so large or small that sums of doubles fail")
             found = found.plus(count.expression, factor.constant)  # type: ignore[arg-type,union-attr]  # both are affine
-        return NoisyNumber(self.path, found, sample)
+        error = rounding(found, self.path.bound) if isinstance(sample, float) else Fraction(0)
+        return drawn_number(self.path, found, sample, error)
 
     def _sample(self, parts: Sequence[Any]) -> Any:
         """A number of the type that a sum of some of these numbers has."""
         kinds = {type(part) for part in parts}
+        if self.alone is not None:
+            return self._sample_of_either(kinds)
         if self.is_array and len(kinds) == 1 and kinds <= {np.int64, np.float64, np.bool_}:
             return np.sum(np.array(parts))
         if not self.is_array and kinds <= {int, bool}:
@@ -257,34 +303,61 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
             return FloatOrZero(1.0)
         return self._refuse("has a sum whose type depends on what is summed")
 
+    def _sample_of_either(self, kinds: set[type]) -> Any:
+        """The same of an array whose type depends on which entries occur."""
+        kinds |= {type(part) for part in self.alone or () if part is not LEFT_OUT}
+        if kinds <= {np.int64, np.bool_}:
+            return np.int64(1)
+        return FloatOrInteger(1) if kinds <= {np.int64, np.float64} else self._refuse("is an array of several types")
+
     def size(self) -> Any:
         """len(it)."""
-        found: NoisyNumber = self.total([_once(kind, 1) for kind in self.kinds])
-        return found.retyped(1)
+        return self.number_of(lambda _: True)
 
     def count(self, value: Any) -> Any:
         """How many entries equal a value."""
         if any(one is not LEFT_OUT and one != one for one in (*self.kinds, value)):  # noqa: PLR0124 (NaN is not)
             self._refuse("counts what is not equal to itself")
-        found: NoisyNumber = self.total([_once(kind, int(bool(kind == value))) for kind in self.kinds])
+        return self.number_of(lambda kind: kind == value)
+
+    def number_of(self, test: Callable[[Any], Any]) -> NoisyNumber:
+        """How many entries pass a test, as an integer of Python's, which has no end."""
+        found: NoisyNumber = attrs.evolve(self, is_array=False, alone=None).total(
+            [_once(kind, int(bool(test(kind)))) for kind in self.kinds]
+        )
         return found.retyped(1)
 
     def mapped(self, function: Callable[[Any], Any]) -> WholeList:
         """function of every entry of an array."""
         if not self.is_array:
             self._refuse("is a list and was used as an array")
-        return attrs.evolve(self, kinds=tuple(LEFT_OUT if kind is LEFT_OUT else function(kind) for kind in self.kinds))
+        kinds = tuple(LEFT_OUT if kind is LEFT_OUT else function(kind) for kind in self.kinds)
+        if self.alone is None:
+            return attrs.evolve(self, kinds=kinds)
+        alone = tuple(LEFT_OUT if kind is LEFT_OUT else function(kind) for kind in self.alone)
+        pairs = [(one, other) for one, other in zip(kinds, alone, strict=True) if one is not LEFT_OUT]
+        if any(reading(one) is None or reading(one) != reading(other) for one, other in pairs):
+            self._refuse("is an array of doubles or of integers, by what occurs, which differ in what is done")
+        return attrs.evolve(self, kinds=kinds, alone=None if all(type(one) is type(other) for one, other in pairs) else alone)
 
     def array(self, dtype: Any = None) -> WholeList:
         """The entries as an array of numbers."""
         if dtype not in (None, float, int, np.float64, np.int64):
             self._refuse("was made an array of another type")
-        whole = np.array([kind for kind in self.kinds if kind is not LEFT_OUT], dtype=dtype)
-        if whole.ndim != 1 or whole.dtype.char not in "lqd?":
-            self._refuse("was made an array of what are no numbers")
-        parts = iter(whole)
-        made = tuple(LEFT_OUT if kind is LEFT_OUT else next(parts) for kind in self.kinds)
-        return attrs.evolve(self, kinds=made, is_array=True)
+        self.check_type()
+        entries = [kind for kind in self.kinds if kind is not LEFT_OUT]
+        whole = np.array(entries, dtype=dtype)
+        single = [np.array([entry], dtype=dtype) for entry in entries]
+        if any(array.ndim != 1 or array.dtype.char not in "lqd?" for array in (whole, *single)):
+            self._refuse("was made an array of what are no numbers of 64 bits")
+        types = {array.dtype for array in single}
+        if len(types) > 2 or (len(types) > 1 and any(map(_differ, whole, single))):
+            self._refuse("was made an array whose type depends on which entries occur")
+        made, alone = (
+            tuple(LEFT_OUT if kind is LEFT_OUT else next(parts) for kind in self.kinds)
+            for parts in (iter(whole), iter([array[0] for array in single]))
+        )
+        return attrs.evolve(self, kinds=made, is_array=True, alone=alone if len(types) > 1 else None)
 
     def _operated(self, function: Callable[[Any, Any], Any], other: Any, *, turned: bool = False) -> WholeList:
         if type(other) not in (int, float, bool, np.int64, np.float64):
@@ -347,6 +420,11 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
 
     def _refuse(self, what: str) -> NoReturn:
         self.path.refuse(NotEnumerableError("dataset", f"{what}, which depends on more than counts", "have it sampled"))
+
+
+def _differ(number: Any, alone: Any) -> bool:
+    """Whether a number in an array with others is another one than in an array by itself."""
+    return reading(number) is None or reading(number) != reading(alone[0])
 
 
 def _once(kind: Any, value: Any) -> Any:
@@ -442,7 +520,7 @@ def _histogram(listed: WholeList, bins: Any = 10, range: Any = None) -> tuple[An
     found = np.empty(len(edges) - 1, dtype=object)
     for place in np.arange(len(found)):
         parts = [one if one is LEFT_OUT else int(one[0][place]) for one in known]
-        found[place] = attrs.evolve(listed, is_array=False).total(parts).retyped(np.int64(1))
+        found[place] = attrs.evolve(listed, is_array=False, alone=None).total(parts).retyped(np.int64(1))
     return found, edges
 
 
@@ -480,9 +558,9 @@ def of_listed(  # noqa: PLR0911 (one line per function)
 
 def _sums(table: WholeList, name: str) -> Any:
     if name in ("sum", "count_nonzero"):
-        return table.total([kind if name == "sum" else _once(kind, np.int64(bool(kind))) for kind in table.kinds])
-    if name == "mean":
-        return table.total(table.kinds) / table.size()
+        if name == "sum":
+            return table.total(table.kinds)
+        return table.number_of(bool).retyped(np.count_nonzero(np.zeros(1)))
     return NotImplemented
 
 
@@ -499,7 +577,7 @@ class WholeListMethod:
             return listed.get(*args) if self.name == "get" else listed.refused()
         if self.name == "count" and not listed.is_array and len(args) == 1:
             return listed.count(*args)
-        if listed.is_array and self.name in ("sum", "mean") and not args:
+        if listed.is_array and self.name == "sum" and not args:
             return _sums(listed, self.name)
         if listed.is_array and self.name == "clip" and len(args) == 2:
             return listed.mapped(lambda kind: np.clip(kind, *args))
@@ -556,17 +634,17 @@ class SymbolicDataset:
         kinds: of a list, what an entry may be; of counts, the cells.
         is_counts: whether the dataset is written as a list of its counts.
         handed: what the code gets for an entry of each kind, where that is something else, as a list or an array.
-        largest: how large a count, or a number or its opposite, may be; None without a limit.
+        bound: how many records a dataset may have, and for how many the code is exact.
     """
 
     kinds: tuple[Any, ...]
     is_counts: bool
     handed: Any = None
-    largest: int | None = None
+    bound: RecordBound = attrs.field(factory=RecordBound)
 
     def at(self, path: RandomPath) -> Any:
         """What the code gets in a run."""
-        path.largest = self.largest
+        path.bound = self.bound
         symbols = [NoiseDraw(-place - 1, COUNT, Fraction(0)) for place in range(len(self.kinds))]
         counts = tuple(NoisyNumber(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
         if self.is_counts:

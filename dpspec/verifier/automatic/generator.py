@@ -281,7 +281,7 @@ class EnumeratingGenerator:
 
     def _raced(self, name: str, a: Any, size: Any, p: Any) -> Any:
         """A choice by weights e^(a_i), whose a_i the data decide: the place of the largest with Gumbel noise (Yellott 1977)."""
-        scores = None if size is not None else scores_of(list(p), self._path.largest)
+        scores = None if size is not None else scores_of(list(p), self._path.bound.most)
         pool = self._pool(name, a, 0)
         if scores is None or len(pool) != len(scores):
             self._refuse(name, "with chances that depend on the data and are no weights of an exponential mechanism")

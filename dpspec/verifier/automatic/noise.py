@@ -25,6 +25,7 @@ from dpspec.verifier.automatic.formulas import (
     Applied,
     Condition,
     Hole,
+    NoiseDraw,
     NoiseFormula,
     Plain,
     affine_of,
@@ -35,6 +36,7 @@ from dpspec.verifier.automatic.formulas import (
     reading,
 )
 from dpspec.verifier.automatic.path import RandomPath
+from dpspec.verifier.automatic.widths import REACH, UNIT, WHOLE_DOUBLES, RecordBound
 from dpspec.verifier.observed import Placeholder
 
 LARGEST = Fraction(1 << 100)
@@ -69,7 +71,109 @@ class FloatOrZero(float):
         return self._combined(other, "__rmul__")
 
 
-_NUMBERS = (float, np.float64, int, np.int64, FloatOrZero)
+class FloatOrInteger(np.float64):
+    """A sample of a number of numpy that is a double or an integer of 64 bits, which the entries of the dataset decide."""
+
+
+_NUMBERS = (float, np.float64, int, np.int64, FloatOrZero, FloatOrInteger)
+
+
+# --- what numbers of a fixed width hold -----------------------------------------------------------
+
+
+@attrs.frozen
+class Span:
+    """Where a number lies on datasets of n records: between low - down n and high + up n.
+
+    Args:
+        low, high: its ends without records.
+        down, up: what one record takes away, or adds, at most.
+        lowest, highest: the symbols of the counts that do.
+    """
+
+    low: Fraction
+    high: Fraction
+    down: Fraction = Fraction(0)
+    up: Fraction = Fraction(0)
+    lowest: int | None = None
+    highest: int | None = None
+
+    def largest(self, records: int) -> Fraction:
+        """How far from 0 it is at most."""
+        return max(self.high + self.up * records, self.down * records - self.low)
+
+
+def span_of(affine: Affine, *, alone: bool, drawn: bool = True) -> Span:
+    """Where an affine expression lies.
+
+    Args:
+        affine: the expression.
+        alone: whether n bounds each count by itself, in both directions, and not the sum of all.
+        drawn: whether draws count.
+
+    >>> women, men = (NoiseDraw(-number, "count", Fraction(0)) for number in (1, 2))
+    >>> span = span_of(Affine(Fraction(5), ((women, Fraction(2)), (men, Fraction(-3)))), alone=False)
+    >>> str(span.down), str(span.up), span.highest
+    ('3', '2', -1)
+    """
+    low = high = affine.constant
+    steps: dict[str, list[tuple[Fraction, int]]] = {}
+    for noise, factor in affine.terms:
+        if noise.is_count:
+            steps.setdefault(noise.kind, []).append((factor, noise.number))
+        elif drawn:
+            ends = sorted(factor * end for end in _reach(noise))
+            low, high = low + ends[0], high + ends[1]
+    if alone:
+        listed = [one for kind in steps.values() for one in kind]
+        most = sum((abs(factor) for factor, _ in listed), Fraction(0))
+        far = max(listed, key=lambda one: abs(one[0]))[1] if listed else None
+        return Span(low, high, most, most, far, far)
+    tops = [max(kind) for kind in steps.values()]
+    bottoms = [min(kind) for kind in steps.values()]
+    up = sum((max(factor, Fraction(0)) for factor, _ in tops), Fraction(0))
+    down = sum((max(-factor, Fraction(0)) for factor, _ in bottoms), Fraction(0))
+    return Span(low, high, down, up, min(bottoms, default=(0, None))[1], max(tops, default=(0, None))[1])
+
+
+def _reach(noise: NoiseDraw) -> tuple[Fraction, Fraction]:
+    """Between what a draw of numpy's generator lies."""
+    if noise.kind == "geometric":
+        return Fraction(1), REACH / noise.size + 1
+    far = REACH * scale_of(noise)
+    return (Fraction(0) if noise.kind == "exponential" else -far), far
+
+
+def scale_of(noise: NoiseDraw) -> Fraction:
+    """A number that the values of a draw are scaled by, or more."""
+    if noise.kind == "geometric":
+        return Fraction(1)
+    return Fraction(math.isqrt(math.ceil(noise.size * (1 << 40))) + 1, 1 << 20) if noise.kind == "normal" else noise.size
+
+
+def rounding(affine: Affine, bound: RecordBound) -> Fraction:
+    """What a number of the data loses at most when it becomes a double."""
+    if not any(noise.is_count for noise, _ in affine.terms):
+        return Fraction(0)
+    size = span_of(affine, alone=bound.alone, drawn=False).largest(bound.seen)
+    exact = all(noise.is_count for noise, _ in affine.terms) and size <= WHOLE_DOUBLES * _grid(affine)
+    return Fraction(0) if exact else size * UNIT
+
+
+def _grid(affine: Affine) -> Fraction:
+    """The largest power of two that all values are multiples of; 0 where there is none."""
+    factors = [one for one in (affine.constant, *(factor for _, factor in affine.terms)) if one]
+    below = math.lcm(*(factor.denominator for factor in factors))
+    if below & (below - 1):
+        return Fraction(0)
+    whole = math.gcd(*(int(factor * below) for factor in factors))
+    return Fraction(whole & -whole, below)
+
+
+def _inside(formula: NoiseFormula) -> Affine | None:
+    """The affine expression that a number is, or that it is rounded from; None for other functions."""
+    found = formula.arguments[0] if is_rounded(formula) else formula  # type: ignore[union-attr]  # it is applied
+    return found if isinstance(found, Affine) else None
 
 
 # --- numbers that code computes with --------------------------------------------------------------
@@ -83,11 +187,13 @@ class NoisyNumber(Placeholder):
         path: the run.
         expression: what it is.
         sample: a number of the type that it has, made by the same operations.
+        error: how far doubles may be from it, by what of the data was rounded.
     """
 
     path: RandomPath
     expression: NoiseFormula
     sample: Any
+    error: Fraction = Fraction(0)
 
     __array_ufunc__ = None
     """numpy leaves its operators to this class."""
@@ -99,7 +205,77 @@ class NoisyNumber(Placeholder):
 
     def retyped(self, sample: Any) -> NoisyNumber:
         """The same number as one of another type."""
-        return NoisyNumber(self.path, self.expression, sample)
+        return drawn_number(self.path, self.expression, sample, self.error)
+
+    # -- what its type holds ----------------------------------------------------------------------
+
+    def check_width(self) -> None:
+        """End the run where its type does not hold what it is; write down for how many records it does."""
+        inside = _inside(self.expression)
+        if inside is None:  # a function of what was checked before, whatever it does beyond
+            return
+        kind = type(self.sample)
+        if kind in (np.int64, FloatOrInteger):
+            self._check_integer(inside, np.int64)
+        if isinstance(self.sample, float) and any(not noise.is_count for noise, _ in inside.terms):
+            self.check_double(min(abs(factor) * scale_of(noise) for noise, factor in inside.terms if not noise.is_count))
+
+    def _check_integer(self, inside: Affine, kind: type[np.integer[Any]]) -> None:
+        span, ends = span_of(inside, alone=self.path.bound.alone), np.iinfo(kind)
+        reason = f"numpy's {kind.__name__} wraps around"
+        slack = 0 if inside is self.expression else 1
+        for start, step, end, symbol in (
+            (span.high, span.up, int(ends.max) - slack, span.highest),
+            (-span.low, span.down, -int(ends.min) - slack, span.lowest),
+        ):
+            if start > end:
+                self._refuse(f"may be beyond {end:,}, where {reason},")
+            if step:
+                self.path.bound.holds_up_to(math.floor((end - start) / step), symbol, reason)
+
+    def check_double(self, scale: Fraction = Fraction(1)) -> None:
+        """Write down how far a double may be from what it is, where something is done that tells: noise of a scale is added, or
+        a function applied."""
+        inside = _inside(self.expression)
+        if inside is None or not isinstance(self.sample, float):
+            return
+        data = Affine(inside.constant, tuple(term for term in inside.terms if term[0].is_count))
+        if data.terms:
+            rounded, key = self.path.bound.rounded, (data, scale)
+            rounded[key] = max(rounded.get(key, Fraction(0)), self.error)
+
+    def _converted(self) -> None:
+        """Its value becomes an integer of 64 bits on the way."""
+        inside = _inside(self.expression)
+        if inside is not None:
+            self._check_integer(inside, np.int64)
+
+    def _lost(self, function: Callable[[Any, Any], Any], left: Any, right: Any, expression: NoiseFormula) -> Fraction:
+        """How far the double of function(left, right) may be from it, by what of the data was rounded."""
+        bound, errors, given = self.path.bound, [], (left, right)
+        exact_quotient = function is operator.truediv and all(type(_plain(one)) is int for one in given)
+        for one in given:
+            error = one.error if type(one) is NoisyNumber else Fraction(0)
+            inside = _inside(one.expression) if type(one) is NoisyNumber else None
+            if inside is not None and not isinstance(one.sample, float) and not exact_quotient:
+                error += rounding(inside, bound)
+            errors.append(error)
+        inside = _inside(expression)
+        if inside is None:
+            for one in given:
+                if type(one) is NoisyNumber:
+                    one.check_double()
+            return Fraction(0)
+        parts = [self._part(one) for one in given]
+        if function is operator.mul and isinstance(parts[0], Affine) and isinstance(parts[1], Affine):
+            errors = [errors[0] * abs(parts[1].constant), errors[1] * abs(parts[0].constant)]
+            errors = [error for error, other in zip(errors, reversed(parts), strict=True) if not other.terms]  # type: ignore[union-attr]
+        if function is operator.truediv and isinstance(parts[1], Affine) and parts[1].constant:
+            errors = [errors[0] / abs(parts[1].constant)]
+        read = [one for one in given if issubclass(type(one), float) and Fraction(float(one)) != reading(one)]
+        size = span_of(inside, alone=bound.alone, drawn=False).largest(bound.seen) if read else Fraction(0)
+        has_data = any(noise.is_count for noise, _ in inside.terms)
+        return sum(errors, rounding(inside, bound)) + (size * UNIT if has_data else Fraction(0))
 
     def sight(self, kind: str = "") -> Hashable:
         return Hole(kind or _named(self.sample), self.expression)
@@ -125,6 +301,9 @@ class NoisyNumber(Placeholder):
 
     def _asked(self, other: Any, relation: str, *, turned: bool) -> bool:
         pair = (other, self) if turned else (self, other)
+        for one in pair:
+            if type(one) is NoisyNumber:
+                one.check_double()
         left = difference(*(self._part(one) for one in pair))
         if isinstance(left, Affine) and not left.terms:
             return left.constant < 0 if relation == "lt" else left.constant == 0
@@ -200,18 +379,23 @@ class NoisyNumber(Placeholder):
                 other = right if one is left else left
                 parts = [function(other, part) if turned else function(part, other) for part in one.ravel()]
                 return array_of(parts, one.shape)
-        sample = function(*(one.sample if type(one) is NoisyNumber else one for one in (left, right)))
+        sample = _sample_of(function, *map(_plain, (left, right)))
         expression = arithmetic(function, self._part(left), self._part(right))
-        return self._made(expression, sample)
+        if type(sample) in (np.int64, FloatOrInteger):
+            for one in (left, right):
+                if type(one) is NoisyNumber and type(one.sample) is int:
+                    one._converted()
+        error = self._lost(function, left, right, expression) if isinstance(sample, float) else Fraction(0)
+        return self._made(expression, sample, error)
 
-    def _made(self, expression: NoiseFormula, sample: Any) -> Any:
+    def _made(self, expression: NoiseFormula, sample: Any, error: Fraction = Fraction(0)) -> Any:
         if type(sample) not in _NUMBERS:
             self._refuse(f"became a {type(sample).__name__}")
         if isinstance(expression, Affine):
             self._check_size(expression)
             if not expression.terms:
                 self._refuse("was taken away from itself, which leaves last digits")
-        return NoisyNumber(self.path, expression, sample)
+        return drawn_number(self.path, expression, sample, error)
 
     def _check_size(self, expression: Affine) -> None:
         sizes = [abs(expression.constant), *(abs(factor) * (noise.size or 1) for noise, factor in expression.terms)]
@@ -273,7 +457,12 @@ class NoisyNumber(Placeholder):
         same = name == "float" or (name == "int" and isinstance(self.sample, (int, np.integer)))
         whole = name in ("int", "float") and is_rounded(self.expression)
         if len(parts) == 1 and (whole or (same and isinstance(self.expression, Affine))):
-            return self._made(self.expression, sample)
+            inside = _inside(self.expression)
+            lost = isinstance(sample, float) and not isinstance(self.sample, float) and inside is not None
+            return self._made(self.expression, sample, self.error + rounding(inside, self.path.bound) if lost else self.error)  # type: ignore[arg-type]
+        for one in arguments:
+            if type(one) is NoisyNumber:
+                one.check_double()
         return self._made(Applied(name, parts), sample)
 
     def _beside(self, value: Any) -> Plain:
@@ -305,6 +494,27 @@ class NoisyNumber(Placeholder):
                 "add, scale, round, compare and return it; other uses are sampled",
             )
         )
+
+
+def drawn_number(path: RandomPath, expression: NoiseFormula, sample: Any, error: Fraction = Fraction(0)) -> NoisyNumber:
+    """A number of a run that its type holds; else the run ends."""
+    found = NoisyNumber(path, expression, sample, error)
+    found.check_width()
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A number of the type that a value has."""
+    return value.sample if type(value) is NoisyNumber else value
+
+
+def _sample_of(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    """function(left, right), of the type that it has whatever the entries of the dataset are."""
+    found = function(*(np.float64(one) if type(one) is FloatOrInteger else one for one in (left, right)))
+    if FloatOrInteger not in (type(left), type(right)) or function not in (operator.add, operator.sub, operator.mul):
+        return found
+    decided = any(isinstance(one, float) and type(one) not in (FloatOrInteger, FloatOrZero) for one in (left, right))
+    return found if decided else FloatOrInteger(found)
 
 
 def _formula(number: NoisyNumber) -> NoiseFormula:
@@ -403,7 +613,7 @@ def largest_of_counts(parts: Sequence[Any], *, least: bool) -> NoisyNumber | Non
     if len(parts) < 2 or not drawn or len(kinds) > 1 or not all(noise.is_count for noise in inside):
         return None
     formulas = tuple(drawn[0]._part(part) for part in parts)
-    return NoisyNumber(drawn[0].path, Applied("min" if least else "max", formulas), drawn[0].sample)
+    return drawn_number(drawn[0].path, Applied("min" if least else "max", formulas), drawn[0].sample)
 
 
 def _named(sample: Any) -> str:

@@ -31,6 +31,7 @@ import numpy as np
 from dpspec.base.errors import DpspecError, NotEnumerableError
 from dpspec.laws.enclosed import Chance, Enclosed
 from dpspec.laws.exponential import Exponential
+from dpspec.verifier.automatic.widths import RecordBound
 
 Choices = tuple[tuple[int, int], ...]
 """For every choice the option taken and the number of options."""
@@ -80,7 +81,7 @@ class RandomPath:
         counting: whether entries of a dataset that stands for all are summed up, when nothing may be drawn.
         coin: what the entry at hand was asked of its uniform number, by which samples are taken.
         sampled: whether a sample was taken.
-        largest: how large a number of a dataset that stands for all may be, or its opposite; None without a limit.
+        bound: how many records a dataset that stands for all may have.
         races: how many draws of Gumbel noise stand for choices.
         tally: the loop that adds up such entries (`dpspec.verifier.automatic.tallies`).
         ended: what ended the run before its time. What comes after it is worthless, also when the sampler, or a library that
@@ -98,7 +99,7 @@ class RandomPath:
     counting: bool = False
     coin: EntryCoin | None = None
     sampled: bool = False
-    largest: int | None = None
+    bound: RecordBound = attrs.field(factory=RecordBound)
     races: int = 0
     tally: Any = None
     ended: Stop | None = None

@@ -39,6 +39,7 @@ from dpspec.verifier.automatic.arrays import (
     WholeListMethod,
     WholeListWalk,
     answered,
+    as_doubles,
     holds_drawn,
     of_listed,
     parts_of,
@@ -143,7 +144,7 @@ class Questions:
             self.refuse("raised an error for some entries of the dataset, which depends on more than counts")
         if isinstance(problem, (RecursionError, MemoryError, KeyboardInterrupt)):
             self.refuse(f"raised {type(problem).__name__}, which depends on the machine")
-        odd = (TypeError, AttributeError, ValueError) if self.symbolic else (TypeError, AttributeError)
+        odd = (TypeError, AttributeError, ValueError, ArithmeticError) if self.symbolic else (TypeError, AttributeError)
         if (self.path.draws or self.symbolic) and isinstance(problem, odd):
             self.refuse("raised where random() was a symbol and not a float, so the error may be ours")
         if any(name in str(problem.args) for name in ("EnumeratingGenerator", "Uniform'", "NoisyNumber'", PREFIX)):
@@ -254,7 +255,9 @@ class Questions:
         if options and not (name in ("array", "asarray", "sum", "mean") and options in ({"dtype": float}, {"axis": None})):
             return NotImplemented
         if name in ("array", "asarray") and len(args) == 2 and args[1] is float:
-            given = args[:1]
+            given, options = args[:1], {"dtype": float}
+        if options.get("dtype") is float and len(given) == 1:
+            given = (as_doubles(given[0]),)
         return answered(function, name, given)
 
     def _counted(self, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:

@@ -38,8 +38,9 @@ import numpy as np
 from dpspec.base.errors import NotEnumerableError
 from dpspec.verifier.automatic.arrays import LEFT_OUT, GrownCounts, WholeList, holds_drawn
 from dpspec.verifier.automatic.formulas import CONTINUOUS, Affine, reading
-from dpspec.verifier.automatic.noise import LARGEST, FloatOrZero, NoisyNumber, difference_of
+from dpspec.verifier.automatic.noise import LARGEST, FloatOrZero, NoisyNumber, difference_of, drawn_number, rounding, span_of
 from dpspec.verifier.automatic.path import RandomPath
+from dpspec.verifier.automatic.widths import UNIT
 
 # --- which loops ------------------------------------------------------------------------------------
 
@@ -151,6 +152,7 @@ class EntryTally:
         path = self.path
         if path.counting:
             self.refuse("walks through the dataset twice at once")
+        self.listed.check_type()
         path.counting, path.tally = True, self
         known = [(place, kind) for place, kind in enumerate(self.listed.kinds) if kind is not LEFT_OUT]
         for compares in (False, True):
@@ -189,11 +191,22 @@ class EntryTally:
             self.refuse("adds to a function of what was drawn")
         count = self.listed.counts[self._place].expression
         made = before.plus(count, sign * factor)  # type: ignore[arg-type]  # a count is affine
+        error = self._lost(value, before, by, made) if isinstance(sample, float) else Fraction(0)
         if made.terms:
-            return NoisyNumber(self.path, made, sample)
-        if type(sample) is FloatOrZero:
+            return drawn_number(self.path, made, sample, error)
+        if isinstance(sample, float):
             self.refuse("takes away again what it added")
         return type(sample)(made.constant)
+
+    def _lost(self, value: Any, before: Affine, by: Any, made: Affine) -> Fraction:
+        """How far a double may be from a sum, by what was rounded on the way."""
+        if type(value) is NoisyNumber:
+            error = value.error if isinstance(value.sample, float) else rounding(before, self.path.bound)
+        else:
+            error = Fraction(0)
+        inexact = isinstance(by, float) and Fraction(float(by)) != reading(by)
+        size = span_of(made, alone=self.path.bound.alone, drawn=False).largest(self.path.bound.seen)
+        return error + rounding(made, self.path.bound) + (size * UNIT if inexact else Fraction(0))
 
     def _read(self, value: Any) -> Fraction:
         found = reading(value)

@@ -38,12 +38,17 @@ this is ln(1 + q(e^K - 1)) (Li, Qardaji and Su 2012, Theorem 1; Balle, Barthe an
 (Kairouz, Oh and Viswanath 2015); who is kept of the others has one law in both, and forgetting it is data processing.
 
 A pair of datasets that differ by the costliest change shows how far the constant reaches.
+
+**Numbers of a fixed width.** The tree is that of exact numbers. It is that of the code where no integer of the code wraps around
+and no double loses what a record changes: for datasets of at most so many records (`dpspec.verifier.automatic.widths`). Where the
+space has larger ones that can be made, nothing is proved; where only out of reach, the verdict is about the others, and says so.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -51,6 +56,7 @@ from typing import Any, ClassVar
 import attrs
 import numpy as np
 
+from dpspec.base.errors import DpspecError, count
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ceiling_of, number
 from dpspec.blocks.input_divergence import RecordSteps
 from dpspec.blocks.invariant import Marginal
@@ -75,12 +81,16 @@ from dpspec.verifier.automatic.aligned import (
 )  # fmt: skip
 from dpspec.verifier.automatic.arrays import SymbolicDataset
 from dpspec.verifier.automatic.formulas import COUNT, SAMPLED, Affine, NoiseDraw
+from dpspec.verifier.automatic.noise import span_of
 from dpspec.verifier.automatic.sampler import Draw, enumerate_law
+from dpspec.verifier.automatic.widths import FAR, LONGEST_LIST, ROUNDED, WHOLE_DOUBLES, RecordBound
 from dpspec.verifier.derived import EVERY, METHOD, ONE_PAIR, WHOLE
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
 
 MOST_KINDS = 2_000
 MOST_CHANGES = 20_000
+MOST_WRITTEN = 100_000
+"""A pair with more records is not written down."""
 PRECISION = 128
 ROUNDING = Fraction(1, 1 << 40)
 """What a number loses, relatively and at most, when it is computed in doubles."""
@@ -88,6 +98,10 @@ ROUNDING = Fraction(1, 1 << 40)
 
 class NoConstant(Exception):
     """Why no constant follows from the structure of code."""
+
+
+class InexactNumbers(NoConstant):
+    """The tree of some code is not that of what a machine computes, on datasets that can be made."""
 
 
 @attrs.frozen(kw_only=True)
@@ -168,14 +182,22 @@ def _symbols_of(spec: PrivacySpec) -> SymbolicDataset:
     if numbers is not None:
         ends = numbers.bounds()
         largest = None if ends[1] is None else max(map(abs, (ends[0], ends[1])))
-        return SymbolicDataset(tuple(range(numbers.places())), is_counts=True, largest=largest)
+        bound = RecordBound(most=largest, alone=True)
+        return SymbolicDataset(tuple(range(numbers.places())), is_counts=True, bound=bound)
     entries = Entries.found_in(spec.space)
     if entries is None:
         raise NoConstant(f"{spec.space.name} has no form in which only the counts are unknown")
     kinds = entries.entries()
     if kinds is None or len(kinds) > MOST_KINDS:
         raise NoConstant(f"an entry may be of more than {MOST_KINDS:,} kinds")
-    return SymbolicDataset(kinds, entries.lists_counts(), largest=entries.most_entries())
+    return SymbolicDataset(kinds, entries.lists_counts(), bound=RecordBound(most=_most_of(entries)))
+
+
+def _most_of(entries: Entries) -> int | None:
+    """How many entries a dataset has at most: no more than a list can hold, where it is one."""
+    stated = entries.most_entries()
+    longest = None if entries.lists_counts() else LONGEST_LIST
+    return min((most for most in (stated, longest) if most is not None), default=None)
 
 
 def _handed(dataset: SymbolicDataset, form: Callable[[Any], Any]) -> SymbolicDataset:
@@ -278,6 +300,13 @@ class RecordChanges:
         return one, two
 
 
+    def pair_of_many(self, kind: int, size: int) -> tuple[Dataset, Dataset]:
+        """Two datasets that differ by one record of a kind, one of which has so many more of them."""
+        made, many = Entries.needed_in(self.spec.space), [self.kinds[kind]] * size
+        other = [self.kinds[kind - 1]] if self.added is None else []
+        return made.from_entries([*many, *other]), made.from_entries([*many, self.kinds[kind]])
+
+
 @attrs.frozen(kw_only=True)
 class NumberChanges:
     """Steps of a list of whole numbers, each of price 1.
@@ -327,6 +356,14 @@ class NumberChanges:
             base = [min(one, high - max(by, 0)) for one, by in zip(base, step, strict=True)]
         space = self.spec.space
         return space.dataset(tuple(base)), space.dataset(tuple(a + b for a, b in zip(base, step, strict=True)))
+
+
+    def pair_of_many(self, place: int, size: int) -> tuple[Dataset, Dataset]:
+        """Two lists that differ by one at a place, with a number of such a size there."""
+        low, _ = NumberLists.needed_in(self.spec.space).bounds()
+        base = [max(low, 0)] * len(self.steps[0])
+        ends = [[size + by if at == place else one for at, one in enumerate(base)] for by in (0, 1 if size > 0 else -1)]
+        return self.spec.space.dataset(tuple(ends[0])), self.spec.space.dataset(tuple(ends[1]))
 
 
 def _step(step: tuple[int, ...]) -> EntryChange:
@@ -512,6 +549,46 @@ class WholeProof:
         within = self.changes.within
         return within is not None and 2 * self.changes.least_price() > within
 
+    # -- numbers of a fixed width -------------------------------------------------------------------
+
+    def largest_dataset(self) -> int | None:
+        """For datasets of how many records the tree is that of the code; of lists of numbers, for how large ones; None for all.
+
+        Raises:
+            InexactNumbers: for so few that others can be made; or doubles may lose as much as a record changes.
+        """
+        bound = self.tree.dataset.bound
+        found = attrs.evolve(bound, rounded={})
+        moves = {tuple(sorted(change.moved)) for change in self.changes.listed()} if bound.rounded else set()
+        for (data, scale), lost in bound.rounded.items():
+            steps = (sum((factor * dict(move).get(one.number, 0) for one, factor in data.terms), Fraction(0)) for move in moves)
+            told = max(map(abs, steps), default=Fraction(0)) or scale
+            if lost > ROUNDED * told:
+                raise InexactNumbers("the rounding of doubles may be as large as what one record changes")
+            span = span_of(data, alone=bound.alone)
+            step = max(span.up, span.down)
+            if step:
+                records = math.floor((WHOLE_DOUBLES * told - abs(data.constant)) / step)
+                found.holds_up_to(records, span.highest, "a double does not hold all numbers")
+        if found.limit is not None and found.limit < FAR:
+            raise InexactNumbers(self._fewer(found.limit) + f" only: {found.reason}")
+        return found.limit
+
+    def pairs_at_the_end(self) -> Iterator[tuple[Dataset, Dataset]]:
+        """Pairs of datasets that differ by one change, the first of which is the largest that integers of the code hold."""
+        bound = self.tree.dataset.bound
+        if bound.limit is None or bound.symbol is None or bound.limit > MOST_WRITTEN:
+            return
+        for sign in (1, -1) if bound.alone else (1,):
+            with contextlib.suppress(DpspecError):
+                yield self.changes.pair_of_many(-bound.symbol - 1, sign * bound.limit)
+
+    def _fewer(self, limit: int) -> str:
+        """For which datasets its numbers are those of the machine."""
+        if self.tree.dataset.bound.alone:
+            return f"what it computes is exact for numbers below {limit + 1:,}"
+        return f"what it computes is exact for fewer than {count(limit + 1, 'record')}"
+
     # -- from below -------------------------------------------------------------------------------
 
     def datasets(self, change: EntryChange) -> tuple[Dataset, Dataset] | None:
@@ -556,7 +633,7 @@ class WholeProof:
 
     def verdict(self) -> Verdict:
         """Verified where K is within the budget, refuted where a pair is beyond it."""
-        costliest = self.largest()
+        costliest, most = self.largest(), self.largest_dataset()
         upper = costliest.constant
         found = self.below(costliest.change)
         if found is None:
@@ -573,9 +650,20 @@ class WholeProof:
         if reason and not upper.is_infinite and upper <= self.bound * (1 + ROUNDING):
             reason += f"; {self.bound} is below that by less than the rounding of doubles: write what is meant, such as ln(2)"
         return Verdict(
-            outcome=outcome, method=METHOD, scope=WHOLE, reason=reason,
+            outcome=outcome, method=METHOD, scope=WHOLE if most is None else self._restricted(most), reason=reason,
             universes=(self._result(constant, outcome, shown),), proof=_proof_steps(costliest),
+            assumptions=() if most is None else (self._assumed(most),),
         )  # fmt: skip
+
+    def _restricted(self, most: int) -> str:
+        """The scope of a proof for some datasets of the space."""
+        what = "numbers below" if self.tree.dataset.bound.alone else "fewer than"
+        return f"all datasets of {what} {most + 1:,}{'' if self.tree.dataset.bound.alone else ' records'}, out of the whole space"
+
+    def _assumed(self, most: int) -> str:
+        """What a proof for some datasets of the space takes for granted."""
+        what = f"numbers below {most + 1:,}" if self.tree.dataset.bound.alone else f"fewer than {most + 1:,} records"
+        return f"{what}: with more, an integer of 64 bits wraps around, or a double does not hold every whole number"
 
     def _result(self, constant: Bracket, outcome: Outcome, shown: Witness) -> UniverseResult:
         return UniverseResult(

@@ -343,21 +343,21 @@ class _Case:
             if not ran.late:
                 findings.append(_ends(ran, "while it was run on symbols"))
             return None if ran.late else findings[-1].text
-        found, laws = ran.value
+        found, laws, long = ran.value
         if isinstance(found, str):
             return f"{above}, and {found}"
         if found.outcome is Outcome.REFUTED:
             return self._exceeded(found, laws)
-        return self._confirmed(found, laws) if found.outcome is Outcome.VERIFIED else f"{above}, and {found.reason}"
+        return self._confirmed(found, laws, long) if found.outcome is Outcome.VERIFIED else f"{above}, and {found.reason}"
 
     def _by_post_processing(self, seconds: float) -> Verdict | None:
         """Verified, where that is read off a part of the code of which the rest is post-processing."""
         clock = Clock(seconds)
         for cut in cuts(self.function) if self.datasets is None else ():
             part = attrs.evolve(self, function=cut.first)
-            found, laws = part._apart(part._read_whole, seconds=clock.left()).value or ("", {})
+            found, laws, long = part._apart(part._read_whole, seconds=clock.left()).value or ("", {}, {})
             if isinstance(found, Verdict) and found.outcome is Outcome.VERIFIED and self._follows(cut, clock.left()):
-                found = part._confirmed(found, laws)
+                found = part._confirmed(found, laws, long)
                 if found.outcome is Outcome.VERIFIED:
                     return _after(found, cut)
             if not clock.left():
@@ -383,18 +383,20 @@ class _Case:
         form = self.function.dataset if isinstance(self.function, AdaptedFunction) else None
         return None if form is None or form.by_entry else form
 
-    def _read_whole(self, _tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
-        """The verdict on all datasets, with the law that its tree has on some of them, the smallest among them."""
+    def _read_whole(self, _tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any], dict[Dataset, Any]]:
+        """The verdict on all datasets, with the laws that its tree has on some, the smallest among them, and on long ones."""
         function = cast("Function", readable(self.function))
         try:
             tree = whole_tree(function, self.spec, most_paths=PATHS, form=self._form)
             found = WholeProof.of(tree, self.spec).verdict()
         except (NoConstant, NotEnumerableError, NoFormulaError) as problem:
-            return str(problem), {}
+            return str(problem), {}, {}
         listed = sorted(self._looked_at(), key=self.spec.space.order)
         spaced = listed[:6] if tree.chances else listed[:: max(1, len(listed) // 6)]  # coins of each entry, told one by one
         chosen = dict.fromkeys([*(found.universes[0].attained or ()), *listed[:1], *spaced])
-        return found, {dataset: tree.on(dataset) for dataset in list(chosen)[:MOST_DATASETS]}
+        long = () if tree.chances else tree.long_datasets(self.spec)
+        laws = {dataset: tree.on(dataset) for dataset in list(chosen)[:MOST_DATASETS]}
+        return found, laws, {dataset: tree.on(dataset) for dataset in long if dataset not in laws}
 
     def _read_off(self, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
         """The verdict by enumeration, with the law of each dataset that was looked at."""
@@ -479,14 +481,14 @@ class _Case:
         confirmed = self._confirmed(found, laws)
         return confirmed if confirmed.outcome is Outcome.REFUTED else confirmed.reason
 
-    def _confirmed(self, found: Verdict, laws: dict[Dataset, Any]) -> Verdict:
+    def _confirmed(self, found: Verdict, laws: dict[Dataset, Any], long: dict[Dataset, Any] | None = None) -> Verdict:
         """Decided only where the real function, run with numpy's generator, does what was read off its code."""
         chosen = _selection(found, list(laws))
         seed, space = self.sampling.seed, self.spec.space
         seconds = PARTS["second opinion"] * self.clock.left()
         asked = self._apart(
             lambda _: second_opinion(
-                self.function, space, {x: laws[x] for x in chosen}, seed=seed, of=len(laws), seconds=0.9 * seconds
+                self.function, space, {x: laws[x] for x in chosen}, seed=seed, of=len(laws), seconds=0.9 * seconds, long=long
             ),
             seconds=seconds,
         )

@@ -12,6 +12,9 @@ with kl the divergence of two coins and t the number of outcomes compared over a
 Where the law is a tree over noise, each run is made twice with one seed: with numpy's generator, and with one that writes down
 what is drawn. Both must show the same, and what they show must be what some leaf of the tree says of those draws.
 
+Numbers of a fixed width wrap around on long datasets only. So trees are also compared with few runs on datasets of hundreds, and
+of tens of thousands of records. There, a run that takes too much time or memory says nothing.
+
 Also noticed is what the function does beside returning: files, sockets, processes, native libraries, and what it writes
 elsewhere than to standard output.
 """
@@ -46,6 +49,10 @@ MOST_DATASETS = 8
 """... on at most so many datasets."""
 ERROR = 1e-9
 """The probability that a right law misfits, at most, over all outcomes of all datasets."""
+LONG_RUNS = 2
+"""Runs on each long dataset."""
+OF_LONG = 0.2
+"""The part of the time that these may take."""
 LIMIT = 1.0
 """Seconds of processor time that one run may take."""
 
@@ -88,6 +95,7 @@ def second_opinion(
     of: int = 0,
     seconds: float | None = None,
     clock: SearchClock = SYSTEM_CLOCK,
+    long: Mapping[Dataset, Law] | None = None,
 ) -> Opinion:
     """Run the function on the datasets of some laws, and hold what is seen against them.
 
@@ -99,6 +107,7 @@ def second_opinion(
         of: how many datasets there are, of which these are a selection.
         seconds: processor time for it.
         clock: measures the time, and cuts runs.
+        long: the trees of a few datasets of many records, on which it is run a few times only.
     """
     trees = all(hasattr(law, "explains") for law in laws.values())
     runs = math.ceil((RUNS_OF_TREES if trees else RUNS) / max(len(laws), 1))
@@ -106,9 +115,11 @@ def second_opinion(
     selected = f"{len(laws)} of {of} datasets" if of > len(laws) else count(len(laws), "dataset")
     each = f"{'each of ' if len(laws) > 1 else ''}{selected}"
     with _heard() as reaches:
-        stopped = crowd.run(runs, reaches, clock, seconds or math.inf)
+        left = math.inf if seconds is None else (1 - OF_LONG) * seconds
+        stopped = crowd.run_long(long, reaches, clock, OF_LONG * (seconds or math.inf)) if long else ""
+        stopped = stopped or crowd.run(runs, reaches, clock, left if long else seconds or math.inf)
     shown = f"{max(map(Counter.total, crowd.seen.values()), default=0):,}"
-    scope = f"{shown} runs with numpy's generator on {each}, seed {seed}, error {ERROR:g} in all"
+    scope = f"{shown} runs with numpy's generator on {each}, seed {seed}, error {ERROR:g} in all{crowd.lengths(space)}"
     listed = {dataset: law for dataset, law in laws.items() if not hasattr(law, "explains")}
     misfit = stopped or _misfit(crowd, listed)
     return Opinion(misfit=misfit, scope=scope, reaches=tuple(reaches.heard), printed=crowd.printed, mutated=crowd.mutated)
@@ -126,7 +137,42 @@ class _Crowd:
     inside: bool = False
     printed: str = ""
     mutated: bool = False
+    raised: BaseException | None = None
+    long: list[Dataset] = attrs.field(factory=list)
     seen: dict[Dataset, Counter[Hashable]] = attrs.field(factory=dict)
+
+    def lengths(self, space: DatasetSpace) -> str:
+        """Which long datasets it was run on, in words."""
+        sizes = sorted({space.magnitude(dataset) for dataset in self.long})
+        return f"; and {count(LONG_RUNS, 'run')} on each of the sizes {', '.join(f'{size:,}' for size in sizes)}" if sizes else ""
+
+    def run_long(self, laws: Mapping[Dataset, Any], reaches: _Reaches, clock: SearchClock, seconds: float) -> str:
+        """Run it a few times on each of some long datasets; returns what does not fit, or nothing."""
+        watch = clock.watch(seconds)
+        with clock.cutting(lambda: self.made if self.inside else -1, LIMIT), warnings.catch_warnings():
+            warnings.simplefilter("always")
+            for place, (dataset, law) in enumerate(laws.items()):
+                bits = np.random.SeedSequence([self.seed, len(self.laws) + place])
+                source, writer = np.random.Generator(np.random.PCG64(bits)), Recorder(np.random.PCG64(bits))
+                for _ in range(LONG_RUNS):
+                    if reaches.heard or not watch.left():
+                        return ""
+                    note(f"a run with numpy's generator on {self.space.magnitude(dataset):,} records")
+                    try:
+                        seen = self._once(dataset, source, reaches)
+                        fits = self._explained(dataset, law, seen, writer, reaches)
+                    except UnobservableError as problem:
+                        return f"on {self.space.magnitude(dataset):,} records it gave an {problem}"
+                    except Cut:
+                        break
+                    if isinstance(self.raised, (MemoryError, RecursionError)):
+                        break
+                    if not fits:
+                        what = f"on {self.space.magnitude(dataset):,} records it gave {_short(seen)}"
+                        return f"{what}, which its tree does not say of what it drew"
+                else:
+                    self.long.append(dataset)
+        return ""
 
     def run(self, runs: int, reaches: _Reaches, clock: SearchClock, seconds: float) -> str:
         """Run everything, in turns; returns why it was stopped, or nothing."""
@@ -165,21 +211,21 @@ class _Crowd:
         self.made += 1
         with contextlib.redirect_stdout(io.StringIO()) as out:
             self.inside = reaches.listening = True
-            problem: BaseException | None = None
+            self.raised = None
             output = None
             try:
                 output = self.function(handed, source)
             except Cut:
                 raise
             except BaseException as raised:  # whatever it raises is what is seen
-                problem = raised
+                self.raised = raised
             finally:
                 self.inside = reaches.listening = False
         if type(handed) is not type(given) or handed != given:
             self.mutated = True
         printed = out.getvalue()
         self.printed = self.printed or printed
-        return observed(output, printed) if problem is None else observed_raise(problem, printed)
+        return observed(output, printed) if self.raised is None else observed_raise(self.raised, printed)
 
 
 class Recorder(np.random.Generator):

@@ -229,7 +229,7 @@ class NoisyNumber(Placeholder):
             (-span.low, span.down, -int(ends.min) - slack, span.lowest),
         ):
             if start > end:
-                self._refuse(f"may be beyond {end:,}, where {reason},")
+                self._refuse(f"may be beyond {end:,}, where {reason}")
             if step:
                 self.path.bound.holds_up_to(math.floor((end - start) / step), symbol, reason)
 

@@ -49,6 +49,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -89,6 +90,8 @@ from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict,
 
 MOST_KINDS = 2_000
 MOST_CHANGES = 20_000
+LENGTHS = (300, 70_000)
+"""Records of long datasets: beyond 2^8 and 2^16."""
 MOST_WRITTEN = 100_000
 """A pair with more records is not written down."""
 PRECISION = 128
@@ -128,6 +131,19 @@ class WholeTree:
         handed = given if self.form is None else self.form(given)
         return enumerate_law(self.function, handed, most_paths=self.most_paths, symbolic=True)
 
+    def long_datasets(self, spec: PrivacySpec) -> Iterator[Dataset]:
+        """Datasets of so many records that numbers of 8 and of 16 bits wrap around; of lists of numbers, with such numbers."""
+        for size in LENGTHS:
+            with contextlib.suppress(DpspecError):
+                numbers = NumberLists.found_in(spec.space)
+                if numbers is None:
+                    kinds = itertools.islice(itertools.cycle(self.dataset.kinds), size)
+                    dataset = Entries.needed_in(spec.space).from_entries(list(kinds))
+                else:
+                    dataset = spec.space.dataset((size,) * numbers.places())
+                if spec.multiverse.labels(dataset, spec.space):
+                    yield dataset
+
     @property
     def chances(self) -> dict[int, Fraction]:
         """With what probability an entry of a kind is in the sample that the code takes, by the number of its symbol; empty
@@ -145,13 +161,16 @@ class WholeTree:
         given = presented(dataset)
         if self.chances:
             return self.read_on(dataset)
-        counts = given if self.dataset.is_counts else [sum(_same(one, kind) for one in given) for kind in self.dataset.kinds]
+        counts = given
+        if not self.dataset.is_counts:
+            written = Counter(map(_written, given))
+            counts = [written[_written(kind)] for kind in self.dataset.kinds]
         return self.law.with_counts({NoiseDraw(-place - 1, COUNT, Fraction(0)): count for place, count in enumerate(counts)})
 
 
-def _same(entry: Any, kind: Any) -> bool:
-    """Whether an entry is of a kind: written alike, so that NaN is, and 1 is not 1.0."""
-    return type(entry) is type(kind) and repr(entry) == repr(kind)
+def _written(entry: Any) -> tuple[type, str]:
+    """What tells the kinds of entries apart: how they are written, so that NaN is one kind, and 1 and 1.0 are two."""
+    return type(entry), repr(entry)
 
 
 def whole_tree(function: Draw, spec: PrivacySpec, *, most_paths: int, form: Callable[[Any], Any] | None = None) -> WholeTree:
@@ -568,7 +587,7 @@ class WholeProof:
             span = span_of(data, alone=bound.alone)
             step = max(span.up, span.down)
             if step:
-                records = math.floor((WHOLE_DOUBLES * told - abs(data.constant)) / step)
+                records = math.floor((WHOLE_DOUBLES * told - abs(data.constant)) / step) - 1
                 found.holds_up_to(records, span.highest, "a double does not hold all numbers")
         if found.limit is not None and found.limit < FAR:
             raise InexactNumbers(self._fewer(found.limit) + f" only: {found.reason}")

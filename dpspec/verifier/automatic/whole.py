@@ -578,10 +578,10 @@ class WholeProof:
         """
         bound = self.tree.dataset.bound
         found = attrs.evolve(bound, rounded={})
-        moves = {tuple(sorted(change.moved)) for change in self.changes.listed()} if bound.rounded else set()
+        moves = [change.moved for change in self.changes.listed()] if bound.rounded else []
         for (data, scale), lost in bound.rounded.items():
-            steps = (sum((factor * dict(move).get(one.number, 0) for one, factor in data.terms), Fraction(0)) for move in moves)
-            told = max(map(abs, steps), default=Fraction(0)) or scale
+            factors = {one.number: factor for one, factor in data.terms}
+            told = max((abs(sum(factors.get(number, 0) * by for number, by in move)) for move in moves), default=0) or scale
             if lost > ROUNDED * told:
                 raise InexactNumbers("the rounding of doubles may be as large as what one record changes")
             span = span_of(data, alone=bound.alone)

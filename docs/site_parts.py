@@ -127,11 +127,12 @@ def specifications() -> Iterator[str]:
 
 
 def wheels() -> Iterator[str]:
-    """dpspec and its plugins, built now into a folder of the site, as links: pip finds them by the address of the page."""
-    folders = [ROOT, *sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml"))]
-    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
-    command = [sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", str(MADE / "wheels"), *map(str, folders)]
-    subprocess.run(command, check=True)  # noqa: S603 - nothing of it is given from outside
+    """dpspec and its plugins, built now into a folder of the site, as links: pip finds them by the address of the page.
+
+    The same sources give the same bytes (`packaging/wheels.py`); `SHA256SUMS` is in the same folder.
+    """
+    command = [sys.executable, str(ROOT / "packaging" / "wheels.py"), str(MADE / "wheels")]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - nothing of it is given from outside
     yield from links((MADE / "wheels").glob("*.whl"))
 
 

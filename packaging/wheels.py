@@ -3,7 +3,7 @@
     python packaging/wheels.py FOLDER
 
 Every file in a wheel has one date: that of SOURCE_DATE_EPOCH, or 1 January 1980 where it is not set, which is the earliest date
-that a zip archive can state. So the bytes depend neither on when and where the wheels are built nor on when the files were checked
+that a zip archive can state. So the bytes depend neither on when and where the wheels are built nor on when files were checked
 out. The wheels are built from copies, so that nothing is left in the sources. It needs flit_core, and neither pip nor a network.
 """
 

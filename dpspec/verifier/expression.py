@@ -5,7 +5,7 @@ The *shape* is everything that is not a finite number.
 Outputs are told apart as `dpspec.verifier.observed` sees them.
 
     3.5 -> ("float",), (3.5,)        (None, 2) -> ("tuple", ("None",), ("int",)), (2.0,)
-    an exception -> ("raises", type, message), ()
+    an exception -> ("raises", type, message, what is seen of it, its place in the code), ()
 
 Equal shape and numbers mean the same output: an atom. NaN, infinities, None, texts and lengths are part of the shape.
 
@@ -13,7 +13,10 @@ An event can be evaluated by anyone, without this program.
 An output is written as a *form*, a list that begins with its kind:
 
     ["int", "5"]  ["float", "0x1.8p+0"]  ["True"]  ["None"]  ["text", "'yes'"]  ["nan"]  ["inf"]
-    ["tuple", form, ...]  ["list", form, ...]  ["raises", type, message]  [type, repr]         (anything else)
+    ["tuple", form, ...]  ["list", form, ...]  ["raises", type, message, details]  [type, repr]  (others)
+
+The details of an exception are its place in the code and a digest of all that is seen of it: traceback, causes, context, notes
+and attributes; without them the form stands for every exception of that type and message.
 
 Integers are decimals and floats are hexadecimal, so that nothing is rounded; ["int"] and ["float"] stand for any number of that
 type, and so do numpy's types of numbers by their names, as in ["np.int64", "5"]. The *numbers of an output* are its finite ints
@@ -35,8 +38,11 @@ from __future__ import annotations
 
 import bisect
 import dis
+import hashlib
 import itertools
 import math
+import os
+import sys
 import sysconfig
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -48,7 +54,7 @@ import numpy as np
 
 from dpspec.base.errors import SpecSyntaxError
 from dpspec.base.types import Floats, Mask
-from dpspec.verifier.observed import Observed, UnobservableError, observed
+from dpspec.verifier.observed import Frame, Observed, UnobservableError, observed, observed_raise
 
 Shape = tuple[Hashable, ...]
 Atom = tuple[Shape, tuple[float, ...]]
@@ -59,6 +65,10 @@ _EXACT = 2**53
 _BRACKETS = {"tuple": ("(", ")"), "list": ("[", "]"), "set": ("{", "}"), "dict": ("{", "}")}
 
 
+MOST_LETTERS = 80
+"""Letters of the message of an exception that are shown."""
+
+
 @attrs.frozen
 class Raised:
     """An exception as an output.
@@ -66,16 +76,31 @@ class Raised:
     Args:
         kind, message: its type and text.
         stated: whether the code raises it by a statement of its own, and neither an operation nor a library does.
+        seen: what is seen of it (`dpspec.verifier.observed`); None where that cannot be compared.
     """
 
     kind: str
     message: str
     stated: bool = attrs.field(default=False, eq=False)
+    seen: Observed | None = None
 
     @classmethod
     def of(cls, problem: BaseException) -> Raised:
         """What was raised."""
-        return cls(type(problem).__name__, str(problem)[:80], _is_stated(problem))
+        kind, stated = type(problem).__name__, _is_stated(problem)
+        try:
+            seen = cast("Observed", observed_raise(problem))
+            return cls(kind, str(problem)[:MOST_LETTERS], stated, seen)
+        except UnobservableError:
+            return cls(kind, _message(problem), stated)
+
+
+def _message(problem: BaseException) -> str:
+    """The text of an exception of a class that may write itself."""
+    try:
+        return str(problem)[:MOST_LETTERS]
+    except Exception as other:
+        return f"cannot be written: {type(other).__name__}"
 
 
 _LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
@@ -110,7 +135,7 @@ def atom(output: Any) -> Atom:
         if plain is not None:
             return plain
     if isinstance(output, Raised):
-        return ("raises", output.kind, output.message), ()
+        return (("raises", output.kind, output.message), ()) if output.seen is None else _seen(output.seen)
     try:
         return _seen(observed(output))
     except UnobservableError:
@@ -165,12 +190,42 @@ def _seen(sight: Any) -> Atom:  # noqa: PLR0911 (one line per kind of sight)
         return (("None",) if sight is None else ("text" if kind is str else kind.__name__, repr(sight))), ()
     if sight.parts is not None:
         return _collection(sight.kind, sight.parts)
+    if sight.kind == "raises":
+        return ("raises", sight.content[0].rpartition(".")[2], sight.content[2][:MOST_LETTERS], sight, _place(sight)), ()
     if sight.number is None:
         return (sight.kind, sight.content, sight.text), ()
     if math.isfinite(sight.number) and (sight.number or math.copysign(1.0, sight.number) > 0):
         return (sight.kind,), (sight.number,)
     usual = sight.kind == "float" and sight == observed(float(sight.text))
     return ((sight.text,) if usual else (sight.kind, sight.content, sight.text)), ()
+
+
+def _place(sight: Observed) -> str:
+    """Where in the code an exception was raised; empty where that is not seen."""
+    frames = sight.content[4]  # type: ignore[index]
+    return str(frames[-1].place) if frames else ""
+
+
+@lru_cache(maxsize=1024)
+def _details(sight: Observed) -> str:
+    """The place of an exception in the code, and a digest of all that is seen of it: the same wherever the code lies."""
+    digest = hashlib.sha256(repr(_portable(sight)).encode()).hexdigest()
+    return f"{_place(sight)} #{digest[:16]}".strip()
+
+
+def _portable(seen: Any) -> Any:
+    """What is seen as nested tuples of texts, with files by their names as modules."""
+    if isinstance(seen, Observed):
+        return seen.kind, _portable(seen.content)
+    if isinstance(seen, Frame):
+        return (_module_file(seen.file), seen.function, seen.line, seen.last_line, seen.column, seen.last_column)
+    return tuple(map(_portable, seen)) if isinstance(seen, tuple) else (type(seen).__name__, repr(seen))
+
+
+def _module_file(file: str) -> str:
+    """The path of a file below the folder from which it is imported."""
+    folders = sorted((folder for folder in map(os.path.abspath, sys.path) if file.startswith(folder + os.sep)), key=len)
+    return os.path.relpath(file, folders[-1]).replace(os.sep, "/") if folders else file
 
 
 def _collection(kind: str, parts: Iterable[Any]) -> Atom:
@@ -196,7 +251,8 @@ def _written(shape: Shape, values: Iterator[float]) -> str:
         text = f"{value:.10g}" if "float" in str(kind) else str(int(value))
         return f"{kind}({text})" if str(kind).startswith("np.") else text
     if kind == "raises":
-        return f"raises {shape[1]}" + (f" ({shape[2]})" if shape[2] else "")
+        place = f" at {shape[4]}" if len(shape) > 4 and shape[4] else ""
+        return f"raises {shape[1]}" + (f" ({shape[2]})" if shape[2] else "") + place
     if len(shape) == 1 or all(isinstance(part, tuple) for part in shape[1:]):
         parts = [_written(part, values) for part in shape[1:] if isinstance(part, tuple)]
         plain = (f"{kind}(", ")") if parts else (str(kind), "")
@@ -299,6 +355,8 @@ def filled(shape: Iterable[Any], numbers: Iterator[float]) -> Form:
     if _is_number(kind) and not parts:
         value = next(numbers, None)
         return (kind,) if value is None else (kind, str(int(value)) if "int" in kind else float(value).hex())
+    if kind == "raises" and len(parts) > 2:
+        return (kind, *map(str, parts[:2]), _details(parts[2]))
     if parts and isinstance(parts[-1], str):  # no parts of its own: what tells it apart, and how it is written
         return (kind, *(part if isinstance(part, str) else repr(part) for part in parts))
     return (kind, *(filled(part, numbers) if isinstance(part, tuple) else str(part) for part in parts))
@@ -343,6 +401,8 @@ def fits(output: Form, pattern: Form) -> bool:
         return False
     if _is_number(output[0]) and len(pattern) == 1:
         return True
+    if output[0] == "raises" and len(pattern) == len(("raises", "type", "message")):
+        output = output[: len(pattern)]
     if len(output) != len(pattern):
         return False
     return all(

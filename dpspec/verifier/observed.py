@@ -1,20 +1,22 @@
-"""What an observer sees of one call: the value that it returns, the exception that it raises, the text that it prints.
+"""What an observer holds of one call: the value that it returns, the exception that it raises, the text that it prints.
 
-Both engines tell outcomes apart by `observed` alone, the enumerated one as it stands and the sampled one through
-`dpspec.verifier.expression.atom`, which is made of it. Two calls look the same when these agree:
+Every engine distinguishes outcomes by `observed` alone: the enumerating one and the second opinion as it is, the sampling one
+through `dpspec.verifier.expression.atom`, which is made of it. Two calls have the same outcome when these agree:
 
     type     1, True, 1.0, np.int64(1) and Fraction(1) are five outcomes; so are a list and a tuple of equal parts
     value    with the sign of zero and the bits of NaN; a Decimal with its trailing zeros
     order    of lists, of the entries of a dict, and of a set as it is iterated
-    arrays   dtype with its byte order, shape, the order in memory that a saved file records (C or Fortran), every bit
-    raised   type, arguments, text, notes and attributes of the exception, the lines of the user's code that Python
-             prints for it, and the same of its cause or context; SystemExit with its code
+    arrays   dtype with its byte order, shape, strides, every bit; whether it may be written to and is aligned; the array that it
+             is a view of (`base`), with everything that this array holds, and where in it the view begins
+    raised   type, arguments, text, notes and attributes of the exception; its traceback: file, function, line and columns of each
+             frame of the user's code; the same of its cause and of its context, also where the context is suppressed, and of all
+             exceptions of a group; SystemExit with its code
     printed  the text that went to standard output
 
-Not seen is what belongs to the process and not to the value: addresses, what the frames of a traceback hold, spare bytes,
-reference counts, time.
-What cannot be compared in this way is refused with `UnobservableError` and never guessed: iterators, functions,
-objects with methods of their own for comparing, masked and structured arrays, one list in two places.
+Not part of the outcome is what belongs to the process and not to the value: addresses, the variables that the frames of a
+traceback hold, spare bytes, reference counts, time, and what is written to standard error.
+An outcome that cannot be compared in this way is refused with `UnobservableError` and never guessed: iterators, functions,
+objects with methods of their own for comparing, masked and structured arrays, arrays over foreign memory, one list in two places.
 """
 
 from __future__ import annotations
@@ -22,16 +24,18 @@ from __future__ import annotations
 import collections
 import dataclasses
 import enum
+import itertools
 import math
+import os
 import struct
 import sys
-import traceback
 import types
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import attrs
 import numpy as np
@@ -271,29 +275,76 @@ def _scalar(value: np.generic, _inside: Any, _depth: int) -> Hashable:
 def _array(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
     kind = value.dtype
     if kind.hasobject and any(issubclass(type(part), Placeholder) for part in value.flat):
-        return _drawn_array(value)
+        return _drawn_array(value, inside, depth)
     if kind.metadata or kind.kind not in "biufcSUMmO" or kind.char in "gG":
         raise UnobservableError(
             value, f"is an array of {kind}, whose bits cannot be compared", "return an array of numbers or texts"
         )
-    order = ", order='F'" if value.flags.f_contiguous and not value.flags.c_contiguous else ""
+    layout, behind = _layout(value, inside, depth)
     known, listed = value.tobytes(), value.tolist()
     flat: Any = value.ravel().tolist()
-    parts = _parts(flat, inside, depth) if kind.hasobject else flat
-    name = f"array of {kind.str}{value.shape}{order}"
-    content = parts if kind.hasobject else known
-    return Observed(name, content, lambda: f"array({listed!r}, dtype={kind}{order})", parts if kind.kind in "biufO" else None)
+    parts: Any = (*_parts(flat, inside, depth), *behind.parts) if kind.hasobject else [*flat, *behind.parts]
+    content = parts if kind.hasobject else known + behind.content  # their lengths are in the kind
+    name, numbers = f"array of {kind.str}{value.shape}{layout}", parts if kind.kind in "biufO" else None
+    return Observed(name, content, lambda: f"array({listed!r}, dtype={kind}{layout})", numbers)
 
 
-def _drawn_array(value: Any) -> Hashable:
+def _drawn_array(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
     """An array of placeholders and plain numbers, as the array of numbers that it stands for."""
     kinds = {np.dtype(type(part.sample)) for part in value.flat if issubclass(type(part), Placeholder)}
     if len(kinds) > 1:
         raise UnobservableError(value, "is an array of drawn numbers of several types")
     kind = kinds.pop()
     entry = type(kind.type(0).item()).__name__
-    parts = tuple(p.sight(entry) if issubclass(type(p), Placeholder) else kind.type(p).item() for p in value.flat)
-    return Observed(f"array of {kind.str}{value.shape}", parts, lambda: f"array of {len(parts)} drawn numbers", parts)
+    layout, behind = _layout(value, inside, depth)
+    own = tuple(p.sight(entry) if issubclass(type(p), Placeholder) else kind.type(p).item() for p in value.flat)
+    parts = (*own, *behind.parts)
+    return Observed(f"array of {kind.str}{value.shape}{layout}", parts, lambda: f"array of {len(own)} drawn numbers", parts)
+
+
+class _Behind(NamedTuple):
+    """What the array holds that another one is a view of, where that one does not show all of it."""
+
+    content: bytes = b""
+    parts: Sequence[Any] = ()
+
+
+def _layout(value: Any, inside: dict[int, Any], depth: int) -> tuple[str, _Behind]:
+    """How an array lies in memory and what it is a view of, in words; and what it does not show itself of that.
+
+    Strides and offsets are counted in entries where they can be.
+    """
+    size = value.dtype.itemsize or 1
+    strides = [step // size if step % size == 0 else Fraction(step, size) for step in value.strides]
+    rising, falling = (_contiguous(shape) for shape in (value.shape[::-1], value.shape))
+    layout = "" if strides == rising[::-1] else ", order='F'" if strides == falling else f", strides={(*map(str, strides),)}"
+    layout += "" if value.flags.writeable else ", read-only"
+    layout += "" if value.flags.aligned else ", unaligned"
+    base = value.base
+    if base is None:
+        return (layout if value.flags.owndata else f"{layout}, without data of its own"), _Behind()
+    if type(base) in (bytes, bytearray):
+        return f"{layout}, of {len(base)} {type(base).__name__}", _Behind(bytes(base), list(base))
+    if type(base) is not np.ndarray:
+        raise UnobservableError(value, f"shows the memory of an object of type {type(base).__name__}", "return a copy of it")
+    begins = value.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    layout += f", a view from {begins // size if begins % size == 0 else Fraction(begins, size)}"
+    if id(base) in inside:
+        return f"{layout} of array {list(inside).index(id(base))}", _Behind()
+    whole: Any = _sight(base, inside, depth)
+    if not begins and value.nbytes == base.nbytes and base.flags.forc and value.flags.forc:
+        return f"{layout} of {whole.kind}", _Behind()
+    if base.dtype.hasobject:
+        return f"{layout} of {whole.kind}", _Behind(parts=whole.parts)
+    return f"{layout} of {whole.kind}", _Behind(whole.content, list(whole.content) if whole.parts is None else whole.parts)
+
+
+def _contiguous(shape: Sequence[int]) -> list[int]:
+    """The strides of a contiguous array, in entries, the fastest dimension first."""
+    steps = [1]
+    for length in shape[:-1]:
+        steps.append(steps[-1] * max(length, 1))
+    return steps[: len(shape)]
 
 
 def _member(value: enum.Enum, inside: dict[int, Any], depth: int) -> Hashable:
@@ -327,29 +378,99 @@ def _raised(problem: BaseException, inside: dict[int, Any], depth: int) -> Hasha
         raise UnobservableError(problem, "has too many causes to be compared")
     if any(name in vars(base) for base in kind.__mro__ if base.__module__ != "builtins" for name in _OWN):
         raise UnobservableError(problem, "is an exception that writes or compares itself", "raise a plain one")
+    if not _is_known(kind):
+        raise UnobservableError(problem, "is an exception of a class that was made on the way", "raise a plain one")
+    if id(problem) in inside:
+        return Observed("raises again", list(inside).index(id(problem)), lambda: f"the same {kind.__name__}")
+    inside[id(problem)] = problem
+    frames = _frames(problem)
     arguments = _parts(problem.args, inside, depth + 1)
     held = tuple((name, _sight(part, inside, depth + 1)) for name, part in vars(problem).items())
-    before = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
     held += tuple((name, _sight(part, inside, depth + 1)) for name, part in _in_places(problem))
-    behind = None if before is None else _raised(before, inside, depth + 1)
-    text = f"raises {kind.__name__}" + (
-        f": {_written(arguments)}" if len(arguments) == 1 else f": {arguments!r}" if arguments else ""
+    cause, context = (
+        None if one is None else _raised(one, inside, depth + 1) for one in (problem.__cause__, problem.__context__)
     )
-    known = (_called(kind), arguments, str(problem), held, _lines(problem), problem.__cause__ is None, behind)
-    return Observed("raises", known, lambda: text)
+    message = str(problem)
+
+    def write() -> str:
+        text = f"raises {kind.__name__}"
+        text += f": {_written(arguments)}" if len(arguments) == 1 else f": {arguments!r}" if arguments else ""
+        text += f" at {frames[-1].place}" if frames else ""
+        behind, how = (cause, "from") if cause is not None else (context, "while handling")
+        return text if behind is None else f"{text} ({how} {str(behind).removeprefix('raises ')})"
+
+    known = (_called(kind), arguments, message, held, frames, cause, context, problem.__suppress_context__)
+    return Observed("raises", known, write)
+
+
+@attrs.frozen(cache_hash=True)
+class Frame:
+    """A frame of a traceback, as Python prints it.
+
+    Args:
+        file, function: its code.
+        line, last_line, column, last_column: the expression that was being evaluated.
+    """
+
+    file: str
+    function: str
+    line: int | None
+    last_line: int | None
+    column: int | None
+    last_column: int | None
+
+    @property
+    def place(self) -> str:
+        """The file without its folder, the line and the columns."""
+        columns = "" if self.column is None else f":{self.column}"
+        return f"{os.path.basename(self.file)}:{self.line}{columns}"
 
 
 def _in_places(value: Any) -> list[tuple[str, Any]]:
     """What an object keeps beside its dictionary: slots, and what Python's own exceptions hold, such as an exit code."""
-    found = {name for base in type(value).__mro__ for name, place in vars(base).items() if isinstance(place, _PLACES)}
-    names = sorted(name for name in found - {"args"} if not (name.startswith("__") and name.endswith("__")))
-    return [(name, getattr(value, name)) for name in names if hasattr(value, name)]
+    return [(name, getattr(value, name)) for name in _place_names(cast("Hashable", type(value))) if hasattr(value, name)]
 
 
-def _lines(problem: BaseException) -> tuple[int, ...]:
-    """The lines of its traceback, without those of dpspec, which called the code."""
-    frames = (entry for entry in traceback.walk_tb(problem.__traceback__))
-    return tuple(line for frame, line in frames if not frame.f_code.co_filename.startswith(_OURS))
+@lru_cache(maxsize=512)
+def _place_names(kind: Any) -> tuple[str, ...]:
+    found = {name for base in kind.__mro__ for name, place in vars(base).items() if isinstance(place, _PLACES)}
+    return tuple(sorted(name for name in found - {"args"} if not (name.startswith("__") and name.endswith("__"))))
+
+
+def _frames(problem: BaseException) -> tuple[Frame, ...]:
+    """The frames of its traceback, without those of dpspec, which called the code.
+
+    How deep a recursion without end goes depends on how deep its caller is: of its frames each is kept once.
+    """
+    found: list[Frame] = []
+    trace = problem.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not code.co_filename.startswith(_OURS):
+            found.append(_frame(code, trace.tb_lasti, trace.tb_lineno))
+        trace = trace.tb_next
+    return tuple(dict.fromkeys(found) if isinstance(problem, RecursionError) else found)
+
+
+_COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+"""Names of frames that the place in the file distinguishes already; the enumerating engine writes one as another."""
+_known_frames: dict[tuple[int, int], tuple[types.CodeType, Frame]] = {}
+"""By the identity of a code object, since equal ones may lie in other lines, and the number of an instruction."""
+_MOST_FRAMES = 4096
+
+
+def _frame(code: types.CodeType, instruction: int, line: int) -> Frame:
+    """The frame in which an instruction of some code was being run."""
+    key = id(code), instruction
+    known = _known_frames.get(key)
+    if known is None or known[0] is not code:
+        if len(_known_frames) >= _MOST_FRAMES:
+            _known_frames.clear()
+        first, last, column, last_column = next(itertools.islice(code.co_positions(), instruction // 2, None), (None,) * 4)
+        name = "<comprehension>" if code.co_name in _COMPREHENSIONS else code.co_name
+        known = code, Frame(code.co_filename, name, line if first is None else first, last, column, last_column)
+        _known_frames[key] = known
+    return known[1]
 
 
 def _called(kind: type) -> str:

@@ -69,7 +69,7 @@ DIFFERENT: list[Any] = [
     np.array([True]),
     np.array(["a"]),
     np.array([1], dtype=object),
-    np.arange(6).reshape(2, 3),
+    np.arange(6).reshape(2, 3).copy(),
     np.asfortranarray(np.arange(6).reshape(2, 3)),
     2**60,
     2**60 + 1,

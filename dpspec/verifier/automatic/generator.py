@@ -135,7 +135,7 @@ class EnumeratingGenerator:
         values = np.empty(sample.size, dtype=object)
         for place in range(len(values)):
             values[place] = draw(scalar=True)
-        return values.reshape(sample.shape)
+        return _owning(values, sample)
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         """The number of successes in n trials."""
@@ -228,7 +228,7 @@ class EnumeratingGenerator:
             return found[0]
         values = np.empty(sample.size, dtype=object)
         values[:] = found
-        return values.reshape(sample.shape)
+        return _owning(values, sample)
 
     def _symbol(self, kind: str, width: Any, loc: Any, sample: Any) -> NoisyNumber:
         value = sample.ravel()[0] if isinstance(sample, np.ndarray) else sample
@@ -254,7 +254,7 @@ class EnumeratingGenerator:
             math.prod((_power(c, k) for c, k in zip(chances, t, strict=True)), start=Fraction(_multinomial(t))) for t in tables
         ]
         draws = [tables[self._path.choose(weights)] for _ in range(sample.size // max(len(chances), 1))]
-        return np.array(draws, dtype=sample.dtype).reshape(sample.shape)
+        return _owning(np.array(draws, dtype=sample.dtype), sample)
 
     def choice(  # noqa: PLR0917
         self, a: Any, size: Any = None, replace: Any = True, p: Any = None, axis: Any = 0, shuffle: Any = True
@@ -275,7 +275,7 @@ class EnumeratingGenerator:
             picked = self._without_replacement(length, count, chances)
         places: Any = picked[0] if size is None else np.array(picked, dtype=np.int64).reshape(_shape(size))
         if np.ndim(a) == 0:
-            return type(sample)(places) if size is None else np.asarray(places, dtype=sample.dtype)
+            return type(sample)(places) if size is None else np.array(places, dtype=sample.dtype)
         found = pool.take(places, axis=axis)
         return self._like("choice", found, sample, loose=pool.dtype.hasobject and size is None)
 
@@ -368,7 +368,7 @@ class EnumeratingGenerator:
         """One value, or an array of them, in the type of a sample."""
         if not isinstance(sample, np.ndarray):
             return type(sample)(draw())
-        return np.array([draw() for _ in range(sample.size)], dtype=sample.dtype).reshape(sample.shape)
+        return _owning(np.array([draw() for _ in range(sample.size)], dtype=sample.dtype), sample)
 
     def _like(self, call: str, found: Any, sample: Any, *, loose: bool = False) -> Any:
         """The answer, if it is of the type, dtype, shape and layout that numpy gives it."""
@@ -378,6 +378,8 @@ class EnumeratingGenerator:
             layout = [(one.dtype, one.shape, one.flags.c_contiguous, one.flags.f_contiguous) for one in (found, sample)]
             if layout[0] != layout[1]:
                 self._refuse(call, f"of an array of {sample.dtype}")
+            if sample.base is None and found.base is not None:
+                return found.copy(order="K")
         return found
 
     def _pool(self, call: str, given: Any, axis: Any) -> Any:
@@ -469,6 +471,12 @@ class EnumeratingGenerator:
                 "use integers, choice, permutation, binomial or random() < p, or write the law by hand",
             )
         )
+
+
+def _owning(values: Any, sample: Any) -> Any:
+    """Values in the shape of a sample, in an array of its own where the sample is one."""
+    shaped = values.reshape(sample.shape)
+    return shaped.copy() if sample.base is None and shaped.base is not None else shaped
 
 
 def _sampled(value: Any) -> Any:

@@ -286,7 +286,7 @@ class NoisyNumber(Placeholder):
         """self < other or self = other, turned round and negated as is said."""
         if type(other) is np.ndarray:
             flat = [self._compared(one, relation, negated=negated, turned=turned) for one in other.ravel()]
-            return np.array(flat, dtype=np.bool_).reshape(other.shape)
+            return np.array(flat, dtype=np.bool_).reshape(other.shape).copy()  # an array of its own, as numpy's
         sample = other.sample if type(other) is NoisyNumber else other
         if type(sample) not in (*_NUMBERS, bool, np.bool_, Fraction):
             self._refuse(f"was compared with {type(sample).__name__}")
@@ -625,7 +625,7 @@ def array_of(parts: Sequence[Any], shape: tuple[int, ...]) -> Any:
     found = np.empty(len(parts), dtype=object)
     for place, part in enumerate(parts):
         found[place] = part
-    return found.reshape(shape)
+    return found.reshape(shape).copy()  # an array of its own, as numpy's
 
 
 def difference_of(left: Any, right: Any) -> NoiseFormula:

@@ -366,7 +366,7 @@ class Uniform:
     def _truth(self, other: object, question: Callable[[object], bool]) -> Any:
         """The answer in the type in which numpy and Python give it."""
         if type(other) is np.ndarray and other.ndim == 1 and other.dtype.char in _EXACT:
-            return np.array([question(one) for one in other.ravel()], dtype=np.bool_).reshape(other.shape)
+            return np.array([question(one) for one in other.ravel()], dtype=np.bool_).reshape(other.shape).copy()
         answer = question(other)
         return np.bool_(answer) if self.scalar or isinstance(other, np.generic) else answer
 

@@ -17,9 +17,9 @@ from random import Random
 from typing import Annotated, Any, ClassVar, cast
 
 from dpspec.base.errors import NotInSpaceError, ParameterError
-from dpspec.base.params import Domain, Integer, Items, Text, Truth, define
+from dpspec.base.params import Domain, Integer, Items, Text, Truth, define, evolve
 from dpspec.blocks.multisets import multisets_between, sequences_between
-from dpspec.blocks.parts import Entries, Tabular, Trials, Wording
+from dpspec.blocks.parts import Entries, Sizes, Tabular, Trials, Wording
 from dpspec.blocks.space import Dataset, DatasetSpace, Record, range_in_words
 from dpspec.blocks.tried import Ray, list_rays, lists_tried
 
@@ -27,7 +27,7 @@ _KINDS = 10_000
 """More kinds of entries than these are not listed for code that is read on all datasets at once."""
 
 
-class Lists(DatasetSpace, Entries, Trials, Tabular, Wording):
+class Lists(DatasetSpace, Entries, Sizes, Trials, Tabular, Wording):
     """Lists of `least` to `most` entries of one sort; unordered ones are multisets, in sorted order."""
 
     least: int
@@ -143,6 +143,12 @@ class Lists(DatasetSpace, Entries, Trials, Tabular, Wording):
 
     def from_entries(self, entries: Sequence[Any]) -> Dataset:
         return self.dataset(entries)
+
+    def sizes(self) -> tuple[int, int | None]:
+        return self.least, self.most
+
+    def of_sizes(self, least: int, most: int | None) -> DatasetSpace:
+        return evolve(self, least=least, most=most)
 
     def least_entries(self) -> int:
         return self.least

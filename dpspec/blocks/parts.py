@@ -199,6 +199,45 @@ class Collections(CellCounts, CellRecords):
         return record
 
 
+class Sizes(SpacePart):
+    """The numbers of records of its datasets are known, and datasets of other numbers of the same records are a space, too.
+
+    Opens:
+        verify: mechanisms about some of the records (filtered, parallel, subsampled), on the datasets that are left of those of
+            the space; bounds that hold from a number of records on.
+    """
+
+    @abstractmethod
+    def sizes(self) -> tuple[int, int | None]:
+        """The least and the largest number of records of the largest unit in a dataset; None for no bound above."""
+
+    @abstractmethod
+    def of_sizes(self, least: int, most: int | None) -> DatasetSpace | None:
+        """The space of all datasets with `least` to `most` records of the same kinds; None where there is no such space here."""
+
+
+def sizes_of(space: DatasetSpace) -> tuple[int, int | None]:
+    """The least and the largest number of records of the largest unit in a dataset, as far as the space says.
+
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> sizes_of(BitVectors(length=3))
+    (3, 3)
+    """
+    own, cells = Sizes.found_in(space), Collections.found_in(space)
+    stated = ([] if own is None else [own.sizes()]) + ([] if cells is None else [cells.total_range()])
+    least = min((low for low, _ in stated), default=0)  # a derived class may have changed one of the two: the wider range counts
+    most = [high for _, high in stated]
+    return least, None if None in most else max((high for high in most if high is not None), default=None)
+
+
+def resized(space: DatasetSpace, least: int, most: int | None) -> DatasetSpace | None:
+    """The space of all datasets with `least` to `most` records of the same kinds; None where the space knows none."""
+    own = Sizes.found_in(space)
+    if own is None:
+        return None
+    return space if own.sizes() == (least, most) else own.of_sizes(least, most)
+
+
 class Palette(SpacePart):
     """Few cells, chosen from very many, of which a small pair of datasets is made.
 
@@ -540,7 +579,7 @@ def wording_of(space: DatasetSpace) -> Wording:
 
 
 PARTS: tuple[type[SpacePart], ...] = (
-    CellCounts, ListedCells, CellRecords, Collections, Palette, Nesting, Membership, Changes, Tabular, Miniatures, Trials,
-    SimplerNames, Wording,
+    CellCounts, ListedCells, CellRecords, Collections, Sizes, Palette, Nesting, Membership, Changes, Tabular, Miniatures,
+    Trials, SimplerNames, Wording,
 )  # fmt: skip
 """All parts, in the order of `docs/reference/parts.md`."""

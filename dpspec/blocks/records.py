@@ -47,6 +47,7 @@ from dpspec.blocks.parts import (
     Nesting,
     Palette,
     SimplerNames,
+    Sizes,
     Unnested,
     Wording,
 )
@@ -64,7 +65,7 @@ from dpspec.blocks.space import (
 
 
 @define
-class Records(DatasetSpace, Collections, Palette, Miniatures, Wording):
+class Records(DatasetSpace, Collections, Sizes, Palette, Miniatures, Wording):
     """What the spaces of records of one unit share.
 
     Args:
@@ -129,6 +130,12 @@ class Records(DatasetSpace, Collections, Palette, Miniatures, Wording):
 
     def total_range(self) -> tuple[int, int | None]:
         return self.least, self.most
+
+    def sizes(self) -> tuple[int, int | None]:
+        return self.least, self.most
+
+    def of_sizes(self, least: int, most: int | None) -> DatasetSpace:
+        return evolve(self, least=least, most=most)
 
     def crossed(self, cells: Sequence[Hashable]) -> tuple[Hashable, ...]:
         return combined(cast("Sequence[Record]", cells), self.attributes)
@@ -308,7 +315,7 @@ PERSONS = 3
 
 
 @define
-class Households(Multisets, Nesting, Membership, Palette, Miniatures, SimplerNames):
+class Households(Multisets, Nesting, Membership, Sizes, Palette, Miniatures, SimplerNames):
     """Multisets of households, each with its own attributes and a multiset of persons.
 
     A dataset is a sorted tuple of households ``(household categories, sorted persons)``; a household without
@@ -428,6 +435,12 @@ class Households(Multisets, Nesting, Membership, Palette, Miniatures, SimplerNam
             return attribute.values()
         one = next(all_records(self.person))
         return iter([(), (one,), (one, one)][: 3 if self.members is None else self.members + 1])
+
+    def sizes(self) -> tuple[int, int | None]:
+        return self.least, self.most
+
+    def of_sizes(self, least: int, most: int | None) -> DatasetSpace:
+        return evolve(self, least=least, most=most)
 
     def most_within(self, inner: str, outer: str) -> int | None:
         return self.members if (inner, outer) == ("person", "household") else Unnested(self).most_within(inner, outer)

@@ -331,15 +331,25 @@ def record_in_words(record: Record, attributes: Sequence[Attribute], noun: str) 
     return f"({inner})" if inner else noun
 
 
+LONG_RUN = 8
+"""More equal records in a row than this are written once, with their number."""
+
+
 def records_in_words(records: Sequence[Record], attributes: Sequence[Attribute], noun: str, *, ordered: bool = False) -> str:
-    """Records with their multiplicity, or one after the other where their order counts."""
+    """Records with their multiplicity; one after the other where their order counts, long runs of equal ones together.
+
+    >>> sex = Attribute(name="sex", categories=("f", "m"))
+    >>> records_in_words([("m",), ("f",)] + [("m",)] * 999, [sex], "person", ordered=True)
+    '[(sex m), (sex f), 999 x (sex m)]'
+    """
     if not records:
         return f"no {noun}"
     if not any(records):  # records without values
         return count(len(records), noun)
     texts = [record_in_words(record, attributes, noun) for record in records]
     if ordered:
-        return "[" + ", ".join(texts) + "]"
+        runs = [(text, len(list(run))) for text, run in itertools.groupby(texts)]
+        return "[" + ", ".join(f"{n} x {text}" if n > LONG_RUN else ", ".join([text] * n) for text, n in runs) + "]"
     return ", ".join(text if times == 1 else f"{times} x {text}" for text, times in Counter(texts).items())
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec.base.errors import NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.params import Integer, Text, define, evolve
 from dpspec.blocks.multisets import sequences_between
-from dpspec.blocks.parts import CellRecords, Changes, ListedCells, Mentioned, NumberLists, Tabular, Trials, Wording
+from dpspec.blocks.parts import CellRecords, Changes, ListedCells, Mentioned, NumberLists, Sizes, Tabular, Trials, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.blocks.tried import Ray, list_rays, lists_tried, vector_rays, vectors_tried
 
@@ -37,7 +37,7 @@ def _check_listed(name: str, length: int) -> None:
 
 
 @define
-class BitVectors(DatasetSpace, ListedCells, CellRecords, Changes, Trials, Wording):
+class BitVectors(DatasetSpace, ListedCells, CellRecords, Sizes, Changes, Trials, Wording):
     """{0, 1}^n: one bit for each of n units, in a fixed order.
 
     Args:
@@ -101,6 +101,12 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Changes, Trials, Wordin
 
     def is_told_by(self, unit: str) -> bool:
         return unit == self.unit
+
+    def sizes(self) -> tuple[int, int | None]:
+        return self.length, self.length
+
+    def of_sizes(self, least: int, most: int | None) -> DatasetSpace | None:
+        return evolve(self, length=least) if 0 < least == most else None
 
     def cells(self) -> tuple[Hashable, ...] | None:
         return tuple(range(self.length)) if self.length <= _PLACES_LISTED else None

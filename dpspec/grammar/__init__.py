@@ -42,14 +42,18 @@ if TYPE_CHECKING:
         CountChanges as CountChanges,
         LawPair as LawPair,
         NoisyCount as NoisyCount,
+        NoStructure as NoStructure,
         ProvedBound as ProvedBound,
         Report as Report,
+        SizedLaw as SizedLaw,
+        SizeHypothesis as SizeHypothesis,
         Structure as Structure,
         View as View,
         is_log_concave as is_log_concave,
         law_data as law_data,
         narrowed as narrowed,
         other_numbers as other_numbers,
+        records_read as records_read,
     )
 
 _HOMES = {
@@ -88,14 +92,18 @@ _HOMES = {
         "CountChanges",
         "LawPair",
         "NoisyCount",
+        "NoStructure",
         "ProvedBound",
         "Report",
+        "SizedLaw",
+        "SizeHypothesis",
         "Structure",
         "View",
         "is_log_concave",
         "law_data",
         "narrowed",
         "other_numbers",
+        "records_read",
     ),
 }
 __all__ = [name for names in _HOMES.values() for name in names]

@@ -125,6 +125,11 @@ class Mechanism(Promising, ABC):
         """How the output is made of the records of a dataset; optional: with it claims are proved on spaces of any size.
 
         It counts for the class that states it alone: a class that is derived from it may have changed the law, and says its own.
+        A mechanism that applies another one to some of the records asks for the structure of the other one on the space of the
+        datasets that are left (`dpspec.plugin.blocks.resized`), and states it for itself (`Structure.restated`).
+
+        Raises:
+            NoStructure: where it has none, with the reason.
         """
         return None
 
@@ -180,7 +185,11 @@ class Mechanism(Promising, ABC):
 
 
 def stated_structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | None:
-    """How a mechanism is made, as its own class states it; None where it does not, or only a class above it does."""
+    """How a mechanism is made, as its own class states it; None where it does not, or only a class above it does.
+
+    Raises:
+        NoStructure: where the mechanism has none, with the reason; a mechanism that applies it has none for the same reason.
+    """
     return mechanism.structure(space) if "structure" in vars(type(mechanism)) else None
 
 

@@ -20,19 +20,22 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import Bracket
 from dpspec.base.params import evolve
 from dpspec.base.types import JsonData
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.parts import Membership
+from dpspec.blocks.parts import Membership, sizes_of
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record
+from dpspec.laws.law import FiniteLaw, Law
 
 if TYPE_CHECKING:
-    from dpspec.laws.law import Law
+    from dpspec.grammar.mechanism import Mechanism
+    from dpspec.laws.dichotomy import Dichotomy
 
-LawPair = tuple["Law", "Law"]
+LawPair = tuple[Law, Law]
 """The laws of one independent part of the output, before a change and after it."""
 
 Case = tuple[LawPair, ...]
@@ -75,6 +78,9 @@ class View(ABC):
         What else is in the dataset, and which cells they are, must not matter: in every situation the pair of laws of the whole
         view is, up to a common bijection of the outcomes, that of a case, or is one that a case can simulate. Counts may be any
         from 0 on, also such as no dataset has. None where such a change changes the kind of output.
+
+        Laws that are right only for some numbers of records are returned as `SizedLaw`: they count in a proof only where these
+        numbers are established for the records that the view reads at last (`SizeHypothesis`).
         """
 
     @abstractmethod
@@ -234,8 +240,6 @@ class Report(View):
 
 def other_numbers(before: int, after: int) -> LawPair:
     """What tells two datasets apart for sure where each record is answered for: how many reports there are."""
-    from dpspec.laws.law import FiniteLaw
-
     return FiniteLaw.point(before), FiniteLaw.point(after)
 
 
@@ -341,6 +345,88 @@ class Contribution:
         return self.in_cell if set(self.by) <= {*table.attributes, *single} else None
 
 
+# --- hypotheses about the number of records ---------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class SizedLaw(Law):
+    """A law in a case of a view that is right only where the view reads so many records of every dataset.
+
+    It compares with nothing: the verifier takes the law out of it where the numbers are established, and refuses the proof
+    otherwise. So a wrapper that passes the cases of a view on, and does not know of numbers of records, proves nothing.
+
+    Args:
+        law: the law.
+        least, most: at least and at most so many records are read, the one that changes included; None for no bound.
+    """
+
+    law: Law
+    least: int = 0
+    most: int | None = None
+
+    def against(self, other: Law) -> Dichotomy:
+        rule = f"is compared only where they are established: {self.in_words()}"
+        raise NoFormulaError("a law that holds for some numbers of records", rule)
+
+    def in_words(self) -> str:
+        """The numbers, for people."""
+        bounds = [f"at least {self.least:,}"] if self.least else []
+        bounds += [] if self.most is None else [f"at most {self.most:,}"]
+        return " and ".join(bounds or ["any number of"]) + " records"
+
+
+@attrs.frozen(kw_only=True)
+class SizeHypothesis:
+    """A mechanism states that it reads, in every dataset of the space, all records that the table of a view counts.
+
+    Answers that depend on the number of records (`SizedLaw`) prove something only about the mechanism that states this. One that
+    applies another mechanism states it anew by `Structure.restated`; where it forgets, the statement names the inner mechanism
+    alone, and nothing is proved about the outer one.
+
+    Args:
+        view: the view.
+        by: the mechanism that states it.
+    """
+
+    view: View
+    by: Mechanism
+
+
+class NoStructure(Exception):
+    """Raised by `Mechanism.structure` where a mechanism has none, with the reason; what applies the mechanism has none either."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def records_read(view: View, space: DatasetSpace) -> tuple[int, int | None]:
+    """The least and the largest number of records that a view reads of a dataset of the space, as far as they are known.
+
+    The space bounds the number of records of its largest unit. Of those that meet a condition, and of members of larger records,
+    there may be none. A view that chooses among records with a `read` of its own may read any number.
+
+    >>> from dpspec.blocks.records import OrderedRecords
+    >>> from dpspec.blocks.space import Attribute
+    >>> sex = Attribute(name="sex", categories=("f", "m"))
+    >>> people = OrderedRecords(attributes=(sex,), least=1_000, most=2_000)
+    >>> for where in ({}, {"sex": ("f", "m")}, {"sex": ("f",)}):
+    ...     records_read(NoisyCount(Marginal(attributes=(), where=where), None), people)
+    (1000, 2000)
+    (1000, 2000)
+    (0, 2000)
+    """
+    if type(view).read is not View.read or view.table.unit != space.units[0]:
+        return 0, None
+    least, most = sizes_of(space)
+    known = {a.name: a for a in space.attributes_of(view.table.unit)}
+    reads_all = all(len(set(categories)) == known[name].size for name, categories in view.table.where)
+    return least if reads_all else 0, most
+
+
+# --- structures -------------------------------------------------------------------------------------
+
+
 @attrs.frozen(kw_only=True)
 class Structure:
     """How an output is made.
@@ -353,6 +439,9 @@ class Structure:
             anything is answered (Poisson sampling).
         drawn: so many records of the largest unit (all, where there are fewer) are drawn without replacement, before anything is
             answered; None where no sample of a fixed size is drawn.
+        drawn_by: the mechanism that draws them, from all records of the dataset. The share of the records that are drawn follows
+            from the number of records of the space only for that mechanism.
+        hypotheses: by which mechanism it is stated that it reads all records of a view, for the views where that matters.
     """
 
     views: tuple[View, ...]
@@ -360,11 +449,32 @@ class Structure:
     publishes_views: bool = True
     sampled: Fraction = Fraction(1)
     drawn: int | None = None
+    drawn_by: Mechanism | None = None
+    hypotheses: tuple[SizeHypothesis, ...] = ()
 
     @property
     def is_sampled(self) -> bool:
         """Whether records take part by chance."""
         return self.sampled < 1 or self.drawn is not None
+
+    def states(self, view: View, by: Mechanism) -> bool:
+        """Whether a mechanism states that it reads all records of a view."""
+        return SizeHypothesis(view=view, by=by) in self.hypotheses
+
+    def restated(self, of: Mechanism, by: Mechanism, views: Callable[[View], View] | None = None) -> Structure:
+        """The structure of a mechanism that applies another one to all records, or to those that the changed views read.
+
+        What the other one did not state for itself is not stated again.
+
+        Args:
+            of: the mechanism whose structure this is.
+            by: the mechanism that applies it.
+            views: the view of the records that are left, for each view; without it all records are.
+        """
+        changed = self.views if views is None else tuple(map(views, self.views))
+        both = zip(self.views, changed, strict=True)
+        stated = tuple(SizeHypothesis(view=after, by=by) for before, after in both if self.states(before, of))
+        return attrs.evolve(self, views=changed, hypotheses=stated, drawn_by=by if self.drawn_by == of else None)
 
 
 @attrs.frozen(kw_only=True)

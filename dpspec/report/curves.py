@@ -28,7 +28,8 @@ import attrs
 
 from dpspec.base.errors import DpspecError, PictureError
 from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, largest, number, rational
-from dpspec.grammar.structure import Bounded, NoisyCount, Structure, View
+from dpspec.grammar.mechanism import stated_structure
+from dpspec.grammar.structure import Bounded, NoisyCount, NoStructure, Structure, View
 from dpspec.laws.dichotomy import Dichotomy, exact_atoms_of
 from dpspec.laws.law import Kind
 from dpspec.laws.location import Location
@@ -255,7 +256,10 @@ def _proved(
 
 def _structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | None:
     """How it is made, as its own class states it: a class that is derived from that one may have changed its law."""
-    return mechanism.structure(space) if "structure" in vars(type(mechanism)) else None
+    try:
+        return stated_structure(mechanism, space)
+    except NoStructure:
+        return None
 
 
 def _distinct(pairs: Iterator[Dichotomy]) -> Iterator[Dichotomy]:

@@ -15,11 +15,11 @@ from typing import Any
 import attrs
 
 from dpspec.base.errors import NoFormulaError
-from dpspec.base.exact import ZERO, Bracket, Number
-from dpspec.blocks.parts import Changes, Collections, nesting_of, own_attributes
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number
+from dpspec.blocks.parts import Changes, Collections, nesting_of, own_attributes, sizes_of
 from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import LawPair, Structure, View
+from dpspec.grammar.structure import LawPair, SizedLaw, Structure, View
 from dpspec.laws.law import Law
 from dpspec.verifier.changes import (
     MOST_MEMBERS,
@@ -50,6 +50,9 @@ MOST_RANKED = 5_000
 
 ALIKE_TRIED = 4
 """So many patterns of one change are turned into datasets, those with the most categories that something singles out first."""
+
+MOST_UNREAD = 10_000
+"""At most so many records that no view reads are put beside those that change, where the space asks for as many records."""
 
 ExchangedRecords = tuple[tuple[Record, ...], tuple[Record, ...]]
 """The records that go, and those that come."""
@@ -109,7 +112,8 @@ class Attaining:
     def thinned(self, costs: Sequence[Cost], precision: int) -> SeenPair | None:
         """The best pair where one is too large to be written down: what both datasets share is left out."""
         part, known = Changes.found_in(self.spec.space), self.spec.multiverse.induced_by()
-        smaller = None if part is None or self.structure.drawn is not None else part.thinned()  # a share depends on the size
+        by_size = self.structure.drawn is not None or (self.sensitivity.sizes and self.structure.publishes_views)
+        smaller = None if part is None or by_size else part.thinned()  # shares, and some laws, depend on the number of records
         if smaller is None or known is None or any(invariant.as_marginal() is None for invariant in known):
             return None
         return Attaining(sensitivity=Sensitivity(structure=self.structure, spec=self.spec.replace(space=smaller))).best(
@@ -134,6 +138,20 @@ class Attaining:
                 if found is not None and found.ratio.lower > bound:
                     return found
         return None
+
+    def pairs(self, changes: Sequence[RecordChange]) -> Iterator[tuple[Dataset, Dataset]]:
+        """Pairs of the space in one universe, at finite distance, that differ by changes of some kinds."""
+        unit, space = self.sensitivity.steps.unit, self.spec.space
+        columns = self.sensitivity.columns(unit)
+        for change in changes[:PAIRS_TRIED]:
+            for pattern in change.patterns[:ALIKE_TRIED]:
+                records = records_of(pattern, columns, space, unit)
+                for gone, come in () if records is None else self._exchanged(records, change):
+                    for others in self._companions(gone, come):
+                        for left, right in pairs_of(others + gone, others + come, space, unit):
+                            together = left != right and self.spec.multiverse.share_universe(left, right, space)
+                            if together and not self.spec.distance(left, right).is_infinite:
+                                yield left, right
 
     def _better(self, best: SeenPair | None, exchanges: Iterable[ExchangedRecords], unit: str, precision: int) -> SeenPair | None:
         """The best pair so far, or a better one that differs in such records, alone or beside others."""
@@ -162,6 +180,25 @@ class Attaining:
             yield from ((record,) * number for record in records)
             if len(records) > 1:
                 yield records * number
+        further = sizes_of(self.spec.space)[0] - max(len(gone), len(come))
+        if 0 < further <= MOST_UNREAD and not self.sensitivity.is_sampled:
+            yield from ((record,) * further for record in itertools.islice(self._unread(records), 1))
+
+    def _unread(self, records: Sequence[Record]) -> Iterator[Record]:
+        """Records that no view reads: some records, with another category of an attribute on which a view has a condition."""
+        unit, space = self.sensitivity.steps.unit, self.spec.space
+        part, tables = Changes.found_in(space), [view.table for view in self.structure.views]
+        if part is None or any(table.unit != unit for table in tables):
+            return
+        conditions = {name: categories for table in tables for name, categories in table.where}
+        for place, attribute in enumerate(space.attributes_of(unit)):
+            if attribute.name not in conditions or attribute.within is not None:
+                continue
+            few = itertools.islice(part.few_values(attribute), len(conditions[attribute.name]) + 1)
+            for record, value in itertools.product(records, few):
+                other = (*record[:place], value, *record[place + 1 :])
+                if all(table.cell_of(other, space) is None for table in tables):
+                    yield other
 
     def _exchanged(self, records: tuple[Record, Record], change: RecordChange) -> Iterator[ExchangedRecords]:
         """A record added or replaced, as often as neighbours allow it; in sequences also two that change places."""
@@ -267,8 +304,10 @@ class Attaining:
         if distance.is_infinite:
             return None
         apart = self.of_views(left, right, precision)
-        if apart is None:
+        if apart is None and (self.structure.publishes_views or self.law is None):
             return None
+        if apart is None:  # views that do not compare two datasets may be those of a mechanism that does
+            apart = Bracket(lower=ZERO, upper=INFINITY)
         if not self.structure.publishes_views:  # what is computed from the views may hide the difference
             apart = Bracket(lower=self._released(left, right), upper=apart.upper)
         if distance == 0 and apart.upper == 0:
@@ -323,7 +362,7 @@ class Attaining:
         found: list[LawPair] = []
         for view, (before, after) in zip(self.structure.views, cells, strict=True):
             laws = view.between(before, after, self.spec.space)
-            if laws is None:
+            if laws is None or any(isinstance(law, SizedLaw) for pair in laws for law in pair):
                 return None
             found += laws
         return self.sensitivity.apart(tuple(found), precision, rate, is_turned=is_turned)

@@ -18,13 +18,14 @@ McSherry, Nissim and Smith 2006 (sensitivity); Bailie, Gong and Meng 2023 (insid
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from functools import partial
 
 import attrs
 
-from dpspec.base.errors import DpspecError, PluginContractError, count
+from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotInSpaceError, PluginContractError, count
 from dpspec.base.exact import INFINITY, Bracket, Number
 from dpspec.blocks.budget import stands_for
 from dpspec.blocks.invariant import Marginal
@@ -34,7 +35,7 @@ from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
-from dpspec.grammar.structure import ProvedBound, Structure, View, table_data
+from dpspec.grammar.structure import NoStructure, ProvedBound, Structure, View, table_data
 from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.attaining import Attaining, SeenPair
 from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit, verify, without_number
@@ -52,6 +53,12 @@ ANOTHER = "any other outcome"
 
 FEW_ANSWERS = 1_000
 """With at most so many answers, the law that the mechanism states is held against its structure."""
+
+MOST_LISTED = 10_000
+"""With at most so many answers, it is tried whether the mechanism has a law on a pair at all: to make one takes about 0.1 s."""
+
+MOST_WITHOUT_LAW = 20
+"""So many pairs are tried until the mechanism has a law on one."""
 
 FEW_MIXED = 2
 """The same for a mixture over samples, whose outcomes have to be listed together: their number grows with every answer."""
@@ -122,11 +129,20 @@ def on_pair(mechanism: Mechanism, spec: PrivacySpec, pair: Pair) -> Verdict | No
 
 
 def _structure(mechanism: Mechanism, spec: PrivacySpec) -> Structure | Missing | None:
-    """How the mechanism is made, as its own class states it."""
-    structure: Structure | None = guarded(mechanism.name, lambda: mechanism.structure(spec.space))
+    """How the mechanism is made, as its own class states it; of hypotheses those that it states for itself."""
+
+    def stated() -> Structure | NoStructure | None:
+        try:
+            return mechanism.structure(spec.space)
+        except NoStructure as none:
+            return none
+
+    structure: Structure | NoStructure | None = guarded(mechanism.name, stated)
     if structure is not None and "structure" not in vars(type(mechanism)):
         return Missing(step="structure", reason=f"what {mechanism.name} says of how it is made is that of another mechanism")
-    return structure
+    if isinstance(structure, NoStructure):
+        return None if "proved" in vars(type(mechanism)) else Missing(step="structure", reason=structure.reason)
+    return None if structure is None else structure.restated(of=mechanism, by=mechanism)
 
 
 def _by_structure(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> Verdict | Missing:
@@ -145,6 +161,10 @@ def _by_structure(mechanism: Mechanism, structure: Structure, spec: PrivacySpec)
         if beside is None or not proof.refutes(beside):
             return at.missing
         found = proof.refuted(beside)
+    if found.outcome is Outcome.VERIFIED:
+        undefined = _undefined(mechanism, proof, found)
+        if undefined:
+            return Missing(step="law", reason=undefined)
     _tried(mechanism, structure, spec, found)
     return attrs.evolve(found, assumptions=compare_law(mechanism, structure, spec).assumptions())
 
@@ -259,6 +279,8 @@ class _Proof:
                 data={"bounds": [cost.ends()[1] for cost in bounds[1:]], "largest": largest},
             ),
         ]  # fmt: skip
+        if self.sensitivity.sizes:
+            told.append(self._sizes())
         if self.sensitivity.is_sampled:
             told.append(self._sample())
         if not self.sensitivity.is_single(changes):
@@ -272,6 +294,13 @@ class _Proof:
             source = "Bailie, Gong and Meng 2023, last step of TopDown"
             told.append(ProofStep(step="post-process", says=says, citation=source, data={"reads": facts}))
         return tuple(told)
+
+    def _sizes(self) -> ProofStep:
+        """The numbers of records that the bounds of single answers depend on."""
+        known = self.sensitivity.sizes
+        says = "; ".join(f"for {table} {words} are read of every dataset" for table, words in known)
+        listed = [{"table": table_data(table), "least": low, "most": high} for (table, _), (low, high) in known.items()]
+        return ProofStep(step="sizes", says=says, citation="", data={"records": listed})
 
     def _sample(self) -> ProofStep:
         """How records take part by chance."""
@@ -378,6 +407,38 @@ def _small_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec, da
         raise
     except DpspecError:
         return None
+
+
+def _undefined(mechanism: Mechanism, proof: _Proof, found: Verdict) -> str:
+    """Why a mechanism has no law on any pair that was tried; empty where it has, or may have, one on both datasets of a pair.
+
+    A proof about laws that are defined nowhere is about nothing, and what the mechanism releases is something else.
+    """
+    attained = next((result.attained for result in found.universes), None)
+    others = (pair for pair in proof.attaining.pairs(proof.sensitivity.changes()[1]))
+    reason = ""
+    for pair in itertools.islice(itertools.chain([] if attained is None else [attained], others), MOST_WITHOUT_LAW):
+        reasons = [_no_law(mechanism, proof, dataset) for dataset in pair]
+        if not any(reasons):
+            return ""
+        reason = reason or next(filter(None, reasons))
+    return reason and f"the mechanism has no law on one dataset at least of each pair that was tried: {reason}"
+
+
+def _no_law(mechanism: Mechanism, proof: _Proof, dataset: Dataset) -> str:
+    """Why the mechanism has no law on a dataset of the space; empty where it has one, or where that is too large to be made."""
+    few = FEW_MIXED if proof.structure.is_sampled else MOST_LISTED
+    if sum(_answers(view, dataset, proof.spec.space) for view in proof.structure.views) > few:
+        return ""
+    try:
+        computed_law(mechanism, dataset, proof.spec)
+    except (NotInSpaceError, IncompatibleBlocksError) as fault:
+        return str(fault)
+    except PluginContractError:
+        raise
+    except DpspecError:
+        return ""
+    return ""
 
 
 def _tried(mechanism: Mechanism, structure: Structure, spec: PrivacySpec, found: Verdict) -> None:

@@ -418,6 +418,8 @@ class _Walk:
         for left, right in choose(range(len(datasets)), 2):
             distance = self.spec.distance(datasets[left], datasets[right])
             if not distance.is_infinite:
+                if not classes:  # a law that is too large to be listed is found before all distances are
+                    self.law(datasets[left])
                 classes.setdefault(distance, []).append((left, right))
         return classes
 

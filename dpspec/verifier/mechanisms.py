@@ -43,7 +43,10 @@ def judged(
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (pairs done, pairs in all).
     """
-    verdict = not_empty(verify(mechanism, spec, most_datasets=most, registry=registry, progress=progress))
+    try:
+        verdict = not_empty(verify(mechanism, spec, most_datasets=most, registry=registry, progress=progress))
+    except NotEnumerableError as fault:  # the datasets of the space can be listed, but not the laws on them
+        verdict = Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=str(fault))
     if verdict.method != "none":
         return verdict
     found = judged_unlisted(mechanism, spec, registry=registry)  # too large to be listed

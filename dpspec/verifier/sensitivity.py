@@ -24,11 +24,23 @@ from dpspec.blocks.input_divergence import RecordSteps
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import determines, seen_to_fix
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.parts import Collections, Membership
+from dpspec.blocks.parts import Membership, sizes_of
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import Bounded, Case, CountChanges, LawPair, Structure, View, law_data, table_data
+from dpspec.grammar.structure import (
+    Bounded,
+    Case,
+    CountChanges,
+    LawPair,
+    SizedLaw,
+    Structure,
+    View,
+    law_data,
+    records_read,
+    table_data,
+)
 from dpspec.laws.combine import drawn, sampled
 from dpspec.laws.dichotomy import Dichotomy, total
+from dpspec.laws.law import Law
 from dpspec.laws.products import product_of
 from dpspec.verifier.changes import (
     MOST_PATTERNS,
@@ -132,6 +144,8 @@ class Sensitivity:
     _moved_by: dict[tuple[int, CountChanges], tuple[NumberedCase, ...]] = attrs.field(factory=dict, init=False)
     _members_of: dict[frozenset[str] | None, tuple[NumberedCase, ...]] = attrs.field(factory=dict, init=False)
     _columns_of: dict[str, SeenAttributes] = attrs.field(factory=dict, init=False)
+    sizes: dict[tuple[Marginal, str], tuple[int, int | None]] = attrs.field(factory=dict, init=False)
+    """The numbers of records that laws of views depend on, as they were established: for the table of the view, in words."""
 
     @cached_property
     def steps(self) -> RecordSteps:
@@ -155,6 +169,8 @@ class Sensitivity:
                 f"records of the unit {space.units[0]} take part by chance, with all that they hold, not those of {steps.unit}"
             )
             raise MissingStep("sample", reason)
+        if self.structure.drawn is not None and self.structure.drawn_by is None:
+            raise MissingStep("sample", "the mechanism does not state that the sample is drawn from all records (drawn_by)")
         if self.is_sampled and self.is_by_record:
             raise MissingStep("sample", "each record is answered for in its place, and a sample leaves places out")
         if self.is_by_record and not (steps.in_place and space.is_ordered):
@@ -201,8 +217,32 @@ class Sensitivity:
     @cached_property
     def least(self) -> int:
         """At least so many records of the largest unit are in every dataset, as far as the space says."""
-        part = Collections.found_in(self.spec.space)
-        return 0 if part is None else part.total_range()[0]
+        return sizes_of(self.spec.space)[0]
+
+    def records_read(self, view: View) -> tuple[int, int | None]:
+        """The least and the largest number of records that a view reads, of those that take part; none at all by chance."""
+        least, most = records_read(view, self.spec.space)
+        size = self.structure.drawn
+        if size is not None:
+            least, most = min(least, size), size if most is None else min(most, size)
+        return least if self.structure.sampled == 1 else 0, most
+
+    def established(self, view: View, law: Law) -> Law:
+        """A law in a case of a view; one that is right for some numbers of records only, where the view reads as many.
+
+        The number is known for the mechanism of the claim alone: another one, which it applies, may get a part of the records.
+        """
+        while isinstance(law, SizedLaw):
+            told = f"a bound for {view.table} holds for {law.in_words()}"
+            if not any(known.view == view for known in self.structure.hypotheses):
+                raise MissingStep("sizes", f"{told}, and the mechanism does not state which records it reads there")
+            least, most = self.records_read(view)
+            if least < law.least or (law.most is not None and (most is None or most > law.most)):
+                known = f"at least {least:,}" if least < law.least else "any number" if most is None else f"up to {most:,}"
+                raise MissingStep("sizes", f"{told}, and {known} may be read")
+            self.sizes[view.table, law.in_words()] = law.least, law.most
+            law = law.law
+        return law
 
     @cached_property
     def _is_total_fixed(self) -> bool:
@@ -378,9 +418,14 @@ class Sensitivity:
             if cases is None:
                 raise MissingStep("noise", "what is released changes its kind with the number of records")
             self._moved_by[key] = tuple(
-                tuple(self._numbers.setdefault(pair, len(self._numbers)) for pair in case) for case in cases
+                tuple(self._numbers.setdefault(self._known_laws(view, pair), len(self._numbers)) for pair in case)
+                for case in cases
             )
         return self._moved_by[key]
+
+    def _known_laws(self, view: View, pair: LawPair) -> LawPair:
+        before, after = pair
+        return self.established(view, before), self.established(view, after)
 
     def data(self, family: Sequence[Marginal], changes: Sequence[RecordChange]) -> JsonData:
         """Everything that the proof takes from the structure, and every change, for a machine."""

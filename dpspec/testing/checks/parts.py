@@ -19,6 +19,7 @@ from dpspec.blocks.parts import (
     Nesting,
     Palette,
     SimplerNames,
+    Sizes,
     SpacePart,
     Tabular,
     Trials,
@@ -187,6 +188,29 @@ def check_any_collection_of_cells_is_a_dataset(subject: ValueSubject, context: C
             require(
                 part.counts(made) == Counter(chosen), f"the cells {chosen} make {made}, which counts {dict(part.counts(made))}"
             )
+
+
+@check(SPACES)
+def check_sizes_hold_the_numbers_of_records(subject: ValueSubject, context: Context) -> None:
+    """`Sizes`: `sizes` holds the number of records of every dataset, and a dataset is one of the space of its own size, too.
+
+    Mechanisms about some of the records are run on spaces of other sizes, and proofs use the least size.
+    """
+    space = subject.thing
+    part, unit = _had(Sizes.found_in(space)), space.units[0]
+    least, most = part.sizes()
+    for x in listed_datasets(space):
+        size = len(space.records(x, unit))
+        require(least <= size and (most is None or size <= most), f"{x} has {size} records, and the sizes are {(least, most)}")
+        own = part.of_sizes(size, size)
+        if own is None:
+            continue
+        found = Sizes.found_in(own)
+        require(found is not None and found.sizes() == (size, size), f"of_sizes({size}, {size}) has other sizes")
+        alike = own.units == space.units and own.is_ordered == space.is_ordered
+        kinds = alike and all(own.attributes_of(unit) == space.attributes_of(unit) for unit in space.units)
+        require(bool(kinds), f"of_sizes({size}, {size}) has records of other kinds")
+        require(own.dataset(x) == space.dataset(x), f"{x} is another dataset of the space of its own size")
 
 
 class _Choosing:

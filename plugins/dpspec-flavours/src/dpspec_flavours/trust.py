@@ -91,6 +91,9 @@ class Shuffled(Mechanism):
     def _reports(self, dataset: Dataset, space: DatasetSpace) -> FiniteLaw:
         """The law of the sequence of reports."""
         law = self.mechanism.law(dataset, space)
+        if self._view(space) is not None and not isinstance(law, FiniteLaw):
+            rule = "has more reports than its law is listed for"
+            raise errors.NotEnumerableError(f"mechanism {self.name}", rule, "take fewer records")
         if not isinstance(law, FiniteLaw) or not all(isinstance(outcome, tuple) for outcome in law.support):
             rule = "needs reports that come in a sequence, finitely many in all"
             raise IncompatibleBlocksError(
@@ -100,17 +103,25 @@ class Shuffled(Mechanism):
 
     def _view(self, space: DatasetSpace) -> grammar.Report | None:
         """How each record is answered for, where the mechanism says that it is made of nothing else."""
-        found = grammar.stated_structure(self.mechanism, space)
+        found = self._made(space)
         views = () if found is None or found.reads or found.is_sampled else found.views
         return cast("grammar.Report", views[0]) if [type(view) for view in views] == [grammar.Report] else None
 
-    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
-        """How often each report comes, bounded from above."""
-        view = self._view(space)
-        if view is None:
+    def _made(self, space: DatasetSpace) -> grammar.Structure | None:
+        try:
+            return grammar.stated_structure(self.mechanism, space)
+        except grammar.NoStructure:
             return None
-        others = min(max(0, _least_records(space) - 1), MOST_OTHERS)
-        return grammar.Structure(views=(ShuffledReports(view.table, view.laws, others),), publishes_views=False)
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure:
+        """How often each report comes, bounded from above; others hide a record where there is a report of each record."""
+        view, found = self._view(space), self._made(space)
+        if view is None or found is None:
+            raise grammar.NoStructure("it is not made of one report for each record, and of nothing else")
+        least = grammar.records_read(view, space)[0] if found.states(view, self.mechanism) else 0
+        shuffled = ShuffledReports(view.table, view.laws, min(max(0, least - 1), MOST_OTHERS))
+        stated = grammar.SizeHypothesis(view=shuffled, by=self)
+        return grammar.Structure(views=(shuffled,), publishes_views=False, hypotheses=(stated,))
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The reports in random order."""
@@ -123,14 +134,6 @@ class Shuffled(Mechanism):
     def examples(cls) -> Iterable[tuple[Shuffled, DatasetSpace]]:
         """What the conformance kit checks it with."""
         yield cls(mechanism=RandomisedResponse(keep_probability=Fraction(3, 4))), BitVectors(length=2)
-
-
-def _least_records(space: DatasetSpace) -> int:
-    """At least so many records of the largest unit are in every dataset, as far as the space says."""
-    part, unit = blocks.Collections.found_in(space), space.units[0]
-    if part is not None:
-        return part.total_range()[0]
-    return len(space.records(next(iter(space.datasets())), unit)) if space.fixes_size(unit) else 0
 
 
 MOST_OTHERS = 2_000
@@ -152,7 +155,7 @@ class ShuffledReports(grammar.View):
     Args:
         table: the categories.
         laws: of one report, of two categories; any two are as far apart as any others.
-        others: there are at least so many others; fewer clones are never harder to see through.
+        others: there are at least so many others among the records that are read; fewer clones are never harder to see through.
     """
 
     table: Marginal
@@ -162,11 +165,19 @@ class ShuffledReports(grammar.View):
     def changed(self, counts: grammar.CountChanges) -> tuple[grammar.Case, ...] | None:
         if counts != (-1, 1):
             return ((),) if not counts else None
+        before, after = self._among(self.others)
+        if not self.others:
+            return (((before, after),),)
+        least = self.others + 1
+        return (((grammar.SizedLaw(law=before, least=least), grammar.SizedLaw(law=after, least=least)),),)
+
+    def _among(self, others: int) -> grammar.LawPair:
+        """The laws of one record replaced among so many others."""
         leaning = leaning_of(*self.laws)
-        if leaning is None or not self.others:
-            return ((self.laws,),)
+        if leaning is None or not others:
+            return self.laws
         a, b = leaning
-        return (((_Cloned(a, b, self.others), _Cloned(b, a, self.others)),),)
+        return _Cloned(a, b, others), _Cloned(b, a, others)
 
     def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> grammar.Case | None:
         if len(before) != len(after) or None in (*before, *after):
@@ -174,7 +185,7 @@ class ShuffledReports(grammar.View):
         gone = (Counter(before) - Counter(after)).total()
         if gone != 1:  # what was reported before it was shuffled
             return (self.laws,) * gone
-        return (self.changed((-1, 1)) or ((),))[0]
+        return (self._among(min(len(before) - 1, MOST_OTHERS)),)
 
 
 def leaning_of(one: Law, other: Law) -> tuple[Fraction, Fraction] | None:

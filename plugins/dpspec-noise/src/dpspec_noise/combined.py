@@ -77,17 +77,17 @@ class ComposedMechanism(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         return laws.product([part.law(dataset, space) for part in self.parts])
 
-    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
-        """The views of all parts; None where a part does not say how it is made, or two parts draw their own samples."""
-        found = [grammar.stated_structure(part, space) for part in self.parts]
-        known = [structure for structure in found if structure is not None]
-        if len(known) < len(found) or (len(known) > 1 and any(structure.is_sampled for structure in known)):
-            return None
+    def structure(self, space: DatasetSpace) -> grammar.Structure:
+        """The views of all parts; none where a part does not say how it is made, or two parts draw their own samples."""
+        known = [_stated(part, space).restated(of=part, by=self) for part in self.parts]
+        if len(known) > 1 and any(structure.is_sampled for structure in known):
+            raise grammar.NoStructure("one of several releases together draws a sample of its own")
         return attrs.evolve(
             known[0],
             views=tuple(view for structure in known for view in structure.views),
             reads=tuple(dict.fromkeys(fact for structure in known for fact in structure.reads)),
             publishes_views=all(structure.publishes_views for structure in known),
+            hypotheses=tuple(dict.fromkeys(stated for structure in known for stated in structure.hypotheses)),
         )
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
@@ -109,7 +109,8 @@ class ComposedMechanism(Mechanism):
 class Filtered(Mechanism):
     """T(the records that meet a condition): what is released about some of the records.
 
-    A change of a record that does not meet the condition, before or after, changes nothing (McSherry 2009).
+    A change of a record that does not meet the condition, before or after, changes nothing (McSherry 2009). However many records
+    a dataset has, few of them or none may meet the condition: T is a mechanism on the space of the datasets that may be left.
 
     Args:
         mechanism: T.
@@ -126,24 +127,43 @@ class Filtered(Mechanism):
     def check(self, space: DatasetSpace) -> None:
         blocks.Marginal(attributes=(), unit=self.unit, where=self.where).check(space)
         (blocks.Collections if self.unit == space.units[0] else blocks.Membership).needed_in(space)
-        self.mechanism.check(space)
+        self.mechanism.check(self.left(space))
+
+    def left(self, space: DatasetSpace) -> DatasetSpace:
+        """The space of the datasets that may be left of those of a space, which have as many members or records, or fewer.
+
+        >>> people = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")),), least=1_000)
+        >>> Filtered(mechanism=_count(), where={"sex": ("f",)}).left(people).least
+        0
+        """
+        if self.unit != space.units[0]:  # a larger record that has no such members left is still there
+            return space
+        known = {a.name: a for a in space.attributes_of(self.unit)}
+        if all(len(set(categories)) == known[name].size for name, categories in self.where):
+            return space
+        return blocks.resized(space, 0, blocks.sizes_of(space)[1]) or space
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        return self.mechanism.law(_meeting(dataset, space, self.unit, self.where), space)
+        left = self.left(space)
+        return self.mechanism.law(_meeting(space.dataset(dataset), left, self.unit, self.where), left)
 
-    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
-        found = grammar.stated_structure(self.mechanism, space)
-        if found is None or found.reads or any(view.table.unit != self.unit for view in found.views):
-            return None
-        if found.drawn is not None:  # from the records that meet the condition, however many these are
-            return None
+    def structure(self, space: DatasetSpace) -> grammar.Structure:
+        found = _stated(self.mechanism, self.left(space))
+        if found.reads:
+            raise grammar.NoStructure("it reads facts about the records that meet the condition, which universes do not fix")
+        if any(view.table.unit != self.unit for view in found.views):
+            raise grammar.NoStructure(f"it counts records of another unit than {self.unit}, whose records meet the condition")
+        if found.drawn is not None:
+            raise grammar.NoStructure(
+                "it draws a sample of a fixed size from the records that meet the condition, however many these are"
+            )
         where = dict(self.where)
-        return attrs.evolve(found, views=tuple(view.restricted(where) for view in found.views))
+        return found.restated(of=self.mechanism, by=self, views=lambda view: view.restricted(where))
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         self.check(space)
         rows = table if table.members is None or self.unit == space.units[0] else table.of_members()
-        return self.mechanism.release(rows_meeting(rows, self.where), space, source)
+        return self.mechanism.release(rows_meeting(rows, self.where), self.left(space), source)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[Filtered, DatasetSpace]]:
@@ -201,8 +221,9 @@ class Parallel(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         return self.composed().law(dataset, space)
 
-    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
-        return self.composed().structure(space)
+    def structure(self, space: DatasetSpace) -> grammar.Structure:
+        composed = self.composed()
+        return composed.structure(space).restated(of=composed, by=self)
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         return self.composed().run(table, space, run)
@@ -252,14 +273,15 @@ class BoundedContributions(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         return self.mechanism.law(self.contribution.applied(space.dataset(dataset), space), space)
 
-    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
-        found = grammar.stated_structure(self.mechanism, space)
-        if found is None or found.reads:
-            return None
-        views = tuple(
-            grammar.Bounded(view, self.contribution) if view.table.unit == space.units[-1] else view for view in found.views
-        )
-        return attrs.evolve(found, views=views)
+    def structure(self, space: DatasetSpace) -> grammar.Structure:
+        found = _stated(self.mechanism, space)
+        if found.reads:
+            raise grammar.NoStructure("it reads facts about the records that are left, which universes do not fix")
+
+        def bounded(view: grammar.View) -> grammar.View:
+            return grammar.Bounded(view, self.contribution) if view.table.unit == space.units[-1] else view
+
+        return found.restated(of=self.mechanism, by=self, views=bounded)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """What the mechanism releases about the persons that are left, each with the attributes of its household."""
@@ -342,9 +364,9 @@ class PostProcessed(Mechanism):
             value = (2 * value + self.rounded_to) // (2 * self.rounded_to) * self.rounded_to
         return None if self.hidden_below is not None and value < self.hidden_below else value
 
-    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
-        found = grammar.stated_structure(self.mechanism, space)
-        return None if found is None else attrs.evolve(found, publishes_views=False)
+    def structure(self, space: DatasetSpace) -> grammar.Structure:
+        found = _stated(self.mechanism, space).restated(of=self.mechanism, by=self)
+        return attrs.evolve(found, publishes_views=False)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The released answers, changed; those that are hidden are empty."""
@@ -364,18 +386,25 @@ class PostProcessed(Mechanism):
 # --- what they share ------------------------------------------------------------------------------
 
 
-def _meeting(dataset: Dataset, space: DatasetSpace, unit: str, where: Conditions) -> Dataset:
-    """The dataset of the records that meet the conditions.
+def _stated(mechanism: Mechanism, space: DatasetSpace) -> grammar.Structure:
+    """How a mechanism is made on a space; raises NoStructure where it does not say so."""
+    found = grammar.stated_structure(mechanism, space)
+    if found is None:
+        raise grammar.NoStructure(f"the mechanism {mechanism.name} does not say how it is made")
+    return found
+
+
+def _meeting(known: Dataset, space: DatasetSpace, unit: str, where: Conditions) -> Dataset:
+    """The dataset of the records that meet the conditions, in a space that may have fewer records than the dataset.
 
     Raises:
-        NotInSpaceError: when the space has no such dataset, as where the number of records is fixed.
+        NotInSpaceError: when the space has no such dataset.
     """
     places = {a.name: place for place, a in enumerate(space.attributes_of(unit))}
 
     def meets(record: Record) -> bool:
         return all(record[places[name]] in categories for name, categories in where)
 
-    known = space.dataset(dataset)
     if unit != space.units[0]:
         members = blocks.Membership.needed_in(space)
         return members.with_members(known, lambda records: [place for place, record in enumerate(records) if meets(record)])

@@ -150,7 +150,7 @@ class LocalRule(Mechanism):
         """Every record is answered for by itself, and any two categories are as far apart as any other two."""
         self.check(space)
         asked = self.asked(space)
-        return grammar.Structure(views=(grammar.Report(column_of(asked, space), leaning_laws(*self.leaning(asked.size))),))
+        return reported(grammar.Report(column_of(asked, space), leaning_laws(*self.leaning(asked.size))), self)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """One row for each record, in their order: its report, and nothing else of the record."""
@@ -175,6 +175,11 @@ class LocalRule(Mechanism):
             budget=UniformBudget(parameter="epsilon", value=epsilon),
         )
         return (Claim(label=label, source=source, spec=spec),)
+
+
+def reported(view: grammar.View, by: Mechanism) -> grammar.Structure:
+    """The structure of a mechanism that reports every record, and nothing else."""
+    return grammar.Structure(views=(view,), hypotheses=(grammar.SizeHypothesis(view=view, by=by),))
 
 
 def leaning_laws(a: ExactChance, b: ExactChance) -> tuple[Law, Law]:
@@ -451,7 +456,7 @@ class _Response(Mechanism):
         """Every bit is answered for by itself."""
         answers = [FiniteLaw.of({bit: self.truth(), 1 - bit: 1 - self.truth()}) for bit in (0, 1)]
         bit = blocks.Marginal(attributes=("bit",), unit=space.units[0])
-        return grammar.Structure(views=(grammar.Report(bit, (answers[0], answers[1])),))
+        return reported(grammar.Report(bit, (answers[0], answers[1])), self)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """Each bit of the table, flipped with probability exactly 1 - p."""

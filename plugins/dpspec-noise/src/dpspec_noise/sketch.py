@@ -43,6 +43,7 @@ from dpspec_noise.local import (
     few_records,
     leaning_laws,
     odds_of,
+    reported,
 )
 
 if TYPE_CHECKING:
@@ -242,7 +243,7 @@ class CountMeanSketch(LocalRule):
         categories = tuple(itertools.islice(asked.values(), max(pair) + 1))
         farthest = frozenset(categories[place] for place in pair)
         sketch = _Sketch(table=column_of(asked, space), rule=self, asked=asked, telling=telling, farthest=farthest)
-        return grammar.Structure(views=(sketch,))
+        return reported(sketch, self)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """epsilon, whatever collides."""

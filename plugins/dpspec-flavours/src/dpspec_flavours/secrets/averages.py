@@ -128,7 +128,8 @@ class Subsampled(Mechanism):
         mechanism: M, on the space of samples.
         rate: p, the probability with which each record is kept, or
         size: m, how many records are drawn without replacement (all, where there are fewer).
-        samples: the space of the samples, such as one of fewer records; without it, that of the datasets.
+        samples: the space of the samples, such as one of fewer records; without it, that of the datasets with as many records as
+            a sample may have.
         publishes_sample: whether the positions of the sampled records are published, too.
 
     >>> half = Subsampled(mechanism=RandomisedResponse(keep_probability="3/4"), size=1, samples=BitVectors(length=1))
@@ -148,8 +149,25 @@ class Subsampled(Mechanism):
         if (self.rate is None) == (self.size is None):
             raise ParameterError(self.name, "needs either a rate or a size", 'write rate = "1/2" or size = 1')
 
+    def sampled(self, space: DatasetSpace) -> DatasetSpace:
+        """The space of the samples of the datasets of a space.
+
+        >>> ten = Subsampled(mechanism=RandomisedResponse(keep_probability="3/4"), size=10)
+        >>> ten.sampled(BitVectors(length=1_000))
+        BitVectors(length=10, unit='person')
+        """
+        return self.samples or blocks.resized(space, *self._range(space)) or space
+
+    def _range(self, space: DatasetSpace) -> tuple[int, int | None]:
+        """The least and the largest number of records of a sample."""
+        least, most = blocks.sizes_of(space)
+        if self.size is not None:
+            return min(self.size, least), self.size if most is None else min(self.size, most)
+        return least if self.rate == 1 else 0, 0 if self.rate == 0 else most
+
     def check(self, space: DatasetSpace) -> None:
-        self.mechanism.check(self.samples or space)
+        samples = self.sampled(space)
+        self.mechanism.check(samples)
         if self.publishes_sample and not space.is_ordered:
             rule = f"publishes positions, and the datasets of {space.name} have none"
             raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use an ordered space")
@@ -159,22 +177,36 @@ class Subsampled(Mechanism):
                 rule = "draws records, and a dataset of this space is no sequence of its records"
                 raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use a space of records", value=space.name)
             for size in self._sizes(count):
-                (self.samples or space).dataset(list(cast("Any", dataset))[:size])
+                samples.dataset(list(cast("Any", dataset))[:size])
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         chances = self._samples(space.dataset(dataset), space)
-        answers = {sample: self.mechanism.law(sample, self.samples or space) for _, sample in chances}
+        samples = self.sampled(space)
+        answers = {sample: self.mechanism.law(sample, samples) for _, sample in chances}
         parts = [
             answers[sample] if places is None else laws.push_forward(answers[sample], _With(places)) for places, sample in chances
         ]
         return laws.mixture(list(chances.values()), parts)
 
-    def structure(self, space: DatasetSpace) -> grammar.Structure | None:
+    def structure(self, space: DatasetSpace) -> grammar.Structure:
         """The views of the mechanism, of records that take part by chance; none where the sample is published, or of others."""
-        found = grammar.stated_structure(self.mechanism, self.samples or space)
-        if not self._has_records_of(space) or self.publishes_sample or found is None or found.reads or found.is_sampled:
-            return None
-        return attrs.evolve(found, sampled=Fraction(1) if self.rate is None else self.rate, drawn=self.size)
+        found = grammar.stated_structure(self.mechanism, self.sampled(space))
+        reasons = {
+            f"the mechanism {self.mechanism.name} does not say how it is made": found is None,
+            "the space of its samples is not known to have the records of the space": not self._has_records_of(space),
+            "the space of its samples is not known to have all samples": not self._has_samples_of(space),
+            "it publishes which records are in the sample": self.publishes_sample,
+            "it reads facts about the sample, which universes do not fix": found is not None and bool(found.reads),
+            "it draws a sample of a sample": found is not None and found.is_sampled,
+        }
+        reason = next((reason for reason, is_so in reasons.items() if is_so), None)
+        if found is None or reason is not None:
+            raise grammar.NoStructure(str(reason))
+        stated = found.restated(of=self.mechanism, by=self)
+        return attrs.evolve(
+            stated, sampled=Fraction(1) if self.rate is None else self.rate, drawn=self.size,
+            drawn_by=None if self.size is None else self,
+        )  # fmt: skip
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """What the mechanism releases about a sample, which is drawn exactly and not kept."""
@@ -186,17 +218,22 @@ class Subsampled(Mechanism):
         else:
             kept = np.zeros(len(table), dtype=np.bool_)
             kept[source.permutation(len(table))[: self.size]] = True
-        return self.mechanism.release(table.rows(kept), self.samples or space, source)
+        return self.mechanism.release(table.rows(kept), self.sampled(space), source)
 
     def _has_records_of(self, space: DatasetSpace) -> bool:
         """Whether samples differ from the datasets of the space in the number of their records alone."""
-        of = self.samples or space
+        of = self.sampled(space)
         same = of.units == space.units and of.is_ordered == space.is_ordered
         return same and all(of.attributes_of(unit) == space.attributes_of(unit) for unit in space.units)
 
+    def _has_samples_of(self, space: DatasetSpace) -> bool:
+        """Whether samples have as many records as the datasets of their space may have."""
+        (least, most), (low, high) = self._range(space), blocks.sizes_of(self.sampled(space))
+        return low <= least and (high is None or (most is not None and most <= high))
+
     def _samples(self, dataset: Dataset, space: DatasetSpace) -> dict[tuple[Any, Dataset], Fraction]:
         """Every sample of a dataset with its probability, told apart by its positions when these are published."""
-        records, samples = cast("tuple[Any, ...]", dataset), self.samples or space
+        records, samples = cast("tuple[Any, ...]", dataset), self.sampled(space)
         chances: dict[tuple[Any, Dataset], Fraction] = {}
         for places, chance in self._drawn(len(records)):
             key = (places if self.publishes_sample else None), samples.dataset([records[place] for place in places])
@@ -214,8 +251,8 @@ class Subsampled(Mechanism):
         sizes = self._sizes(count)
         amount = sum(math.comb(count, size) for size in sizes)
         if amount > LISTED:
-            rule = f"has more than {LISTED} samples of {count} records"
-            raise errors.NotEnumerableError(f"mechanism {self.name}", rule, "take fewer records", value=amount)
+            rule = f"has more than {LISTED:,} samples of {count:,} records, and its law is not listed"
+            raise errors.NotEnumerableError(f"mechanism {self.name}", rule, "take fewer records")
         for size in sizes:
             chance = Fraction(1, amount) if self.rate is None else self.rate**size * (1 - self.rate) ** (count - size)
             for places in itertools.combinations(range(count), size) if chance else ():

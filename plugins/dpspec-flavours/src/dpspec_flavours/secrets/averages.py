@@ -251,7 +251,7 @@ class Subsampled(Mechanism):
         sizes = self._sizes(count)
         amount = sum(math.comb(count, size) for size in sizes)
         if amount > LISTED:
-            rule = f"has more than {LISTED:,} samples of {count:,} records, and its law is not listed"
+            rule = f"has more than {LISTED} samples of {count} records"
             raise errors.NotEnumerableError(f"mechanism {self.name}", rule, "take fewer records")
         for size in sizes:
             chance = Fraction(1, amount) if self.rate is None else self.rate**size * (1 - self.rate) ** (count - size)

@@ -215,6 +215,11 @@ class Sizes(SpacePart):
     def of_sizes(self, least: int, most: int | None) -> DatasetSpace | None:
         """The space of all datasets with `least` to `most` records of the same kinds; None where there is no such space here."""
 
+    _promised: ClassVar[Mapping[str, Any]] = {
+        "sizes": lambda self: (0, None),  # noqa: ARG005 - a method
+        "of_sizes": lambda self, least, most: None,  # noqa: ARG005
+    }
+
 
 def sizes_of(space: DatasetSpace) -> tuple[int, int | None]:
     """The least and the largest number of records of the largest unit in a dataset, as far as the space says.

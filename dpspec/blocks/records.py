@@ -300,6 +300,12 @@ class ContingencyTables(UnorderedRecords):
             return None
         return evolve(self, most=records if self.most is None else min(self.most, records))
 
+    def sizes(self) -> tuple[int, int | None]:
+        return self.least, self.most
+
+    def of_sizes(self, least: int, most: int | None) -> DatasetSpace:
+        return evolve(self, least=least, most=most)
+
     def lists_counts(self) -> bool:
         return True
 

@@ -32,7 +32,6 @@ from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record
 from dpspec.laws.law import FiniteLaw, Law
 
 if TYPE_CHECKING:
-    from dpspec.grammar.mechanism import Mechanism
     from dpspec.laws.dichotomy import Dichotomy
 
 LawPair = tuple[Law, Law]
@@ -389,7 +388,7 @@ class SizeHypothesis:
     """
 
     view: View
-    by: Mechanism
+    by: object
 
 
 class NoStructure(Exception):
@@ -449,7 +448,7 @@ class Structure:
     publishes_views: bool = True
     sampled: Fraction = Fraction(1)
     drawn: int | None = None
-    drawn_by: Mechanism | None = None
+    drawn_by: object = None
     hypotheses: tuple[SizeHypothesis, ...] = ()
 
     @property
@@ -457,11 +456,11 @@ class Structure:
         """Whether records take part by chance."""
         return self.sampled < 1 or self.drawn is not None
 
-    def states(self, view: View, by: Mechanism) -> bool:
+    def states(self, view: View, by: object) -> bool:
         """Whether a mechanism states that it reads all records of a view."""
         return SizeHypothesis(view=view, by=by) in self.hypotheses
 
-    def restated(self, of: Mechanism, by: Mechanism, views: Callable[[View], View] | None = None) -> Structure:
+    def restated(self, of: object, by: object, views: Callable[[View], View] | None = None) -> Structure:
         """The structure of a mechanism that applies another one to all records, or to those that the changed views read.
 
         What the other one did not state for itself is not stated again.

@@ -1020,6 +1020,15 @@ class BrokenReplacement(TwoBits):
         return ()
 
 
+@breaks("check_sizes_hold_the_numbers_of_records", "spaces")
+@define
+class BrokenSizes(TwoBits):
+    """Says that all datasets have one record more than they have."""
+
+    def sizes(self):
+        return self.length + 1, self.length + 1
+
+
 @breaks("check_any_collection_of_cells_is_a_dataset", "spaces")
 @define
 class BrokenCell(TwoHouses):

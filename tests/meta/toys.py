@@ -967,6 +967,12 @@ class BrokenSize(TwoBits):
     def most_changed(self, unit, per):
         return None
 
+    def sizes(self):
+        return 0, self.length
+
+    def of_sizes(self, least, most):
+        return None
+
 
 @breaks("check_records_tell_datasets_apart_where_that_is_said", "spaces")
 @define

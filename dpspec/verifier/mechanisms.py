@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import attrs
 
+from dpspec.base.errors import NotEnumerableError
 from dpspec.base.exact import INFINITY, Bracket
 from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry

@@ -457,8 +457,8 @@ class Structure:
         return self.sampled < 1 or self.drawn is not None
 
     def states(self, view: View, by: object) -> bool:
-        """Whether a mechanism states that it reads all records of a view."""
-        return SizeHypothesis(view=view, by=by) in self.hypotheses
+        """Whether a mechanism states that it reads all records of a view: once for each view that is equal to it."""
+        return 0 < self.views.count(view) <= self.hypotheses.count(SizeHypothesis(view=view, by=by))
 
     def restated(self, of: object, by: object, views: Callable[[View], View] | None = None) -> Structure:
         """The structure of a mechanism that applies another one to all records, or to those that the changed views read.

@@ -87,7 +87,7 @@ class ComposedMechanism(Mechanism):
             views=tuple(view for structure in known for view in structure.views),
             reads=tuple(dict.fromkeys(fact for structure in known for fact in structure.reads)),
             publishes_views=all(structure.publishes_views for structure in known),
-            hypotheses=tuple(dict.fromkeys(stated for structure in known for stated in structure.hypotheses)),
+            hypotheses=tuple(stated for structure in known for stated in structure.hypotheses),
         )
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -474,6 +474,15 @@ class Structure:
         both = zip(self.views, changed, strict=True)
         stated = tuple(SizeHypothesis(view=after, by=by) for before, after in both if self.states(before, of))
         return attrs.evolve(self, views=changed, hypotheses=stated, drawn_by=by if self.drawn_by == of else None)
+
+
+def structure_for(mechanism: Any, space: DatasetSpace) -> Structure | NoStructure | None:
+    """How a mechanism says that it is made, with those hypotheses only that it states for itself; or why it does not say so."""
+    try:
+        found: Structure | None = mechanism.structure(space)
+    except NoStructure as none:
+        return none
+    return None if found is None else found.restated(of=mechanism, by=mechanism)
 
 
 @attrs.frozen(kw_only=True)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import attrs
@@ -35,7 +35,7 @@ from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
-from dpspec.grammar.structure import NoStructure, ProvedBound, Structure, View, table_data
+from dpspec.grammar.structure import NoStructure, ProvedBound, Structure, View, structure_for, table_data
 from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.attaining import Attaining, SeenPair
 from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit, verify, without_number
@@ -130,19 +130,12 @@ def on_pair(mechanism: Mechanism, spec: PrivacySpec, pair: Pair) -> Verdict | No
 
 def _structure(mechanism: Mechanism, spec: PrivacySpec) -> Structure | Missing | None:
     """How the mechanism is made, as its own class states it; of hypotheses those that it states for itself."""
-
-    def stated() -> Structure | NoStructure | None:
-        try:
-            return mechanism.structure(spec.space)
-        except NoStructure as none:
-            return none
-
-    structure: Structure | NoStructure | None = guarded(mechanism.name, stated)
+    structure: Structure | NoStructure | None = guarded(mechanism.name, lambda: structure_for(mechanism, spec.space))
     if structure is not None and "structure" not in vars(type(mechanism)):
         return Missing(step="structure", reason=f"what {mechanism.name} says of how it is made is that of another mechanism")
     if isinstance(structure, NoStructure):
         return None if "proved" in vars(type(mechanism)) else Missing(step="structure", reason=structure.reason)
-    return None if structure is None else structure.restated(of=mechanism, by=mechanism)
+    return structure
 
 
 def _by_structure(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> Verdict | Missing:
@@ -414,10 +407,13 @@ def _undefined(mechanism: Mechanism, proof: _Proof, found: Verdict) -> str:
 
     A proof about laws that are defined nowhere is about nothing, and what the mechanism releases is something else.
     """
-    attained = next((result.attained for result in found.universes), None)
-    others = (pair for pair in proof.attaining.pairs(proof.sensitivity.changes()[1]))
+
+    def pairs() -> Iterator[Pair]:
+        yield from (result.attained for result in found.universes if result.attained is not None)
+        yield from proof.attaining.pairs(proof.sensitivity.changes()[1])
+
     reason = ""
-    for pair in itertools.islice(itertools.chain([] if attained is None else [attained], others), MOST_WITHOUT_LAW):
+    for pair in itertools.islice(pairs(), MOST_WITHOUT_LAW):
         reasons = [_no_law(mechanism, proof, dataset) for dataset in pair]
         if not any(reasons):
             return ""

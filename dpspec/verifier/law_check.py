@@ -28,7 +28,7 @@ from dpspec.blocks.parts import Changes, ListedCells, Mentioned
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import Structure, View
+from dpspec.grammar.structure import Structure, View, structure_for
 from dpspec.laws.law import Law
 from dpspec.verifier.attaining import Attaining, ExchangedRecords
 from dpspec.verifier.changes import pairs_of, records_of
@@ -134,12 +134,12 @@ def _reduced(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> _
     try:
         small = spec.replace(space=space)
         mechanism.check(space)
-        made = guarded(mechanism.name, lambda: mechanism.structure(space))
+        made = guarded(mechanism.name, lambda: structure_for(mechanism, space))
     except PluginContractError:
         raise
     except DpspecError:
         return None
-    return None if made is None else _LawPairs(mechanism=mechanism, structure=made, spec=small)
+    return None if not isinstance(made, Structure) else _LawPairs(mechanism=mechanism, structure=made, spec=small)
 
 
 def _reduced_space(structure: Structure, spec: PrivacySpec) -> DatasetSpace | None:

@@ -383,13 +383,16 @@ def release(specification: SpecDocument | str | Path, table: str | Path, out: st
         specification: a specification or its file; its claim is judged first.
         table: a table file, a directory with households and persons, or the name of a registered table.
         out: the directory for the released tables and ``report.json``.
-        options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`.
+        options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `unverified` (release
+            although the claim is not verified: not fit for publication).
 
     Returns:
         what ``report.json`` says.
 
     Raises:
-        ReleaseError and its kin: the claim is refuted, or the table does not fit.
+        RefutedReleaseError: the claim is refuted.
+        UnverifiedReleaseError: the claim is not verified, and `unverified` is not set.
+        ReleaseError and its kin: the table does not fit, or the release cannot be written.
     """
     from dpspec import releases
     from dpspec.extension.loader import installed

@@ -362,6 +362,17 @@ class RefutedReleaseError(DpspecError):
     exit_code = 1
 
 
+class UnverifiedReleaseError(DpspecError):
+    """The claim of the specification is not verified, and the release was not asked for nevertheless (`--unverified`).
+
+    The exit code is that of the claim: 3 for an undecided one, 5 for one that was never checked, 7 for one that holds on
+    miniatures only, 4 where a plugin failed.
+    """
+
+    code = "unverified-release"
+    exit_code = 3
+
+
 class LibraryError(DpspecError):
     """A library failed in a way that it does not foresee: it panicked, or ended a process."""
 

@@ -108,6 +108,11 @@ def compose(  # noqa: PLR0917 - one argument for each option
     type=click.IntRange(min=0),
     help="Draw from this seed, for tests and audits; the release is then NOT fit for publication.",
 )
+@click.option(
+    "--unverified",
+    is_flag=True,
+    help="Release although the claim is not verified; the release is then NOT fit for publication.",
+)
 @reasoned
 @formatted
 def release(  # noqa: PLR0917 - one argument for each option
@@ -119,6 +124,7 @@ def release(  # noqa: PLR0917 - one argument for each option
     resume: bool,
     utility: bool,
     seed: int | None,
+    unverified: bool,
     verbose: bool,
     as_json: bool,
 ) -> int:
@@ -128,8 +134,9 @@ def release(  # noqa: PLR0917 - one argument for each option
     persons.* that are tied by a column household_id, or a registered table such as massachusetts-1940. Random bits come
     from a key of the operating system. All files are written whole or not at all.
 
-    The claim of SPEC is judged first: where it is refuted nothing is released (exit 1), and where it is not verified the
-    release is marked as not fit for publication. What is confidential lies in DIR.confidential, which you alone can open.
+    The claim of SPEC is judged first. Where it is refuted, nothing is released (exit 1). Where it is undecided (exit 3), holds on
+    miniatures only (7) or was never checked (5), nothing is released without --unverified; with it the release is marked as not
+    fit for publication. What is confidential lies in DIR.confidential, which you alone can open.
 
     \b
     Examples:
@@ -151,7 +158,9 @@ def release(  # noqa: PLR0917 - one argument for each option
     document = read(Path(spec), registry)
     ending = f".{suffix.lstrip('.')}" if suffix else None
     with Work("reading", unit="records") as work:
-        options = face.Options(seed=seed, workers=workers, resume=resume, suffix=ending, progress=work, stage=work.entitle)
+        options = face.Options(
+            seed=seed, workers=workers, resume=resume, suffix=ending, unverified=unverified, progress=work, stage=work.entitle
+        )
         drawn = face.draw(document, table, registry, Path(out), options)
         others = drawn.place.others()
         work.entitle("writing")

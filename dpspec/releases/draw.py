@@ -33,7 +33,15 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.base.errors import DpspecError, LibraryError, PluginContractError, RefutedReleaseError, ReleaseError, TableError
+from dpspec.base.errors import (
+    DpspecError,
+    LibraryError,
+    PluginContractError,
+    RefutedReleaseError,
+    ReleaseError,
+    TableError,
+    UnverifiedReleaseError,
+)
 from dpspec.base.files import flags, lock, private_folder, to_disk, whole
 from dpspec.base.params import did_you_mean
 from dpspec.base.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
@@ -301,6 +309,7 @@ class Options:
         workers: the registered workers that run the kernels.
         resume: go on with the unfinished run of the directory.
         suffix: of the files that are written; None for that of the table.
+        unverified: also release under a claim that is not verified; under a refuted one nothing is ever released.
         progress: told how far the work is.
         stage: told what is done next: reading, drawing, checking.
     """
@@ -309,6 +318,7 @@ class Options:
     workers: str = "embedded"
     resume: bool = False
     suffix: str | None = None
+    unverified: bool = False
     progress: Progress = nobody
     stage: Callable[[str], object] = _unsaid
 
@@ -371,6 +381,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
 
     Raises:
         RefutedReleaseError: the mechanism does not satisfy the specification.
+        UnverifiedReleaseError: whether it does is not known, and `unverified` is not set.
         ReleaseError: the file names no mechanism, it has no exact sampler, or there is no such run to go on with.
         TableError: the table does not fit the space.
         PluginContractError: the mechanism raised, or its release does not hold an invariant.
@@ -391,6 +402,8 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     if judged.is_false:
         advice = "nothing is released under it; see `dpspec verify`"
         raise RefutedReleaseError(f"specification {document.id}", judged.sentence, advice)
+    if not judged.word.is_good and not options.unverified:
+        raise _not_verified(document, judged)
     options.stage("reading")
     given = _table(table, document, unit, registry, options.progress)
     collections = Collections.found_in(space)
@@ -426,6 +439,14 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         except KeyboardInterrupt:  # a library told of an interruption itself, and that of the signal comes after it
             place.leave()
         raise
+
+
+def _not_verified(document: SpecDocument, judged: Standing) -> UnverifiedReleaseError:
+    """The error of a claim that is not verified, with the exit code of the claim."""
+    advice = "add --unverified (in Python: unverified=True) to release nevertheless; the release is then marked as unfit"
+    error = UnverifiedReleaseError(f"specification {document.id}", f"{judged.sentence}: nothing was released", advice)
+    error.exit_code = judged.exit_code  # type: ignore[misc]  # of this error, not of its class
+    return error
 
 
 def randomness(seed: int | None) -> str:

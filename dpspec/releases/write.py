@@ -327,6 +327,7 @@ def described(release: Release, files: list[dict[str, Any]], kept: tuple[FoundKe
             "verdict": judged.word.word,
             "sentence": judged.sentence,
             "scopes": [verdict.scope for verdict in judged.verdicts],
+            "released_unverified": not judged.word.is_good,
         },
         "not_released": [str(part) for part in document.parts],
         "mechanism": {"name": release.mechanism.name, "parameters": repr(release.mechanism), **origin},

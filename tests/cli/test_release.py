@@ -16,10 +16,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dpspec as dp
 from dpspec import installed, releases as engine
 from dpspec.api import read
-from dpspec.base.errors import PluginContractError, ReleaseError
+from dpspec.base.errors import PluginContractError, RefutedReleaseError, ReleaseError, UnverifiedReleaseError
+from dpspec.base.words import Word
 from dpspec.grammar.mechanism import Mechanism
+from dpspec.verifier.document import Standing, standing
 
 SPEC = """\
 schema = 1
@@ -75,7 +78,7 @@ def records(path):
 
 
 def test_a_release_holds_its_invariants_and_changes_the_rest(run, spec, table, tmp_path):
-    ran = run("release", spec, table, "--out", tmp_path / "out")
+    ran = run("release", spec, table, "--out", tmp_path / "out", "--unverified")
     assert ran.code == 0
     before, after = records(table), records(tmp_path / "out" / "released.csv")
     for kept in ((0, 1), (0, 2)):
@@ -86,7 +89,7 @@ def test_a_release_holds_its_invariants_and_changes_the_rest(run, spec, table, t
 
 
 def test_the_report_describes_the_release(run, spec, table, tmp_path):
-    data = run("release", spec, table, "--out", tmp_path / "out", "--format", "json").json("release")
+    data = run("release", spec, table, "--out", tmp_path / "out", "--unverified", "--format", "json").json("release")
     released = (tmp_path / "out" / "released.csv").read_bytes()
     assert data["released"] == [{"file": "released.csv", "records": 300, "sha256": hashlib.sha256(released).hexdigest()}]
     assert not data["fit_for_publication"], "the space is infinite, so the claim is undecided"
@@ -100,24 +103,25 @@ def test_the_report_describes_the_release(run, spec, table, tmp_path):
 
 
 def test_a_seeded_release_is_reproducible_and_says_that_it_is_unfit(run, spec, table, tmp_path):
-    first = run("release", spec, table, "--out", tmp_path / "1", "--seed", 7, "--format", "json").json("release")
-    second = run("release", spec, table, "--out", tmp_path / "2", "--seed", 7, "--format", "json").json("release")
-    other = run("release", spec, table, "--out", tmp_path / "3", "--seed", 8, "--format", "json").json("release")
+    first = run("release", spec, table, "--out", tmp_path / "1", "--unverified", "--seed", 7, "--format", "json").json("release")
+    second = run("release", spec, table, "--out", tmp_path / "2", "--unverified", "--seed", 7, "--format", "json").json("release")
+    other = run("release", spec, table, "--out", tmp_path / "3", "--unverified", "--seed", 8, "--format", "json").json("release")
     assert first["released"] == second["released"] != other["released"]
     assert not first["fit_for_publication"]
     assert "NOT FIT FOR PUBLICATION" in first["warning"]
     marker = tmp_path / "1" / engine.WARNING
     assert "NOT FIT FOR PUBLICATION" in marker.read_text(encoding="utf-8")
-    assert "NOT FIT FOR PUBLICATION" in run("release", spec, table, "--out", tmp_path / "1", "--seed", 7).err
+    assert "NOT FIT FOR PUBLICATION" in run("release", spec, table, "--out", tmp_path / "1", "--seed", 7, "--unverified").err
     assert "drawn from a seed" in marker.read_text(encoding="utf-8")
-    run("release", spec, table, "--out", tmp_path / "1")
+    run("release", spec, table, "--out", tmp_path / "1", "--unverified")
     assert "drawn from a seed" not in marker.read_text(encoding="utf-8")
 
 
 def test_what_the_file_promises_besides_is_said_not_to_be_released(run, spec, table, tmp_path):
-    assert run("release", spec, table, "--out", tmp_path / "0", "--format", "json").json("release")["not_released"] == []
+    first = run("release", spec, table, "--out", tmp_path / "0", "--unverified", "--format", "json").json("release")
+    assert first["not_released"] == []
     spec.write_text(f'{SPEC}[[part]]\ntitle = "the owned"\nbudget = {{ epsilon = "inf" }}\n', encoding="utf-8")
-    ran = run("release", spec, table, "--out", tmp_path / "1")
+    ran = run("release", spec, table, "--out", tmp_path / "1", "--unverified")
     assert "the owned: the file promises it too, and it is not released here" in ran.out
     assert json.loads((tmp_path / "1" / "report.json").read_text(encoding="utf-8"))["not_released"] == ["the owned"]
 
@@ -163,6 +167,70 @@ def test_a_verified_claim_and_no_seed_make_it_fit(run, bits, tmp_path, seed, fit
     assert (tmp_path / "out" / engine.WARNING).exists() is not fit
 
 
+def test_nothing_is_released_under_an_undecided_claim(run, spec, table, tmp_path):
+    """The exit code is that of `verify`, and no file is left."""
+    assert run("verify", spec).code == 3
+    ran = run("release", spec, table, "--out", tmp_path / "out", "--format", "json")
+    assert ran.code == 3
+    assert "--unverified" in ran.out + ran.err
+    assert "undecided" in ran.out + ran.err
+    assert not (tmp_path / "out").exists()
+    assert not list(tmp_path.glob("out*"))
+    with pytest.raises(UnverifiedReleaseError) as raised:
+        dp.release(spec, table, tmp_path / "out")
+    assert raised.value.exit_code == 3
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_what_is_released_unverified_is_marked_everywhere(run, spec, table, tmp_path):
+    ran = run("release", spec, table, "--out", tmp_path / "out", "--unverified", "--format", "json")
+    data = ran.json("release")
+    assert ran.code == 0
+    assert data["claim"]["released_unverified"]
+    assert not data["fit_for_publication"]
+    assert data["claim"]["verdict"] == "undecided"
+    assert data["claim"]["sentence"] == standing(read(spec), installed().registry).sentence
+    assert data["claim"]["sentence"] in data["warning"]
+    assert data["warning"] in (tmp_path / "out" / engine.WARNING).read_text(encoding="utf-8")
+    again = dp.release(spec, table, tmp_path / "again", unverified=True, seed=1)
+    assert again["claim"] == data["claim"]
+
+
+@pytest.mark.parametrize(
+    ("word", "code"), [(Word.UNDECIDED, 3), (Word.UNCHECKED, 5), (Word.MINIATURE, 7), (Word.PLUGIN, 4)], ids=str
+)
+def test_each_claim_that_is_not_verified_needs_the_option(monkeypatch, run, bits, tmp_path, word, code):
+    path = tmp_path / "warner.dpspec.toml"
+    path.write_text(VERIFIED.format(epsilon="ln(3)"), encoding="utf-8")
+    claim = Standing(word=word, reason="as the test says")
+    monkeypatch.setattr(sys.modules["dpspec.releases.draw"], "standing", lambda *_: claim)
+    with pytest.raises(UnverifiedReleaseError) as raised:
+        dp.release(path, bits, tmp_path / "out")
+    assert raised.value.exit_code == code
+    released = dp.release(path, bits, tmp_path / "out", unverified=True)
+    assert not released["fit_for_publication"]
+    assert released["claim"]["released_unverified"]
+
+
+@pytest.mark.parametrize("word", [Word.REFUTED, Word.RECORDED], ids=str)
+def test_no_option_releases_under_a_false_claim(monkeypatch, bits, tmp_path, word):
+    path = tmp_path / "warner.dpspec.toml"
+    path.write_text(VERIFIED.format(epsilon="ln(3)"), encoding="utf-8")
+    claim = Standing(word=word, reason="as the test says")
+    monkeypatch.setattr(sys.modules["dpspec.releases.draw"], "standing", lambda *_: claim)
+    with pytest.raises(RefutedReleaseError):
+        dp.release(path, bits, tmp_path / "out", unverified=True)
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_a_verified_release_says_so(run, bits, tmp_path):
+    path = tmp_path / "warner.dpspec.toml"
+    path.write_text(VERIFIED.format(epsilon="ln(3)"), encoding="utf-8")
+    data = run("release", path, bits, "--out", tmp_path / "out", "--unverified", "--format", "json").json("release")
+    assert not data["claim"]["released_unverified"]
+    assert data["fit_for_publication"]
+
+
 @pytest.mark.parametrize("recorded", ["", '[claim]\nverdict = "refuted"\nbecause = "too small"\n'])
 def test_a_refuted_claim_is_not_released(run, bits, tmp_path, recorded):
     """Nor one that is filed as refuted: exit 1 and nothing written."""
@@ -193,20 +261,20 @@ def test_a_refuted_claim_is_not_released(run, bits, tmp_path, recorded):
 def test_a_table_that_does_not_fit_is_refused(run, spec, tmp_path, text, message):
     path = tmp_path / "bad.csv"
     path.write_text(text, encoding="utf-8")
-    ran = run("release", spec, path, "--out", tmp_path / "out")
+    ran = run("release", spec, path, "--out", tmp_path / "out", "--unverified")
     assert ran.code == 2
     assert message in ran.err
     assert not (tmp_path / "out").exists()
 
 
 def test_an_unknown_table_suggests(run, spec, tmp_path):
-    ran = run("release", spec, "massachusets-1940", "--out", tmp_path / "out")
+    ran = run("release", spec, "massachusets-1940", "--out", tmp_path / "out", "--unverified")
     assert ran.code == 2
     assert "did you mean massachusetts-1940" in ran.err
 
 
 def test_a_registered_table_of_other_columns_is_refused(run, spec, tmp_path):
-    ran = run("release", spec, "massachusetts-1940", "--out", tmp_path / "out")
+    ran = run("release", spec, "massachusetts-1940", "--out", tmp_path / "out", "--unverified")
     assert ran.code == 2
     assert "other columns or categories" in ran.err
 
@@ -218,7 +286,7 @@ def test_a_mechanism_without_a_sampler_is_refused(run, tmp_path):
     path.write_text(f'{head}[mechanism]\ntype = "release-invariants"\ninvariants = [{invariant}]\n', encoding="utf-8")
     table = tmp_path / "in.csv"
     table.write_text("persons,tenure,county\n1,owned,a\n", encoding="utf-8")
-    ran = run("release", path, table, "--out", tmp_path / "out")
+    ran = run("release", path, table, "--out", tmp_path / "out", "--unverified")
     assert ran.code == 2
     assert "no exact sampler" in ran.err
 
@@ -263,7 +331,7 @@ def test_a_mechanism_that_breaks_its_contract_is_named(spec, table, tmp_path, cl
 
     document = attrs.evolve(read(spec), mechanism=cls())
     with pytest.raises(PluginContractError, match=message) as raised:
-        engine.draw(document, str(table), installed().registry, tmp_path / "out")
+        engine.draw(document, str(table), installed().registry, tmp_path / "out", engine.Options(unverified=True))
     assert "breaking" in str(raised.value)
     assert raised.value.exit_code == 4
 
@@ -274,7 +342,7 @@ def test_a_mechanism_that_breaks_its_contract_is_named(spec, table, tmp_path, cl
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, OSError(28, "No space left on device")])
 def test_an_interrupted_write_leaves_what_was_there(monkeypatch, spec, table, tmp_path, problem):
     registry = installed().registry
-    release = engine.draw(read(spec), str(table), registry, tmp_path / "out")
+    release = engine.draw(read(spec), str(table), registry, tmp_path / "out", engine.Options(unverified=True))
     engine.write(release, registry, tmp_path / "out")
     old = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
 

@@ -7,7 +7,6 @@ that the file says in words. A rule that it does not know is *unchecked*, and tr
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Callable, Collection
 from decimal import Decimal
@@ -19,6 +18,7 @@ import attrs
 from dpspec.base.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
 from dpspec.checker.constants import NEIGHBOURS, WHOLE, input_constant, output_constant
 from dpspec.checker.conversions import CONVERSIONS, ON_PAIRS, SLOW, grown_at_most
+from dpspec.checker.json_files import read_json
 from dpspec.checker.numbers import ExactValue, Rejected, UnknownFormula, at_most, need, read, within_numbers
 from dpspec.checker.pairs import BLOCKS, METRICS, event_by_event, pair_by_pair, separates_laws
 from dpspec.checker.universes import compared_pairs, determined, fewer_strata, fixed_units, least_and_most, part_of, shared_bounds
@@ -26,9 +26,6 @@ from dpspec.checker.universes import compared_pairs, determined, fewer_strata, f
 VERSION = 1
 MOST_STEPS = 1000
 """Longer derivations are refused unread: none that dpspec finds has more than a few steps."""
-
-MOST_BYTES = 64 * 1024 * 1024
-"""Larger files are refused unread."""
 
 JsonTable = dict[str, Any]
 
@@ -62,27 +59,6 @@ def check_file(path: str | Path, trust: Collection[str] = ()) -> Checked:
         DerivationVersionError, DerivationTooLongError, DerivationChainError: see there.
     """
     return check_derivation(read_json(path), trust)
-
-
-def read_json(path: str | Path) -> Any:
-    """The data of a file that may be anybody's.
-
-    Raises:
-        DerivationFileError, DerivationTooLongError: no file, no JSON, or too large.
-    """
-    try:
-        if Path(path).exists() and not Path(path).is_file():
-            raise DerivationFileError("file", "is a directory, a pipe or a device", "give a file on a disk", value=str(path))
-        with Path(path).open("rb") as file:
-            text = file.read(MOST_BYTES + 1)
-    except OSError as problem:
-        raise DerivationFileError("file", f"cannot be read ({problem.strerror})", value=str(path)) from None
-    if len(text) > MOST_BYTES:
-        raise DerivationTooLongError("file", f"is larger than {MOST_BYTES} bytes", value=str(path))
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as problem:
-        raise DerivationFileError("file", f"is no JSON ({problem})", value=str(path)) from None
 
 
 def check_derivation(data: Any, trust: Collection[str] = ()) -> Checked:

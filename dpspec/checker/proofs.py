@@ -26,7 +26,8 @@ from typing import Any
 import attrs
 
 from dpspec.base.errors import DerivationFileError, DpspecError
-from dpspec.checker.check import CheckedStep, blocks_of, read_json, typed
+from dpspec.checker.check import CheckedStep, blocks_of, typed
+from dpspec.checker.json_files import read_json
 from dpspec.checker.noise import (
     LOSSES,
     NEVER,

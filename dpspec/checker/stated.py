@@ -19,7 +19,7 @@ from typing import Any
 import attrs
 
 from dpspec.checker.attained import on_pair, pair_reaches
-from dpspec.checker.check import MOST_BYTES
+from dpspec.checker.json_files import MOST_BYTES
 from dpspec.checker.numbers import ExactValue, JsonTable, UnknownFormula, at_most, linear, need, product, read, surely
 from dpspec.checker.pairs import BLOCKS
 from dpspec.checker.universes import least_and_most
@@ -292,7 +292,8 @@ def _only(table: JsonTable, known: set[str], what: str) -> None:
 def believed(obligation: JsonTable) -> tuple[str, ...]:
     """What a proof rests on and this checker does not check, one line each."""
     verdict = obligation["verdict"]
-    return tuple(_believed(verdict, {row.get("step"): row for row in verdict["proof"]}, obligation))
+    lines = _believed(verdict, {row.get("step"): row for row in verdict["proof"]}, obligation)
+    return tuple(" ".join(line.split()) for line in lines)  # a text of the file begins no line of its own
 
 
 def _believed(verdict: JsonTable, rows: dict[Any, JsonTable], obligation: JsonTable) -> Iterator[str]:
@@ -305,7 +306,7 @@ def _believed(verdict: JsonTable, rows: dict[Any, JsonTable], obligation: JsonTa
         yield "post-processing: that it does not hide the difference which attains the constant"
     assumptions = verdict.get("assumptions")
     for line in assumptions if isinstance(assumptions, list) and assumptions else ["none is stated"]:
-        yield f"assumption: {line}"
+        yield f"assumption: {line or '(empty)'}"
     findings = verdict.get("findings")
     for finding in findings if isinstance(findings, list) else [findings]:
         yield f"finding, not checked: {finding.get('text') if isinstance(finding, dict) else finding}"
@@ -327,12 +328,19 @@ def _view_text(view: Any) -> str:
     if not isinstance(view, dict) or not isinstance(view.get("table"), dict):
         return str(view)
     table = view["table"]
-    where = "".join(f", where {name} is in {of}" for name, of in table.get("where", {}).items())
+    where = "".join(f", where {name} is in {_told(of)}" for name, of in table.get("where", {}).items())
     rest = {key: value for key, value in view.items() if key not in ("kind", "table", "fixed")}
     attributes = " x ".join(map(str, table.get("attributes", ()))) or "nothing"
     text = f"{view.get('kind')} of {table.get('unit')} records by {attributes}{where}"
-    told = ", ".join(f"{key} = {value}" for key, value in rest.items())
+    told = ", ".join(f"{key} {_told(value)}" for key, value in rest.items())
     return f"{text}; {told[:MOST_TEXT]}{'...' if len(told) > MOST_TEXT else ''}"
+
+
+def _told(value: Any) -> str:
+    """Data in one line."""
+    if isinstance(value, dict):
+        return "(" + ", ".join(f"{key} {_told(entry)}" for key, entry in value.items()) + ")"
+    return "[" + ", ".join(map(_told, value)) + "]" if isinstance(value, list) else str(value)
 
 
 def need_keys(kind: str, table: JsonTable) -> None:
@@ -401,7 +409,7 @@ class SpecificationFile:
         need(EXIT_CODES[row["outcome"]] == worst_code(codes), "the outcome is not the worst of the obligations")
         if any((one.get("verdict") or {}).get("method") == "sampled" for one in row["obligations"]):
             raise UnknownFormula("the scope of a file with sampled verdicts is not known here")
-        assumed = [one["block"] for one in self.data.get("provenance", ()) if one.get("how") == "assumed"]
+        assumed = [block for block, one in self.data.get("provenance", {}).items() if one.get("how") == "assumed"]
         made_up = [block for block in assumed if block in ("space", "mechanism")]
         stand = "stand in for others" if len(made_up) > 1 else "stands in for another"
         tail = f"; the {' and the '.join(made_up)} {stand}" if made_up else ""

@@ -12,6 +12,8 @@ KERNEL = ("check", "numbers")
 """The chain of steps, the side condition of every rule, and the arithmetic; the others are facts about named blocks."""
 FACTS = ("constants", "universes", "conversions", "pairs", "noise")
 """The other modules; each knows at most those before it."""
+READERS = ("json_files",)
+"""What reads a file, and knows nothing of what is in it."""
 PROOFS = ("attained", "stated", "proofs")
 """What checks proofs of claims and what a verdict states, by the same facts and beside the kernel."""
 
@@ -44,7 +46,7 @@ def test_it_stands_on_the_standard_library_two_packages_and_the_errors():
 
 
 def test_facts_stand_on_the_arithmetic_and_on_facts_before_them():
-    assert set(FILES) == {*KERNEL, *FACTS, *PROOFS, "__init__"}
+    assert set(FILES) == {*KERNEL, *FACTS, *READERS, *PROOFS, "__init__"}
     assert [
         f"{name} imports {module}"
         for place, name in enumerate(FACTS)

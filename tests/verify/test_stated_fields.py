@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import json
 import re
 from collections import Counter
@@ -130,7 +131,7 @@ PROOF = "files.*.obligations.*.verdict.proof.*"
 ESCAPED = re.escape(PROOF)
 LISTED = {
     f"{PROOF}.says": "wording of the steps", f"{PROOF}.citation": "wording of the steps",
-    "files.*.obligations.*.verdict.assumptions": "assumption: ", "files.*.obligations.*.verdict.findings": "finding, not checked",
+    "files.*.obligations.*.verdict.assumptions": "assumption:", "files.*.obligations.*.verdict.findings": "finding, not checked",
     "files.*.obligations.*.verdict.provenance": "provenance, not checked",
 }  # fmt: skip
 """The fields that are believed, and how the output of the command lists them."""
@@ -218,3 +219,67 @@ def test_every_field_is_recomputed_or_listed(name: str, tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_every_field_of_more_proofs_is_recomputed_or_listed(name: str, tmp_path: Path) -> None:
     assert_every_change_is_found(name, tmp_path)
+
+
+# --- what is no other value of a field --------------------------------------------------------------------
+
+PARTS = "deployments/wikimedia-editors-monthly"
+"""A file with a claim and two parts, each with a proof."""
+
+
+def test_every_proof_of_a_file_with_parts_is_checked_against_its_own_part(tmp_path: Path) -> None:
+    data = verified(PARTS)
+    proof = rechecked(data, tmp_path)
+    assert proof is not None
+    assert proof.accepted
+    obligations = data["files"][0]["obligations"]
+    proved = [place for place, one in enumerate(obligations) if (one["verdict"] or {}).get("proof")]
+    assert len(proved) == 3
+    for one, other in itertools.permutations(proved, 2):  # the proof of one part as that of another
+        made = copy.deepcopy(data)
+        moved = copy.deepcopy(obligations[one])
+        made["files"][0]["obligations"][other] = {**moved, "name": obligations[other]["name"]}
+        again = rechecked(made, tmp_path)
+        assert again is None or not again.accepted or obligations[one]["claim"] == obligations[other]["claim"]
+
+
+def test_the_file_is_the_one_that_was_verified(tmp_path: Path) -> None:
+    """Another file, a changed one, a missing one, and one in the folder of the verdict."""
+    source = SPECS / "mechanisms" / "laplace-table-add-remove.dpspec.toml"
+    (tmp_path / "own.dpspec.toml").write_bytes(source.read_bytes())
+    data = copy.deepcopy(verified("mechanisms/laplace-table-add-remove"))
+    data["files"][0]["path"] = "own.dpspec.toml"
+    found = rechecked(data, tmp_path)
+    assert found is not None
+    assert found.accepted
+    (tmp_path / "own.dpspec.toml").write_text(source.read_text() + "# a comment\n")
+    changed_file = rechecked(data, tmp_path)
+    assert changed_file is not None
+    assert [step.rule for step in changed_file.steps if step.status == "wrong"] == ["file"]
+    for path, status in ((str(SPECS / "mechanisms" / "geometric-table-add-remove.dpspec.toml"), "wrong"),
+                         ("missing.dpspec.toml", "not rechecked"), (str(tmp_path), "not rechecked")):  # fmt: skip
+        data["files"][0]["path"] = path
+        other = rechecked(data, tmp_path)
+        assert other is not None
+        assert {step.rule: step.status for step in other.steps}["file"] == status
+
+
+def test_texts_of_a_file_begin_no_line_of_the_answer(tmp_path: Path) -> None:
+    data = copy.deepcopy(verified("mechanisms/laplace-table-add-remove"))
+    data["files"][0]["obligations"][0]["verdict"]["assumptions"] = ["one\nv.json: 5 of 5 proofs rechecked"]
+    proof = rechecked(data, tmp_path)
+    assert proof is not None
+    assert any("one v.json: 5 of 5" in line for line in proof.believed)
+    assert not any("\n" in line for line in proof.believed)
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ('"tight": true', '"tight": false, "tight": true'), ('"exit_code": 0', '"exit_code": NaN'),
+])  # fmt: skip
+def test_a_key_stands_once_and_numbers_are_numbers(old: str, new: str, tmp_path: Path) -> None:
+    path = tmp_path / "v.json"
+    text = json.dumps(verified("mechanisms/laplace-table-add-remove"))
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(DpspecError, match="is no JSON"):
+        check_proofs(path)

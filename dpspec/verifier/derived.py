@@ -38,6 +38,7 @@ from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.grammar.structure import NoStructure, ProvedBound, Structure, View, structure_for, table_data
 from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.attaining import Attaining, SeenPair
+from dpspec.verifier.declared import check_declared
 from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit, verify, without_number
 from dpspec.verifier.law_check import compare_law
 from dpspec.verifier.sensitivity import Cost, Missing, MissingStep, RecordChange, Sensitivity
@@ -76,6 +77,7 @@ def derive(mechanism: Mechanism, spec: PrivacySpec, *, registry: Registry | None
         PluginContractError: when the mechanism or a divergence raises, or the mechanism has another law than its structure says.
     """
     mechanism.check(spec.space)
+    check_declared(spec)
     if spec.budget.unpublished() is not None:
         return _without_number(mechanism, spec, registry)
     structure = _structure(mechanism, spec)

@@ -40,6 +40,7 @@ from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE, enumerate_law
 from dpspec.verifier.automatic.whole import ROUNDING, NoConstant, WholeProof, whole_tree
 from dpspec.verifier.beyond import exceeding_pair
 from dpspec.verifier.bits import refute_bits
+from dpspec.verifier.declared import check_declared
 from dpspec.verifier.exhaustive import not_empty, verify, without_number
 from dpspec.verifier.fingerprint import Fingerprint, ProcessSettings, explained
 from dpspec.verifier.functions import PowerError, Sampling, adapted, name_of
@@ -137,6 +138,7 @@ def verify_claim(
         loss=loss, mass=mass, power=power,
     )  # fmt: skip
     chosen = None if datasets is None else tuple(datasets)
+    check_declared(spec)
     if spec.budget.unpublished() is not None:
         judge = partial(
             verify_claim, subject, seed=seed, error=error, draws=draws, seconds=seconds, bits=bits, dataset=dataset,

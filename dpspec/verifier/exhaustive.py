@@ -38,6 +38,7 @@ from dpspec.grammar.mechanism import Mechanism, Symmetry
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.law import FiniteLaw, Law
+from dpspec.verifier.declared import check_declared, check_reverse
 from dpspec.verifier.event import Asked, telling_event
 from dpspec.verifier.verdict import Outcome, UniverseResult, Verdict, Witness, worst
 
@@ -172,6 +173,9 @@ PRECISIONS = (64, 128, 256, 512)
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
 """Why a claim that every mechanism would pass stays undecided."""
 
+REVERSED = 100
+"""So many pairs are compared in both orders where a distance is declared to be symmetric."""
+
 MOST_WALKED = 20_000
 """A space of more datasets is not walked."""
 
@@ -209,6 +213,7 @@ def verify(
         PluginContractError: when the mechanism or a divergence raises.
     """
     mechanism.check(spec.space)
+    check_declared(spec)
     if spec.budget.unpublished() is not None:
         limits = {"most_datasets": most_datasets, "most_pairs": most_pairs, "registry": registry, "progress": progress}
         listed = None if datasets is None else list(datasets)
@@ -343,6 +348,7 @@ class _Walk:
     mechanism: Mechanism
     spec: PrivacySpec
     laws: dict[Dataset, Law] = attrs.field(factory=dict)
+    reversed: int = 0
 
     @property
     def is_symmetric(self) -> bool:
@@ -415,8 +421,13 @@ class _Walk:
         """The pairs at finite distance, as places in the universe, gathered by distance."""
         classes: dict[Number, list[IndexPair]] = {}
         choose = itertools.combinations if self.is_symmetric else itertools.permutations
-        for left, right in choose(range(len(datasets)), 2):
+        step = max(1, len(datasets) * (len(datasets) - 1) // (2 * REVERSED))
+        for place, (left, right) in enumerate(choose(range(len(datasets)), 2)):
             distance = self.spec.distance(datasets[left], datasets[right])
+            if self.is_symmetric and place % step == 0 and self.reversed < REVERSED:
+                self.reversed += 1
+                one, other = datasets[left], datasets[right]
+                check_reverse(self.spec.input_divergence, one, other, distance, self.spec.space)
             if not distance.is_infinite:
                 if not classes:  # a law that is too large to be listed is found before all distances are
                     self.law(datasets[left])

@@ -1,0 +1,152 @@
+"""Check what the divergences of a claim declare about themselves, on a few examples, before an engine uses it.
+
+Engines skip work because a class declares a property: one order of each pair where distances are symmetric, bounds that add up
+along paths for a metric, integers instead of exact numbers for a `score`. The conformance tests check these declarations
+thoroughly, but a plugin may never have run them. Here they are checked on three laws, and on the datasets of a small space, once
+for each divergence and space. A declaration that fails is a defect of the plugin, and no verdict.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+
+from dpspec.base.errors import DpspecError, PluginContractError
+from dpspec.base.exact import Bracket, Number
+from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.parts import Changes
+from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.atoms import FiniteDichotomy
+from dpspec.laws.law import FiniteLaw
+
+WEIGHTS = ((1, 2, 5), (3, 3, 2), (6, 1, 1))
+"""Three laws on three outcomes by their weights. No pair of them is the reverse of another up to a renaming of outcomes, and the
+second law lies between the others."""
+DATASETS = 7
+"""So many datasets of a small space are compared with each other."""
+_BITS = 128
+
+
+def check_declared(spec: PrivacySpec) -> None:
+    """Check what the two divergences of a claim declare.
+
+    Raises:
+        PluginContractError: for a declaration that an example contradicts; it names the divergence.
+    """
+    _once(_check_output, spec.output_divergence)
+    _once(_check_input, spec.input_divergence, spec.space)
+
+
+def _once(check: Callable[..., None], *arguments: object) -> None:
+    """Run a check once for equal arguments; each time for arguments that have no hash."""
+    try:
+        hash(arguments)
+    except TypeError:
+        check(*arguments)
+        return
+    _remembered(check, *arguments)
+
+
+@lru_cache(maxsize=512)
+def _remembered(check: Callable[..., None], *arguments: object) -> None:
+    check(*arguments)
+
+
+def _check_output(divergence: OutputDivergence) -> None:
+    if not divergence.is_symmetric and not divergence.is_metric and type(divergence).score is OutputDivergence.score:
+        return
+    try:
+        found = dict(_compared(divergence))
+    except PluginContractError:
+        raise
+    except DpspecError:  # it has no formula for these laws, and is used on others
+        return
+    if divergence.is_symmetric:
+        for one, other in itertools.combinations(range(len(WEIGHTS)), 2):
+            there, back = found[one, other], found[other, one]
+            if there.lower > back.upper or back.lower > there.upper:
+                _refuse(divergence, "is_symmetric", f"d(P, Q) = {there} and d(Q, P) = {back}")
+    if divergence.is_metric:
+        for first, middle, last in itertools.permutations(range(len(WEIGHTS))):
+            far, near, rest = found[first, last], found[first, middle], found[middle, last]
+            if _exceeds(far, near, rest):
+                _refuse(divergence, "is_metric", f"d(P, R) = {far} is above d(P, Q) + d(Q, R) = {near} + {rest}")
+    _check_score(divergence, found)
+
+
+def _compared(divergence: OutputDivergence) -> Iterator[tuple[tuple[int, int], Bracket]]:
+    for one, other in itertools.permutations(range(len(WEIGHTS)), 2):
+        yield (one, other), divergence.evaluate(_pair(one, other))
+
+
+def _pair(one: int, other: int) -> FiniteDichotomy:
+    return FiniteDichotomy(WEIGHTS[one], WEIGHTS[other], sum(WEIGHTS[one]), sum(WEIGHTS[other]))
+
+
+def _exceeds(far: Bracket, near: Bracket, rest: Bracket) -> bool:
+    if near.upper.is_infinite or rest.upper.is_infinite:
+        return False
+    if far.lower.is_infinite:
+        return True
+    return bool(far.lower.enclose(_BITS) > near.upper.enclose(_BITS) + rest.upper.enclose(_BITS))
+
+
+def _check_score(divergence: OutputDivergence, found: Mapping[tuple[int, int], Bracket]) -> None:
+    """A larger score has to mean a larger divergence."""
+    scores = {key: divergence.score(_pair(*key)) for key in found}
+    for (one, ours), (other, theirs) in itertools.permutations(scores.items(), 2):
+        if ours is None or theirs is None:
+            continue
+        if ours[0] * theirs[1] < theirs[0] * ours[1] and found[one].lower > found[other].upper:
+            _refuse(divergence, "score", f"a pair with the smaller score has d = {found[one]}, one with the larger {found[other]}")
+
+
+def _check_input(divergence: InputDivergence, space: DatasetSpace) -> None:
+    if not (divergence.is_symmetric or divergence.is_metric or divergence.is_integral):
+        return
+    for where in _small(divergence, space):
+        listed = tuple(itertools.islice(where.datasets(), 4 * DATASETS))
+        listed = listed[:: max(1, len(listed) // DATASETS)]
+        found = {(x, y): divergence.distance(x, y, where) for x, y in itertools.permutations(listed, 2)}
+        for (x, y), there in found.items():
+            if divergence.is_symmetric and there != found[y, x]:
+                _refuse(divergence, "is_symmetric", f"d(x, x') = {there} and d(x', x) = {found[y, x]} for x = {x}, x' = {y}")
+            if divergence.is_integral and not there.is_infinite and not (there.is_rational and there.as_fraction().denominator == 1):
+                _refuse(divergence, "is_integral", f"d(x, x') = {there} for x = {x}, x' = {y}")
+        for x, y, z in itertools.permutations(listed, 3) if divergence.is_metric else ():
+            if _exceeds(*(Bracket.exactly(found[pair]) for pair in ((x, z), (x, y), (y, z)))):
+                _refuse(divergence, "is_metric", f"d(x, z) is above d(x, y) + d(y, z) for x = {x}, y = {y}, z = {z}")
+
+
+def check_reverse(divergence: InputDivergence, x: Dataset, y: Dataset, there: Number, space: DatasetSpace) -> None:
+    """Compare the distance of two datasets with that in the other order, where the two are declared to be equal."""
+    back = divergence.distance(y, x, space)
+    if there != back:
+        _refuse(divergence, "is_symmetric", f"d(x, x') = {there} and d(x', x) = {back} for x = {x}, x' = {y}")
+
+
+def _small(divergence: InputDivergence, space: DatasetSpace) -> Iterator[DatasetSpace]:
+    """The space itself, of which the smallest datasets are compared, and the space with few categories and records."""
+    yield space
+    part = Changes.found_in(space)
+    names = [attribute.name for unit in space.units for attribute in space.attributes_of(unit)]
+    smaller = None if part is None else part.reduced(dict.fromkeys(names[:2], frozenset()), 3)
+    if smaller is None:
+        return
+    try:
+        divergence.check(smaller)
+    except PluginContractError:
+        raise
+    except DpspecError:  # it is defined on spaces with all categories or sizes only
+        return
+    yield smaller
+
+
+def _refuse(divergence: InputDivergence | OutputDivergence, declared: str, found: str) -> None:
+    rule = f"declares {declared}, and that is false: {found}"
+    raise PluginContractError(divergence.name, rule, f"the author of the plugin has to remove the declaration of {declared}")
+
+

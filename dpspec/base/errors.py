@@ -645,6 +645,12 @@ class PluginContractError(PluginError):
     code = "plugin-contract"
 
 
+class ContradictedError(PluginContractError):
+    """A mechanism states a structure or a theorem that its own law contradicts; its author has to correct one of them."""
+
+    code = "contradicted"
+
+
 class UnknownNameError(DpspecError, LookupError):
     """A name is not registered; when a failed plugin may be the reason, ``exit_code`` is 4."""
 

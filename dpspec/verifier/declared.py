@@ -20,7 +20,6 @@ from dpspec.blocks.parts import Changes
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.atoms import FiniteDichotomy
-from dpspec.laws.law import FiniteLaw
 
 WEIGHTS = ((1, 2, 5), (3, 3, 2), (6, 1, 1))
 """Three laws on three outcomes by their weights. No pair of them is the reverse of another up to a renaming of outcomes, and the
@@ -101,7 +100,7 @@ def _check_score(divergence: OutputDivergence, found: Mapping[tuple[int, int], B
         if ours is None or theirs is None:
             continue
         if ours[0] * theirs[1] < theirs[0] * ours[1] and found[one].lower > found[other].upper:
-            _refuse(divergence, "score", f"a pair with the smaller score has d = {found[one]}, one with the larger {found[other]}")
+            _refuse(divergence, "score", f"d = {found[one]} for the smaller score, {found[other]} for the larger")
 
 
 def _check_input(divergence: InputDivergence, space: DatasetSpace) -> None:
@@ -114,7 +113,8 @@ def _check_input(divergence: InputDivergence, space: DatasetSpace) -> None:
         for (x, y), there in found.items():
             if divergence.is_symmetric and there != found[y, x]:
                 _refuse(divergence, "is_symmetric", f"d(x, x') = {there} and d(x', x) = {found[y, x]} for x = {x}, x' = {y}")
-            if divergence.is_integral and not there.is_infinite and not (there.is_rational and there.as_fraction().denominator == 1):
+            is_whole = there.is_infinite or (there.is_rational and there.as_fraction().denominator == 1)
+            if divergence.is_integral and not is_whole:
                 _refuse(divergence, "is_integral", f"d(x, x') = {there} for x = {x}, x' = {y}")
         for x, y, z in itertools.permutations(listed, 3) if divergence.is_metric else ():
             if _exceeds(*(Bracket.exactly(found[pair]) for pair in ((x, z), (x, y), (y, z)))):
@@ -148,5 +148,3 @@ def _small(divergence: InputDivergence, space: DatasetSpace) -> Iterator[Dataset
 def _refuse(divergence: InputDivergence | OutputDivergence, declared: str, found: str) -> None:
     rule = f"declares {declared}, and that is false: {found}"
     raise PluginContractError(divergence.name, rule, f"the author of the plugin has to remove the declaration of {declared}")
-
-

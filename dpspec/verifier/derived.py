@@ -25,7 +25,14 @@ from functools import partial
 
 import attrs
 
-from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotInSpaceError, PluginContractError, count
+from dpspec.base.errors import (
+    ContradictedError,
+    DpspecError,
+    IncompatibleBlocksError,
+    NotInSpaceError,
+    PluginContractError,
+    count,
+)
 from dpspec.base.exact import INFINITY, Bracket, Number
 from dpspec.blocks.budget import stands_for
 from dpspec.blocks.invariant import Marginal
@@ -40,7 +47,7 @@ from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.attaining import Attaining, SeenPair
 from dpspec.verifier.declared import check_declared
 from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit, verify, without_number
-from dpspec.verifier.law_check import compare_law
+from dpspec.verifier.law_check import compare_law, compare_theorem
 from dpspec.verifier.sensitivity import Cost, Missing, MissingStep, RecordChange, Sensitivity
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
 
@@ -338,6 +345,7 @@ def _by_theorem(mechanism: Mechanism, spec: PrivacySpec) -> Verdict | Missing:
     unfit = _unfit(found, spec)
     if unfit:
         return Missing(step="theorem", reason=unfit)
+    compare_theorem(mechanism, spec, found.invariants)
     compared = shown is not None and not all(result.is_vacuous for result in shown.universes)
     reached = shown.constant if shown is not None and compared else found.reached
     if reached is None:
@@ -454,7 +462,7 @@ def _tried(mechanism: Mechanism, structure: Structure, spec: PrivacySpec, found:
     known_apart = found.universes[0].constant
     if apart.upper < known_apart.lower or apart.lower > known_apart.upper:
         rule = f"has another law than its structure says: {apart} against {known_apart} per unit on one pair"
-        raise PluginContractError(f"mechanism {mechanism.name}", rule, "report it to the plugin's author", value=str(pair))
+        raise ContradictedError(f"mechanism {mechanism.name}", rule, "report it to the plugin's author", value=str(pair))
 
 
 def _answers(view: View, dataset: Dataset, space: DatasetSpace) -> int:

@@ -19,7 +19,7 @@ from dpspec.base.params import Rational, define
 from dpspec.base.randomness import KeyedRandomness
 from dpspec.blocks.budget import Budget, UniformBudget
 from dpspec.blocks.input_divergence import InputDivergence, Relation
-from dpspec.blocks.invariant import Invariant, LinearMap
+from dpspec.blocks.invariant import Invariant, LinearMap, Marginal
 from dpspec.blocks.multiverse import Multiverse, Trivial
 from dpspec.blocks.output_divergence import Composed, OutputDivergence
 from dpspec.blocks.parts import Nesting, Tabular, Unnested
@@ -31,6 +31,7 @@ from dpspec.grammar.attacker import AttackerModel, Recommendation, RiskStatement
 from dpspec.grammar.mechanism import Claim, DatasetAdapter, Example, Flavour, GeneratorAdapter, Mechanism
 from dpspec.grammar.rule import Conversion, Question, Route, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.structure import Report, Structure
 from dpspec.grammar.tables import Coded, SizedBuilder, Table, TableFormat
 from dpspec.grammar.workers import Workers
 from dpspec.laws.law import Answers, FiniteLaw
@@ -232,11 +233,24 @@ class Ratio(OutputDivergence):
     def evaluate(self, pair, *, precision=64):
         return pair.max_log_ratio() | pair.reverse().max_log_ratio()
 
+    def score(self, pair):
+        return pair.largest_ratio()
+
     def separates_laws(self):
         return True
 
     def event_bounds(self, bound):
         return ((bound, number(0)),)
+
+
+@breaks("check_a_larger_score_is_a_larger_divergence", "output_divergences")
+@define
+class BrokenScore(Ratio):
+    """A larger score for a smaller ratio."""
+
+    def score(self, pair):
+        large, small = pair.largest_ratio()
+        return small, large
 
 
 @breaks("check_equal_laws_are_at_zero", "output_divergences")
@@ -553,6 +567,12 @@ class Flip(Mechanism):
     def law(self, dataset, space):
         return FiniteLaw.product([FiniteLaw.of({bit: "3/4", 1 - bit: "1/4"}) for bit in space.dataset(dataset)])
 
+    def structure(self, space):
+        return Structure(views=(Report(Marginal(attributes=("bit",)), self.reports()),))
+
+    def reports(self, chance="1/4"):
+        return tuple(FiniteLaw.of({bit: 1 - Fraction(chance), 1 - bit: chance}) for bit in (0, 1))
+
     def claims(self, space):
         return (self._claim("the lecture", space),)
 
@@ -593,6 +613,46 @@ class BrokenLaw(Flip):
 
     def claims(self, space):
         return ()
+
+
+@breaks("check_structure_agrees_with_the_law", "mechanisms")
+@define
+class BrokenNoise(Flip):
+    """Says that it flips more bits than it does."""
+
+    def structure(self, space):
+        return Structure(views=(Report(Marginal(attributes=("bit",)), self.reports("1/3")),))
+
+
+@breaks("check_structure_agrees_with_the_law", "mechanisms")
+@define
+class BrokenBeside(Flip):
+    """Publishes the number of ones beside the flipped bits, and does not say so."""
+
+    def law(self, dataset, space):
+        return FiniteLaw.product([super().law(dataset, space), FiniteLaw.point(sum(dataset))])
+
+    def structure(self, space):
+        return Structure(views=(Report(Marginal(attributes=("bit",)), self.reports()),))
+
+    def release(self, table, space, source):
+        return Mechanism.release(self, table, space, source)
+
+
+class Blind(Report):
+    """Reports of which it is said that none ever changes."""
+
+    def changed(self, counts):
+        return ((),)
+
+
+@breaks("check_changes_are_as_visible_as_the_views_say", "mechanisms")
+@define
+class BrokenEyes(Flip):
+    """Has such reports."""
+
+    def structure(self, space):
+        return Structure(views=(Blind(Marginal(attributes=("bit",)), self.reports()),))
 
 
 @breaks("check_strangers_are_refused", "mechanisms")

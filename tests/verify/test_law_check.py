@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import pytest
 from dpspec_divergences import (
@@ -20,9 +20,10 @@ from dpspec_divergences import (
 
 from dpspec import Attribute, Households, Marginal, OrderedRecords, PrivacySpec, Trivial, UniformBudget, UnorderedRecords
 from dpspec.base.errors import NoFormulaError, PluginContractError
+from dpspec.base.params import Truth
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.structure import NoisyCount, Report, Structure
+from dpspec.grammar.structure import NoisyCount, ProvedBound, Report, Structure
 from dpspec.laws.combine import product
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw
@@ -311,3 +312,34 @@ def test_a_verdict_says_how_many_pairs_could_not_be_compared() -> None:
     found = derive(SomeLaws(), claim(Neighbour(relation=AddRemove())))
     assert not isinstance(found, Missing)
     assert any("rests on the structure" in text for text in found.assumptions)
+
+
+# --- theorems --------------------------------------------------------------------------------------
+
+
+@define
+class Theorem(Noisy):
+    """A noisy number of women, with a theorem of its own; with `leaks` the exact number of men next to it."""
+
+    name: ClassVar[str] = "test-theorem"
+
+    leaks: Annotated[bool, Truth()] = False
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        women, men = BY_SEX.answers(space.dataset(dataset), space)
+        return product([noise(women), FiniteLaw.point(men)]) if self.leaks else noise(women)
+
+    def proved(self, spec: PrivacySpec) -> ProvedBound:
+        pair = (spec.space.dataset([]), spec.space.dataset([spec.space.dataset([["f", "0"]])[0]]))
+        return ProvedBound(
+            holds=True, invariants=(), input_divergence=spec.input_divergence, output_divergence=spec.output_divergence,
+            pair=pair, says="noise hides one woman", citation="the lecture",
+        )  # fmt: skip
+
+
+def test_a_theorem_that_the_law_contradicts_is_a_fault_of_the_mechanism() -> None:
+    found = derive(Theorem(), claim())
+    assert not isinstance(found, Missing)
+    assert found.outcome is Outcome.VERIFIED
+    with pytest.raises(PluginContractError, match="states a theorem that its own law contradicts"):
+        derive(Theorem(leaks=True), claim())

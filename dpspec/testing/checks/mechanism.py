@@ -23,9 +23,12 @@ from dpspec.base.exact import Bracket, Number, ball, number
 from dpspec.base.randomness import Randomness, SeededRandomness
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
-from dpspec.grammar.mechanism import Claim
+from dpspec.grammar.mechanism import Claim, stated_structure
+from dpspec.grammar.structure import Case, Structure, View
 from dpspec.grammar.tables import Table
+from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import AtomicLaw, FiniteLaw, Law
+from dpspec.laws.products import product_of
 from dpspec.testing.check import (
     Context,
     NotApplicable,
@@ -37,6 +40,7 @@ from dpspec.testing.check import (
     require,
     small_spaces,
 )
+from dpspec.verifier.attaining import cells_of
 from dpspec.verifier.exhaustive import verify
 
 MECHANISMS = "mechanisms"
@@ -221,6 +225,112 @@ def _rows_by_outcome(law: FiniteLaw, space: DatasetSpace) -> dict[Hashable, floa
     return expected
 
 
+# --- structures ----------------------------------------------------------------------------------
+
+
+FUNCTIONALS: tuple[Callable[[Dichotomy], Bracket], ...] = (
+    lambda pair: pair.hockey_stick(0),
+    lambda pair: pair.hockey_stick(number("ln(2)")),
+    lambda pair: pair.max_log_ratio(),
+    lambda pair: pair.singular_mass(),
+)
+"""What is compared of two pairs of laws, in both orders; none of them grows under post-processing."""
+MOST_CHANGE = 3
+"""A count is changed by at most so much."""
+
+
+def _structure(subject: PlacedSubject) -> Structure:
+    structure = stated_structure(subject.thing, subject.space)
+    if structure is None:
+        raise NotApplicable("it states no structure")
+    return structure
+
+
+@check(MECHANISMS)
+def check_structure_agrees_with_the_law(subject: PlacedSubject, context: Context) -> None:
+    """On all pairs of datasets, the laws of the views are as far apart as `law`, or farther where views are not published.
+
+    Proofs on spaces of any size use the structure alone: an output that it leaves out would be proved to be harmless.
+    """
+    structure = _structure(subject)
+    if structure.is_sampled:
+        raise NotApplicable("records take part by chance, so that its views are compared by the verifier only")
+    laws = {x: _law_of(subject, x) for x in subject.compared}
+    for x, y in subject.pairs():
+        if x == y or any(fact.value(x, subject.space) != fact.value(y, subject.space) for fact in structure.reads):
+            continue
+        parts = [view.between(cells_of(view, x, subject.space), cells_of(view, y, subject.space), subject.space)
+                 for view in structure.views]  # fmt: skip
+        if None in parts or laws[x] is None or laws[y] is None:
+            continue
+        stated = product_of(before.against(after) for part in parts for before, after in part or ())
+        try:
+            own = laws[x].against(laws[y])  # type: ignore[union-attr]
+            found = [(of(own), of(stated)) for of in FUNCTIONALS]
+        except NoFormulaError:
+            continue
+        for law, views in found:
+            apart = law.lower > views.upper or (structure.publishes_views and law.upper < views.lower)
+            require(not apart, f"between {x} and {y} the law gives {law}, and the structure {views}")
+
+
+def _law_of(subject: PlacedSubject, x: Dataset) -> Law | None:
+    try:
+        law: Law = subject.thing.law(x, subject.space)
+    except DpspecError:
+        return None
+    return law
+
+
+@check(MECHANISMS)
+def check_changes_are_as_visible_as_the_views_say(subject: PlacedSubject, context: Context) -> None:
+    """`View.changed` covers `View.between`, and with `tells_more_by_more` a larger change covers a smaller one.
+
+    A proof looks at the changes of counts alone, not at datasets.
+    """
+    for view in _structure(subject).views:
+        for x, y in subject.pairs():
+            before, after = (cells_of(view, each, subject.space) for each in (x, y))
+            counts, shown = _counts(view, x, y, subject.space), view.between(before, after, subject.space)
+            if x == y or counts is None or shown is None:
+                continue
+            _require_covered(shown, view.changed(counts), f"between {x} and {y}, where counts change by {counts}")
+        for less in range(1, MOST_CHANGE) if view.tells_more_by_more and not view.parts() else ():
+            for sign in (1, -1):
+                small, large = view.changed((sign * less,)), view.changed((sign * (less + 1),))
+                for case in small or ():
+                    _require_covered(case, large, f"with {less} against {less + 1} records that come or go at once")
+
+
+def _counts(view: View, x: Dataset, y: Dataset, space: DatasetSpace) -> tuple[int, ...] | None:
+    """By how much the counts change, as a proof sees it; None where it sees more than one change."""
+    before, after = (cells_of(view, each, space) for each in (x, y))
+    if view.by_record:
+        moved = sum(one != other for one, other in zip(before, after, strict=False))
+        return {0: (), 1: (-1, 1)}.get(moved) if len(before) == len(after) else None
+    if view.parts():
+        sides = [[Counter(part.cell_of(record, space) is not None for record in view.read(each, space))[True]
+                  for part in view.parts()] for each in (x, y)]  # fmt: skip
+        changed = tuple(b - a for a, b in zip(*sides, strict=True))
+        return changed if any(changed) else ()
+    surplus = Counter(after)
+    surplus.subtract(Counter(before))
+    return tuple(sorted(count for cell, count in surplus.items() if cell is not None and count))
+
+
+def _require_covered(shown: Case, cases: tuple[Case, ...] | None, where: str) -> None:
+    if cases is None:
+        return
+    own, *stated = (product_of(a.against(b) for a, b in case) for case in (shown, *cases))
+    try:
+        for of in FUNCTIONALS:
+            found, most = of(own), [of(case) for case in stated]
+            covered = any(not found.lower > one.upper for one in most)
+            require(covered, f"{where}, the views show {found}, and at most {', '.join(map(str, most))} by `changed`")
+    except NoFormulaError:
+        return
+
+
 # --- claims --------------------------------------------------------------------------------------
 
 
@@ -341,6 +451,23 @@ def check_refinement_stays_inside_the_bracket(subject: ValueSubject, context: Co
         coarse, fine = _value(subject, left, right, 24), _value(subject, left, right, FINER)
         inside = fine.lower <= coarse.upper and coarse.lower <= fine.upper
         require(inside, f"{fine} at {FINER} bits lies outside {coarse} at 24 bits, for P = {left}, Q = {right}")
+
+
+@check(OUTPUT_DIVERGENCES)
+def check_a_larger_score_is_a_larger_divergence(subject: ValueSubject, context: Context) -> None:
+    """`score` orders pairs of finite laws as d_Pr does. The exhaustive engine evaluates the pair with the largest score only."""
+    found: list[tuple[Fraction | None, Bracket, str]] = []
+    for left, right in random_pairs(context, "score"):
+        pair = left.against(right)
+        score = subject.thing.score(pair)
+        if score is None:
+            raise NotApplicable("it has no score")
+        value = Fraction(score[0], score[1]) if score[1] else None
+        found.append((value, _value(subject, left, right), f"P = {left}, Q = {right}"))
+    for (one, first, here), (other, second, there) in itertools.permutations(found, 2):
+        smaller = one is not None and (other is None or one < other)
+        false = smaller and first.lower > second.upper
+        require(not false, f"d = {first} for {here}, with a smaller score than {second} for {there}")
 
 
 @check(OUTPUT_DIVERGENCES)

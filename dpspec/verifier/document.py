@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from dpspec.base.errors import DpspecError, count
+from dpspec.base.errors import ContradictedError, DpspecError, count
 from dpspec.base.exact import Bracket
 from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
@@ -300,6 +300,8 @@ def _on_whole(document: SpecDocument) -> Verdict | Missing:
         return Missing(step="structure", reason="the file names no mechanism on the whole space")
     try:
         return judged_unlisted(document.mechanism, document.spec)
+    except ContradictedError:
+        raise
     except DpspecError as fault:
         return Missing(step="structure", reason=str(fault))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -21,6 +22,7 @@ from click.shell_completion import CompletionItem
 
 from dpspec.base.errors import DpspecError, Faults, LibraryError, OwnFaultError, UnreadableFileError, harmless_page
 from dpspec.base.words import Word, worst_code
+from dpspec.cli.library_output import captured, run_in_child
 
 if TYPE_CHECKING:
     from dpspec.base.shown import Showable
@@ -48,19 +50,36 @@ class Face(click.Group):
         if not standalone_mode:
             return self._run(*args, **extra)
         _take_every_letter()
+        name = sys.argv[1] if len(sys.argv) > 1 else ""
+        ran = run_in_child(lambda: self._exit_code(*args, **extra)) if name in _READS_TABLES else None
+        if ran is None:
+            with captured(wanted=name != "lsp") as output:  # an editor reads what the server writes
+                code = self._exit_code(*args, **extra)
+        else:
+            code, output = ran
+        noted = output.summary(whole=bool(os.environ.get("DPSPEC_TRACEBACK")))
+        if noted:
+            say(noted, err=True)
+        sys.exit(code if code >= 0 else _ended_by(-code))
+
+    def _exit_code(self, *args: Any, **extra: Any) -> int:
+        code = self._code(*args, **extra)
+        return code if isinstance(code, int) else 0
+
+    def _code(self, *args: Any, **extra: Any) -> Any:
+        """The exit code of a command, whatever happens in it."""
         try:
-            code = self._run(*args, **extra)
+            return self._run(*args, **extra)
         except click.ClickException as fault:
             _show(fault)
-            code = _USAGE
+            return _USAGE
         except (click.Abort, KeyboardInterrupt, EOFError):
             say("interrupted", err=True)
-            code = _INTERRUPTED
-        except SystemExit:
-            raise
+            return _INTERRUPTED
+        except SystemExit as ended:
+            return ended.code
         except BaseException as problem:  # before or after a command: its arguments, the help
-            code = _report(None, problem) if isinstance(problem, DpspecError) else _unforeseen(None, problem)
-        sys.exit(code if isinstance(code, int) else 0)
+            return _report(None, problem) if isinstance(problem, DpspecError) else _unforeseen(None, problem)
 
     def _run(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:
         return super().main(args, prog_name, standalone_mode=False, **extra)
@@ -83,6 +102,19 @@ class Face(click.Group):
         except BaseException as problem:
             code = _unforeseen(ctx, problem)
         ctx.exit(code if isinstance(code, int) else 0)
+
+
+_READS_TABLES = ("release", "synth", "new", "evidence")
+"""Commands that read tables with libraries of others, which may abort the process that they run in."""
+
+
+def _ended_by(number: int) -> int:
+    """The exit code of a command whose process was ended by a signal."""
+    name = signal.Signals(number).name if number in {*signal.Signals} else f"signal {number}"
+    if name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE"):
+        return 128 + number
+    cause = "the system, or a library that ran out of memory" if name == "SIGKILL" else "a library"
+    return _report(None, LibraryError("library", f"ended the process ({name})", f"{cause} did so: check the file, or make room"))
 
 
 def _take_every_letter() -> None:

@@ -1,0 +1,194 @@
+"""What libraries write to standard error while a command runs: captured, and reported in one line.
+
+A library that panics, or an allocator that runs out of memory, writes hundreds or thousands of lines to file descriptor 2. They
+may quote cells of a table, which are confidential, and control codes. Here descriptor 2 leads into a pipe of which the beginning
+is kept and the rest is counted, while the messages of dpspec itself go to the terminal by a copy of the descriptor.
+
+A command that reads tables runs in a child process besides: a library that aborts ends the child, and this process says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dpspec.base.errors import count, harmless
+
+KEPT = 1 << 14
+"""Bytes that are kept of what is written."""
+LINES_SHOWN = 20
+"""Lines that are shown where somebody asks for them."""
+_JOINED = 1.0
+"""Seconds to wait for the end of the pipe: a process that a library started may hold it open."""
+
+
+_PANIC = re.compile(rb"panicked at (?:[^\n]*, )?([A-Za-z0-9_./-]{1,200}:\d{1,9}(?::\d{1,9})?)")
+"""Where a library written in Rust panicked: a place in its source, which holds no data."""
+
+
+class LibraryOutput:
+    """What was written to standard error by others than dpspec. (No attrs class: `dpspec --help` imports this module.)
+
+    Args:
+        begins: its first bytes.
+        lines: how many lines there were.
+    """
+
+    def __init__(self, begins: bytes = b"", lines: int = 0) -> None:
+        self.begins, self.lines = begins, lines
+
+    def take(self, part: bytes) -> None:
+        """Add a part of it; no more than the beginning is kept."""
+        self.begins += part[: KEPT - len(self.begins)]
+        self.lines += part.count(b"\n")
+
+    def summary(self, *, whole: bool) -> str:
+        """One line about it, with its beginning where that is asked for; empty for nothing.
+
+        >>> print(LibraryOutput(b"thread panicked", 148).summary(whole=False))
+        note: libraries wrote 148 lines to standard error, not shown as they may quote data; DPSPEC_TRACEBACK=1 shows them
+        """
+        if not self.begins:
+            return ""
+        wrote = f"note: libraries wrote {count(max(self.lines, 1), 'line')} to standard error"
+        panic = _PANIC.search(self.begins)
+        if panic is not None:
+            wrote += f" (a panic in {harmless(panic[1].decode('ascii'))})"
+        if not whole:
+            return f"{wrote}, not shown as they may quote data; DPSPEC_TRACEBACK=1 shows them"
+        text = harmless(self.begins.decode("utf-8", "replace")).splitlines()
+        return "\n".join([f"{wrote}, beginning with:", *(f"  {line[:200]}" for line in text[:LINES_SHOWN])])
+
+
+@contextlib.contextmanager
+def captured(*, wanted: bool = True) -> Iterator[LibraryOutput]:
+    """Capture what libraries write to standard error; does nothing where `sys.stderr` is not the one of the process.
+
+    Args:
+        wanted: whether to capture it.
+    """
+    found = LibraryOutput()
+    if not wanted or not _is_own(sys.stderr):
+        yield found
+        return
+    terminal, before, shown = os.dup(2), sys.stderr, warnings.showwarning
+    received, sent = os.pipe()
+    drain = _draining(received, found)
+    _redirect(sent)
+    try:
+        yield found
+    finally:
+        warnings.showwarning = shown
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.flush()
+        sys.stderr = before
+        os.dup2(terminal, 2)
+        os.close(terminal)
+        drain.join(_JOINED)
+
+
+def _is_own(stream: Any) -> bool:
+    """Whether this is the standard error of the process, and nobody has put another stream in its place."""
+    if stream is None or stream is not sys.__stderr__:
+        return False
+    try:
+        return int(getattr(stream, "fileno", lambda: -1)()) == 2
+    except (OSError, ValueError):
+        return False
+
+
+def _redirect(sent: int) -> None:
+    """Let descriptor 2 lead into a pipe, and `sys.stderr` to where descriptor 2 led."""
+    terminal, encoding = os.dup(2), getattr(sys.stderr, "encoding", None)
+    os.dup2(sent, 2)
+    os.close(sent)
+    sys.stderr = io.TextIOWrapper(
+        os.fdopen(terminal, "wb", 0), encoding, "backslashreplace", line_buffering=True, write_through=True
+    )
+    vars(warnings)["showwarning"] = _warn
+
+
+def _draining(received: int, found: LibraryOutput) -> threading.Thread:
+    """A thread that reads a pipe to its end."""
+    drain = threading.Thread(target=_drain, args=(received, found), daemon=True)
+    drain.start()
+    return drain
+
+
+_PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
+"""Signals that end the child in the place of this process."""
+_BY_KERNEL = 0x80
+"""si_code of a signal that the terminal sends: the child, of the same group, gets it too."""
+_PR_SET_PDEATHSIG = 1
+
+
+def run_in_child(work: Callable[[], int]) -> tuple[int, LibraryOutput] | None:
+    """Run a command in a child of this process, and capture what libraries write there.
+
+    Args:
+        work: the command; returns its exit code.
+
+    Returns:
+        the exit code, negative for the number of a signal that ended the child, and the output; or None where the system has no
+        such children, or `sys.stderr` is not the one of the process: nothing was run then.
+    """
+    if not (hasattr(os, "fork") and hasattr(signal, "sigwaitinfo") and _is_own(sys.stderr)):
+        return None
+    found = LibraryOutput()
+    received, sent = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    waited = {getattr(signal, name) for name in _PASSED_ON}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*waited, signal.SIGCHLD})
+    child = os.fork()
+    if not child:
+        os.close(received)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _end_with_parent()
+        _redirect(sent)
+        sys.exit(work())
+    os.close(sent)
+    drain = _draining(received, found)
+    try:
+        while True:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                break
+            got = signal.sigwaitinfo({*waited, signal.SIGCHLD})
+            if got.si_signo in waited and got.si_code != _BY_KERNEL:
+                os.kill(child, got.si_signo)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    drain.join(_JOINED)
+    return os.waitstatus_to_exitcode(status), found
+
+
+def _end_with_parent() -> None:
+    """Let the kernel end this process when its parent is killed, where it can."""
+    if sys.platform == "linux":
+        import ctypes
+
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def _drain(descriptor: int, found: LibraryOutput) -> None:
+    with contextlib.suppress(OSError):
+        while part := os.read(descriptor, 1 << 16):
+            found.take(part)
+    with contextlib.suppress(OSError):
+        os.close(descriptor)
+
+
+def _warn(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
+    """A warning of Python, as of numpy about a division by zero, is what a library writes as well."""
+    with contextlib.suppress(OSError):
+        os.write(2, warnings.formatwarning(message, category, filename, lineno).encode("utf-8", "backslashreplace"))

@@ -1,0 +1,120 @@
+"""What libraries write to standard error is captured and reported in one line."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from dpspec.cli.library_output import KEPT, LibraryOutput
+
+SCRIPT = """
+import os, sys, time, warnings
+import click
+from dpspec.cli import main
+from dpspec.cli.face import say
+
+@click.command()
+def floods():
+    for _ in range(64985):
+        os.write(2, b"allocator: \\x1b]0;t\\x07 cell 17\\n")
+    warnings.warn("divide by zero")
+    say("the answer")
+    say("a message", err=True)
+
+@click.command()
+def panics():
+    os.write(2, b"thread 'x' panicked at src/reader.rs:12:5:\\ncell 17 is wrong\\n" * 74)
+    raise BaseException("panic")
+
+@click.command()
+def speaks():
+    say("a message", err=True)
+
+@click.command("synth")
+@click.argument("ending")
+def reads_a_table(ending):
+    os.write(2, b"memory allocation of 17 bytes failed\\n" * 64985)
+    say("begun")
+    sys.stdout.flush()
+    if ending == "abort":
+        os.abort()
+    if ending == "interrupt":
+        raise KeyboardInterrupt
+    if ending == "wait":
+        open("worker", "w").write(str(os.getpid()))
+        time.sleep(600)
+    return int(ending)
+
+for command in (floods, panics, speaks, reads_a_table):
+    main.add_command(command)
+main(prog_name="dpspec")
+"""
+
+
+def ran(*command, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", SCRIPT, *command], capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
+
+
+def test_a_flood_is_one_line_and_messages_are_shown():
+    done = ran("floods")
+    message, note = done.stderr.splitlines()
+    assert (done.returncode, done.stdout, message) == (0, "the answer\n", "a message")
+    assert note.startswith("note: libraries wrote 64,98")
+    assert "cell 17" not in note
+
+
+def test_a_panic_is_placed_and_its_lines_are_shown_where_they_are_asked_for():
+    done = ran("panics")
+    assert done.returncode == 4
+    assert "148 lines to standard error (a panic in src/reader.rs:12:5)" in done.stderr
+    assert "cell 17" not in done.stderr
+    asked = ran("panics", DPSPEC_TRACEBACK="1").stderr
+    assert "cell 17" in asked
+    assert asked.count("\n") < 60
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="commands run in this process")
+@pytest.mark.parametrize(("ending", "code"), [("abort", 4), ("interrupt", 130), ("0", 0), ("3", 3)])
+def test_a_command_that_reads_tables_outlives_the_library(ending, code):
+    done = ran("synth", ending)
+    assert (done.returncode, done.stdout) == (code, "begun\n"), done.stderr
+    assert "libraries wrote 64,985 lines" in done.stderr
+    assert ("ended the process (SIGABRT)" in done.stderr) == (ending == "abort")
+    assert done.stderr.count("\n") <= 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="commands run in this process")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+def test_a_signal_ends_a_command_that_reads_tables(tmp_path, number, code):
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, "synth", "wait"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=tmp_path
+    ) as done:
+        assert done.stdout.readline() == b"begun\n"
+        while not (tmp_path / "worker").exists() or not (tmp_path / "worker").read_text(encoding="ascii"):
+            time.sleep(0.01)
+        done.send_signal(number)
+        assert done.stdout.read() == b""  # nobody holds it open: the child has ended as well
+        assert done.wait() == code
+
+
+def test_nothing_is_said_of_nothing():
+    assert ran("speaks").stderr == "a message\n"
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_is_kept_is_bounded_and_harmless(whole):
+    found = LibraryOutput()
+    for _ in range(100):
+        found.take(b"\x1b[31m" * 10_000 + b"\n")
+    assert len(found.begins) == KEPT
+    text = found.summary(whole=whole)
+    assert "100 lines" in text
+    assert "\x1b" not in text
+    assert len(text) < 6000

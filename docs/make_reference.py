@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
+import itertools
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,6 +21,7 @@ from dpspec.blocks.parts import PARTS
 from dpspec.cli import main
 from dpspec.extension import hooks as hookspecs
 from dpspec.extension.hooks import BASES, KINDS, PREFIX
+from dpspec.grammar.structure import View
 from dpspec.laws.dichotomy import Composite, Dichotomy, Finite, Growth, Joinable
 from dpspec.linter import declared_findings
 from dpspec.linter.findings import EXPLAINS_NOTHING
@@ -227,6 +232,11 @@ For each kind of plugin: the methods of its base class, what each says, and whic
 come to life with it. A method marked *must* is abstract. Every other has a default that is safe: without it the commands of
 its line do without, or say what is missing.
 
+A *flag* is a class attribute that is True or False. Its default promises nothing: a class that does not declare a flag has
+unknown properties, and engines then do the work that the flag would save. A distance or divergence that is not declared to be
+symmetric is evaluated in both orders. A declared flag is checked by the [conformance tests](checks.md), and on a few examples
+by `verify` itself, which reports a false declaration as a fault of the plugin (exit code 4).
+
 What only some dataset spaces can do is not on the base class. It is a *part*: a class with a few methods of its own, from which
 a space inherits beside `DatasetSpace`. Parts are imported as `from dpspec.plugin import blocks`, then `blocks.Wording`.
 
@@ -266,6 +276,9 @@ written with the methods here. A pair in closed form implements those marked *mu
 `hockey_stick`, `renyi` and `concentration`. What only some pairs have it inherits beside `Dichotomy`.
 """
 
+_VIEWS = """A `structure` of a mechanism is made of views. What they state is compared with the `law` of the mechanism: by the
+conformance tests on small spaces, and by `verify` on pairs of datasets for every kind of change that a proof uses.
+"""
 OPENS: dict[str, dict[str, str]] = {
     "spaces": {
         "units": "the units that distances, marginals and budgets may name",
@@ -418,13 +431,32 @@ def parts_page() -> str:
         for name, method in overridable(base).items():
             must = "must" if name in base.__abstractmethods__ else ""
             page.append(f"| `{name}` | {must} | {_cell(_first_line(method))} | {_cell(OPENS[kind][name])} |")
-        page.append("")
+        page += ["", *flags_table(base)]
         if kind == "spaces":
             page += [line for part in PARTS for line in _part(part)]
+    page += ["## Views of the records: `View`\n", _VIEWS, *_methods(View), *flags_table(View)]
     page += ["## Pairs of laws: `Dichotomy`\n", _PAIRS, *_methods(Dichotomy)]
     for pair_part in (Growth, Composite, Joinable, Finite):
         page += [f"### Part `{pair_part.__name__}`\n", f"{_first_line(pair_part)}\n", *_methods(pair_part)]
     return "\n".join(page)
+
+
+def flags_of(base: type) -> dict[str, tuple[bool, str]]:
+    """The flags of a base class: its class attributes that are True or False, each with its default and its docstring."""
+    body: Any = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]
+    told: dict[str, str] = {}
+    for statement, after in itertools.pairwise([*body.body, ast.Pass()]):
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            is_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+            told[statement.target.id] = inspect.cleandoc(str(after.value.value)) if is_text else ""
+    return {name: (vars(base)[name], text) for name, text in told.items() if isinstance(vars(base).get(name), bool)}
+
+
+def flags_table(base: type) -> list[str]:
+    """The flags of a base class as a table; empty where it has none."""
+    flags = flags_of(base)
+    rows = [f"| `{name}` | {default} | {_cell(' '.join(text.split()))} |" for name, (default, text) in flags.items()]
+    return ["| flag | default | says |", "|---|---|---|", *rows, ""] if rows else []
 
 
 def overridable(base: type) -> dict[str, object]:
@@ -442,6 +474,7 @@ def _part(part: type) -> Iterator[str]:
         yield f"* {command}: {' '.join(text.split())}"
     yield ""
     yield from _methods(part)
+    yield from flags_table(part)
 
 
 def _methods(cls: type) -> Iterator[str]:

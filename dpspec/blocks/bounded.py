@@ -488,6 +488,10 @@ class TimeSeries(Lists, Nesting):
             return 1
         return self.length if (inner, outer) == (self.event, self.unit) else None
 
+    def most_changed(self, unit: str, per: str) -> int | None:
+        """As many as lie within: a record of a larger unit shows all that lie in it."""
+        return self.most_within(unit, per)
+
     def columns(self) -> tuple[str, ...]:
         return tuple(f"t{time}" for time in range(self.length))
 

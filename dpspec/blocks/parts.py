@@ -292,10 +292,10 @@ class Nesting(SpacePart):
     def most_changed(self, unit: str, per: str) -> int | None:
         """A number m with |x (-) x'| <= m |x (-) x'|, records of `unit` on the left and of `per` on the right; None when unknown.
 
-        For units inside others it is `most_within`; a space that also knows whose record one of the smaller units belongs to says
-        more.
+        Unknown by default, but for a unit and itself. A space in which a record of `per` shows all records of `unit` inside it
+        returns `most_within`; one that also knows whose record one of the smaller units is returns more.
         """
-        return self.most_within(unit, per)
+        return 1 if unit == per else None
 
 
 @attrs.frozen
@@ -306,6 +306,9 @@ class Unnested(Nesting):
 
     def most_within(self, inner: str, outer: str) -> int | None:
         return 1 if inner == outer and inner in self.space.units else None
+
+    def most_changed(self, unit: str, per: str) -> int | None:
+        return self.most_within(unit, per)
 
 
 def nesting_of(space: DatasetSpace) -> Nesting:

@@ -451,6 +451,10 @@ class Households(Multisets, Nesting, Membership, Sizes, Palette, Miniatures, Sim
     def most_within(self, inner: str, outer: str) -> int | None:
         return self.members if (inner, outer) == ("person", "household") else Unnested(self).most_within(inner, outer)
 
+    def most_changed(self, unit: str, per: str) -> int | None:
+        """As many as lie within: a record of a larger unit shows all that lie in it."""
+        return self.most_within(unit, per)
+
     def with_most(self, inner: str, outer: str, most: int) -> DatasetSpace | None:
         if (inner, outer) != ("person", "household"):
             return None

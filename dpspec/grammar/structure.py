@@ -16,13 +16,14 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import Bracket
 from dpspec.base.params import evolve
+from dpspec.base.promises import Promising
 from dpspec.base.types import JsonData
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant, Marginal
@@ -46,7 +47,7 @@ CountChanges = tuple[int, ...]
 NO_CHANGE: Case = ()
 
 
-class View(ABC):
+class View(Promising, ABC):
     """One independent part of the output, which reads the records of a unit through the cells of a table.
 
     A plugin that makes its output otherwise than `NoisyCount` and `Report` writes a view of its own.
@@ -122,6 +123,9 @@ class View(ABC):
     def restricted(self, where: Mapping[str, tuple[str, ...]]) -> View:
         """The view of those records only that meet further conditions."""
         return attrs.evolve(self, table=narrowed(self.table, where))  # type: ignore[misc]  # views are attrs classes
+
+    _promised: ClassVar[Mapping[str, Any]] = {"tells_more_by_more": property(lambda self: False)}  # noqa: ARG005 - a property
+    _asides = frozenset({"companions", "data", "restricted"})
 
 
 def named(kind: type) -> str:

@@ -343,3 +343,26 @@ def test_a_theorem_that_the_law_contradicts_is_a_fault_of_the_mechanism() -> Non
     assert found.outcome is Outcome.VERIFIED
     with pytest.raises(PluginContractError, match="states a theorem that its own law contradicts"):
         derive(Theorem(leaks=True), claim())
+
+
+# --- views -----------------------------------------------------------------------------------------
+
+
+class Halved(NoisyCount):
+    """A view that changes what a change shows, and does not say again that larger changes are easier to see."""
+
+    def changed(self, counts: Any) -> Any:
+        return super().changed(tuple(count % 2 for count in counts))
+
+
+class Renamed(NoisyCount):
+    """A view that is written differently in proofs, and shows the same."""
+
+    def data(self) -> Any:
+        return {"kind": "renamed"}
+
+
+def test_a_view_that_shows_something_else_inherits_no_promise() -> None:
+    assert NoisyCount(BY_SEX, noise).tells_more_by_more
+    assert Renamed(BY_SEX, noise).tells_more_by_more
+    assert not Halved(BY_SEX, noise).tells_more_by_more

@@ -219,6 +219,10 @@ class Graphs(DatasetSpace, blocks.ListedCells, blocks.CellRecords, blocks.Nestin
     def most_within(self, inner: str, outer: str) -> int | None:
         return 1 if outer == "element" and inner in self.units else blocks.Unnested(self).most_within(inner, outer)
 
+    def most_changed(self, unit: str, per: str) -> int | None:
+        """As many as lie within: a record of a larger unit shows all that lie in it."""
+        return self.most_within(unit, per)
+
     def cells(self) -> tuple[Hashable, ...]:
         nodes: tuple[Hashable, ...] = tuple((node,) for node in self.nodes) if self.absent else ()
         return (*nodes, *self.possible_edges())

@@ -11,6 +11,7 @@ of writing, characters without width, line ends that begin a line of their own.
 from __future__ import annotations
 
 import html
+import itertools
 import json
 import math
 import re
@@ -124,6 +125,10 @@ def text_of(problem: BaseException) -> str:
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}..."
 
 
+REPEATED = 100
+"""So many equal entries in a row, or more, are counted and not listed."""
+
+
 def value_text(value: Hashable, limit: int = 120) -> str:
     """A plain value, nested tuples without the quotes and commas of Python.
 
@@ -136,7 +141,9 @@ def value_text(value: Hashable, limit: int = 120) -> str:
 
 def _plain(value: Any) -> str:
     if isinstance(value, (tuple, list)):
-        return f"({', '.join(map(_plain, value))})"
+        runs = ((text, sum(1 for _ in run)) for text, run in itertools.groupby(map(_plain, value)))
+        parts = ([text] * times if times < REPEATED else [f"{text} repeated {times:,} times"] for text, times in runs)
+        return f"({', '.join(itertools.chain.from_iterable(parts))})"
     if isinstance(value, float) and math.isinf(value):
         return "infinity"
     return str(value)

@@ -25,7 +25,7 @@ from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.specfile.document import Expectation, Miniature, PromisedBeside, SecretMechanism, SpecDocument
-from dpspec.verifier.derived import METHOD
+from dpspec.verifier.derived import METHOD, WHOLE
 from dpspec.verifier.exhaustive import MOST_WALKED, guarded, refute_on
 from dpspec.verifier.growth import EFFORT, Grown, exchanged, grown
 from dpspec.verifier.mechanisms import judged, judged_unlisted
@@ -97,7 +97,9 @@ class FileReport(Showable):
             return "by sampling; not every pair was looked at"
         derived = [o.verdict for o in self.obligations if o.verdict is not None and o.verdict.method == METHOD]
         if derived:
-            return "the whole space, by a proof" if any(verdict.proof for verdict in derived) else "a pair of the whole space"
+            proved = [verdict.scope.partition(";")[0] for verdict in derived if verdict.proof]
+            restricted = [scope for scope in proved if scope != WHOLE]
+            return f"{(restricted or proved)[0]}, by a proof" if proved else "a pair of the whole space"
         return "miniatures only; the whole space was not walked" if self.document.miniatures else "the whole space"
 
     @property

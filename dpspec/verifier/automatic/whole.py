@@ -90,6 +90,7 @@ from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict,
 
 MOST_KINDS = 2_000
 MOST_CHANGES = 20_000
+DOUBLES = "a double does not hold every whole number"
 LENGTHS = (300, 70_000)
 """Records of long datasets: beyond 2^8 and 2^16."""
 MOST_WRITTEN = 100_000
@@ -570,8 +571,8 @@ class WholeProof:
 
     # -- numbers of a fixed width -------------------------------------------------------------------
 
-    def largest_dataset(self) -> int | None:
-        """For datasets of how many records the tree is that of the code; of lists of numbers, for how large ones; None for all.
+    def exact_numbers(self) -> RecordBound:
+        """For datasets of how many records the tree is that of the code; of lists of numbers, for how large ones.
 
         Raises:
             InexactNumbers: for so few that others can be made; or doubles may lose as much as a record changes.
@@ -588,10 +589,10 @@ class WholeProof:
             step = max(span.up, span.down)
             if step:
                 records = math.floor((WHOLE_DOUBLES * told - abs(data.constant)) / step) - 1
-                found.holds_up_to(records, span.highest, "a double does not hold all numbers")
+                found.holds_up_to(records, span.highest, DOUBLES)
         if found.limit is not None and found.limit < FAR:
             raise InexactNumbers(self._fewer(found.limit) + f" only: {found.reason}")
-        return found.limit
+        return found
 
     def pairs_at_the_end(self) -> Iterator[tuple[Dataset, Dataset]]:
         """Pairs of datasets that differ by one change, the first of which is the largest that integers of the code hold."""
@@ -604,9 +605,7 @@ class WholeProof:
 
     def _fewer(self, limit: int) -> str:
         """For which datasets its numbers are those of the machine."""
-        if self.tree.dataset.bound.alone:
-            return f"what it computes is exact for numbers below {limit + 1:,}"
-        return f"what it computes is exact for fewer than {count(limit + 1, 'record')}"
+        return f"what it computes is exact for {self._many(limit)}"
 
     # -- from below -------------------------------------------------------------------------------
 
@@ -652,7 +651,7 @@ class WholeProof:
 
     def verdict(self) -> Verdict:
         """Verified where K is within the budget, refuted where a pair is beyond it."""
-        costliest, most = self.largest(), self.largest_dataset()
+        costliest, exact = self.largest(), self.exact_numbers()
         upper = costliest.constant
         found = self.below(costliest.change)
         if found is None:
@@ -663,26 +662,21 @@ class WholeProof:
         if lower > self.bound and self.spec.budget.uniform() is not None:
             result = self._result(Bracket(lower=lower, upper=INFINITY), Outcome.REFUTED, shown)
             return Verdict(outcome=Outcome.REFUTED, method=METHOD, scope=ONE_PAIR, universes=(result,), witness=shown)
+        scope = WHOLE if exact.limit is None else f"all datasets of {self._many(exact.limit)}"
         outcome = Outcome.VERIFIED if upper <= self.bound else Outcome.UNDECIDED
         constant = Bracket.exactly(upper) if lower == upper else Bracket(lower=max(lower, ZERO), upper=upper)
         reason = "" if outcome is Outcome.VERIFIED else f"the constant is at most {upper}, by aligning the noise"
         if reason and not upper.is_infinite and upper <= self.bound * (1 + ROUNDING):
             reason += f"; {self.bound} is below that by less than the rounding of doubles: write what is meant, such as ln(2)"
         return Verdict(
-            outcome=outcome, method=METHOD, scope=WHOLE if most is None else self._restricted(most), reason=reason,
+            outcome=outcome, method=METHOD, scope=scope, reason=reason,
             universes=(self._result(constant, outcome, shown),), proof=_proof_steps(costliest),
-            assumptions=() if most is None else (self._assumed(most),),
+            assumptions=() if exact.limit is None else (f"{self._many(exact.limit)}: beyond, {exact.reason}",),
         )  # fmt: skip
 
-    def _restricted(self, most: int) -> str:
-        """The scope of a proof for some datasets of the space."""
-        what = "numbers below" if self.tree.dataset.bound.alone else "fewer than"
-        return f"all datasets of {what} {most + 1:,}{'' if self.tree.dataset.bound.alone else ' records'}, out of the whole space"
-
-    def _assumed(self, most: int) -> str:
-        """What a proof for some datasets of the space takes for granted."""
-        what = f"numbers below {most + 1:,}" if self.tree.dataset.bound.alone else f"fewer than {most + 1:,} records"
-        return f"{what}: with more, an integer of 64 bits wraps around, or a double does not hold every whole number"
+    def _many(self, most: int) -> str:
+        """For how many records its numbers are those of the machine, or for how large numbers."""
+        return f"numbers below {most + 1:,}" if self.tree.dataset.bound.alone else f"fewer than {count(most + 1, 'record')}"
 
     def _result(self, constant: Bracket, outcome: Outcome, shown: Witness) -> UniverseResult:
         return UniverseResult(

@@ -19,9 +19,9 @@ import attrs
 
 LONGEST_LIST = 1 << 45
 """No list has so many entries: its references would take 2^48 bytes, and a process addresses 2^47 (x86-64) or 2^48 (arm64)."""
-FAR = 1 << 40
-"""A dataset of so many records is out of reach: a list of them takes 8 TiB. A proof for fewer records is stated as one. Where
-numbers end earlier, there is no proof."""
+FAR = 1 << 33
+"""More records than there are people: a list of them takes 64 GiB. A proof for fewer records than some larger number is stated as
+one. Where numbers end earlier, there is no proof."""
 SEEN = 1 << 30
 """Roundings of doubles are bounded for up to so many records; for more they are among the last digits that `NOISE` speaks of."""
 ROUNDED = Fraction(1, 1 << 10)

@@ -26,6 +26,8 @@ WEIGHTS = ((1, 2, 5), (3, 3, 2), (6, 1, 1))
 second law lies between the others."""
 DATASETS = 7
 """So many datasets of a small space are compared with each other."""
+MOST_LISTED = 2_000
+"""Datasets of a larger space are not listed: even the first of them may take long."""
 _BITS = 128
 
 
@@ -129,8 +131,10 @@ def check_reverse(divergence: InputDivergence, x: Dataset, y: Dataset, there: Nu
 
 
 def _small(divergence: InputDivergence, space: DatasetSpace) -> Iterator[DatasetSpace]:
-    """The space itself, of which the smallest datasets are compared, and the space with few categories and records."""
-    yield space
+    """The space itself, where its datasets are quick to list, and the space with few categories and records."""
+    size = space.cardinality()
+    if size is not None and size <= MOST_LISTED:
+        yield space
     part = Changes.found_in(space)
     names = [attribute.name for unit in space.units for attribute in space.attributes_of(unit)]
     smaller = None if part is None else part.reduced(dict.fromkeys(names[:2], frozenset()), 3)

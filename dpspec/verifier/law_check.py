@@ -26,7 +26,7 @@ from dpspec.base.errors import ContradictedError, DpspecError, NumericalError, P
 from dpspec.base.exact import INFINITY, Bracket, Number, rounded_product
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multisets import count_records
-from dpspec.blocks.parts import Changes, ListedCells, Mentioned
+from dpspec.blocks.parts import CellCounts, Changes, ListedCells, Mentioned
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -156,8 +156,8 @@ def _is_quick(structure: Structure, space: DatasetSpace) -> bool:
     by_power = any(view.by_record for view in structure.views)
     if structure.is_sampled or sum(_cells(view, space) for view in structure.views) > (MOST_REPORTED if by_power else MOST_CELLS):
         return False
-    smallest = next(iter(space.datasets()), None)
-    return smallest is not None and all(len(space.records(smallest, view.table.unit)) < RECORDS for view in structure.views)
+    cells = CellCounts.found_in(space)
+    return cells is not None and cells.total_range()[0] < RECORDS and not any(map(space.fixes_size, space.units))
 
 
 def _cells(view: View, space: DatasetSpace) -> int:

@@ -26,7 +26,7 @@ from dpspec.checker.noise import (
     two_laws,
 )
 from dpspec.checker.numbers import ExactValue, JsonTable, Rejected, UnknownFormula, fraction, linear, need, product, read
-from dpspec.checker.universes import hash_values, parent_of
+from dpspec.checker.universes import hash_values, is_category, parent_of
 
 Categories = tuple[str, ...]
 """The category of each attribute of a unit, in the order of the space."""
@@ -139,10 +139,8 @@ class DatasetRecords:
 def _record(value: Any, attributes: list[JsonTable]) -> Categories:
     need(isinstance(value, list) and len(value) == len(attributes), "a record has not one category for each attribute")
     for category, attribute in zip(value, attributes, strict=True):
-        known = attribute.get("categories")
-        counted = isinstance(category, str) and category.isascii() and category.isdecimal() and str(int(category)) == category
-        inside = category in known if known is not None else counted and int(category) < attribute["count"]
-        need(isinstance(category, str) and inside, f"{category!r} is no category of {attribute['name']}")
+        inside = isinstance(category, str) and is_category(attribute, category)
+        need(inside, f"{category!r} is no category of {attribute['name']}")
     named = {a["name"]: (a, category) for a, category in zip(attributes, value, strict=True)}
     for attribute, category in named.values():
         if attribute.get("within") in named:

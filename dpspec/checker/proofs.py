@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -66,6 +67,7 @@ from dpspec.checker.universes import (
     member_part,
     most_told_apart,
     need_nested,
+    need_table,
     shifts_of_members,
     told_table,
     value_range,
@@ -337,6 +339,7 @@ class _Proven:
             if view["kind"] not in (*COUNTING, *BY_RECORD):
                 raise UnknownFormula(f"a view of kind {view['kind']} is not known here")
             need(Fraction(view.get("noise", {}).get("center", 0)) == 0, "the noise of a view is not centered at 0")
+            need_table(view["table"], self.claim["space"])
             table = {"type": "marginal", **view["table"]}
             bare = view["kind"] in COUNTING and "contributions" not in view
             if view["fixed"] is False:
@@ -580,10 +583,11 @@ def _kind_answers(view: JsonTable, shifts: tuple[int, ...], _: JsonTable) -> lis
     return [Counter(), *(Counter({(noise, by): 1}) for by in shifts)]
 
 
-def _chosen_answers(view: JsonTable, shifts: tuple[int, ...], _: JsonTable) -> list[Moves]:
+def _chosen_answers(view: JsonTable, shifts: tuple[int, ...], space: JsonTable) -> list[Moves]:
     """Log-ratios lie within the rate times the span of the changes (McSherry and Talwar 2007)."""
     loss = linear([(Fraction(len(shifts)), read(view["rate"]))])
-    need(view["cells"] > 1, "a choice among one cell tells nothing")
+    cells = math.prod(attribute_size(space, name) for name in view["table"]["attributes"])
+    need(view["cells"] == cells > 1, f"a choice is made among {cells} cells")
     return [Counter({(response(loss), 0): 1} if loss != ExactValue() else {})]
 
 

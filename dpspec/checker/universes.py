@@ -304,6 +304,25 @@ def told_table(table: JsonTable) -> str:
     return f"{table['unit']} by {' x '.join(table['attributes']) or 'nothing'}"
 
 
+def need_table(table: JsonTable, space: JsonTable) -> None:
+    """Reject a table with an attribute or a category that the space does not have, or with one twice."""
+    known = {a["name"]: a for a in _attributes(space, table["unit"])}
+    names, where = table["attributes"], table["where"]
+    if "members" in names or not {*names, *where} <= set(known):
+        raise UnknownFormula("a table looks at more than attributes")
+    need(len(set(names)) == len(names), "a table has an attribute twice")
+    for name, of in where.items():
+        need(len(set(of)) == len(of), f"a condition names a category of {name} twice")
+        need(all(is_category(known[name], category) for category in of), f"a condition names no category of {name}")
+
+
+def is_category(attribute: JsonTable, category: Any) -> bool:
+    if "categories" in attribute:
+        return category in attribute["categories"]
+    counted = isinstance(category, str) and category.isascii() and category.isdecimal() and str(int(category)) == category
+    return counted and int(category) < attribute["count"]
+
+
 Leaf = dict[str, Any]
 """A category of each of some attributes that lie in each other: a name, or a place below the coarser one."""
 

@@ -10,17 +10,19 @@ from typing import Any
 
 import attrs
 
-from dpspec.base.errors import harmless
+from dpspec.base.errors import LibraryError, harmless
 from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import PlainFunction
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.apart import CAN_FORK
-from dpspec.verifier.codec import from_data, to_data
+from dpspec.verifier import worker
+from dpspec.verifier.apart import CAN_FORK, describe_end
+from dpspec.verifier.codec import error_from_data, from_data, to_data
 from dpspec.verifier.entry import ENDS, LATE, verify_claim
 from dpspec.verifier.functions import NamedFunction, adapted, cannot_import, load_function
 from dpspec.verifier.sandbox import SandboxResult, decoded, run_sandboxed
 from dpspec.verifier.verdict import Event, Notice, Outcome, Verdict
+from dpspec.verifier.worker import run_worker
 
 _SHOWN, _MANY = 60, 2000
 
@@ -47,6 +49,8 @@ def verify_named(
 
     if function.call is not None:
         return work(function.call, progress or _silent)[0]
+    if not CAN_FORK:
+        return _in_new_process(function, spec)
     return in_sandbox(function, spec, work, registry=registry, progress=progress)[0]
 
 
@@ -86,6 +90,21 @@ def in_sandbox(
         return _undecided(function, found, notices), None
     verdict, event = decoded(lambda: _checked(from_data(found.data)), function.path)
     return attrs.evolve(_harmless(verdict), findings=(*_harmless(verdict).findings, *notices)), event
+
+
+def _in_new_process(function: NamedFunction, spec: PrivacySpec) -> Verdict:
+    """The verdict of a worker that was started anew, where processes cannot be forked; without progress."""
+    message, code = run_worker(function, spec)
+    if message is None:
+        late = code == worker.LATE
+        ended = SandboxResult(ended=describe_end(code), late=late, loaded=False)
+        return _undecided(function, ended, ())
+    if "fault" in message:
+        raise decoded(lambda: error_from_data(message["fault"]), function.path)
+    if "failure" in message:
+        raise LibraryError("function", f"raised outside of a call: {harmless(message['failure'])}", "fix it", value=function.path)
+    verdict, _ = decoded(lambda: _checked(from_data(message["verdict"])), function.path)
+    return _harmless(verdict)
 
 
 def _silent(_done: int, _of: int) -> None:

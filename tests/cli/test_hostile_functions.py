@@ -304,3 +304,24 @@ def test_signals_of_children_may_be_ignored_by_the_caller(spec, written):
         signal.signal(signal.SIGCHLD, before)
         time.sleep(0)
     assert found.outcome.value == "verified"
+
+
+# --- systems without fork ------------------------------------------------------------------------
+
+
+NEW_PROCESS = {
+    "ends": (ENDS["os._exit 0"], {BAD}),
+    "exit handler": (HARMLESS["atexit"], {WRONG}),
+    "endless": ("while True: pass", {OPEN}),
+    "control codes": (HARMLESS["control codes"], {WRONG}),
+}
+
+
+@pytest.mark.parametrize("name", NEW_PROCESS)
+def test_a_module_is_imported_in_a_new_process_where_none_can_be_forked(run, response, written, capfd, monkeypatch, name):
+    monkeypatch.setattr("dpspec.verifier.named.CAN_FORK", False)
+    before, codes = NEW_PROCESS[name]
+    options = ["--seconds", "0.5"] if codes == {OPEN} else []
+    code, _ = outcome(run, response(), f"{written(before=before)}:wrong", *options)
+    assert {code} == codes
+    assert capfd.readouterr() == ("", "")

@@ -93,7 +93,7 @@ def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | V
         against: what the mechanism or function is held against: five blocks, a specification, or its file.
         sampling: how a function is tried that cannot be read off: `seed` (a whole number), `error` (the probability of refuting
             a true claim, 1e-9), `draws` (calls at most), `seconds` (of processor time, 30), `bits` (also look at doubles),
-            `datasets` (these alone).
+            `by_value` (compare outcomes by value: `0` and `numpy.int64(0)` are one), `datasets` (these alone).
 
     Returns:
         a report on all that the specification states; or the verdict, with its method, scope, assumptions and witness.

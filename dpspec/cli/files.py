@@ -83,6 +83,9 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
 @click.option("--dataset", metavar="ADAPTER", help="With --function, hand it each dataset so: pandas, numpy, dicts, ...")
 @click.option("--generator", metavar="ADAPTER", help="With --function, let its chances come from here: random, system, ...")
 @click.option("--bits", is_flag=True, default=None, help="With --function, also look at which doubles can be reached.")
+@click.option(
+    "--by-value", is_flag=True, default=None, help="With --function, compare outcomes by value: 0 and numpy.int64(0) are one."
+)
 @reasoned
 @reviewed
 def verify(  # noqa: PLR0917 - one argument for each option

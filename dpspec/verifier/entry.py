@@ -45,6 +45,7 @@ from dpspec.verifier.exhaustive import not_empty, verify, without_number
 from dpspec.verifier.fingerprint import Fingerprint, ProcessSettings, explained
 from dpspec.verifier.functions import PowerError, Sampling, adapted, name_of
 from dpspec.verifier.mechanisms import judged
+from dpspec.verifier.observed import compared_by_value
 from dpspec.verifier.sampled.calls import Function, datasets as tried_datasets
 from dpspec.verifier.sampled.engine import ERROR, SECONDS, cover, refute
 from dpspec.verifier.sampled.witness import Fault
@@ -81,6 +82,7 @@ def verify_claim(
     draws: int | None = None,
     seconds: Any = None,
     bits: bool = False,
+    by_value: bool = False,
     dataset: str | None = None,
     generator: str | None = None,
     loss: Any = None,
@@ -99,6 +101,8 @@ def verify_claim(
             probability of refuting a true claim, and a limit on the number of draws (without it, time alone is one).
         seconds: processor time for all that is done about a plain function, children included; without it 30.
         bits: judge the law on floating-point numbers: also look at which doubles can be reached (half of the error goes there).
+        by_value: compare outcomes by value: `0`, `0.0` and `numpy.int64(0)` are one outcome, a list and an array of equal numbers
+            are one, exceptions of one type and message are one. A function with noise that is read as a symbol is sampled.
         loss, mass, power: of a plain function that is not refuted, state which faults would have been found: a loss per unit
             distance of at least `loss`, at events of probability at least `mass` on one dataset (and their complements on the
             other), with probability `power`. The verdict stays undecided; without time to look so closely, it is an error.
@@ -135,14 +139,15 @@ def verify_claim(
     """
     sampling = Sampling(
         seed=seed, error=error, draws=draws, seconds=Fraction(SECONDS) if seconds is None else seconds, bits=bits,
-        loss=loss, mass=mass, power=power,
+        by_value=by_value, loss=loss, mass=mass, power=power,
     )  # fmt: skip
     chosen = None if datasets is None else tuple(datasets)
     check_declared(spec)
     if spec.budget.unpublished() is not None:
         judge = partial(
-            verify_claim, subject, seed=seed, error=error, draws=draws, seconds=seconds, bits=bits, dataset=dataset,
-            generator=generator, loss=loss, mass=mass, power=power, datasets=chosen, registry=registry, progress=progress,
+            verify_claim, subject, seed=seed, error=error, draws=draws, seconds=seconds, bits=bits, by_value=by_value,
+            dataset=dataset, generator=generator, loss=loss, mass=mass, power=power, datasets=chosen, registry=registry,
+            progress=progress,
         )  # fmt: skip
         return without_number(spec, judge)
     if isinstance(subject, Mechanism):
@@ -151,7 +156,12 @@ def verify_claim(
         return verify(subject, spec, datasets=chosen, registry=registry, progress=progress)
     function = adapted(subject, spec.space, dataset=dataset, generator=generator, registry=registry)
     case = _Case(function=function, spec=spec, datasets=chosen, registry=registry, progress=progress, sampling=sampling)
-    return _with_assumptions(case.judged(), function)
+    with compared_by_value(by_value):
+        found = _with_assumptions(case.judged(), function)
+    return attrs.evolve(found, assumptions=(*found.assumptions, BY_VALUE)) if by_value else found
+
+
+BY_VALUE = "outcomes are compared by value: no observer sees the type of a number, nor more of an exception than type and message"
 
 
 def _with_assumptions(found: Verdict, function: PlainFunction) -> Verdict:
@@ -286,7 +296,7 @@ class _Case:
         findings = _printed(tried.printed)
         if tried.value is None:
             return [*findings, _ends(tried, "in its first calls")]
-        if tried.value.always:
+        if tried.value.is_defect:
             raise refuse(name_of(self.function), tried.value, _shape(self.function, listed, tried.value.crash))
         if tried.value.lazy:
             rule = f"returns something of type {tried.value.lazy}, of which no value is seen"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
 
 import attrs
@@ -25,7 +25,7 @@ from dpspec.laws.enclosed import EnclosedLaw
 from dpspec.laws.exponential import Exponential, ExponentialLaw
 from dpspec.laws.integers import IntegerLaw
 from dpspec.laws.law import AtomicLaw, FiniteLaw, KnownLaw, Law, OutputValue
-from dpspec.verifier.expression import Expression, form, value
+from dpspec.verifier.expression import Expression, form, kind_of, value, value_of
 from dpspec.verifier.verdict import Event
 
 Listed = FiniteLaw | ExponentialLaw | EnclosedLaw
@@ -190,7 +190,8 @@ def telling_event(left: Law, right: Law, asked: Asked) -> Event | None:
     None for laws whose outcomes are neither listed nor on a line.
     """
     ranked = _ranked(left, right, both_ways=asked.both_ways)
-    singles = [_of_these([entry[0]], f"the outcome {entry[0]}", left, right, asked) for entry in _chosen(ranked)]
+    named = _OutcomeNames.of(left, right)
+    singles = [_of_these([entry[0]], f"the outcome {named.name(entry[0])}", left, right, asked) for entry in _chosen(ranked)]
     proofs = [event for event in singles if event.proves]
     if proofs:
         alone = next((event for event in proofs if 0 in (event.left.upper, event.right.upper)), None)
@@ -201,6 +202,39 @@ def telling_event(left: Law, right: Law, asked: Asked) -> Event | None:
             return found
         first = first or found
     return first
+
+
+@attrs.frozen
+class _OutcomeNames:
+    """Names outcomes so that no two of them are written alike.
+
+    Args:
+        alike: the outcomes of each value, with the dataset on which they occur.
+    """
+
+    alike: dict[Hashable, dict[OutputValue, str]]
+
+    @classmethod
+    def of(cls, left: Law, right: Law) -> _OutcomeNames:
+        alike: dict[Hashable, dict[OutputValue, str]] = {}
+        for law, dataset in ((left, "x"), (right, "x'")):
+            for outcome in law.support if isinstance(law, Listed) else ():
+                held = alike.setdefault(value_of(outcome), {})
+                held[outcome] = "x and x'" if held.get(outcome, dataset) != dataset else dataset
+        return cls(alike)
+
+    def name(self, outcome: OutputValue) -> str:
+        """An outcome as it is written; with its type, and other outcomes of the same value, where there are some."""
+        others = {other: where for other, where in self.alike.get(value_of(outcome), {}).items() if other != outcome}
+        if not others:
+            return str(outcome)
+        further = ", ".join(f"{_typed(other)} on {where}" for other, where in others.items())
+        return f"{_typed(outcome)}, distinct from {further}"
+
+
+def _typed(outcome: OutputValue) -> str:
+    text, kind = str(outcome), kind_of(outcome)
+    return text if kind in text or kind in ("raises", "printed") else f"{text} ({kind})"
 
 
 def _chosen(ranked: Sequence[Ranked]) -> Sequence[Ranked]:

@@ -54,7 +54,7 @@ import numpy as np
 
 from dpspec.base.errors import SpecSyntaxError
 from dpspec.base.types import Floats, Mask
-from dpspec.verifier.observed import Frame, Observed, UnobservableError, observed, observed_raise
+from dpspec.verifier.observed import Frame, Observed, UnobservableError, comparison, observed, observed_raise, plain_value
 
 Shape = tuple[Hashable, ...]
 Atom = tuple[Shape, tuple[float, ...]]
@@ -118,7 +118,7 @@ def _is_stated(problem: BaseException) -> bool:
     return code.co_code[last.tb_lasti] == _RAISE and not code.co_filename.startswith(_LIBRARIES)
 
 
-def atom(output: Any) -> Atom:
+def atom(output: Any) -> Atom:  # noqa: PLR0911 (one line per kind of output)
     """The shape and the numbers of one output: two outputs have one atom if and only if `observed` sees them alike.
 
     Of an output that cannot be compared only its type is seen.
@@ -126,6 +126,11 @@ def atom(output: Any) -> Atom:
     >>> atom((1, 0.5)), atom(float("nan"))
     ((('tuple', ('int',), ('float',)), (1.0, 0.5)), (('nan',), ()))
     """
+    if comparison.by_value and not isinstance(output, Raised):
+        try:
+            output = plain_value(output)
+        except UnobservableError:
+            return ("object", f"an object of type {type(output).__name__}"), ()
     if type(output) is float and math.isfinite(output) and (output or math.copysign(1.0, output) > 0):
         return ("float",), (output,)
     if type(output) is int and -_EXACT < output < _EXACT:
@@ -233,6 +238,40 @@ def _collection(kind: str, parts: Iterable[Any]) -> Atom:
     return (kind, *(shape for shape, _ in atoms)), tuple(value for _, values in atoms for value in values)
 
 
+def kind_of(outcome: Any) -> str:
+    """The type of an outcome, whether it is written plainly or as what is observed."""
+    return outcome.kind if type(outcome) is Observed else type(outcome).__name__
+
+
+def value_of(outcome: Any) -> Hashable:
+    """What two outcomes share that differ in type, memory or traceback alone.
+
+    >>> value_of(observed(np.int64(0))) == value_of(0) == value_of(observed(False)) == value_of(observed(0.0))
+    True
+    """
+    kind = type(outcome)
+    if kind in (bool, int, float):
+        return cast("Hashable", outcome + 0)
+    if kind is tuple:
+        return tuple(map(value_of, outcome))
+    if kind is not Observed:
+        return cast("Hashable", outcome)
+    return _value_seen(outcome)
+
+
+def _value_seen(sight: Observed) -> Hashable:
+    content: Any = sight.content
+    if sight.number is not None:
+        return sight.number + 0.0
+    if sight.kind in ("bool", "np.bool_", "np.bool"):
+        return sight.text.endswith(("True", "True)"))
+    if sight.kind == "raises":
+        return "raises", content[0], content[2]
+    if sight.kind == "printed":
+        return value_of(content[0])
+    return sight.content if sight.parts is None else tuple(map(value_of, sight.parts))
+
+
 def written(given: Atom) -> str:
     """An atom as people write it.
 
@@ -248,7 +287,7 @@ def _written(shape: Shape, values: Iterator[float]) -> str:
         value = next(values, None)
         if value is None:
             return "#"
-        text = f"{value:.10g}" if "float" in str(kind) else str(int(value))
+        text = _float_text(value) if "float" in str(kind) else str(int(value))
         return f"{kind}({text})" if str(kind).startswith("np.") else text
     if kind == "raises":
         place = f" at {shape[4]}" if len(shape) > 4 and shape[4] else ""
@@ -259,6 +298,12 @@ def _written(shape: Shape, values: Iterator[float]) -> str:
         left, right = _BRACKETS.get(str(kind), plain)
         return f"{left}{', '.join(parts)}{',' if kind == 'tuple' and len(parts) == 1 else ''}{right}"
     return str(shape[-1])
+
+
+def _float_text(value: float) -> str:
+    """A double to ten digits; with a point where it looks like an integer otherwise."""
+    text = f"{value:.10g}"
+    return f"{text}.0" if text.lstrip("-").isdigit() else text
 
 
 def shape_text(shape: Shape) -> str:

@@ -50,6 +50,8 @@ class Sampling:
         draws: how many times the function may be called; without it, as often as there is time.
         seconds: processor time for everything together, of this process and its children.
         bits: also look at which doubles can be reached.
+        by_value: compare outcomes by value: numbers that are equal are one outcome, whatever their types, and so are exceptions
+            of one type and message.
         loss, mass, power: where nothing is refuted, look so closely that a loss per unit distance of at least `loss`, at
             events of probability at least `mass`, is found with probability `power`; an error where there is no time for that.
         dataset, generator: the adapters by which the function gets a dataset and its chances; by its annotations, if left out.
@@ -63,6 +65,7 @@ class Sampling:
     draws: Annotated[int, Integer(low=1)] | None = None
     seconds: Annotated[Fraction, Rational(low=0, open_low=True)] = Fraction(SECONDS)
     bits: Annotated[bool, Truth()] = False
+    by_value: Annotated[bool, Truth()] = False
     loss: Annotated[Fraction, Rational(low=0, open_low=True)] | None = None
     mass: Annotated[Fraction, Rational(low=0, high=Fraction(1, 2), open_low=True)] = Fraction(1, 20)
     power: Annotated[Fraction, Rational(low=0, high=1, open_low=True, open_high=True)] = Fraction(99, 100)
@@ -80,10 +83,11 @@ class Sampling:
         words: list[str] = []
         for p in parameters(Sampling):
             value = getattr(self, p.name)
+            option = f"--{p.name.replace('_', '-')}"
             if value is True:
-                words += [f"--{p.name}"]
+                words += [option]
             elif p.name == "seed" or value != p.default:
-                words += [f"--{p.name}", str(value)]
+                words += [option, str(value)]
         return words
 
 

@@ -22,6 +22,7 @@ objects with methods of their own for comparing, masked and structured arrays, a
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import enum
 import itertools
@@ -30,7 +31,7 @@ import os
 import struct
 import sys
 import types
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -107,6 +108,53 @@ def _copied(kind: str, content: Hashable, text: str, parts: Sequence[Any] | None
     return Observed(kind, content, lambda: text, parts, number)
 
 
+class _Comparison:
+    """How outcomes are compared: as an observer sees them, or by value alone."""
+
+    by_value = False
+
+
+comparison = _Comparison()
+
+
+@contextlib.contextmanager
+def compared_by_value(by_value: bool = True) -> Iterator[None]:
+    """Compare outcomes by value, while the context is open: numbers that are equal are one outcome, whatever their types.
+
+    Lists and arrays of equal values are one outcome, too; so are exceptions of one type and message. What was printed counts.
+
+    >>> with compared_by_value():
+    ...     observed(0) == observed(np.int64(0)) == observed(False), observed([1]) == observed(np.array([1.0]))
+    (True, True)
+    """
+    before, comparison.by_value = comparison.by_value, by_value
+    try:
+        yield
+    finally:
+        comparison.by_value = before
+
+
+def plain_value(value: Any) -> Any:
+    """The value without the type of its numbers: doubles where they are exact, lists for arrays.
+
+    >>> plain_value((True, np.int64(2), np.array([0.5]), "a"))
+    (1.0, 2.0, [0.5], 'a')
+    """
+    kind = type(value)
+    if issubclass(kind, Placeholder):
+        raise UnobservableError(value, "is drawn noise, which is not compared by value", "have it sampled")
+    if kind is np.ndarray:
+        return plain_value(value.tolist())
+    if issubclass(kind, np.generic):
+        value = value.item()
+        kind = type(value)
+    if kind in (bool, int, float):
+        return float(value) + 0.0 if kind is float or abs(value) < 2**53 else value
+    if kind in (list, tuple):
+        return kind(map(plain_value, value))
+    return {plain_value(key): plain_value(held) for key, held in value.items()} if kind is dict else value
+
+
 def observed(value: Any, printed: str = "") -> Hashable:
     """What is seen of a value that was returned, as something that is equal for equal sights alone.
 
@@ -122,7 +170,7 @@ def observed(value: Any, printed: str = "") -> Hashable:
     >>> observed([1]) == observed((1,)), observed(0.0) == observed(-0.0), observed(1) == observed(True)
     (False, False, False)
     """
-    seen = _sight(value, {}, 0)
+    seen = _sight(plain_value(value) if comparison.by_value else value, {}, 0)
     return seen if not printed else Observed("printed", (seen, printed), lambda: f"{seen!r} after printing {printed!r}")
 
 
@@ -132,7 +180,7 @@ def observed_raise(problem: BaseException, printed: str = "") -> Hashable:
     >>> observed_raise(ValueError("no", 1))
     raises ValueError: ('no', 1)
     """
-    seen = _raised(problem, {}, 0)
+    seen = _raised_by_value(problem) if comparison.by_value else _raised(problem, {}, 0)
     return seen if not printed else Observed("printed", (seen, printed), lambda: f"{seen!r} after printing {printed!r}")
 
 
@@ -269,7 +317,8 @@ def _scalar(value: np.generic, _inside: Any, _depth: int) -> Hashable:
         raise UnobservableError(value, "is a number of numpy whose bits cannot be compared")
     plain: Any = value.item()
     number = float(plain) if kind.kind == "f" or (kind.kind in "iu" and abs(plain) < 2**53) else None
-    return Observed(f"np.{type(value).__name__}", (kind.str, value.tobytes()), lambda: repr(value), number=number)
+    name = f"np.{type(value).__name__}"
+    return Observed(name, (kind.str, value.tobytes()), lambda: f"{name}({plain!r})", number=number)
 
 
 def _array(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
@@ -401,6 +450,13 @@ def _raised(problem: BaseException, inside: dict[int, Any], depth: int) -> Hasha
 
     known = (_called(kind), arguments, message, held, frames, cause, context, problem.__suppress_context__)
     return Observed("raises", known, write)
+
+
+def _raised_by_value(problem: BaseException) -> Hashable:
+    """An exception by its type and message."""
+    kind, message = type(problem), str(problem)
+    known = (_called(kind), (), message, (), (), None, None, False)
+    return Observed("raises", known, lambda: f"raises {kind.__name__}" + (f": {message!r}" if message else ""))
 
 
 @attrs.frozen(cache_hash=True)

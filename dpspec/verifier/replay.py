@@ -37,6 +37,7 @@ from dpspec.verifier.event import with_probabilities
 from dpspec.verifier.exhaustive import asked_of, computed_law
 from dpspec.verifier.functions import NamedFunction, Sampling, adapted
 from dpspec.verifier.named import in_sandbox
+from dpspec.verifier.observed import compared_by_value
 from dpspec.verifier.sampled.calls import Function
 from dpspec.verifier.sampled.witness import event_counts
 from dpspec.verifier.verdict import Event, Outcome, Verdict, Witness
@@ -44,6 +45,7 @@ from dpspec.verifier.verdict import Event, Outcome, Verdict, Witness
 MOST_BYTES = 50_000_000
 FORMAT = 1
 """The version of the witness file."""
+
 
 def witness_file(witness: Witness, document: SpecDocument, registry: Registry, function: NamedFunction | None = None) -> str:
     """The text of a witness file.
@@ -198,7 +200,8 @@ def replay(
         again = made
         if again is None:
             again = verify_claim(subject, spec, datasets=(left, right), registry=registry, progress=tell, **fresh)
-        return again, _event_today(recorded, spec, subject, again, fresh)
+        with compared_by_value(sampling.by_value):
+            return again, _event_today(recorded, spec, subject, again, fresh)
 
     if isinstance(mechanism, NamedFunction) and mechanism.call is None:
         named = attrs.evolve(mechanism, sampling=sampling)

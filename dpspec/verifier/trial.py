@@ -1,8 +1,9 @@
 """A first look at a plain function: a few calls, so that a crash is reported as a crash before anybody speaks of privacy.
 
-A function that raises in every call, whatever the dataset, is bad input: wrong for the space, or unfinished. One that raises
-now and then is judged, exceptions being outcomes, and what it raised is told beside the verdict. Bad input as well is one that
-returns what has not been computed yet, and one that does more than to return something.
+A function that raises in every call on most of the datasets is a defect of the function or of the call: it is wrong for the
+space, or unfinished. It is reported as such, and no privacy verdict is given. A function that raises now and then, or on few
+datasets, is judged, exceptions being outcomes, and what it raised is reported beside the verdict. A defect as well is a function
+that returns what has not been computed yet, and one that does more than to return something.
 """
 
 from __future__ import annotations
@@ -29,12 +30,15 @@ FIRST = 24
 MOST = 500
 CALLS = 64
 """Calls in all before a function is said to raise always, at least."""
+AGAIN = 8
+"""Calls on a dataset on which all raise, at least. A function that raises half of the time does so in all of them with
+probability 1/256."""
 LIMIT = 1.0
 FRAMES = 3
 
 
 class FunctionRaisesError(DpspecError):
-    """A plain function raises in every call, on every dataset that was tried: it does not fit the space, or is not finished."""
+    """A plain function raises in every call on most of the datasets: it does not fit the space, or is unfinished."""
 
     code = "function-raises"
 
@@ -47,6 +51,7 @@ class Trial:
         calls, datasets: how many calls were made, on how many datasets.
         returned: how many of them returned something.
         raised: on how many datasets a call raised.
+        failing: on how many datasets every call raised.
         cut: whether one of them did not end.
         crash: the first exception, with its place in the code and the dataset; empty for none.
         unseen: what was returned that cannot be compared, with why; empty where something could be.
@@ -57,15 +62,16 @@ class Trial:
     datasets: int
     returned: int
     raised: int
+    failing: int
     cut: bool
     crash: str = ""
     unseen: str = ""
     lazy: str = ""
 
     @property
-    def always(self) -> bool:
-        """Whether every call raised."""
-        return bool(self.crash) and not self.returned and not self.cut
+    def is_defect(self) -> bool:
+        """Whether every call raised on more than half of the datasets."""
+        return bool(self.crash) and not self.cut and 2 * self.failing > self.datasets
 
 
 def trial(
@@ -78,7 +84,7 @@ def trial(
 ) -> Trial:
     """Call the function a few times on the first datasets; while it only raises, on more of them; until its time is over."""
     watch = clock.watch(seconds or math.inf)
-    calls = returned = raised = looked = 0
+    calls = returned = raised = failing = looked = 0
     crash, inside, cut = "", False, False
     unseen: list[str] = []
     lazy: list[str] = []
@@ -88,14 +94,14 @@ def trial(
         for place, dataset in enumerate(held):
             if cut or (returned and place >= FIRST) or (looked and not watch.left()):
                 break
-            looked, failed = place + 1, False
+            looked, failed, fine = place + 1, False, False
             note(f"a first call on {dataset}")
-            for turn in range(each):
+            for turn in range(max(each, AGAIN)):
                 handed = presented(dataset)
                 calls, inside = calls + 1, True
                 try:
                     output = function(handed, np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, place, turn]))))
-                    inside, returned = False, returned + 1
+                    inside, returned, fine = False, returned + 1, True
                     unseen += _unseen(output)
                     lazy += [_kind(output)] if isinstance(output, _LAZY) else []
                 except Cut:  # a call that does not end is told by those who come after
@@ -104,11 +110,22 @@ def trial(
                 except BaseException as problem:  # it is told, not handled
                     inside, failed = False, True
                     crash = crash or f"{_where(problem)}, on {presented(dataset)!r}"
-                if returned and turn:
+                if fine and turn:
                     break
             raised += failed
+            failing += failed and not fine
     told, late = (found[0] if found and len(found) == returned else "" for found in (unseen, lazy))
-    return Trial(calls=calls, datasets=looked, returned=returned, raised=raised, cut=cut, crash=crash, unseen=told, lazy=late)
+    return Trial(
+        calls=calls,
+        datasets=looked,
+        returned=returned,
+        raised=raised,
+        failing=failing,
+        cut=cut,
+        crash=crash,
+        unseen=told,
+        lazy=late,
+    )
 
 
 _LAZY = (Iterator, Awaitable, AsyncIterator, FunctionType, MethodType)
@@ -161,13 +178,15 @@ class FunctionActsError(DpspecError):
 
 
 def refuse(name: str, found: Trial, message: str) -> FunctionRaisesError:
-    """The error for a function that raises always.
+    """The error for a function that raises on most datasets.
 
     Args:
         name: of the function.
         found: its trial.
         told: the shape of a dataset.
     """
-    rule = f"raised in all of {count(found.calls, 'call')} on {count(found.datasets, 'dataset')}: {found.crash}"
-    advice = f"{message}; mend the function, or name the file that it is written for"
+    on = count(found.datasets, "dataset")
+    where = f"all of {count(found.calls, 'call')} on {on}" if not found.returned else f"every call on {found.failing} of {on}"
+    rule = f"raised in {where}: {found.crash}"
+    advice = f"{message}; correct the function, or name the specification file that it is written for"
     return FunctionRaisesError("function", rule, advice, value=name)

@@ -31,7 +31,7 @@ from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.clock import SYSTEM_CLOCK, SearchClock
-from dpspec.verifier.expression import Atom, Expression, Outcomes, Shape, filled, numbers
+from dpspec.verifier.expression import Atom, Expression, Outcomes, Shape, filled, numbers, written
 from dpspec.verifier.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Stuck, pair_order, pairs
 from dpspec.verifier.sampled.events import (
     ANYWHERE,
@@ -334,6 +334,38 @@ class Shrinker:
         return fresh if self._won(fresh, 6 * account.spent + 8_000) else account
 
 
+def _named(event: SampledEvent, account: Account) -> str:
+    """The event in words; where other outputs have the same value, or are written alike, with their types."""
+    sides = (account.left, "x"), (account.right, "x'")
+    if isinstance(event, Atoms) and len(event.members) == 1:
+        (member,) = event.members
+        alike = [(other, side) for outcomes, side in sides for other in dict.fromkeys(outcomes.atoms) if _is_alike(member, other)]
+        name = f"out = {_typed(member)}"
+    elif isinstance(event, Shapes) and len(event.members) == 1:
+        (shape,) = event.members
+        member = shape, ()
+        alike = [((other, ()), side) for outcomes, side in sides for other in outcomes.groups if _is_alike(member, (other, ()))]
+        name = f"out is {_typed(member)}"
+    else:
+        return str(event)
+    others: dict[Atom, list[str]] = {}
+    for other, side in alike:
+        others.setdefault(other, []).append(side)
+    further = ", ".join(f"{_typed(other)} on {' and '.join(where)}" for other, where in others.items())
+    return f"{name}, distinct from {further}" if others else str(event)
+
+
+def _is_alike(one: Atom, other: Atom) -> bool:
+    """Whether two different outputs are numbers of one value, or are written alike."""
+    numbers = len(one[0]) == len(other[0]) == 1 and one[1] == other[1] and bool(one[1])
+    return one != other and (numbers or written(one) == written(other))
+
+
+def _typed(output: Atom) -> str:
+    text, kind = written(output), str(output[0][0])
+    return text if kind in text or kind == "raises" else f"{text} ({kind})"
+
+
 class EvidenceError(DpspecError):
     """The event of a refutation satisfies the claim on fresh draws: a mistake in dpspec. No verdict is given."""
 
@@ -396,7 +428,13 @@ def witness(account: Account, calls: Calls, log_error: float) -> Witness:
         distance=pair.distance,
         divergence=Bracket(lower=lower, upper=INFINITY),
         bound=pair.budget,
-        event=Event(text=str(best.event), left=best.left, right=best.right, expression=best.event.expression, proves=best.proves),
+        event=Event(
+            text=_named(best.event, account),
+            left=best.left,
+            right=best.right,
+            expression=best.event.expression,
+            proves=best.proves,
+        ),
         note=f"both intervals at {best.source}{loss}; {bets}",
     )
 

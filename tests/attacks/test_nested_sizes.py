@@ -412,7 +412,7 @@ def test_no_bound_is_below_the_truth() -> None:
     assert found["missing: sizes"] >= 1, found
 
 
-FOUND = {"filter": 11, "condition": 122, "sample": 5, "statement": 43}
+FOUND = {"filter": 11, "condition": 122, "sample": 5, "statement": 43, "hypotheses": 263}
 """For each guard a seed whose claims are below the truth without it."""
 
 

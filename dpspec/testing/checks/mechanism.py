@@ -268,8 +268,8 @@ def check_structure_agrees_with_the_law(subject: PlacedSubject, context: Context
         before_law, after_law = laws[x], laws[y]
         if None in parts or before_law is None or after_law is None:
             continue
-        stated = product_of(before.against(after) for part in parts for before, after in part or ())
         try:
+            stated = product_of(before.against(after) for part in parts for before, after in part or ())
             own = before_law.against(after_law)
             found = [(of(own), of(stated)) for of in FUNCTIONALS]
         except NoFormulaError:
@@ -332,8 +332,8 @@ def _counts(view: View, x: Dataset, y: Dataset, space: DatasetSpace) -> tuple[in
 def _require_covered(shown: Case, cases: tuple[Case, ...] | None, where: str) -> None:
     if cases is None:
         return
-    own, *stated = (product_of(a.against(b) for a, b in case) for case in (shown, *cases))
     try:
+        own, *stated = (product_of(a.against(b) for a, b in case) for case in (shown, *cases))
         for of in FUNCTIONALS:
             found, most = of(own), [of(case) for case in stated]
             covered = any(not found.lower > one.upper for one in most)

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import types
 
 GONE_MODULES = ("fcntl", "resource", "pwd", "grp", "termios", "posix_ipc", "syslog")
 GONE_OF_OS = (
@@ -30,6 +31,8 @@ KEPT = (asyncio, concurrent.futures, multiprocessing.connection, multiprocessing
 
 def take_away() -> None:
     """Take away what Windows does not have; what is part of the standard library's own work stays."""
+    for name in ("os", "signal"):  # Windows waits for a process, and ends it, by other means
+        setattr(subprocess, name, types.SimpleNamespace(**vars(getattr(subprocess, name))))
     for name in GONE_MODULES:
         sys.modules[name] = None
     for name in GONE_OF_OS:

@@ -26,7 +26,7 @@ from dpspec.checker.universes import least_and_most
 
 SCOPE, METHOD, EVERY = "the whole space", "derived", "every universe"
 
-ORDER = ("sensitivity", "noise", "sample", "path", "post-process")
+ORDER = ("sensitivity", "noise", "sizes", "sample", "path", "post-process")
 """The steps of a proof, in their order."""
 
 EXIT_CODES = {

@@ -60,6 +60,10 @@ class ClaimUndecidedError(DpspecError):
         self.verdict = verdict
 
 
+LONGEST = 1_000
+"""Characters of a dataset in a sentence about a witness; beyond it the text is cut, and the witness itself has all of it."""
+
+
 @attrs.frozen(kw_only=True)
 class Event:
     """A set of outcomes of the release.
@@ -114,7 +118,8 @@ class Witness:
         return "0" if self.distance == 0 else f"{self.bound} x {self.distance}"
 
     def __str__(self) -> str:
-        text = f"x = {self.left}, x' = {self.right}: d_Pr = {self.divergence} > {self.allowed} at d_X = {self.distance}"
+        left, right = (text if len(text) <= LONGEST else f"{text[:LONGEST]}..." for text in (str(self.left), str(self.right)))
+        text = f"x = {left}, x' = {right}: d_Pr = {self.divergence} > {self.allowed} at d_X = {self.distance}"
         if self.event is not None:
             text += f"; {self.event.text} has probability {self.event.left} against {self.event.right}"
         return f"{text} ({self.note})" if self.note else text

@@ -34,6 +34,7 @@ from dpspec.base.exact import ln
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.parts import resized, sizes_of
 from dpspec.blocks.space import Attribute
+from dpspec.checker.stated import ORDER
 from dpspec.extension import installed
 from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.structure import NoisyCount, SizedLaw, SizeHypothesis, Structure, View, records_read
@@ -143,6 +144,7 @@ def test_the_proof_states_the_number_of_records() -> None:
     assert not isinstance(found, Missing)
     (step,) = [step for step in found.proof if step.step == "sizes"]
     assert "at least 1,000 records are read" in step.says
+    assert "sizes" in ORDER
     table = {"attributes": ["answer"], "unit": "person", "where": {}}
     assert step.data == {"records": [{"table": table, "least": 1_000, "most": None}]}
 

@@ -5,10 +5,9 @@ For an invariant c the universes are its level sets D_c(x) = {x' in X : c(x') = 
 
 from __future__ import annotations
 
-import itertools
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
@@ -230,10 +229,8 @@ class Marginal(Invariant):
         for attribute in {a for other in others for a in other.mentions()} & set(known):
             groups = {other.mentions().get(attribute, frozenset()) for other in others} - {frozenset()}
             whole = frozenset(where.get(attribute, ())) or (frozenset(known[attribute].values()) if groups else frozenset())
-            for count in range(2, len(groups) + 1):
-                for chosen in itertools.combinations(sorted(groups, key=sorted), count):
-                    if sum(map(len, chosen)) == len(whole) and frozenset().union(*chosen) == whole:
-                        yield tuple(evolve(self, where={**where, attribute: tuple(sorted(g))}) for g in chosen)
+            for chosen in exact_covers(whole, groups):
+                yield tuple(evolve(self, where={**where, attribute: tuple(sorted(g))}) for g in chosen)
 
     def implies(self, other: Invariant, space: DatasetSpace) -> str | None:
         if self == other:
@@ -269,6 +266,29 @@ class Marginal(Invariant):
         by = f"{self.unit} by {' x '.join(self.attributes)}" if self.attributes else f"{self.unit} total"
         where = ", ".join(f"{attribute} in {{{', '.join(in_runs(categories))}}}" for attribute, categories in self.where)
         return f"{by} where {where}" if where else by
+
+
+COVERS_TRIED = 20_000
+"""At most this many partial covers are tried: the number of all of them grows exponentially with the number of sets."""
+
+
+def exact_covers(whole: frozenset[str], sets: Iterable[frozenset[str]]) -> Iterator[tuple[frozenset[str], ...]]:
+    """Two or more disjoint sets of the given ones whose union is the whole, as far as `COVERS_TRIED` allows.
+
+    >>> [len(cover) for cover in exact_covers(frozenset("abc"), map(frozenset, ("a", "ab", "b", "c", "abc")))]
+    [2, 3]
+    """
+    ranked = sorted((one for one in sets if one and one < whole), key=lambda one: (-len(one), sorted(one)))
+    holding = {element: [one for one in ranked if element in one] for element in whole}
+    waiting: list[tuple[frozenset[str], tuple[frozenset[str], ...]]] = [(whole, ())] if whole else []
+    for _ in range(COVERS_TRIED):
+        if not waiting:
+            return
+        left, chosen = waiting.pop()
+        if not left:
+            yield chosen
+            continue
+        waiting += [(left - one, (*chosen, one)) for one in reversed(holding[min(left)]) if one <= left]
 
 
 @lru_cache(maxsize=1024)

@@ -121,9 +121,10 @@ class Multisets(DatasetSpace, ListedCells, Collections, Changes, Entries, Wordin
             if size < 2:  # without a list of all kinds, which may be millions
                 yield from map(self.of, ((kind,) for kind in self.kinds()) if size else ((),))
                 continue
-            kinds = tuple(self.kinds())
-            for chosen in itertools.combinations_with_replacement(kinds, size):
-                yield self.of(chosen)
+            few = self.count_kinds()
+            listed = few is not None and few <= CELLS_LISTED
+            chosen = itertools.combinations_with_replacement(tuple(self.kinds()), size) if listed else multisets_of(self.kinds(), size)
+            yield from map(self.of, chosen)
 
     def cardinality(self) -> int | None:
         kinds = self.count_kinds()
@@ -219,6 +220,32 @@ class Multisets(DatasetSpace, ListedCells, Collections, Changes, Entries, Wordin
         return cells
 
 
+def multisets_of(kinds: Iterator[Hashable], size: int) -> Iterator[tuple[Hashable, ...]]:
+    """The multisets of one size in lexicographic order, as `itertools.combinations_with_replacement` gives them.
+
+    Kinds are read only as far as the multisets need them: there may be more of them than memory holds, or infinitely many.
+
+    >>> list(multisets_of(iter("ab"), 2))
+    [('a', 'a'), ('a', 'b'), ('b', 'b')]
+    """
+    if size == 0:
+        yield ()
+        return
+    known = list(itertools.islice(kinds, 1))
+    chosen = [0] * size
+    while known:
+        yield tuple(known[index] for index in chosen)
+        for position in reversed(range(size)):
+            following = chosen[position] + 1
+            if following == len(known):
+                known.extend(itertools.islice(kinds, 1))
+            if following < len(known):
+                chosen[position:] = [following] * (size - position)
+                break
+        else:
+            return
+
+
 @lru_cache(maxsize=64)
 def _all_kinds(space: Multisets) -> tuple[Hashable, ...]:
     """Listed once: a law asks for them with every dataset."""
@@ -295,16 +322,27 @@ def all_records(attributes: tuple[Attribute, ...]) -> Iterator[Record]:
     by_name = {a.name: a for a in attributes}
     places = {a.name: place for place, a in enumerate(attributes)}
 
-    def extend(prefix: tuple[str, ...]) -> Iterator[Record]:
-        if len(prefix) == len(attributes):
-            yield prefix
-            return
+    def choices(prefix: Sequence[str]) -> Iterator[str]:
         attribute = attributes[len(prefix)]
         coarser = attribute.within
-        for category in attribute.values() if coarser is None else attribute.children(prefix[places[coarser]], by_name[coarser]):
-            yield from extend((*prefix, category))
+        return iter(attribute.values() if coarser is None else attribute.children(prefix[places[coarser]], by_name[coarser]))
 
-    return extend(())
+    if not attributes:
+        yield ()
+        return
+    prefix: list[str] = []
+    open_choices = [choices(prefix)]
+    while open_choices:  # a loop, not a recursion: a file may name more attributes than Python nests calls
+        category = next(open_choices[-1], None)
+        if category is None:
+            open_choices.pop()
+            if prefix:
+                prefix.pop()
+        elif len(prefix) + 1 == len(attributes):
+            yield (*prefix, category)
+        else:
+            prefix.append(category)
+            open_choices.append(choices(prefix))
 
 
 def count_records(attributes: tuple[Attribute, ...]) -> int | None:

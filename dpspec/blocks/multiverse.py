@@ -11,6 +11,7 @@ matrices, or by two datasets that agree on c and differ on c'.
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -23,7 +24,7 @@ from dpspec.base.errors import DpspecError, ParameterError
 from dpspec.base.params import Data, Items, Pairs, Registered, collect, define
 from dpspec.base.promises import Promising, is_promised
 from dpspec.blocks.invariant import Invariant
-from dpspec.blocks.parts import ListedCells, listed_cells, miniature_of
+from dpspec.blocks.parts import ListedCells, listed_cells, miniature_of, own_attributes
 from dpspec.blocks.space import Dataset, DatasetSpace
 
 
@@ -176,6 +177,9 @@ class ExplicitUniverses(Multiverse):
 WALKED = 50_000
 """At most this many datasets are looked at in search of a witness."""
 
+EVALUATIONS = 100_000
+"""At most this many values of invariants are computed in each space that is searched: about a second for wide tables."""
+
 
 @attrs.frozen(kw_only=True)
 class Determination:
@@ -232,14 +236,15 @@ def _in_row_space(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSp
 
 def _undetermined(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> Determination:
     """No argument in favour was found: look for two datasets that show the contrary."""
-    for witness in (_kernel_witness(fine, wanted, space), _walked_witness(fine, wanted, space)):
-        if witness is not None:
-            agreeing = f" that agree on {_join(fine)}" if fine else ""
-            reason = f"{wanted} differs between two datasets{agreeing}"
-            return Determination(answer=False, reason=reason, witness=witness)
-    size = space.cardinality()
-    if size is not None and size <= WALKED:
-        return Determination(answer=True, reason=f"{wanted}: checked on all {size} datasets")
+    witness = _kernel_witness(fine, wanted, space)
+    complete = False
+    if witness is None:
+        witness, complete = _walked_witness(fine, wanted, space)
+    if witness is not None:
+        agreeing = f" that agree on {_join(fine)}" if fine else ""
+        return Determination(answer=False, reason=f"{wanted} differs between two datasets{agreeing}", witness=witness)
+    if complete:
+        return Determination(answer=True, reason=f"{wanted}: checked on all {space.cardinality()} datasets")
     return Determination(answer=None, reason=f"neither an argument nor a counterexample was found for {wanted}")
 
 
@@ -281,36 +286,72 @@ def _split(vector: Sequence[int], space: DatasetSpace) -> tuple[Dataset, Dataset
     return left, right
 
 
-def _walked_witness(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> tuple[Dataset, Dataset] | None:
-    for walked in _small_spaces((*fine, wanted), space):
+def _walked_witness(
+    fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace
+) -> tuple[tuple[Dataset, Dataset] | None, bool]:
+    """Two datasets with equal fine and unequal wanted values, and whether all datasets of the space were looked at."""
+    most = max(1, min(WALKED, EVALUATIONS // (len(fine) + 1)))
+    size = space.cardinality()
+    listed = size is not None and size <= WALKED
+    for walked in [space] if listed else _small_spaces(fine, wanted, space):
         first: dict[object, tuple[object, Dataset]] = {}
-        for count, dataset in enumerate(walked):
-            if count >= WALKED:
-                break
+        for dataset in itertools.islice(walked.datasets(), most):
             key = tuple(invariant.value(dataset, space) for invariant in fine)
             value = wanted.value(dataset, space)
             known = first.setdefault(key, (value, dataset))
             if known[0] != value:
-                return known[1], dataset
-    return None
+                return (known[1], dataset), False
+    return None, listed and size is not None and size <= most
 
 
-def _small_spaces(invariants: Sequence[Invariant], space: DatasetSpace) -> Iterator[Iterable[Dataset]]:
-    size = space.cardinality()
-    if size is not None and size <= WALKED:
-        yield space.datasets()
-        return
-    for small in miniatures(invariants, space):
-        yield small.datasets()
+def _small_spaces(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> Iterator[DatasetSpace]:
+    """Miniatures in which all invariants stay distinct; before them, where those are large, such as vary what is wanted alone."""
+    smalls = list(miniatures((*fine, wanted), space))
+    sizes = [small.cardinality() for small in smalls]
+    if any(size is None or size > WALKED for size in sizes):
+        yield from miniatures((wanted,), space)
+    yield from smalls
 
 
-def miniatures(invariants: Sequence[Invariant], space: DatasetSpace, largest: int = 3) -> Iterator[DatasetSpace]:
-    """Finite sub-spaces that keep apart what the invariants look at, with 1, 2, ... records."""
+def miniatures(
+    invariants: Sequence[Invariant], space: DatasetSpace, largest: int = 3, *, varied: bool = False
+) -> Iterator[DatasetSpace]:
+    """Finite sub-spaces with at most 1, 2, ... records that keep distinct what the invariants count.
+
+    Args:
+        invariants: what has to stay distinct.
+        space: the space.
+        largest: the largest number of records.
+        varied: also yield, after these, sub-spaces in which records of each unit take two values of an attribute that no
+            invariant counts. Without them all records may be alike, and no two datasets of equal size differ.
+    """
+    mentioned = mentioned_by(invariants)
+    more = with_free_attributes(mentioned, space) if varied else mentioned
+    for choice in (mentioned, more)[: 1 if more == mentioned else 2]:
+        for records in range(1, largest + 1):
+            small = miniature_of(space, choice, records)
+            if small is not None:
+                yield small
+
+
+def mentioned_by(invariants: Iterable[Invariant]) -> Mapping[str, frozenset[str]]:
+    """The attributes that invariants count, each with the categories that they single out."""
     mentioned: dict[str, frozenset[str]] = {}
     for invariant in invariants:
         for attribute, categories in invariant.mentions().items():
             mentioned[attribute] = mentioned.get(attribute, frozenset()) | categories
-    for records in range(1, largest + 1):
-        small = miniature_of(space, mentioned, records)
-        if small is not None:
-            yield small
+    return mentioned
+
+
+def with_free_attributes(mentioned: Mapping[str, frozenset[str]], space: DatasetSpace) -> Mapping[str, frozenset[str]]:
+    """The same, and for each unit the first attribute that is not mentioned and has two values."""
+    found = dict(mentioned)
+    for unit in space.units:
+        try:
+            own = own_attributes(space, unit)
+        except DpspecError:  # a space whose records have no named attributes
+            continue
+        free = next((attribute.name for attribute in own if attribute.size > 1 and attribute.name not in mentioned), None)
+        if free is not None:
+            found.setdefault(free, frozenset())
+    return found

@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 
 import attrs
 
-from dpspec.base.errors import Faults, IncompatibleBlocksError, NoFormulaError, ParameterError
+from dpspec.base.errors import Faults, IncompatibleBlocksError, NoFormulaError, NotEnumerableError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Number, number
 from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
@@ -39,7 +39,7 @@ from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined, promise_for
 from dpspec.reason.search import MOVING_BLOCKS, Derivation, moved, search
-from dpspec.reason.small_spaces import pairs
+from dpspec.reason.small_spaces import entries, pairs
 from dpspec.specfile.document import SpecDocument
 from dpspec.verifier.document import Standing
 
@@ -265,6 +265,9 @@ MechanismJudge = Callable[[Mechanism, PrivacySpec, tuple[Dataset, ...]], tuple[s
 INSTANCE = 10
 """On so many datasets of its space the premise is checked, where it has so many that it compares."""
 
+INSTANCE_ENTRIES = 100_000
+"""... and on fewer where they are large: together with the pair itself they hold at most this many entries."""
+
 
 def _by(family: Callable[..., Iterator[Candidate]], source: Source) -> CandidateFamily:
     return partial(family, sources=(source,))
@@ -307,13 +310,16 @@ def search_separation(premise: PrivacySpec, conclusion: PrivacySpec, judge: Mech
     """Look for what separates two specifications, and say what was tried."""
     tried = []
     for words, family in FAMILIES.items():
-        count = 0
-        for candidate in family(premise, conclusion):
-            count += 1
-            found = _checked(candidate, premise, conclusion, judge)
-            if found is not None:
-                return SeparationSearch(separation=found)
-        tried.append(f"{words}: {count} mechanisms" if count else f"{words}: nothing to try")
+        count, problem = 0, ""
+        try:
+            for candidate in family(premise, conclusion):
+                count += 1
+                found = _checked(candidate, premise, conclusion, judge)
+                if found is not None:
+                    return SeparationSearch(separation=found)
+        except NotEnumerableError as fault:  # a block that needs the list of a space that has none
+            problem = f"; stopped: {fault}"
+        tried.append((f"{words}: {count} mechanisms" if count else f"{words}: nothing to try") + problem)
     return SeparationSearch(separation=None, tried=tuple(tried))
 
 
@@ -325,7 +331,11 @@ def _checked(candidate: Candidate, premise: PrivacySpec, conclusion: PrivacySpec
         if second != "refuted":
             return None
         instance = _instance(premise, conclusion, candidate.pair)
-        first, first_line = judge(candidate.mechanism, premise, instance)
+        try:
+            first, first_line = judge(candidate.mechanism, premise, instance)
+        except NotEnumerableError:  # a distance that is known for neighbours alone
+            instance = tuple(x for x in candidate.pair if x in instance)
+            first, first_line = judge(candidate.mechanism, premise, instance)
     except NoFormulaError:  # one of the divergences cannot compare these laws
         return None
     if first != "verified":
@@ -347,7 +357,12 @@ def _instance(premise: PrivacySpec, conclusion: PrivacySpec, pair: Pair) -> tupl
     shared = [x for x in pair if families.has(premise.space, conclusion.space, x)]
     compared = itertools.chain.from_iterable(pairs(premise, premise))
     known = dict.fromkeys(itertools.chain(shared, itertools.islice(compared, 4 * INSTANCE)))
-    return tuple(itertools.islice(known, INSTANCE))
+    held, left = list[Dataset](), INSTANCE_ENTRIES
+    for dataset in itertools.islice(known, INSTANCE):
+        left -= entries(dataset)
+        if dataset in shared or left > 0:
+            held.append(dataset)
+    return tuple(held)
 
 
 # --- two specifications ---------------------------------------------------------------------------

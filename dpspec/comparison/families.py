@@ -212,7 +212,7 @@ def _within_universe(numbered: Numbered, premise: PrivacySpec, x: Dataset) -> Nu
 def _numbers(premise: PrivacySpec, case: SmallCase) -> Iterator[Numbered]:
     adds_up = premise.output_divergence.is_metric
     divergence, space = premise.input_divergence, premise.space
-    if adds_up and divergence.counted_unit() is not None and divergence.is_symmetric:
+    if adds_up and divergence.counted_unit() is not None:
         yield from _count(case, str(divergence.counted_unit()), space)
     if adds_up and divergence.is_metric and divergence.is_symmetric and divergence.is_integral:
         yield from _distance(premise, case, most=None)

@@ -13,12 +13,14 @@ from functools import lru_cache
 
 import attrs
 
-from dpspec.base.errors import DpspecError, NumericalError, count
+from dpspec.base.errors import DpspecError, NotEnumerableError, NumericalError, count
 from dpspec.base.exact import INFINITY, Bracket, Number, dyadic, number
 from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.multiverse import Multiverse, Universe, miniatures
-from dpspec.blocks.parts import Membership
-from dpspec.blocks.space import Dataset, DatasetSpace, Pair
+from dpspec.blocks.invariant import Invariant
+from dpspec.blocks.multisets import all_records, restrict_attributes
+from dpspec.blocks.multiverse import Multiverse, Universe, mentioned_by, miniatures, with_free_attributes
+from dpspec.blocks.parts import CellCounts, Changes, Entries, Membership, Mentioned, own_attributes
+from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.numeric import rational_exponential
@@ -34,6 +36,15 @@ OF_DISTANCE = 150
 
 LARGEST = 6
 """Miniatures have at most this many records."""
+
+ENTRIES = 300_000
+"""The datasets that are listed of one space hold at most this many entries together: three vectors of 100,000 bits."""
+
+LABELLED = 50_000
+"""At most this many values of invariants are computed to tell which datasets of one space share a universe."""
+
+COMPARED = 2_000_000
+"""The pairs whose distance is computed in one space hold at most this many entries together, which takes about a second."""
 
 
 @attrs.frozen(kw_only=True)
@@ -180,7 +191,30 @@ def pairs(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:
     """Pairs of small datasets in one universe of the conclusion at finite distance, the closest of each miniature first."""
     for small in _small_spaces(premise, conclusion):
         yield from _pairs_in(small, conclusion.space, conclusion.multiverse, conclusion.input_divergence)
+    invariants = _invariants(premise, conclusion)
+    yield from _changed(conclusion.space, invariants, conclusion.multiverse, conclusion.input_divergence)
     yield from _crowded(premise, conclusion)
+
+
+def _invariants(premise: PrivacySpec, conclusion: PrivacySpec) -> tuple[Invariant, ...]:
+    return (*(premise.multiverse.induced_by() or ()), *(conclusion.multiverse.induced_by() or ()))
+
+
+def entries(dataset: Dataset) -> int:
+    """How many entries a dataset holds, those of its records included: what it costs to look at it once."""
+    if isinstance(dataset, tuple) and dataset and isinstance(dataset[0], tuple):
+        return 1 + sum(map(entries, dataset))
+    return 1 + len(dataset) if isinstance(dataset, (tuple, str)) else 1
+
+
+def first_datasets(space: DatasetSpace, invariants: int = 1) -> Iterator[Dataset]:
+    """The first datasets of a space, as many as `WALKED`, `ENTRIES` and `LABELLED` allow, by how many invariants label them."""
+    left = ENTRIES
+    for dataset in itertools.islice(space.datasets(), min(WALKED, LABELLED // max(invariants, 1) + 1)):
+        yield dataset
+        left -= entries(dataset)
+        if left <= 0:
+            return
 
 
 def _small_spaces(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[DatasetSpace]:
@@ -189,25 +223,39 @@ def _small_spaces(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Dat
     if size is not None and size <= WALKED:
         yield conclusion.space
         return
-    invariants = (*(premise.multiverse.induced_by() or ()), *(conclusion.multiverse.induced_by() or ()))
     varies = premise.budget.uniform() is None or conclusion.budget.uniform() is None
-    smalls = list(miniatures(invariants, conclusion.space, largest=LARGEST))
-    if not smalls:  # there are no smaller ones of its kind: the smallest datasets of the space itself
+    largest = LARGEST if varies else 3
+    smalls = list(miniatures(_invariants(premise, conclusion), conclusion.space, largest=largest, varied=True))
+    if not smalls and _lists_datasets(conclusion.space):  # there are no smaller ones of its kind: its own smallest datasets
         yield conclusion.space
-    for records, small in enumerate(smalls, start=1):
+    for place, small in enumerate(smalls):
         size = small.cardinality()
-        if records <= 2 or (size is not None and size <= WALKED and (varies or records <= 3)):
+        if place % largest < 2 or (size is not None and size <= WALKED):
             yield small
+
+
+def _lists_datasets(space: DatasetSpace) -> bool:
+    """Whether the smallest datasets can be written down at all."""
+    cells, lists = CellCounts.found_in(space), Entries.found_in(space)
+    least = (0 if cells is None else cells.total_range()[0], 0 if lists is None else lists.least_entries())
+    return max(least) <= ENTRIES
 
 
 @lru_cache(maxsize=256)
 def _pairs_in(small: DatasetSpace, space: DatasetSpace, multiverse: Multiverse, divergence: InputDivergence) -> tuple[Pair, ...]:
     by_distance: dict[Number, list[Pair]] = {}
+    left = COMPARED
     for held in universes(small, space, multiverse):
         for pair in itertools.combinations(held[:OF_UNIVERSE], 2):
-            distance = divergence.distance(*pair, space)
-            if not divergence.is_symmetric:
-                distance = min(distance, divergence.distance(*pair[::-1], space))
+            left -= sum(map(entries, pair))
+            if left <= 0:
+                break
+            try:
+                distance = divergence.distance(*pair, space)
+                if not divergence.is_symmetric:
+                    distance = min(distance, divergence.distance(*pair[::-1], space))
+            except NotEnumerableError:  # a distance that is a search through the whole space
+                continue
             if not distance.is_infinite and len(kept := by_distance.setdefault(distance, [])) < OF_DISTANCE:
                 kept.append(pair)
     return tuple(pair for distance in sorted(by_distance) for pair in by_distance[distance])
@@ -217,10 +265,59 @@ def _pairs_in(small: DatasetSpace, space: DatasetSpace, multiverse: Multiverse, 
 def universes(small: DatasetSpace, space: DatasetSpace, multiverse: Multiverse) -> tuple[list[Dataset], ...]:
     """The datasets of a miniature, universe by universe."""
     members: dict[object, list[Dataset]] = {}
-    for dataset in itertools.islice(small.datasets(), WALKED):
+    for dataset in first_datasets(small, len(multiverse.induced_by() or ())):
         for label in multiverse.labels(dataset, space):
             members.setdefault(label, []).append(dataset)
     return tuple(held for held in members.values() if len(held) > 1)
+
+
+KINDS_CHANGED, RECORDS_CHANGED = 6, 2
+"""So many kinds of records change in spaces without small datasets, and so many records at most."""
+
+
+@lru_cache(maxsize=256)
+def _changed(
+    space: DatasetSpace, invariants: tuple[Invariant, ...], multiverse: Multiverse, divergence: InputDivergence
+) -> tuple[Pair, ...]:
+    """Pairs that differ in one or two records: also in spaces whose smallest datasets are large, or too many to list."""
+    part, found, left = Changes.found_in(space), dict[Pair, None](), ENTRIES
+    mentioned = with_free_attributes(mentioned_by(invariants), space)
+    for unit in () if part is None else space.units:
+        kinds = list(itertools.islice(_kinds(space, unit, mentioned), KINDS_CHANGED))
+        bags = [
+            bag for size in range(RECORDS_CHANGED + 1) for bag in itertools.combinations_with_replacement(kinds, size)
+        ]
+        for gone, come in itertools.combinations(bags, 2):
+            if not set(gone).isdisjoint(come):
+                continue
+            for pair in part.differing(unit, gone, come):
+                left -= sum(map(entries, pair))
+                if left <= 0:
+                    return tuple(found)
+                if _is_compared(pair, space, multiverse, divergence):
+                    found[pair] = None
+    return tuple(found)
+
+
+def _kinds(space: DatasetSpace, unit: str, mentioned: Mentioned) -> Iterator[Record]:
+    """Kinds of records of a unit that differ in what is mentioned; what larger units hold of smaller ones varies, too."""
+    own, attributes = own_attributes(space, unit), space.attributes_of(unit)
+    named = attributes if len(own) == 0 else tuple(a for a in attributes if a in own or unit != space.units[0])
+    further = [a for a in attributes if a not in named]
+    part = Changes.needed_in(space)
+    for record in all_records(restrict_attributes(named, mentioned)):
+        for rest in itertools.product(*(itertools.islice(part.few_values(a), 2) for a in further)):
+            yield (*record, *rest)
+
+
+def _is_compared(pair: Pair, space: DatasetSpace, multiverse: Multiverse, divergence: InputDivergence) -> bool:
+    try:
+        left, right = (space.dataset(x) for x in pair)
+        if not multiverse.share_universe(left, right, space):
+            return False
+        return not (divergence.distance(left, right, space).is_infinite and divergence.distance(right, left, space).is_infinite)
+    except DpspecError:  # no dataset of the space
+        return False
 
 
 def _crowded(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:

@@ -150,6 +150,8 @@ class Path(Minorised):
         closed = self.closed_form(space)
         if closed is not None:
             return closed.distance(left, right, space)
+        if left == right or _are_related(self.relation, left, right, space):  # known in spaces that no one can list
+            return number(int(left != right))
         steps = _reached(self.relation, space, left).get(right)
         return exact.INFINITY if steps is None else number(steps)
 
@@ -227,6 +229,18 @@ class NormDistance(InputDivergence):
         if len(ours) != len(theirs):
             return exact.INFINITY
         return self.norm([abs(a - b) for a, b in zip(ours, theirs, strict=True)])
+
+    def least_distance(self, space: DatasetSpace) -> Number | None:
+        """The least difference of two numbers that a dataset may hold: different datasets differ by as much in some place."""
+        if isinstance(space, (BitVectors, blocks.ContingencyTables)) or blocks.NumberLists.found_in(space) is not None:
+            return number(1)
+        held = blocks.Entries.found_in(space)
+        values = None if held is None else held.entries()
+        if not values or not all(isinstance(value, (int, float)) and math.isfinite(value) for value in values):
+            return None
+        ranked = sorted({Fraction(value) for value in values})
+        gaps = [after - before for before, after in itertools.pairwise(ranked)]
+        return number(min(gaps)) if gaps and len(ranked) == len(values) else None
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if self == other:

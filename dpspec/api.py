@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dpspec.verifier.document import FileReport, Standing
     from dpspec.verifier.functions import NamedFunction
     from dpspec.verifier.replay import Replay
-    from dpspec.verifier.verdict import Verdict
+    from dpspec.verifier.verdict import Outcome, Verdict
 
     Specification: TypeAlias = PrivacySpec | SpecDocument | str | Path
     """Five blocks, what was read of a file, or the file."""
@@ -195,7 +195,7 @@ def compared(left: SpecDocument, right: SpecDocument, registry: Registry | None 
     from dpspec.reason.search import rules_of
     from dpspec.verifier.exhaustive import verify as judged
 
-    def judge(mechanism: Mechanism, spec: PrivacySpec, datasets: tuple[Dataset, ...]) -> tuple[str, str]:
+    def judge(mechanism: Mechanism, spec: PrivacySpec, datasets: tuple[Dataset, ...]) -> tuple[Outcome, str]:
         verdict = judged(mechanism, spec, datasets=datasets, registry=registry)
         if verdict.witness is not None:
             seen = verdict.witness
@@ -204,7 +204,7 @@ def compared(left: SpecDocument, right: SpecDocument, registry: Registry | None 
             found = f"{verdict.outcome.value}: no two of the datasets share a universe, so nothing is asked of them"
         else:
             found = f"{verdict.outcome.value}: constant {verdict.constant} on {verdict.scope}"
-        return verdict.outcome.value, found
+        return verdict.outcome, found
 
     rules = rules_of(registry or installed().registry)
     return compare_products(left.promises, right.promises, lambda one, other: held(one, other, rules=rules, judge=judge))
@@ -537,8 +537,20 @@ def quick_standing(
     return standing(document, registry or installed().registry, most=QUICK if most is None else most, effort=0, also=also)
 
 
-def order_specs(documents: Sequence[SpecDocument], registry: Registry | None = None, progress: Progress | None = None) -> Order:
-    """Compare every two of many specifications: who implies whom, by their ids.
+def order_specs(
+    documents: Sequence[SpecDocument],
+    registry: Registry | None = None,
+    progress: Progress | None = None,
+    *,
+    standings: Sequence[Standing] | None = None,
+) -> Order:
+    """Compare every two of many specifications: who implies whom, by their ids, with the claim status of each.
+
+    Args:
+        documents: the specifications.
+        registry: the rules of inference; without it, those of all installed plugins.
+        progress: called with (done, in all).
+        standings: the claim status of each, where it is known; otherwise a little work is spent on it, as `compare` does.
 
     Raises:
         ParameterError: for no specification, and for two with one id.
@@ -551,7 +563,8 @@ def order_specs(documents: Sequence[SpecDocument], registry: Registry | None = N
     registry = registry or installed().registry
     named = [(document.id, document) for document in documents]
     found = order(named, lambda left, right: compared(left, right, registry), progress)
-    return attrs.evolve(found, about=tuple(documents))
+    known = [quick_standing(document, registry) for document in documents] if standings is None else standings
+    return attrs.evolve(found, about=tuple(documents), standings=tuple(known))
 
 
 def find_yardsticks(

@@ -321,11 +321,15 @@ def catalogue(
     if aim is not None:
         found = engine.at_least(entries, aim, compared, progress=progress)
         data: JsonData = {"target": aim.id, "answers": [one.data for one in found]}
-        code = 3 if any(one.word == "not decided" for one in found) else 0
+        code = 3 if any(one.is_open for one in found) else 0
         return answered(code, data, partial(engine.at_least_text, found, aim))
     if order:
         groups = engine.by_space(entries)
-        orders = [order_specs([entry.document for entry in group], progress=progress) for group in groups if len(group) > 1]
+        orders = [
+            order_specs([entry.document for entry in group], progress=progress, standings=[entry.standing for entry in group])
+            for group in groups
+            if len(group) > 1
+        ]
         code = 3 if any(one.unknown for one in orders) else 0
         return answered(code, engine.orders_data(orders, groups), partial(engine.orders_text, orders, groups))
     if ledger:

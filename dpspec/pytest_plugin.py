@@ -315,6 +315,7 @@ def _asserted(
 ) -> Verdict:
     """The verdict, recorded; the path of a specification starts at the folder of the test."""
     from dpspec.testing import assertions
+    from dpspec.verifier.verdict import Outcome
 
     __tracebackhide__ = True
     subject, spec = about
@@ -325,7 +326,7 @@ def _asserted(
         verdict = judge(subject, spec, **options)
     except assertions.ClaimNotHeld as failure:
         properties.extend(assertions.verdict_properties(failure.verdict))
-        if failure.verdict.outcome.value == "undecided" and may_skip:
+        if failure.verdict.outcome is Outcome.UNDECIDED and may_skip:
             pytest.skip(f"undecided: {failure.verdict.reason}")
         raise
     properties.extend(assertions.verdict_properties(verdict))

@@ -42,6 +42,7 @@ from dpspec.reason.search import MOVING_BLOCKS, Derivation, moved, search
 from dpspec.reason.small_spaces import entries, pairs
 from dpspec.specfile.document import SpecDocument
 from dpspec.verifier.document import Standing
+from dpspec.verifier.verdict import Outcome
 
 
 class Answer(enum.Enum):
@@ -259,7 +260,7 @@ def _budget(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
 # --- separations ----------------------------------------------------------------------------------
 
 
-MechanismJudge = Callable[[Mechanism, PrivacySpec, tuple[Dataset, ...]], tuple[str, str]]
+MechanismJudge = Callable[[Mechanism, PrivacySpec, tuple[Dataset, ...]], tuple[Outcome, str]]
 """Runs the exact engine on some datasets; returns the outcome and a line that describes it."""
 
 INSTANCE = 10
@@ -328,7 +329,7 @@ def _checked(candidate: Candidate, premise: PrivacySpec, conclusion: PrivacySpec
     left, right = candidate.pair
     try:
         second, second_line = judge(candidate.mechanism, conclusion, candidate.pair)
-        if second != "refuted":
+        if second is not Outcome.REFUTED:
             return None
         instance = _instance(premise, conclusion, candidate.pair)
         try:
@@ -338,7 +339,7 @@ def _checked(candidate: Candidate, premise: PrivacySpec, conclusion: PrivacySpec
             first, first_line = judge(candidate.mechanism, premise, instance)
     except NoFormulaError:  # one of the divergences cannot compare these laws
         return None
-    if first != "verified":
+    if first is not Outcome.VERIFIED:
         return None
     return Separation(
         mechanism=candidate.words,
@@ -566,6 +567,7 @@ class Order(Showable):
         comparisons: of each pair i < j, in the order of `itertools.combinations`.
         settled: the cells (i, j) that no comparison answered and others did, each with the k through which.
         about: the files, for whoever shows the order; empty where there are none.
+        standings: the claim status of each file; empty where no claim was checked.
     """
 
     names: tuple[str, ...]
@@ -573,6 +575,7 @@ class Order(Showable):
     comparisons: tuple[Comparison, ...]
     settled: tuple[tuple[int, int, int], ...] = ()
     about: tuple[SpecDocument, ...] = attrs.field(default=(), eq=False, repr=False)
+    standings: tuple[Standing, ...] = attrs.field(default=(), eq=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.names)

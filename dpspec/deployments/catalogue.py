@@ -386,6 +386,11 @@ class AtLeast:
     caveats: tuple[str, ...]
 
     @property
+    def is_open(self) -> bool:
+        """Whether the question has an answer that was not found."""
+        return self.answer is Answer.UNKNOWN and not self.about_other_data
+
+    @property
     def word(self) -> str:
         """The answer for a reader."""
         if self.about_other_data and self.answer is not Answer.IMPLIES:

@@ -16,6 +16,7 @@ from dpspec.base.errors import UnknownNameError, count
 from dpspec.base.exact import Bracket, Number
 from dpspec.base.params import did_you_mean
 from dpspec.base.types import JsonData
+from dpspec.base.words import Word
 from dpspec.blocks.parts import Collections, nesting_of
 from dpspec.comparison.compare import Answer, Comparison, Direction, Implication, Order, Separation
 from dpspec.comparison.yardstick import Attack, Yardstick, YardstickSide, attacks
@@ -55,7 +56,10 @@ if TYPE_CHECKING:
 
 _STYLES = {Answer.IMPLIES: GOOD, Answer.SEPARATED: BAD, Answer.UNKNOWN: OPEN}
 _SENTENCES = {
-    Implication.EQUIVALENT: "Every mechanism that satisfies the one satisfies the other.",
+    Implication.EQUIVALENT: (
+        "Every mechanism that satisfies the promise of A satisfies that of B, and conversely. Whether the two methods keep "
+        "their promises is the claim status."
+    ),
     Implication.IMPLIES: "Every mechanism that satisfies A satisfies B",
     Implication.IMPLIED_BY: "Every mechanism that satisfies B satisfies A",
     Implication.INCOMPARABLE: "Neither promise contains the other: each allows a mechanism that the other forbids.",
@@ -74,7 +78,7 @@ def comparison_parts(
         standings: how the claim of each stands.
         verbose: tell every step of the arguments too, what the exact engine checked, and both budgets in words.
     """
-    parts: list[RenderableType] = [_relation(found), _titles(left, right, standings), _side_by_side(found)]
+    parts: list[RenderableType] = [_relation(found, standings), _titles(left, right, standings), _side_by_side(found)]
     parts += [_direction("A", "B", found.forward, found.right, verbose=verbose)]
     parts += [_direction("B", "A", found.backward, found.left, verbose=verbose)]
     notes = [*found.notes, *rests_on("A", left), *rests_on("B", right)]
@@ -117,8 +121,10 @@ def _side_by_side(found: Comparison) -> Table:
     return table
 
 
-def blocks_picture(found: Comparison, names: SpecNames, theme: str = "light") -> str:
-    """The five blocks side by side as SVG, with the steps that separate the two, and the answers."""
+def blocks_picture(
+    found: Comparison, names: SpecNames, standings: Sequence[Standing | None] = (None, None), theme: str = "light"
+) -> str:
+    """The five blocks side by side as SVG, with the steps that separate the two, the answers, and the status of both claims."""
     left, right = blocks_in_words(found.left), blocks_in_words(found.right)
     ways = (
         ("A does not imply B here", "open from A to B", found.forward),
@@ -139,6 +145,7 @@ def blocks_picture(found: Comparison, names: SpecNames, theme: str = "light") ->
              Answer.UNKNOWN: ("not known", None)}  # fmt: skip
     asked = (("Does A imply B?", found.forward), ("Does B imply A?", found.backward))
     answers = [(f"{question} {words[way.answer][0]}", words[way.answer][1]) for question, way in asked]
+    answers.append((f"{headline(found, standings)}.", None))
     return side_by_side("The five blocks side by side", names, rows, answers, theme)
 
 
@@ -247,21 +254,52 @@ def _budgets(found: Comparison) -> Group:
     return _section("Budgets", [rows])
 
 
-def _relation(found: Comparison) -> Group:
+_CLAIMS = {
+    Word.VERIFIED: "verified",
+    Word.DERIVED: "verified by a derivation",
+    Word.MINIATURE: "true on miniatures only",
+    Word.RECORDED: "known to be false",
+    Word.UNCHECKED: "not checked",
+    Word.UNDECIDED: "undecided",
+    Word.REFUTED: "refuted",
+    Word.PLUGIN: "not checked, since a plugin failed",
+}
+_RELATIONS = {
+    Implication.IMPLIES: "A implies B",
+    Implication.IMPLIED_BY: "A is implied by B",
+    Implication.EQUIVALENT: "A and B make equivalent promises",
+    Implication.INCOMPARABLE: "A and B are incomparable",
+    Implication.UNKNOWN: "Unknown",
+}
+
+
+def claim_status(standing: Standing | None) -> str:
+    """Whether the claim of a file was checked, and with which result, in a few words."""
+    return _CLAIMS[Word.UNCHECKED if standing is None else standing.word]
+
+
+def claims_in_words(standings: Sequence[Standing | None]) -> str:
+    """The claim status of A and of B: equal promises say nothing about whether two methods keep them."""
+    one, other = map(claim_status, standings)
+    return f"both claims {one}" if one == other else f"claim of A {one}, claim of B {other}"
+
+
+def headline(found: Comparison, standings: Sequence[Standing | None]) -> str:
+    """The relation of two promises with the claim status of both."""
+    return f"{_RELATIONS[found.relation]} ({claims_in_words(standings)})"
+
+
+def _relation(found: Comparison, standings: Sequence[Standing]) -> Group:
     relation, answers = found.relation, {found.forward.answer, found.backward.answer}
     style = {Implication.INCOMPARABLE: BAD, Implication.UNKNOWN: OPEN}.get(relation, GOOD)
-    words = {
-        Implication.IMPLIES: "A implies B", Implication.IMPLIED_BY: "A is implied by B",
-        Implication.EQUIVALENT: "A and B are equivalent",
-        Implication.INCOMPARABLE: "A and B are incomparable", Implication.UNKNOWN: "unknown",
-    }[relation]  # fmt: skip
     sentence = _SENTENCES[relation]
     if relation in (Implication.IMPLIES, Implication.IMPLIED_BY):
         sentence += ", and not conversely." if Answer.SEPARATED in answers else "; the converse stays open."
     elif relation is Implication.UNKNOWN and Answer.SEPARATED in answers:
         premise, conclusion = ("A", "B") if found.forward.answer is Answer.SEPARATED else ("B", "A")
         sentence = f"{premise} does not imply {conclusion}; whether {conclusion} implies {premise} stays open."
-    return Group(Text.assemble(("Relation: ", "bold"), (words, style)), Text(sentence))
+    head = Text.assemble(("Relation: ", "bold"), (_RELATIONS[relation], style), f" ({claims_in_words(standings)})")
+    return Group(head, Text(sentence))
 
 
 # --- derivations ----------------------------------------------------------------------------------
@@ -463,7 +501,7 @@ _MARKS = {
 }  # fmt: skip
 _HALF = {_YES: (">=?", "implies", OPEN), _NO: ("?", "unknown", OPEN), Answer.UNKNOWN: ("?", "unknown", OPEN)}
 LEGEND = (
-    "  =   both imply each other",
+    "  =   equivalent promises: both imply each other; whether a method keeps its promise is its claim status",
     "  >=  the row implies the column (>=? whether the column implies the row too is unknown)",
     "  <=  the column implies the row",
     "  x   incomparable: neither implies the other; --explain A B shows what separates two of them",
@@ -481,7 +519,10 @@ def order_mark(found: Order, i: int, j: int) -> tuple[str, str, str]:
 
 def order_parts(found: Order, documents: Sequence[SpecDocument]) -> list[RenderableType]:
     """The specifications by number, the matrix, and the arrows of the picture."""
-    names = [f"{place:>3}  {document.id}" for place, document in enumerate(documents, 1)]
+    names = [
+        f"{place:>3}  {document.id} (claim {status})"
+        for place, (document, status) in enumerate(zip(documents, statuses(found), strict=True), 1)
+    ]
     head = [Text("Specifications", "bold"), Text("\n".join(names), no_wrap=True), Text("")]
     parts: list[RenderableType] = [*head, Text("The row against the column", "bold"), *_matrices(found)]
     parts += [Text("\n".join(LEGEND), FAINT), Text("")]
@@ -489,6 +530,19 @@ def order_parts(found: Order, documents: Sequence[SpecDocument]) -> list[Rendera
     if found.unknown:
         parts += [Text(""), Text(f"unknown: {count(len(found.unknown), 'direction')}", OPEN)]
     return parts
+
+
+def statuses(found: Order) -> tuple[str, ...]:
+    """The claim status of each specification of an order."""
+    return tuple(map(claim_status, found.standings or (None,) * len(found)))
+
+
+def class_title(found: Order, members: Sequence[int]) -> str:
+    """The names of equivalent promises; several of them with their claim status, so that none vouches for another."""
+    if len(members) == 1:
+        return found.names[members[0]]
+    status = statuses(found)
+    return " = ".join(f"{found.names[i]} (claim {status[i]})" for i in members)
 
 
 def _matrices(found: Order) -> list[RenderableType]:
@@ -510,7 +564,7 @@ def _matrices(found: Order) -> list[RenderableType]:
 
 
 def _chains(found: Order) -> list[RenderableType]:
-    names = [" = ".join(found.names[i] for i in members) for members in found.classes]
+    names = [class_title(found, members) for members in found.classes]
     after = {a: [names[b] for c, b in found.covers if c == a] for a in range(len(names))}
     lower = {b for _, b in found.covers}
     rows: list[RenderableType] = [Text(f"  {names[a]} => {', '.join(held)}") for a, held in after.items() if held]
@@ -524,7 +578,10 @@ def order_data(found: Order, documents: Sequence[SpecDocument]) -> dict[str, Any
     """The same as JSON data."""
     size = range(len(found))
     return {
-        "specifications": [{"id": d.id, "title": d.title, "path": d.path} for d in documents],
+        "specifications": [
+            {"id": d.id, "title": d.title, "path": d.path, "claim": status}
+            for d, status in zip(documents, statuses(found), strict=True)
+        ],
         "matrix": [[order_mark(found, i, j)[1] for j in size] for i in size],
         "implies": [[{_YES: True, _NO: False}.get(answer) for answer in row] for row in found.answers],
         "classes": [[found.names[i] for i in members] for members in found.classes],
@@ -540,7 +597,7 @@ def order_picture(found: Order, documents: Sequence[SpecDocument], theme: str = 
         members = found.classes[place]
         spec = documents[members[0]].spec
         change, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
-        title = " = ".join(found.names[i] for i in members)
+        title = class_title(found, members)
         return DiagramBox(key=str(place), title=title, text=f"{standard}; {change}", number=budget_in_short(spec.budget))
 
     heads = ["implied by no other", *(f"{count(n, 'step')} weaker" for n in range(1, len(found.levels)))]

@@ -25,7 +25,7 @@ from dpspec.comparison.compare import Answer, Comparison, Direction, Order, orde
 from dpspec.composition import Composition, add_up
 from dpspec.extension.loader import installed
 from dpspec.report.audience import audience_data
-from dpspec.report.comparison import blocks_picture, order_mark, order_picture
+from dpspec.report.comparison import blocks_picture, claim_status, headline, order_mark, order_picture
 from dpspec.report.curves import risk_pictures
 from dpspec.report.explain import promise
 from dpspec.report.page import Bullets, Figure, Grid, Handout, Heading, Mood, Piece, Sentence
@@ -41,7 +41,7 @@ from dpspec.report.terminal import (
 )
 from dpspec.report.text import counted, verdict_lines
 from dpspec.specfile.reader import read, spec_files
-from dpspec.verifier.document import STANDING_WORDS, FileReport, verify_document
+from dpspec.verifier.document import STANDING_WORDS, FileReport, Standing, verify_document
 
 if TYPE_CHECKING:
     from dpspec.base.types import Progress
@@ -161,7 +161,7 @@ def gather(paths: Sequence[str | Path], registry: Registry, compare: Compare, pr
     readable = [one.document for one in files if one.document is not None]
     notes: list[str] = []
     return Dossier(
-        files=tuple(files), order=_ordered(readable, compare, notes), total=_total(readable, registry, notes), notes=tuple(notes)
+        files=tuple(files), order=_ordered(readable, [_standing_of(one) for one in files if one.document is not None], compare, notes), total=_total(readable, registry, notes), notes=tuple(notes)
     )
 
 
@@ -183,7 +183,16 @@ def _filed(file: str, fault: DpspecError | None, registry: Registry) -> FiledRep
         return FiledReport(path=file, hash=digest, fault=broken)
 
 
-def _ordered(documents: Sequence[SpecDocument], compare: Compare, notes: list[str]) -> Order | None:
+def _standing_of(one: FiledReport) -> Standing:
+    """The claim status of a file, as its report has it."""
+    if one.found is None:
+        return Standing(word=Word.UNCHECKED, reason="the claim could not be checked")
+    return one.found.standing
+
+
+def _ordered(
+    documents: Sequence[SpecDocument], standings: Sequence[Standing], compare: Compare, notes: list[str]
+) -> Order | None:
     if len(documents) < 2:
         return None
     if len(documents) > MOST_ORDERED:
@@ -195,7 +204,7 @@ def _ordered(documents: Sequence[SpecDocument], compare: Compare, notes: list[st
         notes.append(f"Not compared: {twice} is the id of more than one file.")
         return None
     try:
-        return order([(one.id, one) for one in documents], compare)
+        return attrs.evolve(order([(one.id, one) for one in documents], compare), standings=tuple(standings))
     except DpspecError as fault:
         notes.append(f"Not compared: {fault}")
         return None
@@ -331,6 +340,8 @@ def _checked(found: FileReport) -> Iterator[Piece]:
 
 
 def _verdict(one: Obligation, document: SpecDocument) -> Iterator[Piece]:
+    from dpspec.verifier.verdict import Outcome
+
     assert one.verdict is not None  # noqa: S101 - the caller asks
     spec = one.spec or document.spec
     yield Heading(words=f"The verdict on the {one.name}", level=4)
@@ -339,16 +350,18 @@ def _verdict(one: Obligation, document: SpecDocument) -> Iterator[Piece]:
     yield Grid(caption="How it was reached", heads=("part", "finding"), rows=(*first, *told))
     if one.verdict.witness is not None:
         yield from _witness(one.verdict.witness, spec.space)
-    elif one.word.exit_code == 1 and one.verdict.outcome.value == "refuted":
+    elif one.word.exit_code == 1 and one.verdict.outcome is Outcome.REFUTED:
         yield Sentence(words="No pair of datasets is at hand that shows it.")
     if one.replay:
         yield Sentence(mark="Again:", words=one.replay)
 
 
 def _as_recorded(one: Obligation) -> str:
-    if one.recorded is None or one.verdict is None or one.recorded == one.verdict.outcome.value:
-        return ", as the file records" if one.recorded not in (None, "verified") else ""
-    return f", but the file records {one.recorded}"
+    from dpspec.verifier.verdict import Outcome
+
+    if one.recorded is None or one.verdict is None or one.recorded is one.verdict.outcome:
+        return ", as the file records" if one.recorded not in (None, Outcome.VERIFIED) else ""
+    return f", but the file records {one.recorded.value}"
 
 
 # --- witnesses ------------------------------------------------------------------------------------
@@ -502,7 +515,7 @@ def compared(dossier: Dossier) -> Iterator[Piece]:
         caption = "Which specification implies which; an arrow leads to what is implied."
         yield Figure(svg=order_picture(found, documents, theme="page"), caption=caption, wide=True)
     rows = [
-        (_shortened(name, 60), *("" if i == j else order_mark(found, i, j)[1] for j in size))
+        (f"{_shortened(name, 60)} (claim {claim_status(found.standings[i])})", *("" if i == j else order_mark(found, i, j)[1] for j in size))
         for i, name in enumerate(found.names)
     ]
     yield Grid(
@@ -511,7 +524,7 @@ def compared(dossier: Dossier) -> Iterator[Piece]:
     )  # fmt: skip
     pairs = list(zip(itertools.combinations(size, 2), found.comparisons, strict=True))
     for (i, j), one in pairs if len(found) <= MOST_COMPARED else ():
-        yield from _pair(one, (documents[i].id, documents[j].id))
+        yield from _pair(one, (documents[i].id, documents[j].id), (found.standings[i], found.standings[j]))
     if len(found) > MOST_COMPARED:
         yield Sentence(words="What separates two of them: dpspec compare A B.")
     if len(found) <= MOST_TOGETHER:
@@ -522,14 +535,14 @@ def compared(dossier: Dossier) -> Iterator[Piece]:
             yield Figure(svg=picture, caption=_CAPTIONS[panel])
 
 
-def _pair(found: Comparison, names: tuple[str, str]) -> Iterator[Piece]:
+def _pair(found: Comparison, names: tuple[str, str], standings: tuple[Standing, Standing]) -> Iterator[Piece]:
     short = _shortened(names[0], 60), _shortened(names[1], 60)
     yield Heading(words=f"A: {short[0]}, B: {short[1]}", level=3)
     yield Sentence(
-        mark=f"{found.relation.value}.",
+        mark=f"{headline(found, standings)}.",
         words=" ".join(_answer(*way) for way in (("A", "B", found.forward), ("B", "A", found.backward))),
     )
-    picture = blocks_picture(found, short, theme="page")
+    picture = blocks_picture(found, short, standings, theme="page")
     yield Figure(svg=picture, caption="The five blocks side by side, with the steps that separate them.", wide=True)
     for premise, conclusion, way in (("A", "B", found.forward), ("B", "A", found.backward)):
         moods: tuple[Mood, ...] = tuple("bad" if step.holds is False else "" for step in way.steps)

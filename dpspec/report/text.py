@@ -126,10 +126,14 @@ def _labelled(label: str, text: str) -> Table:
 def _finding(obligation: Obligation, document: SpecDocument, *, verbose: bool) -> Iterator[TextLine]:
     if obligation.verdict is None:
         return
-    recorded, found = obligation.recorded, obligation.verdict.outcome.value
-    if recorded != found:
-        found += f", but the file records {recorded}" if document.claim is not None or recorded != "verified" else ""
-    elif found != "verified":
+    from dpspec.verifier.verdict import Outcome
+
+    recorded, outcome = obligation.recorded, obligation.verdict.outcome
+    found = outcome.value
+    if recorded is not outcome:
+        stated = "nothing" if recorded is None else recorded.value
+        found += f", but the file records {stated}" if document.claim is not None or recorded is not Outcome.VERIFIED else ""
+    elif outcome is not Outcome.VERIFIED:
         found += ", as the file records"
     yield "verdict", found
     if obligation.exchanged:

@@ -62,7 +62,7 @@ class Obligation:
     miniature: str | None = None
     exchanged: tuple[str, ...] = ()
     grown: tuple[Grown, ...] = ()
-    recorded: str | None = None
+    recorded: Outcome | None = None
     spec: PrivacySpec | None = None
     subject: Mechanism | NamedFunction | None = None
     verdict: Verdict | None = None
@@ -164,12 +164,12 @@ def verify_function(
 
     spec = document.spec
     verdict = verify_named(function, spec, registry=registry, progress=progress)
-    held = _recorded(f"function {function.path}", verdict, "verified")
+    held = _recorded(f"function {function.path}", verdict, Outcome.VERIFIED)
     words = ["dpspec", "verify", str(document.path), "--function", function.path, *function.sampling.options]
     again = None if verdict.witness is None else shlex.join(words)
     blocks = SpecDocument(id=document.id, title=document.title, path=document.path, spec=spec)
     return FileReport(
-        document=blocks, obligations=(attrs.evolve(held, recorded="verified", spec=spec, subject=function, replay=again),)
+        document=blocks, obligations=(attrs.evolve(held, recorded=Outcome.VERIFIED, spec=spec, subject=function, replay=again),)
     )
 
 
@@ -198,7 +198,7 @@ def claims(document: SpecDocument, *, effort: int = EFFORT, most: int = MOST_WAL
         effort: how many datasets and pairs are looked at while the sizes that a miniature lowers are raised; with 0 they are not.
         most: a space of more datasets is not walked.
     """
-    recorded = "verified" if document.claim is None else document.claim.verdict
+    recorded = _recorded_outcome(document)
     if document.miniatures:
         whole = _on_whole(document)
         if not isinstance(whole, Missing):
@@ -215,14 +215,14 @@ def claims(document: SpecDocument, *, effort: int = EFFORT, most: int = MOST_WAL
     elif document.mechanism is not None:
         yield _claim("claim", document.spec, document.mechanism, recorded, most)
     elif document.spec.budget.unpublished() is not None:
-        word = Word.UNCHECKED if recorded == Outcome.UNDECIDED.value else Word.UNDECIDED
+        word = Word.UNCHECKED if recorded is Outcome.UNDECIDED else Word.UNDECIDED
         yield _told("claim", word, f"undecided: {document.spec.budget.unpublished()}")
     elif document.claim is not None or document.deployment is not None or not document.expectations:
         yield _nothing_to_judge("claim")
     yield from (_besides(part, recorded, most) for part in document.parts)
 
 
-def _of_secret(secret: SecretMechanism, spec: PrivacySpec, recorded: str, most: int) -> Judgement:
+def _of_secret(secret: SecretMechanism, spec: PrivacySpec, recorded: Outcome, most: int) -> Judgement:
     """A claim about a mechanism with secret parameters: true, or false, of all that it may be; else it is not decided."""
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
@@ -272,9 +272,9 @@ def _where_it_changes(found: Sequence[tuple[str, Verdict]]) -> str:
     return "; ".join(changes)
 
 
-def _besides(part: PromisedBeside, recorded: str, most: int) -> Judgement:
+def _besides(part: PromisedBeside, recorded: Outcome, most: int) -> Judgement:
     """What the same product promises besides: it has to hold as well."""
-    name, held = f"part: {part}", part.verdict or recorded
+    name, held = f"part: {part}", recorded if part.verdict is None else Outcome(part.verdict)
     if part.share is not None:
         word = Word.UNCHECKED if held == Outcome.UNDECIDED.value else Word.UNDECIDED
         return _told(name, word, f"undecided: nobody says which units are among the {part.share} to whom it is promised")
@@ -286,7 +286,7 @@ def _besides(part: PromisedBeside, recorded: str, most: int) -> Judgement:
     return _nothing_to_judge(name)
 
 
-def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: str, most: int = MOST_WALKED) -> Judgement:
+def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: Outcome, most: int = MOST_WALKED) -> Judgement:
     """A claim about every dataset of a space."""
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
@@ -308,7 +308,7 @@ def _on_whole(document: SpecDocument) -> Verdict | Missing:
         return Missing(step="structure", reason=str(fault))
 
 
-def _proved(found: Verdict, document: SpecDocument, recorded: str) -> Judgement:
+def _proved(found: Verdict, document: SpecDocument, recorded: Outcome) -> Judgement:
     """A claim that was judged on the whole space."""
 
     def judge(registry: Registry | None, _: Progress | None) -> Obligation:
@@ -334,7 +334,7 @@ def _as_second(judgement: Judgement, whole: Verdict | Missing) -> Judgement:
 
 
 def _on_miniature(
-    name: str, document: SpecDocument, miniature: Miniature, recorded: str, *, effort: int, most: int
+    name: str, document: SpecDocument, miniature: Miniature, recorded: Outcome, *, effort: int, most: int
 ) -> Judgement:  # fmt: skip
     """A claim about a large space, looked at on a small one: at best it holds there."""
     assert miniature.mechanism is not None  # noqa: S101 - the caller asks
@@ -372,7 +372,7 @@ def _grown(found: Obligation, document: SpecDocument, miniature: Miniature, regi
     refuted = next((line.refuted for line in growing if line.refuted is not None), None)
     if refuted is not None and document.mechanism is not None:  # a larger part of the claim itself
         spec, verdict = refuted
-        against = _recorded(found.name, verdict, str(found.recorded))
+        against = _recorded(found.name, verdict, found.recorded or Outcome.VERIFIED)
         return attrs.evolve(small, word=against.word, detail=against.detail, verdict=verdict, spec=spec)
     if growing:
         words = "; ".join(f"the constant grows with {line.size} ({line})" for line in growing)
@@ -384,7 +384,7 @@ def _counterexamples(document: SpecDocument) -> Iterator[Judgement]:
     """Each counterexample as a claim that has to be refuted, on the first miniature or else the whole space."""
     spec = document.miniatures[0].spec if document.miniatures else document.spec
     for found in document.counterexamples:
-        judgement = _claim(f"counterexample: {found.title}", spec, found.mechanism, "refuted")
+        judgement = _claim(f"counterexample: {found.title}", spec, found.mechanism, Outcome.REFUTED)
         yield attrs.evolve(judgement, judge=_as_it_must(judgement.judge))
 
 
@@ -409,10 +409,10 @@ def _told(name: str, word: Word, detail: str) -> Judgement:
 
 def _unaccounted(document: SpecDocument) -> Iterator[Judgement]:
     """Each step outside of the guarantee: with one of them no promise is known to hold of what was released."""
-    recorded = "verified" if document.claim is None else document.claim.verdict
-    if recorded == Outcome.REFUTED.value:  # what is false does not become open
+    recorded = _recorded_outcome(document)
+    if recorded is Outcome.REFUTED:  # what is false does not become open
         return
-    word = Word.UNCHECKED if recorded == Outcome.UNDECIDED.value else Word.UNDECIDED
+    word = Word.UNCHECKED if recorded is Outcome.UNDECIDED else Word.UNDECIDED
     for step in document.unaccounted:
         yield _told(f"unaccounted: {step.step}", word, f"outside of what was judged: {step.effect}")
 
@@ -421,18 +421,23 @@ def _number(expectation: Expectation, document: SpecDocument) -> Judgement:
     return Judgement(name=f"number: {expectation.what}", judge=lambda _, __: _printed(expectation, document))
 
 
-def _recorded(name: str, verdict: Verdict, recorded: str) -> Obligation:
+def _recorded_outcome(document: SpecDocument) -> Outcome:
+    """The verdict that a file records for its claim: without one, that it is true."""
+    return Outcome.VERIFIED if document.claim is None else Outcome(document.claim.verdict)
+
+
+def _recorded(name: str, verdict: Verdict, recorded: Outcome) -> Obligation:
     """A claim is held against the verdict that the file records for it."""
     found = verdict.outcome
-    as_recorded = found.value == recorded
+    as_recorded = found is recorded
     if found is Outcome.UNDECIDED:
         word = Word.UNCHECKED if as_recorded else Word.UNDECIDED
         return Obligation(name=name, word=word, detail=f"undecided: {verdict.reason}", verdict=verdict)
-    note = "" if recorded == "verified" else " (as recorded)" if as_recorded else f" (recorded as {recorded})"
+    note = "" if recorded is Outcome.VERIFIED else " (as recorded)" if as_recorded else f" (recorded as {recorded.value})"
     if found is Outcome.VERIFIED:
         vacuous = f"; {count(len(verdict.vacuous), 'universe')} vacuous" if verdict.vacuous else ""
         detail = f"verified{note}: constant {verdict.constant}, {verdict.scope}{vacuous}"
-        better = as_recorded or recorded == Outcome.UNDECIDED.value  # a proof may come after the file that lacked it
+        better = as_recorded or recorded is Outcome.UNDECIDED  # a proof may come after the file that lacked it
         return Obligation(name=name, word=Word.HOLDS if better else Word.MISSED, detail=detail, verdict=verdict)
     word = Word.RECORDED if as_recorded else Word.REFUTED
     return Obligation(name=name, word=word, detail=f"refuted{note}: {verdict.witness}", verdict=verdict)
@@ -545,7 +550,7 @@ def _refuted_on(document: SpecDocument, datasets: Sequence[Dataset], registry: R
     if document.mechanism is None or document.secret is not None or len(datasets) < 2:
         return None
     tried = refute_on(document.mechanism, document.spec, [datasets], registry=registry)
-    recorded = "verified" if document.claim is None else document.claim.verdict
+    recorded = _recorded_outcome(document)
     return _recorded("claim", tried, recorded) if isinstance(tried, Verdict) else None
 
 

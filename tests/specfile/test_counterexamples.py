@@ -54,7 +54,7 @@ def test_a_counterexample_that_is_refuted_holds():
     found = report("4/5")
     assert words(found) == {"claim": Word.HOLDS, "counterexample: louder": Word.HOLDS}
     assert found.obligations[1].verdict.outcome is Outcome.REFUTED
-    assert found.obligations[1].recorded == "refuted"
+    assert found.obligations[1].recorded is Outcome.REFUTED
 
 
 def test_a_counterexample_that_is_verified_fails_the_file():

@@ -56,7 +56,7 @@ def test_the_verdict_is_that_of_all_values(keep, word, said):
 def test_what_the_file_records_of_it_is_told():
     document = answers(one_of("4/5", "9/10"), claim={"verdict": "refuted", "because": "both keep the truth too often"})
     (found,) = verify(document).obligations
-    assert (found.word, found.recorded) == (Word.RECORDED, "refuted")
+    assert (found.word, found.recorded) == (Word.RECORDED, Outcome.REFUTED)
 
 
 def test_the_file_names_no_mechanism_that_somebody_might_take_for_the_one():

@@ -17,6 +17,7 @@ from dpspec.base.errors import DpspecError, NoCompositionError, ParameterError, 
 from dpspec.base.exact import Bracket, Number, NumberLike, number
 from dpspec.base.params import Exact, Integer, Items, Rational, collect, raise_all
 from dpspec.base.shown import Showable
+from dpspec.base.words import Word
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.blocks.output_divergence import Composed, WorstPairs, total
@@ -53,6 +54,22 @@ class Part:
     spec: PrivacySpec
     standing: Standing | None = attrs.field(default=None, eq=False)
     besides: tuple[str, ...] = attrs.field(default=(), eq=False)
+
+    @property
+    def proved(self) -> PrivacySpec:
+        """The specification with the constant that is proved of the mechanism, where that is below the budget promised.
+
+        Both are true of a verified mechanism: it satisfies the same four blocks with the smaller budget.
+        """
+        spec = self.spec
+        constant = None if self.standing is None else self.standing.constant
+        value = spec.budget.uniform()
+        if constant is None or value is None or self.standing is None or self.standing.word is not Word.VERIFIED:
+            return spec
+        parameter, standard = spec.budget.parameter, spec.output_divergence
+        if not constant < standard.lipschitz(parameter, number(value)):
+            return spec
+        return spec.replace(budget=UniformBudget(parameter=parameter, value=standard.budget_for(parameter, constant)))
 
 
 # --- composition ----------------------------------------------------------------------------------
@@ -101,12 +118,20 @@ class Composition(Showable):
         spec: what the releases satisfy together.
         rule: what adds up.
         citation: where that is proved.
+        proved: the same with the constants that are proved of verified parts, where these are below the budgets promised;
+            None where no part has one, or they do not compose.
     """
 
     lines: tuple[LedgerLine, ...]
     spec: PrivacySpec
     rule: str
     citation: str
+    proved: Composition | None = attrs.field(default=None, eq=False, repr=False)
+
+    @property
+    def best(self) -> Composition:
+        """The composition as proved, where there is one; otherwise as promised."""
+        return self if self.proved is None else self.proved
 
     @property
     def plain_sum(self) -> Number | None:
@@ -460,7 +485,26 @@ def add_up(
     documents: Sequence[SpecDocument], registry: Registry, like: PrivacySpec | None = None, *, as_promised: bool = False
 ) -> Composition:
     """The composition of specifications that are read; otherwise as `compose_files`."""
-    return compose(_kept(documents, registry, as_promised=as_promised), like=like, rules=rules_of(registry))
+    parts, rules = _kept(documents, registry, as_promised=as_promised), rules_of(registry)
+    promised = compose(parts, like=like, rules=rules)
+    return promised if as_promised else attrs.evolve(promised, proved=_as_proved(promised, parts, like, rules))
+
+
+def _as_proved(
+    promised: Composition, parts: tuple[Part, ...], like: PrivacySpec | None, rules: Sequence[Rule]
+) -> Composition | None:
+    """The composition with proved constants, where it is stated in the same blocks and spends less."""
+    lowered = tuple(attrs.evolve(part, spec=part.proved) for part in parts)
+    if lowered == parts:
+        return None
+    try:
+        found = compose(lowered, like=like, rules=rules)
+    except DpspecError:  # a sum of proved constants without common blocks
+        return None
+    same = found.spec.replace(budget=promised.spec.budget) == promised.spec
+    given, proved = promised.spec.budget.uniform(), found.spec.budget.uniform()
+    comparable = same and promised.spec.budget.parameter == found.spec.budget.parameter
+    return found if comparable and given is not None and proved is not None and proved < given else None
 
 
 def _kept(documents: Sequence[SpecDocument], registry: Registry, *, as_promised: bool) -> tuple[Part, ...]:
@@ -501,7 +545,11 @@ def _besides(document: SpecDocument) -> Iterator[str]:
 
 
 def composed_document(found: Composition, *, id: str, title: str) -> SpecDocument:
-    """The composition as a specification file; with a ledger when the parts add up to the total in its own number."""
+    """The composition as a specification file; with a ledger when the parts add up to the total in its own number.
+
+    It states the total as proved, where constants are proved of the parts, and names the total as promised.
+    """
+    promised, found = found, found.best
     amounts = tuple(LedgerPart(id=line.part.id, amount=line.amount) for line in found.lines)
     value = found.spec.budget.uniform()
     try:
@@ -517,6 +565,8 @@ def composed_document(found: Composition, *, id: str, title: str) -> SpecDocumen
         f"{line.part.id}-standing": line.part.standing.sentence for line in found.lines if line.part.standing is not None
     }
     summary = f"composed from {', '.join(part.id for part in amounts)}: {found.rule} ({found.citation})"
+    if found is not promised:
+        summary += f"; with proved constants, where {promised.spec.budget} is promised"
     return SpecDocument(
         id=id,
         title=title,

@@ -24,12 +24,13 @@ from typing import Any, NoReturn
 
 import attrs
 
-from dpspec.base.errors import Faults, IncompatibleBlocksError, NoFormulaError, NotEnumerableError, ParameterError
+from dpspec.base.errors import Faults, IncompatibleBlocksError, NoFormulaError, NotEnumerableError, ParameterError, count
 from dpspec.base.exact import INFINITY, ZERO, Number, number
 from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.blocks.budget import Budget, settled, stands_for
 from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.comparison import families
@@ -38,7 +39,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined, promise_for
-from dpspec.reason.search import MOVING_BLOCKS, Derivation, moved, search
+from dpspec.reason.search import MOVING_BLOCKS, Derivation, conversion_paths, moved, search
 from dpspec.reason.small_spaces import entries, pairs
 from dpspec.specfile.document import SpecDocument
 from dpspec.verifier.document import Standing
@@ -169,12 +170,12 @@ class Comparison(Showable):
 # --- what is missing ------------------------------------------------------------------------------
 
 
-def gaps(nearest: PrivacySpec, goal: PrivacySpec) -> Iterator[Argument]:
+def gaps(nearest: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Iterator[Argument]:
     """One finding for each block that differs, with what would be needed; those after an open one wait for it."""
     if nearest.space != goal.space:
         yield _space(nearest, goal)
         return
-    looked: list[Callable[[PrivacySpec, PrivacySpec], Argument | None]] = [_multiverse, _input, _output, _budget]
+    looked: list[Callable[[PrivacySpec, PrivacySpec], Argument | None]] = [_multiverse, _input, partial(_output, rules), _budget]
     yield from (finding for look in looked if (finding := look(nearest, goal)) is not None)
 
 
@@ -234,14 +235,42 @@ def _size(smaller: InputDivergence, larger: InputDivergence, space: DatasetSpace
     return "" if space.fixes_size(ours) else f"; not all datasets have equally many {ours} records"
 
 
-def _output(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
+def _output(rules: Sequence[Rule], nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
     source, target = nearest.output_divergence, goal.output_divergence
     if source == target:
         return None
-    reason = f"no number is known that {source.in_words()} gives for {target.in_words()}: neither a factor nor a conversion"
-    if not nearest.input_divergence.is_neighbour_form:
-        reason += " (most conversions are for neighbours only)"
-    return Argument(block="output divergence", holds=None, reason=reason)
+    return Argument(block="output divergence", holds=None, reason=_unconverted(nearest, target, rules))
+
+
+def _unconverted(nearest: PrivacySpec, target: OutputDivergence, rules: Sequence[Rule]) -> str:
+    """Why no step leads to another output divergence: no formula, none for as much, or formulas that do not apply here."""
+    source, distance = nearest.output_divergence, nearest.input_divergence
+    between = f"from {source.in_words()} to {target.in_words()}"
+    if nearest.budget.uniform() is None:
+        return f"a budget that differs by universe is not converted {between}"
+    found = conversion_paths(nearest, target, rules)
+    usable = [path for path in found if not path.known]
+    if usable:
+        value = usable[0].value.upper.decimal(6)
+        number_ = f"{target.budget_parameters[0]} about {value} by {' and '.join(usable[0].names)}"
+        known = f"{count(len(usable), 'conversion')} {between} {'is' if len(usable) == 1 else 'are'} known, the best {number_}"
+        if distance.is_neighbour_form:
+            return f"{known}; it does not apply to a budget stated as {nearest.budget.parameter}"
+        return (
+            f"{known}, for neighbours only: datasets at distance 1. The distance ({distance.in_words()}) also compares datasets "
+            "that are further apart"
+        )
+    if found:
+        return f"the conversions {between} need to know the mechanism: {found[0].known[0].needs}"
+    ends = {rule.target for rule in rules if isinstance(rule, Conversion) and rule.source == source.name}
+    if target.name in ends:
+        return f"no conversion {between} gives a finite number for {_short(nearest.budget)}"
+    return f"neither a factor nor a conversion is known {between}"
+
+
+def _short(budget: Budget) -> str:
+    value = budget.uniform()
+    return str(budget) if value is None else f"{budget.parameter} = {value.plain()}"
 
 
 def _budget(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
@@ -311,16 +340,16 @@ def search_separation(premise: PrivacySpec, conclusion: PrivacySpec, judge: Mech
     """Look for what separates two specifications, and say what was tried."""
     tried = []
     for words, family in FAMILIES.items():
-        count, problem = 0, ""
+        proposed, problem = 0, ""
         try:
             for candidate in family(premise, conclusion):
-                count += 1
+                proposed += 1
                 found = _checked(candidate, premise, conclusion, judge)
                 if found is not None:
                     return SeparationSearch(separation=found)
         except NotEnumerableError as fault:  # a block that needs the list of a space that has none
             problem = f"; stopped: {fault}"
-        tried.append((f"{words}: {count} mechanisms" if count else f"{words}: nothing to try") + problem)
+        tried.append((f"{words}: {proposed} mechanisms" if proposed else f"{words}: nothing to try") + problem)
     return SeparationSearch(separation=None, tried=tuple(tried))
 
 
@@ -395,7 +424,7 @@ def _direction(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Ru
     if found.arrived:
         same = Argument(block="all five", holds=True, reason="the same specification")
         return Direction(answer=Answer.IMPLIES, steps=steps or (same,), derivation=found.derivation)
-    steps += tuple(gaps(found.derivation.conclusion, conclusion))
+    steps += tuple(gaps(found.derivation.conclusion, conclusion, rules))
     searched = search_separation(premise, conclusion, judge)
     answer = Answer.UNKNOWN if searched.separation is None else Answer.SEPARATED
     return Direction(answer=answer, steps=steps, separation=searched.separation, tried=searched.tried)
@@ -476,7 +505,7 @@ def _other_blocks(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence
             continue
         steps = moved(here, block, goal, rules)
         if steps is None:
-            missing = [gap for gap in gaps(here, goal) if gap.block == block.replace("_", " ")]
+            missing = [gap for gap in gaps(here, goal, rules) if gap.block == block.replace("_", " ")]
             yield from missing or [Argument(block=block.replace("_", " "), holds=None, reason="no step to it is known")]
             if block == "space":
                 break

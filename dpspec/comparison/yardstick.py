@@ -135,7 +135,7 @@ def _least_seen(divergence: InputDivergence, multiverse: Multiverse, space: Data
     size = space.cardinality()
     listed = size is not None and size <= LOOKED_AT
     universes: dict[Hashable, set[Dataset]] = {}
-    for small in [space] if listed else miniatures(multiverse.induced_by() or (), space, 2):
+    for small in [space] if listed else miniatures(multiverse.induced_by() or (), space, 2, varied=True):
         for dataset in itertools.islice(small.datasets(), LOOKED_AT):
             for label in multiverse.labels(dataset, space):
                 universes.setdefault(label, set()).add(dataset)
@@ -264,7 +264,7 @@ def _side(spec: PrivacySpec, frame: PrivacySpec, rules: Sequence[Rule]) -> Yards
         here = derivation.conclusion
         steps = moved(here, block, frame, rules)
         if steps is None:
-            return YardstickSide(derivation=derivation, missing=tuple(_missing(here, frame, block)))
+            return YardstickSide(derivation=derivation, missing=tuple(_missing(here, frame, block, rules)))
         derivation = derivation.then(Derivation(premise=here, steps=steps))
     if constant_of(derivation.conclusion) is None:
         why = derivation.conclusion.budget.unpublished() or "a budget that differs by universe is no single number"
@@ -277,9 +277,9 @@ def _side(spec: PrivacySpec, frame: PrivacySpec, rules: Sequence[Rule]) -> Yards
     )
 
 
-def _missing(here: PrivacySpec, frame: PrivacySpec, block: str) -> Iterator[str]:
+def _missing(here: PrivacySpec, frame: PrivacySpec, block: str, rules: Sequence[Rule]) -> Iterator[str]:
     """What is open in the block at which the way ends."""
-    reasons = [gap.reason for gap in gaps(here, frame) if gap.block == block.replace("_", " ") and gap.holds is not True]
+    reasons = [gap.reason for gap in gaps(here, frame, rules) if gap.block == block.replace("_", " ") and gap.holds is not True]
     yield from reasons or [f"no rule changes the {block.replace('_', ' ')} so far"]
 
 

@@ -33,7 +33,7 @@ from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.extension import Registry, installed
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.reason.conversions import paths
+from dpspec.reason.conversions import ConversionPath, paths
 from dpspec.reason.small_spaces import event_by_event, pair_by_pair
 from dpspec.specfile.writer import to_toml
 
@@ -234,17 +234,29 @@ def _spent(steps: tuple[Step, ...]) -> Number:
 
 def _converted(spec: PrivacySpec, aim: PrivacySpec, rules: Sequence[Rule]) -> Iterator[tuple[Step, ...]]:
     """Every chain of two conversions or more to the output divergence that is aimed at, between neighbours."""
-    source, value = spec.output_divergence, spec.budget.uniform()
-    if value is None or spec.budget.parameter != source.budget_parameters[0] or not spec.input_divergence.is_neighbour_form:
+    if spec.budget.parameter != spec.output_divergence.budget_parameters[0] or not spec.input_divergence.is_neighbour_form:
         return
-    usable = [rule for rule in rules if isinstance(rule, Conversion) and rule.mechanism is None]
-    for path in paths(usable, source, value, aim.output_divergence):
+    for path in conversion_paths(spec, aim.output_divergence, rules):
+        if path.known:
+            continue
         steps: list[Step] = []
         for leg in path.legs if len(path.legs) > 1 else ():
             proposed = leg.conversion.propose(steps[-1].after if steps else spec, aim)
             steps += [step for step in proposed if step.after.output_divergence == leg.target][:1]
         if steps and len(steps) == len(path.legs):
             yield tuple(steps)
+
+
+def conversion_paths(spec: PrivacySpec, target: OutputDivergence, rules: Sequence[Rule]) -> tuple[ConversionPath, ...]:
+    """Every chain of conversions from the budget of a specification to another output divergence, as `dpspec convert` finds
+    them: the least number first, after it those that need to know the mechanism. None where the budget differs by universe.
+    """
+    source, value = spec.output_divergence, spec.budget.uniform()
+    if value is None or value.is_infinite:
+        return ()
+    first = source.budget_for(source.budget_parameters[0], source.lipschitz(spec.budget.parameter, value))
+    conversions = [rule for rule in rules if isinstance(rule, Conversion)]
+    return paths(conversions, source, first, target)
 
 
 def derive(premise: PrivacySpec, conclusion: PrivacySpec, registry: Registry | None = None) -> Derivation | None:

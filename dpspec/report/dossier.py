@@ -567,16 +567,19 @@ def ledger_pieces(dossier: Dossier) -> Iterator[Piece]:
     if total is None:
         return
     yield Heading(words="Ledger", level=2, anchor="ledger")
+    proved = "" if total.proved is None else f" as promised, {budget_in_words(total.proved.spec.budget)} as proved,"
     yield Sentence(
-        words=f"If all of these are released from one data collection: {budget_in_words(total.spec.budget)} together, "
+        words=f"If all of these are released from one data collection: {budget_in_words(total.spec.budget)}{proved} together, "
         f"for {thing_in_words(total.spec.input_divergence)}, by {thing_in_words(total.spec.output_divergence)} "
         f"({total.rule}; {total.citation})."
     )
     rows = []
-    for line in total.lines:
+    for line, best in zip(total.lines, total.best.lines, strict=True):
         standing = "" if line.part.standing is None else line.part.standing.word.label
-        rows.append((line.part.id, budget_in_words(line.part.spec.budget), number_in_words(line.amount), standing))
-    heads = ("part", "as stated", f"in {total.spec.budget.parameter} of the total", "how its claim stands")
+        amounts = number_in_words(line.amount), number_in_words(best.amount)
+        rows.append((line.part.id, budget_in_words(line.part.spec.budget), *amounts, standing))
+    parameter = total.spec.budget.parameter
+    heads = ("part", "as stated", f"{parameter} of the total, as promised", f"{parameter} of the total, as proved", "claim status")
     yield Grid(caption="The parts", heads=heads, rows=tuple(rows))
     if total.losses():
         yield Bullets(items=total.losses())

@@ -358,13 +358,22 @@ def ledger_parts(found: Composition) -> list[RenderableType]:
         Text("How the claims stand", "bold"),
         Padding(_standings(found), (0, 0, 0, 2)),
     ]
-    rows += ["", Text("Together", "bold"), Padding(_blocks(found), (0, 0, 0, 2))]
+    rows += ["", Text("Together", "bold"), Padding(_blocks(found.best), (0, 0, 0, 2))]
+    if found.proved is not None:
+        promised = f"As promised: {budget_in_words(found.spec.budget)}. The budget above is proved of the mechanisms of the files."
+        rows.append(Padding(Text(promised), (0, 0, 0, 2)))
     rows += ["", Text.assemble(("What adds up: ", "bold"), f"{found.rule} ({found.citation})")]
     losses = found.losses()
     if losses:
         rows += ["", Text("What was lost on the way", "bold")]
         rows += [Padding(_bullet(loss), (0, 0, 0, 2)) for loss in losses]
     return rows
+
+
+def amount_in_words(value: Number) -> str:
+    """A number for a narrow column: exact while that is short, else its decimal value."""
+    words = number_in_words(value)
+    return f"about {value.decimal()}" if "(about" in words else words
 
 
 def _parts(found: Composition) -> Table:
@@ -374,11 +383,18 @@ def _parts(found: Composition) -> Table:
     table.add_column("part", overflow="fold", footer="together")
     table.add_column("as stated", overflow="fold")
     table.add_column("one change", overflow="fold")
-    table.add_column(f"{parameter} in the common blocks", justify="right", footer="" if total is None else number_in_words(total))
-    for line in found.lines:
+    sum_promised = "" if total is None else amount_in_words(total)
+    if found.proved is None:
+        table.add_column(f"{parameter} in the common blocks", justify="right", footer=sum_promised)
+    else:
+        proved = found.proved.spec.budget.uniform()
+        table.add_column(f"{parameter} as promised", justify="right", footer=sum_promised)
+        table.add_column(f"{parameter} as proved", justify="right", footer="" if proved is None else amount_in_words(proved))
+    for line, best in zip(found.lines, found.best.lines, strict=True):
         spec = line.part.spec
-        stated = budget_in_words(spec.budget)
-        table.add_row(line.part.id, stated, thing_in_words(spec.input_divergence), number_in_words(line.amount))
+        amounts = [line.amount] if found.proved is None else [line.amount, best.amount]
+        cells = [budget_in_words(spec.budget), thing_in_words(spec.input_divergence), *map(amount_in_words, amounts)]
+        table.add_row(line.part.id, *cells)
     return table
 
 
@@ -428,10 +444,11 @@ def _bullet(words: str) -> Table:
 def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any]:
     """The same as JSON data."""
     return {
-        "parts": [_line(line) for line in found.lines],
+        "parts": [_line(line, best) for line, best in zip(found.lines, found.best.lines, strict=True)],
         "together": {
             "parameter": found.spec.budget.parameter,
             "value": str(found.spec.budget.uniform()),
+            "proved": None if found.proved is None else str(found.proved.spec.budget.uniform()),
             "blocks": {block.replace(" ", "_"): lines for block, lines in blocks_in_words(found.spec, thing_by_name).items()},
             "standing": terminal.standing_data(together(found)),
         },
@@ -443,7 +460,7 @@ def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any
     }
 
 
-def _line(line: LedgerLine) -> Mapping[str, Any]:
+def _line(line: LedgerLine, best: LedgerLine) -> Mapping[str, Any]:
     stated = line.part.spec.budget
     value = stated.uniform()
     return {
@@ -452,6 +469,7 @@ def _line(line: LedgerLine) -> Mapping[str, Any]:
         "parameter": stated.parameter,
         "stated": None if value is None else str(value),
         "amount": str(line.amount),
+        "proved": str(best.amount),
         "steps": [_step(step) for step in line.steps],
     }
 

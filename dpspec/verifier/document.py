@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from dpspec.base.errors import ContradictedError, DpspecError, count
-from dpspec.base.exact import Bracket
+from dpspec.base.exact import Bracket, Number
 from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.base.words import Word, joint_word, worst_word
@@ -481,11 +481,14 @@ class Standing:
         word: verified, derived, miniature, recorded, unchecked, undecided, refuted or plugin (not judged, for a plugin failed).
         reason: what was looked at, what was found, or why nothing was.
         verdicts: the verdicts behind it: one on the whole space, or one for each miniature.
+        constant: the Lipschitz constant that is proved of the mechanism on the whole space of the claim, at most that of the
+            budget; None where the claim is not verified there.
     """
 
     word: Word
     reason: str
     verdicts: tuple[Verdict, ...] = ()
+    constant: Number | None = None
 
     @property
     def exit_code(self) -> int:
@@ -566,7 +569,17 @@ def _stands(document: SpecDocument, found: Sequence[Obligation], *, grown: bool)
     if document.unaccounted and (worst.is_good or worst is Word.MINIATURE):
         steps = "; ".join(map(str, document.unaccounted))
         worst, reason = Word.UNDECIDED, f"the mechanism keeps it ({reason}), but the guarantee does not cover: {steps}"
-    return Standing(word=worst, reason=reason, verdicts=tuple(one.verdict for one in found if one.verdict is not None))
+    verdicts = tuple(one.verdict for one in found if one.verdict is not None)
+    return Standing(word=worst, reason=reason, verdicts=verdicts, constant=_proved_constant(document, found, worst))
+
+
+def _proved_constant(document: SpecDocument, found: Sequence[Obligation], word: Word) -> Number | None:
+    """The least Lipschitz constant that is known of a verified claim: of the very specification of the file, on all datasets."""
+    own = [one for one in found if one.name == "claim" and one.spec == document.spec]
+    verdict = own[0].verdict if len(own) == 1 and word is Word.VERIFIED else None
+    if verdict is None or verdict.outcome is not Outcome.VERIFIED or not verdict.universes:
+        return None
+    return None if len(verdict.vacuous) == len(verdict.universes) else verdict.constant.upper
 
 
 def _too_large(document: SpecDocument, most: int) -> str | None:

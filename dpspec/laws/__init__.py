@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         Weight as Weight,
         exact_exponential as exact_exponential,
         finite_law as finite_law,
+        total as total,
     )
     from dpspec.laws.integers import (
         DiscreteGaussianLaw as DiscreteGaussianLaw,
@@ -117,6 +118,7 @@ _HOMES = {
         "Weight",
         "exact_exponential",
         "finite_law",
+        "total",
     ),
     "dpspec.laws.integers": (
         "DiscreteGaussianLaw",

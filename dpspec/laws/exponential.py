@@ -183,6 +183,18 @@ def exact_exponential(power: NumberLike) -> Exponential:
 # --- sums of exponentials ---------------------------------------------------------------------------------------------
 
 
+def total(summands: Iterable[Exponential]) -> Exponential:
+    """The sum of many elements, in one pass over the terms of those with one denominator.
+
+    >>> str(total([exact_exponential(1), exact_exponential(2), exact_exponential(1)]))
+    '2*e^(1) + e^(2)'
+    """
+    tops: dict[Terms, list[tuple[Fraction, Fraction]]] = {}
+    for one in summands:
+        tops.setdefault(one.bottom, []).extend(one.top)
+    return sum((_lowest(_collected(terms), bottom) for bottom, terms in tops.items()), Exponential())
+
+
 def read(value: object) -> Exponential | None:
     """An operand as an element of the field; None for what is no number."""
     if isinstance(value, Exponential):

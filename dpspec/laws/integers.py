@@ -208,7 +208,10 @@ class DiscreteGaussianLaw(IntegerLaw):
         return -_log_normaliser(self.variance, _CENTERED, precision)
 
     def reach(self, precision: int) -> int:
-        return math.ceil(math.sqrt(2 * math.log(2) * (precision + 4) * self.variance)) + 1
+        try:
+            return math.ceil(math.sqrt(2 * math.log(2) * (precision + 4) * self.variance)) + 1
+        except OverflowError:  # a variance beyond all doubles; 2 ln(2) < 7/5
+            return math.isqrt(math.ceil(Fraction(7, 5) * (precision + 4) * self.variance)) + 2
 
     def upper_tail(self, distance: int, precision: int) -> arb:
         return _gaussian_tail(self.variance, distance, precision) / gaussian_normaliser(self.variance, precision)

@@ -57,6 +57,10 @@ MOST_ALIKE = 200
 MOST_INTEGRATED = 64
 """With more cells the law of the first one above a threshold is not integrated for a pair."""
 
+MOST_SUMMED = 48
+"""With more cells the law of the largest noisy count is not computed: it is a sum of as many powers of e with as many digits, and
+comparing two such sums exactly takes six seconds at this number and minutes at a thousand."""
+
 
 def response(loss: Number) -> tuple[Law, Law]:
     """The pair from which every pair of laws whose log-ratios lie within a loss can be simulated: randomised response
@@ -269,11 +273,17 @@ class NoisyMax(_OfOneTable):
         return laws.finite_law(dict(zip(counted, self.chances(list(counted.values())), strict=True)))
 
     def chances(self, counts: Sequence[int]) -> list[laws.Exponential]:
-        """P(c) of each cell, exactly."""
+        """P(c) of each cell, exactly.
+
+        Raises:
+            NoFormulaError: more cells than `MOST_SUMMED`.
+        """
+        if len(counts) > MOST_SUMMED:
+            rule = f"is computed for at most {MOST_SUMMED} cells"
+            raise errors.NoFormulaError("law of the largest noisy count", rule, "take a table with fewer cells", value=len(counts))
         if self.noise == "geometric":
             return [self._geometric(place, counts) for place in range(len(counts))]
-        held = Counter(counts)
-        known = {count: (self._laplace if self.noise == "laplace" else self._exponential)(count, held) for count in held}
+        known = _chances_by_count(self, frozenset(Counter(counts).items()))
         return [known[count] for count in counts]
 
     def _exponential(self, own: int, counts: Mapping[int, int]) -> laws.Exponential:
@@ -333,8 +343,8 @@ class NoisyMax(_OfOneTable):
                 found *= 1 - _to_the(r, most + 1) / (1 + r) if most >= 0 else _to_the(r, -most) / (1 + r)
         return found
 
-    def _value(self, total: _Sum) -> laws.Exponential:
-        return sum((laws.exact_exponential(self.rate * number(s)) * a for (_, s), a in total.items()), laws.Exponential())
+    def _value(self, terms: _Sum) -> laws.Exponential:
+        return laws.total(laws.exact_exponential(self.rate * number(s)) * a for (_, s), a in terms.items())
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         self.check(space)
@@ -395,6 +405,14 @@ class NoisyMax(_OfOneTable):
             yield cls(query=_COLOURS, noise=noise, rate=number("1/2")), _people()
 
 
+@functools.lru_cache(maxsize=256)
+def _chances_by_count(mechanism: NoisyMax, held: frozenset[tuple[int, int]]) -> Mapping[int, laws.Exponential]:
+    """P(c) of a cell by its count, where laplace or exponential noise is added: other datasets have the same counts elsewhere."""
+    counts = dict(sorted(held))
+    chance = mechanism._laplace if mechanism.noise == "laplace" else mechanism._exponential  # noqa: SLF001 - its own module
+    return {count: chance(count, counts) for count in counts}
+
+
 _ONE: _Sum = {(0, Fraction(0)): Fraction(1)}
 
 
@@ -452,9 +470,9 @@ class NoisyLargest(grammar.View):
         counts = [
             Counter(" x ".join(map(str, cell)) or "total" for cell in side if isinstance(cell, tuple)) for side in (before, after)
         ]
+        if self.cells > MOST_SUMMED:
+            return None
         if self.mechanism.noise == "geometric":
-            if self.cells > MOST_INTEGRATED:
-                return None
             labels = list(self.table.labels(space))
         else:  # cells that are alike are equally likely, and any of the others stands for all of them
             labels = list({**counts[0], **counts[1]})

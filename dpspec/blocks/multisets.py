@@ -123,8 +123,8 @@ class Multisets(DatasetSpace, ListedCells, Collections, Changes, Entries, Wordin
                 continue
             few = self.count_kinds()
             listed = few is not None and few <= CELLS_LISTED
-            chosen = itertools.combinations_with_replacement(tuple(self.kinds()), size) if listed else multisets_of(self.kinds(), size)
-            yield from map(self.of, chosen)
+            every = itertools.combinations_with_replacement if listed else multisets_of
+            yield from map(self.of, every(self.kinds(), size))
 
     def cardinality(self) -> int | None:
         kinds = self.count_kinds()

@@ -282,7 +282,9 @@ def _changed(
     """Pairs that differ in one or two records: also in spaces whose smallest datasets are large, or too many to list."""
     part, found, left = Changes.found_in(space), dict[Pair, None](), ENTRIES
     mentioned = with_free_attributes(mentioned_by(invariants), space)
-    for unit in () if part is None else space.units:
+    if part is None:
+        return ()
+    for unit in space.units:
         kinds = list(itertools.islice(_kinds(space, unit, mentioned), KINDS_CHANGED))
         bags = [
             bag for size in range(RECORDS_CHANGED + 1) for bag in itertools.combinations_with_replacement(kinds, size)

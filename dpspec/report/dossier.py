@@ -160,9 +160,11 @@ def gather(paths: Sequence[str | Path], registry: Registry, compare: Compare, pr
             progress(done, len(listed))
     readable = [one.document for one in files if one.document is not None]
     notes: list[str] = []
+    standings = [_standing_of(one) for one in files if one.document is not None]
     return Dossier(
-        files=tuple(files), order=_ordered(readable, [_standing_of(one) for one in files if one.document is not None], compare, notes), total=_total(readable, registry, notes), notes=tuple(notes)
-    )
+        files=tuple(files), order=_ordered(readable, standings, compare, notes), total=_total(readable, registry, notes),
+        notes=tuple(notes),
+    )  # fmt: skip
 
 
 def _filed(file: str, fault: DpspecError | None, registry: Registry) -> FiledReport:
@@ -515,7 +517,10 @@ def compared(dossier: Dossier) -> Iterator[Piece]:
         caption = "Which specification implies which; an arrow leads to what is implied."
         yield Figure(svg=order_picture(found, documents, theme="page"), caption=caption, wide=True)
     rows = [
-        (f"{_shortened(name, 60)} (claim {claim_status(found.standings[i])})", *("" if i == j else order_mark(found, i, j)[1] for j in size))
+        (
+            f"{_shortened(name, 60)} (claim {claim_status(found.standings[i])})",
+            *("" if i == j else order_mark(found, i, j)[1] for j in size),
+        )
         for i, name in enumerate(found.names)
     ]
     yield Grid(
@@ -569,7 +574,8 @@ def ledger_pieces(dossier: Dossier) -> Iterator[Piece]:
     yield Heading(words="Ledger", level=2, anchor="ledger")
     proved = "" if total.proved is None else f" as promised, {budget_in_words(total.proved.spec.budget)} as proved,"
     yield Sentence(
-        words=f"If all of these are released from one data collection: {budget_in_words(total.spec.budget)}{proved} together, "
+        words="If all of these are released from one data collection: "
+        f"{budget_in_words(total.spec.budget)}{proved} together, "
         f"for {thing_in_words(total.spec.input_divergence)}, by {thing_in_words(total.spec.output_divergence)} "
         f"({total.rule}; {total.citation})."
     )
@@ -579,7 +585,8 @@ def ledger_pieces(dossier: Dossier) -> Iterator[Piece]:
         amounts = number_in_words(line.amount), number_in_words(best.amount)
         rows.append((line.part.id, budget_in_words(line.part.spec.budget), *amounts, standing))
     parameter = total.spec.budget.parameter
-    heads = ("part", "as stated", f"{parameter} of the total, as promised", f"{parameter} of the total, as proved", "claim status")
+    amounts_of = f"{parameter} of the total"
+    heads = ("part", "as stated", f"{amounts_of}, as promised", f"{amounts_of}, as proved", "claim status")
     yield Grid(caption="The parts", heads=heads, rows=tuple(rows))
     if total.losses():
         yield Bullets(items=total.losses())

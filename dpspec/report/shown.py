@@ -454,7 +454,9 @@ def _comparison(found: Comparison, verbose: bool) -> RenderedPage:
         return answer("compare", data.comparison_exit_code(found), data.comparison(found, first, second, (one, two)))
 
     parts = comparison.comparison_parts(found, first, second, (one, two), verbose=verbose)
-    return RenderedPage(parts=parts, content=content, picture=lambda: comparison.blocks_picture(found, (first.id, second.id), (one, two)))
+    return RenderedPage(
+        parts=parts, content=content, picture=lambda: comparison.blocks_picture(found, (first.id, second.id), (one, two))
+    )
 
 
 def _order(found: Order, _: bool) -> RenderedPage:

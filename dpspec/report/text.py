@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from dpspec.base.exact import Number
     from dpspec.composition import Composition, LedgerLine, PrivacyAccount
     from dpspec.extension.loader import PluginInfo, Plugins
     from dpspec.grammar.rule import Step
@@ -360,7 +361,8 @@ def ledger_parts(found: Composition) -> list[RenderableType]:
     ]
     rows += ["", Text("Together", "bold"), Padding(_blocks(found.best), (0, 0, 0, 2))]
     if found.proved is not None:
-        promised = f"As promised: {budget_in_words(found.spec.budget)}. The budget above is proved of the mechanisms of the files."
+        promised = f"As promised: {budget_in_words(found.spec.budget)}. "
+        promised += "The budget above is proved of the mechanisms of the files."
         rows.append(Padding(Text(promised), (0, 0, 0, 2)))
     rows += ["", Text.assemble(("What adds up: ", "bold"), f"{found.rule} ({found.citation})")]
     losses = found.losses()
@@ -444,7 +446,7 @@ def _bullet(words: str) -> Table:
 def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any]:
     """The same as JSON data."""
     return {
-        "parts": [_line(line, best) for line, best in zip(found.lines, found.best.lines, strict=True)],
+        "parts": [{**_line(line), "proved": str(best.amount)} for line, best in zip(found.lines, found.best.lines, strict=True)],
         "together": {
             "parameter": found.spec.budget.parameter,
             "value": str(found.spec.budget.uniform()),
@@ -460,7 +462,7 @@ def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any
     }
 
 
-def _line(line: LedgerLine, best: LedgerLine) -> Mapping[str, Any]:
+def _line(line: LedgerLine) -> Mapping[str, Any]:
     stated = line.part.spec.budget
     value = stated.uniform()
     return {
@@ -469,7 +471,6 @@ def _line(line: LedgerLine, best: LedgerLine) -> Mapping[str, Any]:
         "parameter": stated.parameter,
         "stated": None if value is None else str(value),
         "amount": str(line.amount),
-        "proved": str(best.amount),
         "steps": [_step(step) for step in line.steps],
     }
 

@@ -276,12 +276,12 @@ def _besides(part: PromisedBeside, recorded: Outcome, most: int) -> Judgement:
     """What the same product promises besides: it has to hold as well."""
     name, held = f"part: {part}", recorded if part.verdict is None else Outcome(part.verdict)
     if part.share is not None:
-        word = Word.UNCHECKED if held == Outcome.UNDECIDED.value else Word.UNDECIDED
+        word = Word.UNCHECKED if held is Outcome.UNDECIDED else Word.UNDECIDED
         return _told(name, word, f"undecided: nobody says which units are among the {part.share} to whom it is promised")
     if part.mechanism is not None:
         return _claim(name, part.spec, part.mechanism, held, most)
     if part.spec.budget.unpublished() is not None:
-        word = Word.UNCHECKED if held == Outcome.UNDECIDED.value else Word.UNDECIDED
+        word = Word.UNCHECKED if held is Outcome.UNDECIDED else Word.UNDECIDED
         return _told(name, word, f"undecided: {part.spec.budget.unpublished()}")
     return _nothing_to_judge(name)
 

@@ -280,7 +280,9 @@ class NoisyMax(_OfOneTable):
         """
         if len(counts) > MOST_SUMMED:
             rule = f"is computed for at most {MOST_SUMMED} cells"
-            raise errors.NoFormulaError("law of the largest noisy count", rule, "take a table with fewer cells", value=len(counts))
+            raise errors.NoFormulaError(
+                "law of the largest noisy count", rule, "take a table with fewer cells", value=len(counts)
+            )
         if self.noise == "geometric":
             return [self._geometric(place, counts) for place in range(len(counts))]
         known = _chances_by_count(self, frozenset(Counter(counts).items()))
@@ -409,7 +411,7 @@ class NoisyMax(_OfOneTable):
 def _chances_by_count(mechanism: NoisyMax, held: frozenset[tuple[int, int]]) -> Mapping[int, laws.Exponential]:
     """P(c) of a cell by its count, where laplace or exponential noise is added: other datasets have the same counts elsewhere."""
     counts = dict(sorted(held))
-    chance = mechanism._laplace if mechanism.noise == "laplace" else mechanism._exponential  # noqa: SLF001 - its own module
+    chance = mechanism._laplace if mechanism.noise == "laplace" else mechanism._exponential
     return {count: chance(count, counts) for count in counts}
 
 
@@ -472,10 +474,9 @@ class NoisyLargest(grammar.View):
         ]
         if self.cells > MOST_SUMMED:
             return None
-        if self.mechanism.noise == "geometric":
-            labels = list(self.table.labels(space))
-        else:  # cells that are alike are equally likely, and any of the others stands for all of them
-            labels = list({**counts[0], **counts[1]})
+        # under other noise cells that are alike are equally likely, and any of the others represents all of them
+        places = self.mechanism.noise == "geometric"
+        labels = list(self.table.labels(space)) if places else list({**counts[0], **counts[1]})
         others = self.cells - len(labels)
         found = []
         for count in counts:

@@ -32,8 +32,13 @@ SPACES: dict[str, DatasetSpace] = {
     "households": Households(household=(COUNTY,), person=(SEX,)),
 }
 PARAMETERS = {
-    "mult-delta": {"delta": "1e-6"}, "renyi": {"order": 2}, "hockey-stick": {"epsilon": "1"}, "pbdp": {"delta": "1e-6"},
-              "trade-off": {"epsilon": "ln(3)", "delta": "1/10"}, "f-divergence": {"generator": "kl", "direction": "forward"}}  # fmt: skip
+    "mult-delta": {"delta": "1e-6"},
+    "renyi": {"order": 2},
+    "hockey-stick": {"epsilon": "1"},
+    "pbdp": {"delta": "1e-6"},
+    "trade-off": {"epsilon": "ln(3)", "delta": "1/10"},
+    "f-divergence": {"generator": "kl", "direction": "forward"},
+}
 STANDARDS = [cls(**PARAMETERS.get(cls.name, {})) for cls in REGISTRY.classes("output_divergences")]
 LARGE = {"total-variation": "1/2", "hockey-stick": "1/2"}
 

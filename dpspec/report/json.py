@@ -252,15 +252,12 @@ def facts(found: SpecDocument) -> JsonData:
 
 def comparison(given: Comparison, left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing]) -> JsonData:
     """Both directions of a comparison, and how the claim of each file stands, and what is said beside it."""
-    from dpspec.report.comparison import headline
-
     return {
         "left": left.id,
         "right": right.id,
         "facts": {side: facts(document) for side, document in (("left", left), ("right", right))},
         "standing": {side: terminal.standing_data(one) for side, one in zip(("left", "right"), standings, strict=True)},
         "relation": given.relation.value,
-        "headline": headline(given, standings),
         "blocks": {"left": _blocks(given.left), "right": _blocks(given.right)},
         "forward": _direction(given.forward),
         "backward": _direction(given.backward),

@@ -451,7 +451,8 @@ def _comparison(found: Comparison, verbose: bool) -> RenderedPage:
     (first, one), (second, two) = found.about or (_unnamed(found.left), _unnamed(found.right))
 
     def content() -> JsonData:
-        return answer("compare", data.comparison_exit_code(found), data.comparison(found, first, second, (one, two)))
+        said = {**data.comparison(found, first, second, (one, two)), "headline": comparison.headline(found, (one, two))}
+        return answer("compare", data.comparison_exit_code(found), said)
 
     parts = comparison.comparison_parts(found, first, second, (one, two), verbose=verbose)
     return RenderedPage(

@@ -229,7 +229,7 @@ RIGHT = [
     (rounded_before_it_is_added, 1), (in_sevens, 1),
     (histogram, 1), (array_histogram, 1), (half_of_a_histogram, 0.5), (of_a_counter, 1), (of_a_counter_that_grows, 1),
     (of_a_dict_that_grows, 1), (by_entries_of_an_array, 1), (weighted, 1), (added_and_taken_away, 0),
-    (of_a_sample, 0.6201145), (first_place_of_the_largest, 1),
+    (of_a_sample, 0.6201145), (first_place_of_the_largest, 0.5),
 ]  # fmt: skip
 
 

@@ -13,7 +13,8 @@ import pytest
 from dpspec.cli.library_output import KEPT, LibraryOutput
 
 SCRIPT = """
-import os, sys, time, warnings
+import os, signal, sys, time, warnings
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts commands in the background with SIGINT ignored
 import click
 from dpspec.cli import main
 from dpspec.cli.face import say

@@ -125,3 +125,24 @@ def test_a_lock_is_taken_once_where_there_are_locks(tmp_path, monkeypatch):
             files.lock(other.fileno())
         monkeypatch.setitem(sys.modules, "msvcrt", None)
         files.lock(other.fileno())
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_trace_function_runs_after_calls_were_watched(cut):
+    """A cut that was taken back left the interpreter's loop interrupted for ever: code under a debugger did not go on.
+
+    In a process of its own, whose time limit protects against the hang alone.
+    """
+    script = (
+        "import sys\nfrom dpspec.verifier import apart\nrunning = -1\n"
+        "try:\n"
+        "    with apart._cutting_by_thread(lambda: running, 0.02):\n"
+        f"        running = {int(cut)} or -1\n"
+        "        while running > 0:\n            pass\n"
+        "except apart.Cut:\n    pass\n"
+        "running = -1\n"
+        "sys.settrace(lambda *given: None)\n"
+        "print((lambda: 'goes on')())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=600)
+    assert (done.returncode, done.stdout) == (0, "goes on\n"), done.stderr

@@ -211,8 +211,14 @@ class _Proof:
         if lower is None:
             lower = self.attaining.thinned(costs, PRECISIONS[0])
         if lower is None:
-            return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=f"{NOTHING} was found")
+            return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=self._without_pair(changes))
         return self._decided(self._told(family, costs), upper, lower, written=written)
+
+    def _without_pair(self, changes: Sequence[RecordChange]) -> str:
+        """Why no pair confirms the bound: there is none at a finite distance, or the laws of none are computed."""
+        if next(self.attaining.pairs(changes), None) is None:
+            return f"{NOTHING} was found"
+        return "a bound follows from the structure, but the laws of no pair of datasets were computed that would confirm it"
 
     def bound_of(self, found: SeenPair) -> Number:
         """The Lipschitz constant that the budget allows in the universe of a pair, the least where several hold it."""

@@ -11,6 +11,7 @@ from dpspec.extension import installed
 from dpspec.specfile import read_text, to_toml
 from dpspec.specfile.document import MOST_VALUES
 from dpspec.verifier.exhaustive import verify as judged
+from dpspec.verifier.verdict import Outcome
 
 REGISTRY = installed().registry
 

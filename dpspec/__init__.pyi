@@ -1005,7 +1005,9 @@ def filtered(
 ) -> Mechanism:
     """T(the records that meet a condition): what is released about some of the records.
 
-    A change of a record that does not meet the condition, before or after, changes nothing (McSherry 2009).
+    A change of a record that does not meet the condition, before or after, changes nothing (McSherry 2009). However many
+    records a dataset has, few of them or none may meet the condition: T is a mechanism on the space of the datasets that
+    may be left.
 
     Args:
         mechanism: T [object of the kind mechanisms].
@@ -2569,8 +2571,8 @@ def subsampled(
         mechanism: M, on the space of samples [object of the kind mechanisms].
         rate: p, the probability with which each record is kept, or [rational in [0, 1]].
         size: m, how many records are drawn without replacement (all, where there are fewer) [integer in [0, inf)].
-        samples: the space of the samples, such as one of fewer records; without it, that of the datasets [object of the
-            kind spaces].
+        samples: the space of the samples, such as one of fewer records; without it, that of the datasets with as many
+            records as a sample may have [object of the kind spaces].
         publishes_sample: whether the positions of the sampled records are published, too [true or false; default False].
     """
 

@@ -415,10 +415,12 @@ class Debounce:
     ...     due[seconds] = action
     ...     return Dropped()
     >>> changes = Debounce(later, 0.5)
+    >>> checked = []
     >>> for text in ("a", "ab", "abc"):
-    ...     changes.schedule("file", lambda text=text: print(text))
+    ...     changes.schedule("file", lambda text=text: checked.append(text))
     >>> due[0.5]()
-    abc
+    >>> checked
+    ['abc']
     """
 
     def __init__(self, later: Callable[[float, Callable[[], None]], Timer], pause: float = PAUSE) -> None:

@@ -372,7 +372,7 @@ def _grown(found: Obligation, document: SpecDocument, miniature: Miniature, regi
     refuted = next((line.refuted for line in growing if line.refuted is not None), None)
     if refuted is not None and document.mechanism is not None:  # a larger part of the claim itself
         spec, verdict = refuted
-        against = _recorded(found.name, verdict, found.recorded or Outcome.VERIFIED)
+        against = _recorded(found.name, verdict, Outcome.VERIFIED if found.recorded is None else found.recorded)
         return attrs.evolve(small, word=against.word, detail=against.detail, verdict=verdict, spec=spec)
     if growing:
         words = "; ".join(f"the constant grows with {line.size} ({line})" for line in growing)

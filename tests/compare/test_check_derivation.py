@@ -371,7 +371,7 @@ def test_what_is_no_json_is_refused(text: str, tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpspec.checker.check.MOST_BYTES", 100)
+    monkeypatch.setattr("dpspec.checker.json_files.MOST_BYTES", 100)
     path = tmp_path / "d.json"
     path.write_text(json.dumps(GOOD))
     with pytest.raises(DerivationTooLongError, match="is larger than 100 bytes"):

@@ -131,12 +131,12 @@ def test_another_word_for_undecided_is_refused(project, spec):
 
 def test_a_plugin_that_raises_is_a_failure_without_traceback(project, spec, monkeypatch):
     from dpspec.base.errors import PluginContractError
-    from dpspec.verifier import document
+    from dpspec.verifier import mechanisms
 
     def broken(*_, **__):
         raise PluginContractError("mechanism silent", "raised ZeroDivisionError: in the law")
 
-    monkeypatch.setattr(document, "verify", broken)
+    monkeypatch.setattr(mechanisms, "verify", broken)
     run = project(warner=spec()).runpytest()
     run.assert_outcomes(passed=1, failed=1)
     run.stdout.fnmatch_lines(["mechanism silent: raised ZeroDivisionError: in the law"])

@@ -320,6 +320,22 @@ PERSONS = 3
 """A household of a palette has at most this many persons."""
 
 
+_LISTED_PERSONS = 4_096
+"""So many kinds of persons are kept in memory while households are listed; of more, each one is made when it is its turn."""
+
+
+def _bags(attributes: tuple[Attribute, ...], size: int, first: int = 0) -> Iterator[tuple[Record, ...]]:
+    """Multisets of so many records, in the order of their kinds, from the kind number `first` on."""
+    few = tuple(itertools.islice(all_records(attributes), first, first + _LISTED_PERSONS + 1))
+    if len(few) <= _LISTED_PERSONS:
+        yield from itertools.combinations_with_replacement(few, size)
+    elif size == 0:
+        yield ()
+    else:
+        for number, record in enumerate(itertools.islice(all_records(attributes), first, None), first):
+            yield from ((record, *rest) for rest in _bags(attributes, size - 1, number))
+
+
 @define
 class Households(Multisets, Nesting, Membership, Sizes, Palette, Miniatures, SimplerNames):
     """Multisets of households, each with its own attributes and a multiset of persons.
@@ -398,10 +414,9 @@ class Households(Multisets, Nesting, Membership, Sizes, Palette, Miniatures, Sim
         return sum(1 + len(members) for _, members in self.cells_of(dataset))
 
     def kinds(self) -> Iterator[Hashable]:
-        persons = tuple(all_records(self.person))
         sizes = itertools.count() if self.members is None else range(self.members + 1)
         for size in sizes:
-            for members in itertools.combinations_with_replacement(persons, size):
+            for members in _bags(self.person, size):
                 for place in all_records(self.household):
                     yield place, members
 

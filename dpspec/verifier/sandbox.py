@@ -61,7 +61,7 @@ _exit, _write, _dumps = os._exit, os.write, json.dumps  # the user's module may 
 class BrokenChannelError(DpspecError):
     """A user's module wrote into, or closed, the channel by which the result of its process comes back."""
 
-    code = "function-acts"
+    code = "broken-channel"
 
 
 @attrs.frozen(kw_only=True)

@@ -213,7 +213,9 @@ def test_right_code_is_verified_on_all_datasets(
     function: Any, space: Any, distance: str, budget: Any, standard: str, exact: Any
 ) -> None:
     verdict = verify_claim(function, spec_of(space, budget, distance=distance, standard=standard), draws=FEW)
-    assert (verdict.outcome, verdict.scope.split(";")[0]) == (Outcome.VERIFIED, "the whole space"), verdict.reason
+    assert verdict.outcome is Outcome.VERIFIED, verdict.reason
+    every = ("the whole space", "all datasets of fewer than 9,007,199,254,740,992 records")  # counts of a table become doubles
+    assert verdict.scope.split(";")[0] in every
     if exact is not None:
         assert verdict.constant.lower == verdict.constant.upper == exact
 

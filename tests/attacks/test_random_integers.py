@@ -203,7 +203,7 @@ def test_six_hundred_random_programs_with_numbers_of_a_fixed_width(tmp_path: Pat
     found = tallied(600, 2, tmp_path)
     assert found.false == []
     assert found.verified >= 100
-    assert found.wrong >= 100
+    assert found.wrong >= 80
 
 
 @pytest.mark.parametrize(("guard", "seed"), [("_check_integer", 0), ("check_double", 1)])

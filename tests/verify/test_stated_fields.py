@@ -152,7 +152,7 @@ TRUE_ANYWAY = (
     (rf"{ESCAPED}.data.changes.\*.moves: turned", "the answers that a change moves have no order"),
     (rf"{ESCAPED}.data.answers: first doubled", "an answer that no change moves"),
     (rf"{ESCAPED}.data.(answers.\*|answers|views.\*.laws): turned", "laws that are mirror images of each other"),
-    (rf"{ESCAPED}.data.views.\*.(table.(attributes|where)|contributions|hashes).*", "a view is a premise that the output lists"),
+    (rf"{ESCAPED}.data.views.\*.(table.(attributes|where)|contributions|hashes|width).*", "a view is a listed premise"),
     (rf"{ESCAPED}.data.views: turned", "the views have no order"),
     (rf"{ESCAPED}.data.views.\*.(least|most): (raised|lowered)", "an end of a sum that no change reaches"),
     (rf"{ESCAPED}.data.changes.\*.members: turned", "the answers that a member moves have no order"),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import permutations
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, cast
 
 import attrs
 
@@ -308,8 +308,12 @@ class AttributeRestricted(AttackerModel):
     def _seen(self, spec: PrivacySpec, unit: str, dataset: Dataset, hidden: Sequence[str]) -> list[tuple[Any, ...]]:
         """The records of a unit without some attributes; of records inside a record only how many they are."""
         names = [attribute.name for attribute in spec.space.attributes_of(unit)]
+
+        def seen(name: str, value: object) -> object:
+            return len(cast("tuple[Any, ...]", value)) if name == blocks.MEMBERS else value
+
         found = [
-            tuple(len(value) if name == blocks.MEMBERS else value for name, value in named if name not in hidden)
+            tuple(seen(name, value) for name, value in named if name not in hidden)
             for named in (list(zip(names, record, strict=True)) for record in spec.space.records(dataset, unit))
         ]
         return found if spec.space.is_ordered else sorted(found, key=repr)

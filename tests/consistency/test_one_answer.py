@@ -7,6 +7,7 @@ import itertools
 import tomllib
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,12 +27,19 @@ QUICK = (
     "flavours/approximate-dp", "flavours/one-sided-dp", "gaussian-lecture", "mechanisms/composed-two",
     "mechanisms/mistakes/sampled-times-rate", "mechanisms/users-five-views", "swapping-2020-county-tract",
 )  # fmt: skip
-"""The default run takes these: at most a second each, and every status that a claim can have. The slow run takes all files."""
+"""The default run takes these: at most a second each, and every status that a claim can have."""
+SLOW = ("", "disclosure", "flavours", "mechanisms")
+"""The slow run adds the files of these folders, the long one those of all others, some of which take minutes."""
 
 
-@pytest.mark.parametrize(
-    "name", [name if name.removesuffix(".dpspec.toml") in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in FILES]
-)
+def marked(name: str) -> Any:
+    if name.removesuffix(".dpspec.toml") in QUICK:
+        return name
+    is_slow = name.rpartition("/")[0] in SLOW
+    return pytest.param(name, marks=pytest.mark.slow if is_slow else pytest.mark.long)
+
+
+@pytest.mark.parametrize("name", map(marked, FILES))
 def test_all_commands_agree_about_a_file(name: str) -> None:
     assert list(contradictions(SPECS / name)) == []
 

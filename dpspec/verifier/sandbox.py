@@ -46,6 +46,7 @@ from dpspec.verifier.apart import (
 )
 from dpspec.verifier.codec import error_from_data, error_to_data
 from dpspec.verifier.fingerprint import Fingerprint, ProcessSettings, explained
+from dpspec.verifier.trial import BrokenChannelError
 
 POLL = 0.1
 """Seconds between two measurements of the time that a worker had."""
@@ -56,12 +57,6 @@ SLACK, RESERVE = 2.0, 30.0
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _exit, _write, _dumps = os._exit, os.write, json.dumps  # the user's module may replace them
-
-
-class BrokenChannelError(DpspecError):
-    """A user's module wrote into, or closed, the channel by which the result of its process comes back."""
-
-    code = "broken-channel"
 
 
 @attrs.frozen(kw_only=True)

@@ -177,6 +177,12 @@ class FunctionActsError(DpspecError):
     code = "function-acts"
 
 
+class BrokenChannelError(DpspecError):
+    """A user's module wrote into, or closed, the channel by which the result of its process comes back."""
+
+    code = "broken-channel"
+
+
 def refuse(name: str, found: Trial, message: str) -> FunctionRaisesError:
     """The error for a function that raises on most datasets.
 

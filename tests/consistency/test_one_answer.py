@@ -39,7 +39,7 @@ def marked(name: str) -> Any:
     return pytest.param(name, marks=pytest.mark.slow if is_slow else pytest.mark.long)
 
 
-@pytest.mark.parametrize("name", map(marked, FILES))
+@pytest.mark.parametrize("name", [marked(name) for name in FILES])
 def test_all_commands_agree_about_a_file(name: str) -> None:
     assert list(contradictions(SPECS / name)) == []
 

@@ -169,6 +169,7 @@ def test_hardly_any_time_is_no_error(seconds):
 
 def test_time_that_is_over_before_draws_are_made_leaves_a_claim_undecided(monkeypatch):
     monkeypatch.setattr("dpspec.verifier.apart.Clock.left", lambda _: 0.0)
+    monkeypatch.setattr("dpspec.verifier.entry.FIRST_LOOK", Fraction(0))
     found = verify_claim(lambda bits, rng: rng.standard_t(3) + sum(bits), bits_spec(length=2, epsilon="1/2"), seconds=1)
     assert found.outcome is Outcome.UNDECIDED
     assert "over" in found.reason

@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from dpspec.base.errors import error_classes
 from dpspec.base.late import at
 from dpspec.base.words import ACCEPTABLE, SEVEREST_FIRST, Word
 from dpspec.blocks.parts import PARTS
@@ -25,7 +26,6 @@ from dpspec.grammar.structure import View
 from dpspec.laws.dichotomy import Composite, Dichotomy, Finite, Growth, Joinable
 from dpspec.linter import declared_findings
 from dpspec.linter.findings import EXPLAINS_NOTHING
-from dpspec.report.explain import error_classes
 from dpspec.report.sources import sources
 from dpspec.testing import kit as _declares_all_checks  # noqa: F401
 from dpspec.testing.check import declared_checks

@@ -113,7 +113,6 @@ def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | V
     from dpspec.grammar.mechanism import Mechanism
     from dpspec.verifier.document import verify_document
     from dpspec.verifier.entry import verify_claim
-    from dpspec.verifier.mechanisms import judged
 
     if against is None:
         document = as_document(subject)
@@ -124,9 +123,7 @@ def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | V
     spec = as_document(against).spec
     if isinstance(subject, Mechanism):
         subject.check(spec.space)
-        plain = not sampling and spec.budget.unpublished() is None
-        return attrs.evolve(judged(subject, spec) if plain else verify_claim(subject, spec, **sampling), spec=spec)
-    if not callable(subject):
+    elif not callable(subject):
         advice = "write verify(mechanism, specification), in this order"
         raise ParameterError("verify", "needs a mechanism or a function first", advice, value=type(subject).__name__)
     return attrs.evolve(verify_claim(subject, spec, **sampling), spec=spec)

@@ -681,3 +681,11 @@ class Faults(DpspecError):
     def __str__(self) -> str:
         """A line for each fault."""
         return "\n".join(str(fault) for fault in self.faults)
+
+
+def error_classes(base: type[DpspecError] = DpspecError) -> list[type[DpspecError]]:
+    """Every error class that is loaded, with its base first."""
+    found = [base]
+    for cls in base.__subclasses__():
+        found += [deeper for deeper in error_classes(cls) if deeper not in found]
+    return found

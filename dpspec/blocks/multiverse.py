@@ -24,7 +24,7 @@ from dpspec.base.errors import DpspecError, ParameterError
 from dpspec.base.params import Data, Items, Pairs, Registered, collect, define
 from dpspec.base.promises import Promising, is_promised
 from dpspec.blocks.invariant import Invariant
-from dpspec.blocks.parts import ListedCells, listed_cells, miniature_of, own_attributes
+from dpspec.blocks.parts import ListedCells, listed_cells, merged_mentions, miniature_of, own_attributes
 from dpspec.blocks.space import Dataset, DatasetSpace
 
 
@@ -336,11 +336,7 @@ def miniatures(
 
 def mentioned_by(invariants: Iterable[Invariant]) -> Mapping[str, frozenset[str]]:
     """The attributes that invariants count, each with the categories that they single out."""
-    mentioned: dict[str, frozenset[str]] = {}
-    for invariant in invariants:
-        for attribute, categories in invariant.mentions().items():
-            mentioned[attribute] = mentioned.get(attribute, frozenset()) | categories
-    return mentioned
+    return merged_mentions(invariant.mentions() for invariant in invariants)
 
 
 def with_free_attributes(mentioned: Mapping[str, frozenset[str]], space: DatasetSpace) -> Mapping[str, frozenset[str]]:

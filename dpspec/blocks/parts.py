@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -33,6 +33,20 @@ Item = TypeVar("Item")
 
 Mentioned = Mapping[str, frozenset[str]]
 """Attributes that matter, each with the categories that are singled out."""
+
+
+def merged_mentions(parts: Iterable[Mentioned]) -> dict[str, frozenset[str]]:
+    """All attributes of several, each with the categories that any of them singles out.
+
+    >>> merged = merged_mentions([{"age": frozenset("1")}, {"age": frozenset("2"), "sex": frozenset()}])
+    >>> {name: sorted(categories) for name, categories in merged.items()}
+    {'age': ['1', '2'], 'sex': []}
+    """
+    merged: dict[str, frozenset[str]] = {}
+    for part in parts:
+        for name, categories in part.items():
+            merged[name] = merged.get(name, frozenset()) | categories
+    return merged
 
 
 class Choice(Protocol):

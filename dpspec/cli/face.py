@@ -290,7 +290,8 @@ def named(*kinds: str) -> Callable[[click.Context, click.Parameter, str], list[C
         registry = installed().registry
         known = {name for kind in kinds for name in registry.names(kind)}
         if not kinds:
-            from dpspec.report.explain import error_classes, glossary
+            from dpspec.base.errors import error_classes
+            from dpspec.report.explain import glossary
 
             known = {entry.name for entry in registry} | {cls.code for cls in error_classes()}
             known |= {str(word["name"]) for word in glossary()}

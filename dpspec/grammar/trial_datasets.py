@@ -20,6 +20,7 @@ from operator import add
 
 from dpspec.base.errors import DpspecError
 from dpspec.blocks.moves import adds_up, kernel_of
+from dpspec.blocks.multiverse import mentioned_by
 from dpspec.blocks.parts import CellCounts, Changes, Item, Trials, counting_cells, few_cells, listed_cells, miniature_of
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Pair, Record
 from dpspec.blocks.tried import FIRST
@@ -74,11 +75,8 @@ def _kinds(space: DatasetSpace) -> int:
 def _mentioned(spec: PrivacySpec) -> dict[str, frozenset[str]]:
     """The attributes, each with the categories that an invariant singles out."""
     space = spec.space
-    mentioned: dict[str, frozenset[str]] = {a.name: frozenset() for unit in space.units for a in space.attributes_of(unit)}
-    for invariant in spec.multiverse.induced_by() or ():
-        for name, categories in invariant.mentions().items():
-            mentioned[name] = mentioned.get(name, frozenset()) | categories
-    return mentioned
+    every = {a.name: frozenset[str]() for unit in space.units for a in space.attributes_of(unit)}
+    return {**every, **mentioned_by(spec.multiverse.induced_by() or ())}
 
 
 def _changes(spec: PrivacySpec, listed: DatasetSpace, generator: random.Random) -> Iterator[Dataset]:

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.grammar.tables import Members, Table
+from dpspec.grammar.tables import Members, Table, ranked
 
 Numbers = npt.NDArray[np.int64]
 
@@ -53,8 +53,10 @@ class RecordKeys:
 
 def _ranks(numbers: npt.NDArray[Any]) -> tuple[Numbers, int]:
     """The rank of each number among the different ones, and how many these are."""
-    different, ranks = np.unique(numbers, return_inverse=True)
-    return ranks.reshape(-1).astype(np.int64), max(len(different), 1)
+    if not len(numbers):
+        return np.zeros(0, dtype=np.int64), 1
+    different, ranks, _ = ranked(numbers)
+    return ranks.astype(np.int64), len(different)
 
 
 def record_keys(tables: Sequence[Table], columns: Sequence[str]) -> RecordKeys:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.base.errors import DpspecError, UnknownNameError, harmless
+from dpspec.base.errors import DpspecError, UnknownNameError, error_classes, harmless
 from dpspec.base.exact import Bracket, number
 from dpspec.base.params import did_you_mean, parameters
 from dpspec.base.types import JsonData
@@ -95,14 +95,6 @@ def meaning_text(data: JsonData) -> str:
 
 def _kinds() -> str:
     return f"kinds are {', '.join(kind.replace('_', ' ') for kind in KINDS)}; see `dpspec plugins`"
-
-
-def error_classes(base: type[DpspecError] = DpspecError) -> list[type[DpspecError]]:
-    """Every error class that is loaded, with its base first."""
-    found = [base]
-    for cls in base.__subclasses__():
-        found += [deeper for deeper in error_classes(cls) if deeper not in found]
-    return found
 
 
 # --- words of the field ---------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from dpspec.base.errors import DpspecError, harmless
+from dpspec.base.errors import DpspecError, error_classes, harmless
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.linter.finding import declared_findings
@@ -154,14 +154,8 @@ def _word_text(word: str) -> str:
 
 
 def _error_text(code: str) -> str:
-    found = next((cls for cls in _below(DpspecError) if vars(cls).get("code") == code), None)
+    found = next((cls for cls in error_classes() if vars(cls).get("code") == code), None)
     return _first_line(found.__doc__) if found is not None else code
-
-
-def _below(cls: type[DpspecError]) -> Iterator[type[DpspecError]]:
-    yield cls
-    for derived in cls.__subclasses__():
-        yield from _below(derived)
 
 
 def _first_line(text: str | None) -> str:

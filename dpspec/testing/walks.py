@@ -34,7 +34,7 @@ from hypothesis import reject, strategies as st
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, NotReachedError
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.moves import adds_up, changed, exchanges, kernel_of
-from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.multiverse import Universe, mentioned_by
 from dpspec.blocks.parts import (
     FEW_CELLS,
     CellCounts,
@@ -282,10 +282,7 @@ class _WalkSearch:
     def of(cls, spec: PrivacySpec) -> _WalkSearch:
         invariants = spec.multiverse.induced_by() or ()
         additive = tuple(i for i in invariants if adds_up(i, spec.space))
-        mentioned: dict[str, frozenset[str]] = {}
-        for invariant in invariants:
-            for name, categories in invariant.mentions().items():
-                mentioned[name] = mentioned.get(name, frozenset()) | categories
+        mentioned = mentioned_by(invariants)
         whole = any(invariant.margin(spec.space) is None for invariant in additive)
         rejected = len(additive) < len(invariants) or spec.multiverse.induced_by() is None
         return cls(spec, additive, rejected, _keeps_size(spec), mentioned, whole)

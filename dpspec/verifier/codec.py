@@ -5,13 +5,13 @@ Only the classes that are listed here are ever made from data, so that reading d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import attrs
 
-from dpspec.base.errors import DpspecError, Faults, NotWritableError
+from dpspec.base.errors import DpspecError, Faults, NotWritableError, error_classes
 from dpspec.base.exact import Bracket, Number, number
 from dpspec.extension.hooks import Provenance
 from dpspec.verifier import verdict as verdicts
@@ -130,7 +130,7 @@ def error_from_data(data: dict[str, Any]) -> DpspecError:
     """What `error_to_data` wrote; of a class that is not loaded here, an error of the base class."""
     if "faults" in data:
         return Faults([error_from_data(single) for single in data["faults"]])
-    known = {f"{cls.__module__}.{cls.__qualname__}": cls for cls in _subclasses(DpspecError)}
+    known = {f"{cls.__module__}.{cls.__qualname__}": cls for cls in error_classes()}
     message = str(data["message"])
     fault = DpspecError.__new__(known.get(data["error"], DpspecError), message)
     fault.args = (message,)
@@ -140,9 +140,3 @@ def error_from_data(data: dict[str, Any]) -> DpspecError:
     file, line = data["place"]["file"], data["place"]["line"]
     fault.file, fault.line = None if file is None else str(file), None if line is None else int(line)
     return fault
-
-
-def _subclasses(cls: type[DpspecError]) -> Iterator[type[DpspecError]]:
-    yield cls
-    for deeper in cls.__subclasses__():
-        yield from _subclasses(deeper)

@@ -19,7 +19,6 @@ McSherry, Nissim and Smith 2006 (sensitivity); Bailie, Gong and Meng 2023 (insid
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -47,7 +46,7 @@ from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.attaining import Attaining, SeenPair
 from dpspec.verifier.declared import check_declared
 from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit, verify, without_number
-from dpspec.verifier.law_check import compare_law, compare_theorem
+from dpspec.verifier.law_check import cell_count, compare_law, compare_theorem
 from dpspec.verifier.sensitivity import Cost, Missing, MissingStep, RecordChange, Sensitivity
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
 
@@ -475,5 +474,4 @@ def _answers(view: View, dataset: Dataset, space: DatasetSpace) -> int:
     """How many answers a view gives."""
     if view.by_record:
         return len(space.records(dataset, view.table.unit))
-    sizes = {a.name: a.size for a in space.attributes_of(view.table.unit)}
-    return math.prod(sizes[name] for name in view.table.attributes)
+    return cell_count(view, space)

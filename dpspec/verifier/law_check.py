@@ -18,15 +18,17 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 
 import attrs
 
-from dpspec.base.errors import ContradictedError, DpspecError, NumericalError, PluginContractError
+from dpspec.base.errors import ContradictedError, DpspecError, PluginContractError
 from dpspec.base.exact import INFINITY, Bracket, Number, rounded_product
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multisets import count_records
-from dpspec.blocks.parts import CellCounts, Changes, ListedCells, Mentioned
+from dpspec.blocks.multiverse import mentioned_by
+from dpspec.blocks.parts import CellCounts, Changes, ListedCells, Mentioned, merged_mentions
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -129,10 +131,7 @@ def compare_theorem(mechanism: Mechanism, spec: PrivacySpec, invariants: Sequenc
     Raises:
         ContradictedError: where the theorem says that the same claim holds on the small space, and a pair refutes it there.
     """
-    part, mentioned = Changes.found_in(spec.space), dict[str, frozenset[str]]()
-    for invariant in (*invariants, *(spec.multiverse.induced_by() or ())):
-        for name, categories in invariant.mentions().items():
-            mentioned[name] = mentioned.get(name, frozenset()) | categories
+    part, mentioned = Changes.found_in(spec.space), mentioned_by((*invariants, *(spec.multiverse.induced_by() or ())))
     every = {a.name: frozenset[str]() for unit in spec.space.units for a in spec.space.attributes_of(unit)}
     for varied in ({**every, **mentioned}, mentioned):
         space = None if part is None else part.reduced(varied, RECORDS - 1)
@@ -153,18 +152,17 @@ def compare_theorem(mechanism: Mechanism, spec: PrivacySpec, invariants: Sequenc
 
 def _is_quick(structure: Structure, space: DatasetSpace) -> bool:
     """Whether laws on the space itself are quick to compute, for datasets of few records."""
-    by_power = any(view.by_record for view in structure.views)
-    if structure.is_sampled or sum(_cells(view, space) for view in structure.views) > (MOST_REPORTED if by_power else MOST_CELLS):
+    most = MOST_REPORTED if any(view.by_record for view in structure.views) else MOST_CELLS
+    if structure.is_sampled or sum(cell_count(view, space) for view in structure.views) > most:
         return False
     cells = CellCounts.found_in(space)
     return cells is not None and cells.total_range()[0] < RECORDS and not any(map(space.fixes_size, space.units))
 
 
-def _cells(view: View, space: DatasetSpace) -> int:
-    sizes, found = {a.name: a.size for a in space.attributes_of(view.table.unit)}, 1
-    for name in view.table.attributes:
-        found *= sizes[name]
-    return found
+def cell_count(view: View, space: DatasetSpace) -> int:
+    """The number of cells of the table of a view."""
+    sizes = {a.name: a.size for a in space.attributes_of(view.table.unit)}
+    return math.prod(sizes[name] for name in view.table.attributes)
 
 
 def _reduced(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> _LawPairs | None:
@@ -205,23 +203,13 @@ def _kinds(space: DatasetSpace) -> int:
 def _mentioned(structure: Structure, spec: PrivacySpec) -> tuple[Mentioned, Mentioned, Mentioned]:
     """The attributes that vary, each with categories to keep: those that views and invariants read, with the categories that
     they single out; others; and those that are read with their last category, too."""
-    found: dict[str, frozenset[str]] = {}
-
-    def mention(name: str, categories: frozenset[str]) -> None:
-        found[name] = found.get(name, frozenset()) | categories
-
     every = {a.name: a for unit in spec.space.units for a in spec.space.attributes_of(unit)}
-    kept_single: set[str] = set()
+    parts: list[Mentioned] = []
     for view in structure.views:
-        kept_single |= {*view.table.attributes} if structure.is_sampled else set()
-        for table in (view.table, *view.parts()):
-            for name, categories in table.mentions().items():
-                mention(name, categories)
-        for name, sets in view.singled().items():
-            mention(name, frozenset().union(*sets))
-    for invariant in spec.multiverse.induced_by() or ():
-        for name, categories in invariant.mentions().items():
-            mention(name, categories)
+        parts += [table.mentions() for table in (view.table, *view.parts())]
+        parts.append({name: frozenset[str]().union(*sets) for name, sets in view.singled().items()})
+    found = merged_mentions([*parts, mentioned_by(spec.multiverse.induced_by() or ())])
+    kept_single = {name for view in structure.views for name in view.table.attributes} if structure.is_sampled else set[str]()
     for name in kept_single:
         found.pop(name, None)
     roots = (name for name in found if every[name].within is None and name != MEMBERS)
@@ -346,7 +334,7 @@ class _LawPairs:
             distance = self.spec.distance(one, other)
             if distance.is_infinite:
                 continue
-            proved = _allowed(upper, distance)
+            proved = INFINITY if upper.is_infinite else rounded_product(upper, distance)
             derived = None if attaining is None else self._of_structure(attaining, one, other)
             limit = proved if derived is None else min(proved, derived.upper)
             beyond = self._is_beyond(*laws, limit)
@@ -407,15 +395,6 @@ class _LawPairs:
             f"({chosen.in_words()}), and at most {limit} by the structure"
         )
         raise ContradictedError(f"mechanism {self.mechanism.name}", rule, ADVICE, value=f"{left}, {right}")
-
-
-def _allowed(upper: Number, distance: Number) -> Number:
-    if upper.is_infinite:
-        return INFINITY
-    try:
-        return upper * distance
-    except NumericalError:
-        return rounded_product(upper, distance)
 
 
 def _chosen(changes: Sequence[RecordChange]) -> list[RecordChange]:

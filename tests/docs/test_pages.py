@@ -54,8 +54,8 @@ def test_the_table_of_methods_says_of_each_what_it_opens():
 
 
 def test_the_pages_name_every_error_hook_and_command():
+    from dpspec.base.errors import error_classes
     from dpspec.cli import main
-    from dpspec.report.explain import error_classes
 
     folder = ROOT / "docs" / "reference"
     pages = {name: (folder / name).read_text(encoding="utf-8") for name in ("errors.md", "hooks.md", "cli.md")}
@@ -71,7 +71,7 @@ def test_the_pages_name_every_error_hook_and_command():
 
 
 def test_error_codes_are_told_apart():
-    from dpspec.report.explain import error_classes
+    from dpspec.base.errors import error_classes
 
     codes = [cls.code for cls in error_classes() if cls.__module__.partition(".")[0] == "dpspec"]
     inherited = {"spec", "plugin", "dpspec-error"}

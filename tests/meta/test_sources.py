@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from dpspec import installed
+from dpspec.base.errors import error_classes
 from dpspec.cli import main
-from dpspec.report.explain import error_classes
 from dpspec.report.sources import citing, named, sources
 from tests.references import ROOT
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-from dpspec.base.errors import DpspecError, Faults, ParameterError, SpecError
-from dpspec.report.explain import error_classes
+from dpspec.base.errors import DpspecError, Faults, ParameterError, SpecError, error_classes
 
 
 def copied(error):

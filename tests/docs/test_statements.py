@@ -21,7 +21,7 @@ import attrs
 import pytest
 
 from dpspec import read
-from dpspec.base.exact import Bracket, Number, number
+from dpspec.base.exact import Bracket, Number, number, rounded_product
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.document import verify_document
 from dpspec.verifier.verdict import Outcome, Verdict
@@ -91,7 +91,7 @@ class Statement:
                 yield f"has the budget {spec.budget}, not {name} = {value}"
         if self.least is not None and not about(self.least[1], least_budget(spec, verdict, self.least[0])):
             yield f"has the constant {verdict.constant}, and not the least {self.least[0]} = {self.least[1]}"
-        if self.constant is not None and not about(self.constant, verdict.constant):
+        if self.constant is not None and not (about(self.constant, verdict.constant) or shown_by(self.constant, verdict)):
             yield f"has the constant {verdict.constant}, not {self.constant}"
 
 
@@ -118,6 +118,15 @@ def about(text: str, found: Bracket) -> bool:
     exact, _, decimal = text.partition(" = ")
     same = found.is_exact and number(exact) == found.lower
     return same and (not decimal or is_cut_off(decimal, found.lower))
+
+
+def shown_by(text: str, verdict: Verdict) -> bool:
+    """Whether the two datasets of a refutation show a lower bound exactly, where the constant of the verdict is rounded."""
+    words, witness = re.fullmatch(r"at least (.+)", text.strip()), verdict.witness
+    if words is None or witness is None or witness.distance == 0:
+        return False
+    bound = number(words[1])
+    return rounded_product(bound, witness.distance) <= witness.divergence.lower
 
 
 def is_cut_off(decimal: str, value: Number) -> bool:
@@ -201,7 +210,7 @@ def test_a_page_states_what_the_engine_says(path: str) -> None:
     assert not faults([one for one in CENSUS if one.path == path])
 
 
-@pytest.mark.parametrize("part", [TABLE[::25], pytest.param(TABLE, marks=pytest.mark.long)], ids=["some", "all"])
+@pytest.mark.parametrize("part", [TABLE[::25], pytest.param(TABLE, marks=pytest.mark.slow)], ids=["some", "all"])
 def test_the_page_of_mechanisms_states_what_the_engine_says(part: list[Statement]) -> None:
     assert not faults(part)
 

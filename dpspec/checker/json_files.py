@@ -35,7 +35,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A table whose keys differ: of a key that stands twice, readers see different values."""
+    """A table whose keys differ: of a key that occurs twice, readers see different values."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key stands twice in one table")

@@ -25,7 +25,7 @@ from dpspec.base.errors import count, harmless
 KEPT = 1 << 14
 """Bytes that are kept of what is written."""
 LINES_SHOWN = 20
-"""Lines that are shown where somebody asks for them."""
+"""Lines that are shown on request."""
 _JOINED = 1.0
 """Seconds to wait for the end of the pipe: a process that a library started may hold it open."""
 
@@ -96,7 +96,7 @@ def captured(*, wanted: bool = True) -> Iterator[LibraryOutput]:
 
 
 def _is_own(stream: Any) -> bool:
-    """Whether this is the standard error of the process, and nobody has put another stream in its place."""
+    """Whether this is the standard error of the process, and no other stream has replaced it."""
     if stream is None or stream is not sys.__stderr__:
         return False
     try:

@@ -322,7 +322,7 @@ def _watched(
 
 
 def _status(child: int) -> int:
-    """The exit status of a child; 0 where SIGCHLD is ignored, so that nobody is told."""
+    """The exit status of a child; 0 where SIGCHLD is ignored, and the system reports none."""
     try:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     except ChildProcessError:

@@ -16,7 +16,7 @@ An output is written as a *form*, a list that begins with its kind:
     ["tuple", form, ...]  ["list", form, ...]  ["raises", type, message, details]  [type, repr]  (others)
 
 The details of an exception are its place in the code and a digest of all that is seen of it: traceback, causes, context, notes
-and attributes; without them the form stands for every exception of that type and message.
+and attributes; without them the form covers every exception of that type and message.
 
 Integers are decimals and floats are hexadecimal, so that nothing is rounded; ["int"] and ["float"] stand for any number of that
 type, and so do numpy's types of numbers by their names, as in ["np.int64", "5"]. The *numbers of an output* are its finite ints

@@ -24,7 +24,7 @@ MODULES = (
     "signal", "threading", "time",
 )  # fmt: skip
 _CHECKED = (GetSetDescriptorType, MemberDescriptorType, property, staticmethod, classmethod)
-"""What is checked beside what can be called."""
+"""Kinds of values that are checked in addition to everything callable."""
 
 
 class FunctionPatchesError(DpspecError):

@@ -73,7 +73,7 @@ def judged_unlisted(
     proved = derive(mechanism, spec, registry=registry)
     if not isinstance(proved, Missing) and proved.outcome is not Outcome.UNDECIDED:
         return proved
-    if spec.budget.unpublished() is not None:  # no pair is beyond a number that nobody knows
+    if spec.budget.unpublished() is not None:  # no pair is beyond an unknown number
         return proved
     watch = clock.watch(SECONDS)
     tried = refute_on(mechanism, spec, trial_groups(spec), registry=registry, is_over=lambda: watch.left() <= 0)

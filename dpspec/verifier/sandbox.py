@@ -387,7 +387,7 @@ def _supervise(job: _Job, sent: int, tells: int, held: int, printed: IO[bytes]) 
 
 
 def _waited(worker: int, held: int) -> int:
-    """The exit status of the worker, which is ended when nobody waits for it any more."""
+    """The exit status of the worker, which is ended when no process waits for it any more."""
     watched = [held]
     with contextlib.suppress(OSError, AttributeError):
         watched.append(os.pidfd_open(worker))

@@ -2,7 +2,7 @@
 
 A function that raises in every call on most of the datasets is a defect of the function or of the call: it is wrong for the
 space, or unfinished. It is reported as such, and no privacy verdict is given. A function that raises now and then, or on few
-datasets, is judged, exceptions being outcomes, and what it raised is reported beside the verdict. A defect as well is a function
+datasets, is judged, exceptions being outcomes, and what it raised is reported with the verdict. A defect as well is a function
 that returns what has not been computed yet, and one that does more than to return something.
 """
 

@@ -63,7 +63,7 @@ class OutOfDraws(Exception):
 
 
 class Endless:
-    """Stands in a list of observations for a call that was cut at its time limit; it is no output and becomes no outcome."""
+    """Marks a call in a list of observations that was cut at its time limit; it is no output and becomes no outcome."""
 
 
 class Stuck(DpspecError):

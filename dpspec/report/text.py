@@ -372,8 +372,8 @@ def ledger_parts(found: Composition) -> list[RenderableType]:
     return rows
 
 
-def amount_in_words(value: Number) -> str:
-    """A number for a narrow column: exact while that is short, else its decimal value."""
+def _narrow(value: Number) -> str:
+    """A number for one of two columns: exact while that is short, else its decimal value."""
     words = number_in_words(value)
     return f"about {value.decimal()}" if "(about" in words else words
 
@@ -382,20 +382,21 @@ def _parts(found: Composition) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1), expand=True, header_style="bold", show_footer=True)
     total = found.spec.budget.uniform()
     parameter = found.spec.budget.parameter
+    amount = number_in_words if found.proved is None else _narrow
     table.add_column("part", overflow="fold", footer="together")
     table.add_column("as stated", overflow="fold")
     table.add_column("one change", overflow="fold")
-    sum_promised = "" if total is None else amount_in_words(total)
+    sum_promised = "" if total is None else amount(total)
     if found.proved is None:
         table.add_column(f"{parameter} in the common blocks", justify="right", footer=sum_promised)
     else:
         proved = found.proved.spec.budget.uniform()
         table.add_column(f"{parameter} as promised", justify="right", footer=sum_promised)
-        table.add_column(f"{parameter} as proved", justify="right", footer="" if proved is None else amount_in_words(proved))
+        table.add_column(f"{parameter} as proved", justify="right", footer="" if proved is None else amount(proved))
     for line, best in zip(found.lines, found.best.lines, strict=True):
         spec = line.part.spec
         amounts = [line.amount] if found.proved is None else [line.amount, best.amount]
-        cells = [budget_in_words(spec.budget), thing_in_words(spec.input_divergence), *map(amount_in_words, amounts)]
+        cells = [budget_in_words(spec.budget), thing_in_words(spec.input_divergence), *map(amount, amounts)]
         table.add_row(line.part.id, *cells)
     return table
 

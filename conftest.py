@@ -103,6 +103,7 @@ def pytest_collection() -> Iterator[object]:
     try:
         return (yield)
     finally:
+        gc.freeze()  # nor afterwards, and a forked process copies none of it
         gc.enable()
 
 

@@ -7,6 +7,7 @@ the parts is independent; a later part may depend on what the earlier ones have 
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,9 +28,9 @@ from dpspec.grammar.spec import check_kinds
 from dpspec.reason.rules import fixed_units
 from dpspec.reason.search import moved, rules_of
 from dpspec.specfile.document import Ledger, LedgerPart, SpecDocument
-from dpspec.specfile.reader import SUFFIX, check_ids, is_id, read as read_file, spec_files
+from dpspec.specfile.reader import SUFFIX, Shared, check_ids, is_id, read as read_file, spec_files
 from dpspec.specfile.writer import to_toml
-from dpspec.verifier.document import Standing, standing
+from dpspec.verifier.document import Standing, claim_of, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -172,12 +173,34 @@ def compose(parts: Sequence[Part], *, like: PrivacySpec | None = None, rules: Se
 
 
 def _aligned(listed: tuple[Part, ...], like: PrivacySpec | None, known: Sequence[Rule]) -> tuple[LedgerLine, ...]:
-    """The parts, led to one space, to the common refinement of their universes, and to one distance."""
+    """The parts, led to one space, to the common refinement of their universes, and to one distance.
+
+    Equal specifications are led there once, as the first part that states them.
+    """
     if like is None or not listed:
         check_kinds([(part.id, part.spec) for part in listed])
-    space = _common_space(listed, like)
-    refined = [_refined(part, space, _refinement(listed), known) for part in listed]
-    inputs = [like.input_divergence] if like is not None else list(dict.fromkeys(p.spec.input_divergence for p in listed))
+    keys = [_key_of(part.spec) for part in listed]
+    first: dict[object, Part] = {}
+    for key, part in zip(keys, listed, strict=True):
+        first.setdefault(key, part)
+    led = dict(zip(first, _led(tuple(first.values()), like, known), strict=True))
+    return tuple(attrs.evolve(led[key], part=part) for key, part in zip(keys, listed, strict=True))
+
+
+def _key_of(value: object) -> object:
+    """What equal values share in a dictionary; a value of a plugin that cannot be hashed is equal to no other."""
+    try:
+        hash(value)
+    except TypeError:
+        return object()
+    return value
+
+
+def _led(parts: tuple[Part, ...], like: PrivacySpec | None, known: Sequence[Rule]) -> tuple[LedgerLine, ...]:
+    """The parts, led to common blocks one by one."""
+    space, refinement = _common_space(parts, like), _refinement(parts)
+    refined = [_refined(part, space, refinement, known) for part in parts]
+    inputs = [like.input_divergence] if like is not None else list(dict.fromkeys(part.spec.input_divergence for part in parts))
     gaps: list[str] = []
     for divergence in inputs:
         lines, lacking = _all_moved(refined, "input_divergence", refined[0].spec.replace(input_divergence=divergence), known)
@@ -211,11 +234,17 @@ def _all_moved(
     lines: Sequence[LedgerLine], block: str, goal: PrivacySpec, rules: Sequence[Rule]
 ) -> tuple[tuple[LedgerLine, ...], tuple[str, ...]]:
     """The lines with a block of the goal, and what is missing where no rule leads there."""
-    reached, lacking = [], []
+    reached: list[LedgerLine] = []
+    lacking: list[str] = []
+    found: dict[object, tuple[Step, ...] | None] = {}
     for line in lines:
-        steps = moved(line.spec, block, goal, rules)
+        spec = line.spec
+        key = _key_of(spec)
+        if key not in found:
+            found[key] = moved(spec, block, goal, rules)
+        steps = found[key]
         if steps is None:
-            lacking += list(_missing(line.part, line.spec, goal))
+            lacking += _missing(line.part, spec, goal)
         else:
             reached.append(attrs.evolve(line, steps=line.steps + steps))
     return tuple(reached), tuple(lacking)
@@ -382,8 +411,12 @@ def account(
     if len(often) != len(parts):
         raise ParameterError("times", "must be one number for each release", value=len(often))
     lines = _aligned(tuple(parts), like, rules_of(installed().registry) if rules is None else rules)
-    pairs = [_worst_pairs(line) for line in lines]
-    low, high = (laws.compose([(pair[end], n) for pair, n in zip(pairs, often, strict=True)]) for end in (0, 1))
+    found: dict[object, tuple[WorstPairs, int]] = {}
+    for line, n in zip(lines, often, strict=True):
+        key = _key_of(line.spec)
+        pairs, before = found[key] if key in found else (_worst_pairs(line), 0)
+        found[key] = pairs, before + n
+    low, high = (laws.compose([(pairs[end], n) for pairs, n in found.values()]) for end in (0, 1))
     if delta is not None:
         slack = Rational(0, 1, open_high=True).read(delta, "delta")
         given, value = ("delta", number(slack)), Bracket(lower=low.epsilon_at(slack).lower, upper=high.epsilon_at(slack).upper)
@@ -459,7 +492,8 @@ def documents_of(paths: Sequence[str], registry: Registry) -> tuple[SpecDocument
         SpecFileError, SpecError and its kin: a path or file that cannot be read; faults of several files come as `Faults`.
     """
     files = dict.fromkeys(file for path in paths for file in spec_files(path))
-    found: tuple[SpecDocument, ...] = collect([lambda file=file: read_file(file, registry) for file in files])  # type: ignore
+    shared: Shared = {}
+    found: tuple[SpecDocument, ...] = tuple(collect(partial(read_file, file, registry, shared=shared) for file in files))
     check_ids(found)
     return found
 
@@ -529,12 +563,16 @@ def composed_text(found: Composition, path: Path, registry: Registry) -> str:
 
 
 def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None) -> tuple[Part, ...]:
-    """One part for each file, with how its claim stands."""
-    standings = (standing(document, registry) for document in documents)
-    return tuple(
-        Part(id=document.id, spec=document.spec, standing=one, besides=tuple(_besides(document)))
-        for document, one in zip(documents, standings, strict=True)
-    )
+    """One part for each file, with how its claim stands; equal claims are judged once."""
+    standings: dict[object, Standing] = {}
+    parts = []
+    for document in documents:
+        claim = _key_of(claim_of(document))
+        if claim not in standings:
+            standings[claim] = standing(document, registry)
+        one = standings[claim]
+        parts.append(Part(id=document.id, spec=document.spec, standing=one, besides=tuple(_besides(document))))
+    return tuple(parts)
 
 
 def _besides(document: SpecDocument) -> Iterator[str]:

@@ -10,6 +10,7 @@ rely on it being well formed, and records the line of every table, key and list 
 from __future__ import annotations
 
 import difflib
+import functools
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -59,21 +60,33 @@ _SCALAR = re.compile(r"[^\s,\]}#]+(?: \d[^\s,\]}#]*)?")
 class FilePositions:
     """The lines of one TOML text.
 
+    They are found when the first one is needed: a file without faults is not scanned a second time.
+
     Args:
-        lines: dotted path to line (1-based).
-        leaves: dotted path to the written form of each plain value and of each list.
+        text: the text.
+        data: what `tomllib` made of it.
 
     >>> FilePositions.of('[budget]\\nrho = "2.63"\\n', {"budget": {"rho": "2.63"}}).lines["budget.rho"]
     2
     """
 
-    lines: Mapping[str, int]
-    leaves: Mapping[str, str]
+    text: str
+    data: Mapping[str, Any]
 
     @classmethod
     def of(cls, text: str, data: Mapping[str, Any]) -> FilePositions:
         """The positions of a text and of the data that `tomllib` made of it."""
-        return cls(lines=_Scanner(text).scan(), leaves=dict(_leaves(data, "")))
+        return cls(text=text, data=data)
+
+    @functools.cached_property
+    def lines(self) -> Mapping[str, int]:
+        """Dotted path to line (1-based)."""
+        return _Scanner(self.text).scan()
+
+    @functools.cached_property
+    def leaves(self) -> Mapping[str, str]:
+        """Dotted path to the written form of each plain value and of each list."""
+        return dict(_leaves(self.data, ""))
 
     def of_fault(self, fault: DpspecError, path: str) -> int:
         """The line of a fault that was found while the table or value at `path` was read.

@@ -207,15 +207,23 @@ _KEYS = (
     "claim", "ledger", "miniature", "counterexample", "expect", "explained", "source",
     "deployment", "provenance", "unaccounted", "part", "table",
 )  # fmt: skip
+_OWN = ("id", "title")
+"""What a file says of itself alone: no other key of it is read with them."""
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
-def read(path: str | Path, registry: Registry) -> SpecDocument:
+Shared = dict[str, SpecDocument]
+"""Documents by their tables, in one canonical form, without id and title."""
+
+
+def read(path: str | Path, registry: Registry, *, shared: Shared | None = None) -> SpecDocument:
     """Read a specification file.
 
     Args:
         path: the file.
         registry: what the names in it mean.
+        shared: documents that were read before, for a caller who reads many files: equal tables are made into objects once.
+            The document is added to it.
 
     Raises:
         SpecFileError, SpecTooLargeError, SpecSyntaxError, SchemaVersionError: at once;
@@ -227,10 +235,10 @@ def read(path: str | Path, registry: Registry) -> SpecDocument:
     except DpspecError as fault:
         fault.file = str(path)
         raise
-    return attrs.evolve(read_text(text, registry, str(path)), sha256=hashlib.sha256(content).hexdigest())
+    return attrs.evolve(read_text(text, registry, str(path), shared=shared), sha256=hashlib.sha256(content).hexdigest())
 
 
-def read_text(text: str, registry: Registry, name: str = "<text>") -> SpecDocument:
+def read_text(text: str, registry: Registry, name: str = "<text>", *, shared: Shared | None = None) -> SpecDocument:
     """Read a specification from its text; `name` stands for the file in messages.
 
     Raises:
@@ -241,11 +249,13 @@ def read_text(text: str, registry: Registry, name: str = "<text>") -> SpecDocume
     except DpspecError as fault:
         fault.file = name
         raise
-    document = read_data(data, registry, text, name)
+    document = read_data(data, registry, text, name, shared=shared)
     return attrs.evolve(document, text=text, sha256=hashlib.sha256(text.encode()).hexdigest())
 
 
-def read_data(data: dict[str, Any], registry: Registry, text: str = "", name: str = "<data>") -> SpecDocument:
+def read_data(
+    data: dict[str, Any], registry: Registry, text: str = "", name: str = "<data>", *, shared: Shared | None = None
+) -> SpecDocument:
     """Read a specification from its tables; `text` is what they were parsed from, where faults are looked up.
 
     Raises:
@@ -257,10 +267,15 @@ def read_data(data: dict[str, Any], registry: Registry, text: str = "", name: st
     except DpspecError as fault:
         fault.file = name
         raise
-    document = _Reader(registry, log, data).document(name)
+    reader = _Reader(registry, log, data)
+    tables = "" if shared is None else repr({key: value for key, value in data.items() if key not in _OWN})
+    known = None if shared is None else shared.get(tables)
+    document = reader.document(name) if known is None else reader.renamed(known, name)
     raise_all(log.in_line_order())
     if document is None:  # no fault, yet no document: cannot happen while every failure is logged
         raise SpecFileError("file", "cannot be read", value=name)
+    if shared is not None:
+        shared.setdefault(tables, document)
     return document
 
 
@@ -365,6 +380,11 @@ class _Reader:
             provenance=facts.provenance, unaccounted=facts.unaccounted, parts=parts,
             secret=read.secret, layout=layout,
         )  # fmt: skip
+
+    def renamed(self, known: SpecDocument, name: str) -> SpecDocument | None:
+        """A document of equal tables, with the id and the title of this file."""
+        title, identity = self.records.text(self.data, "title", ""), self._id()
+        return None if self.log.faults else attrs.evolve(known, id=identity, title=title, path=name, text=None, sha256=None)
 
     def _layout(self, space: Any) -> TableLayout | None:
         """The table [table]."""

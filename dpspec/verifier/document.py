@@ -548,6 +548,19 @@ def standing(
     return stands
 
 
+def claim_of(document: SpecDocument) -> SpecDocument:
+    """The document without what its standing does not depend on: its name and path, and texts for people.
+
+    Documents with equal claims have equal standings.
+    """
+    claim = document.claim
+    return attrs.evolve(
+        document, id="", title="", path=None, text=None, sha256=None, layout=None, ledger=None,
+        claim=None if claim is None else attrs.evolve(claim, because="", source=""),
+        counterexamples=(), explained=(), source=(), sources=(),
+    )  # fmt: skip
+
+
 def _refuted_on(document: SpecDocument, datasets: Sequence[Dataset], registry: Registry | None) -> Obligation | None:
     """The claim, where two of some datasets refute it."""
     if document.mechanism is None or document.secret is not None or len(datasets) < 2:

@@ -4,8 +4,10 @@
     a plain function, few datasets         exhaustive, on the laws read off its code by enumeration, which real runs have to fit
     a plain function, anything else        sampled: it can be refuted, never verified
 
-All that is done about a plain function shares one budget of processor time: a glance at its choices, a first second of draws (so
-that what is plainly wrong is red at once), then its choices to the end, a second opinion, and draws with all that is left.
+All that is done about a plain function shares one budget of processor time: a first enumeration of few runs, a first round of
+draws (so that what is plainly wrong is refuted early), then its choices to the end, a second opinion, and draws with all that is
+left. How far a stage goes is bounded by numbers of runs and draws, so that the same stage decides on every machine; the time of
+a stage only ends what would leave nothing to the others.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from dpspec.verifier.apart import Clock, Result, Returned, apart, note
 from dpspec.verifier.automatic import Sampler
 from dpspec.verifier.automatic.afterwards import CutFunction, cuts, follows
 from dpspec.verifier.automatic.rewriting import prepare
-from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE, enumerate_law
+from dpspec.verifier.automatic.sampler import ENUMERATES, NOISE, RunCounter, RunLimitError, enumerate_law
 from dpspec.verifier.automatic.whole import ROUNDING, NoConstant, WholeProof, whole_tree
 from dpspec.verifier.beyond import exceeding_pair
 from dpspec.verifier.bits import refute_bits
@@ -57,11 +59,13 @@ ENUMERATED = 500
 """A plain function is enumerated on spaces of at most this many datasets."""
 PATHS = 3_000
 """... and when no dataset needs more runs than this."""
-GLANCE, FIRST_LOOK = Fraction(1, 2), Fraction(1)
-"""Seconds of a glance at the choices of a function, and of draws before its choices are looked at to the end."""
+FIRST_RUNS, FIRST_PAIRS = 2_000, 5_000
+"""The first enumeration ends after so many runs, and compares at most so many pairs of datasets: about half a second."""
+FIRST_DRAWS = 20_000
+"""So many draws are made before a function that takes more runs is enumerated to the end: about one second."""
 PARTS = {
     "first calls": 0.2, "in two": 0.15, "choices": 0.45, "pairs": 0.4, "event": 0.3, "second opinion": 0.5, "sampling": 0.95,
-    "covered": 0.4, "bits": 0.3,
+    "covered": 0.4, "bits": 0.3, "first draws": 0.2,
 }  # fmt: skip
 """The part of the time left that a stage may take; sampling has some to spare for its report."""
 LISTED = 130
@@ -70,6 +74,7 @@ FOLLOWED = 26
 """... on which a function is compared with its parts."""
 ENDS = "ends-process"
 LATE = "out-of-time"
+TOO_LONG = "to enumerate its choices takes longer than its part of the time"
 DOUBTED = "a second opinion differs"
 
 
@@ -161,6 +166,8 @@ def verify_claim(
     return attrs.evolve(found, assumptions=(*found.assumptions, BY_VALUE)) if by_value else found
 
 
+_WholeReading = tuple[Verdict | str | None, dict[Dataset, Any], dict[Dataset, Any]]
+
 BY_VALUE = "outcomes are compared by value: no observer sees the type of a number, nor more of an exception than type and message"
 
 
@@ -199,9 +206,9 @@ class _Case:
         findings = self._first_calls()
         if any(finding.code in (ENDS, LATE) for finding in findings):
             return self._undecided(findings[-1].text, findings)
-        exact: Verdict | str | None = self._enumerated(findings, min(float(GLANCE), self.clock.seconds / 10))
-        if exact is None:
-            found = self._drawn(findings, min(float(FIRST_LOOK), self.clock.seconds / 5))
+        exact = self._enumerated(findings, PARTS["choices"] * self.clock.left(), most_runs=FIRST_RUNS)
+        if exact is None and FIRST_DRAWS:
+            found = self._drawn(findings, PARTS["first draws"] * self.clock.left(), draws=FIRST_DRAWS)
             if found is not None and found.outcome is Outcome.REFUTED:
                 return attrs.evolve(found, findings=_each_once((*findings, *found.findings)))
         if not isinstance(exact, Verdict):
@@ -226,15 +233,20 @@ class _Case:
         found: Verdict | str | None = self._exceeding_pair(part * self.clock.left())
         if found is None:
             found = self._enumerated(findings, PARTS["choices"] * self.clock.left()) if exact is None else exact
-        return "to enumerate its choices takes longer than its part of the time" if found is None else found
+        return TOO_LONG if found is None else found
 
-    def _drawn(self, findings: list[Notice], seconds: float, only: tuple[Dataset, ...] | None = None) -> Verdict | None:
-        """The verdict on draws, on some datasets only where that is said; None where the function ended their process."""
+    def _drawn(
+        self, findings: list[Notice], seconds: float, only: tuple[Dataset, ...] | None = None, draws: int | None = None
+    ) -> Verdict | None:
+        """The verdict on draws, on some datasets or with so many draws only where that is said; None where the function ended
+        their process."""
         if seconds <= 0:  # the machine may have slept
             findings.append(Notice(code=LATE, text="the time was over before it was sampled"))
             return None
         datasets = only or self.datasets
-        sampled = self._apart(lambda tell: self._sampled(tell, seconds, datasets), seconds=_at_most(seconds))
+        limits = [limit for limit in (draws, self.sampling.draws) if limit is not None]
+        most = min(limits, default=None)
+        sampled = self._apart(lambda tell: self._sampled(tell, seconds, datasets, most), seconds=_at_most(seconds))
         findings += _printed(sampled.printed)
         if sampled.value is None:
             findings.append(_ends(sampled, "while it was sampled"))
@@ -321,43 +333,44 @@ class _Case:
 
     # -- enumerated ---------------------------------------------------------------------------------
 
-    def _enumerated(self, findings: list[Notice], seconds: float) -> Verdict | str | None:
-        """The verdict on the law that is read off the code, or why there is none to rely on; None when time was over."""
+    def _enumerated(
+        self, findings: list[Notice], seconds: float, *, most_runs: int | None = None
+    ) -> Verdict | str | None:  # fmt: skip
+        """The verdict on the law that is read off the code, or why there is none to rely on; None where that takes more runs
+        than it may."""
         function = readable(self.function)
         if isinstance(function, FunctionType):  # to ask another object for its code may run code of its own
             prepare(function)
         size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
         if function is None or size is None or size > ENUMERATED:
-            return self._on_whole_space(findings, seconds)
-        ran = self._apart(self._read_off, seconds=seconds)
+            return self._on_whole_space(findings, seconds, most_runs)
+        if most_runs is not None and size * (size - 1) // 2 > FIRST_PAIRS:
+            return None
+        ran = self._apart(lambda tell: self._read_off(tell, most_runs), seconds=seconds)
         if ran.value is None:
-            if not ran.late:
-                findings.append(_ends(ran, "while its choices were enumerated"))
-            return None if ran.late else findings[-1].text
+            return _unread(ran, findings, "while its choices were enumerated")
         found, laws = ran.value
-        if isinstance(found, str):
+        if found is None or isinstance(found, str):
             return found
         if found.outcome is Outcome.REFUTED:
             return self._exceeded(found, laws)
-        if not any(hasattr(law, "explains") or len(law.support) > 1 for law in laws.values()):
-            return "it was never seen to draw from the generator that it is given"
-        return self._confirmed(found, laws)
+        draws = any(hasattr(law, "explains") or len(law.support) > 1 for law in laws.values())
+        return self._confirmed(found, laws) if draws else "it was never seen to draw from the generator that it is given"
 
-    def _on_whole_space(self, findings: list[Notice], seconds: float) -> Verdict | str | None:
-        """The verdict on the tree of the code for all datasets at once, or why there is none; None when time was over."""
+    def _on_whole_space(self, findings: list[Notice], seconds: float, most_runs: int | None) -> Verdict | str | None:
+        """The verdict on the tree of the code for all datasets at once, or why there is none; None where that takes more runs
+        than it may."""
         above = f"the space has more than {ENUMERATED} datasets"
         if readable(self.function) is None:
             return "its chances come from where enumeration does not see them"
         if self._told_apart is not None:
             return f"{above}, and no {self._told_apart.name} stands for all of them at once"
-        ran = self._apart(self._read_whole, seconds=seconds)
+        ran = self._apart(lambda tell: self._read_whole(tell, most_runs), seconds=seconds)
         if ran.value is None:
-            if not ran.late:
-                findings.append(_ends(ran, "while it was run on symbols"))
-            return None if ran.late else findings[-1].text
+            return _unread(ran, findings, "while it was run on symbols")
         found, laws, long = ran.value
-        if isinstance(found, str):
-            return f"{above}, and {found}"
+        if found is None or isinstance(found, str):
+            return found and f"{above}, and {found}"
         if found.outcome is Outcome.REFUTED:
             return self._exceeded(found, laws)
         return self._confirmed(found, laws, long) if found.outcome is Outcome.VERIFIED else f"{above}, and {found.reason}"
@@ -367,7 +380,8 @@ class _Case:
         clock = Clock(seconds)
         for cut in cuts(self.function) if self.datasets is None else ():
             part = attrs.evolve(self, function=cut.first)
-            found, laws, long = part._apart(part._read_whole, seconds=clock.left()).value or ("", {}, {})
+            ran: Returned[_WholeReading] = part._apart(part._read_whole, seconds=clock.left())
+            found, laws, long = ran.value or ("", {}, {})
             if isinstance(found, Verdict) and found.outcome is Outcome.VERIFIED and self._follows(cut, clock.left()):
                 found = part._confirmed(found, laws, long)
                 if found.outcome is Outcome.VERIFIED:
@@ -395,12 +409,15 @@ class _Case:
         form = self.function.dataset if isinstance(self.function, AdaptedFunction) else None
         return None if form is None or form.by_entry else form
 
-    def _read_whole(self, _tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any], dict[Dataset, Any]]:
-        """The verdict on all datasets, with the laws that its tree has on some, the smallest among them, and on long ones."""
-        function = cast("Function", readable(self.function))
+    def _read_whole(self, _tell: Progress, most_runs: int | None = None) -> _WholeReading:
+        """The verdict on all datasets, with the laws that its tree has on some, the smallest among them, and on long ones; no
+        verdict where that takes more runs than it may."""
+        function, counter = cast("Function", readable(self.function)), None if most_runs is None else RunCounter(most_runs)
         try:
-            tree = whole_tree(function, self.spec, most_paths=PATHS, form=self._form)
+            tree = whole_tree(function, self.spec, most_paths=PATHS, form=self._form, counter=counter)
             found = WholeProof.of(tree, self.spec).verdict()
+        except RunLimitError:
+            return None, {}, {}
         except (NoConstant, NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}, {}
         listed = sorted(self._looked_at(), key=self.spec.space.order)
@@ -410,13 +427,23 @@ class _Case:
         laws = {dataset: tree.on(dataset) for dataset in list(chosen)[:MOST_DATASETS]}
         return found, laws, {dataset: tree.on(dataset) for dataset in long if dataset not in laws}
 
-    def _read_off(self, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
-        """The verdict by enumeration, with the law of each dataset that was looked at."""
-        first = FunctionSampler(self.function, "function", most_paths=PATHS, symbolic=True)
+    def _read_off(self, tell: Progress, most_runs: int | None = None) -> tuple[Verdict | str | None, dict[Dataset, Any]]:
+        """The verdict by enumeration, with the law of each dataset that was looked at; no verdict where that takes more runs than
+        it may."""
+        counter = None if most_runs is None else RunCounter(most_runs)
+        try:
+            return self._read_both_ways(tell, counter)
+        except RunLimitError:
+            return None, {}
+
+    def _read_both_ways(self, tell: Progress, counter: RunCounter | None) -> tuple[Verdict | str, dict[Dataset, Any]]:
+        """The same, where draws of `geometric` are symbols, or else choices."""
+        first = FunctionSampler(self.function, "function", most_paths=PATHS, symbolic=True, counter=counter)
         found, laws = self._with_law(first, tell)
         if laws or "geometric" not in first.drew:
             return found, laws
-        other, laws = self._with_law(FunctionSampler(self.function, "function", most_paths=PATHS), tell)
+        second = FunctionSampler(self.function, "function", most_paths=PATHS, counter=counter)
+        other, laws = self._with_law(second, tell)
         return (other if isinstance(other, Verdict) or isinstance(found, Verdict) else found), laws
 
     def _with_law(self, sampler: FunctionSampler, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
@@ -434,6 +461,8 @@ class _Case:
                 return found, laws if doubted else {}
             looked_at = space.datasets() if self.datasets is None else map(space.dataset, self.datasets)
             return found, {dataset: sampler.law(dataset, space) for dataset in looked_at}
+        except RunLimitError:
+            raise
         except (NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}
 
@@ -533,7 +562,9 @@ class _Case:
 
     # -- sampled ------------------------------------------------------------------------------------
 
-    def _sampled(self, tell: Progress, seconds: float, datasets: tuple[Dataset, ...] | None) -> Verdict:
+    def _sampled(
+        self, tell: Progress, seconds: float, datasets: tuple[Dataset, ...] | None, draws: int | None
+    ) -> Verdict:  # fmt: skip
         """Refuted on draws, or undecided; with `bits` half of the error, and some of the time, is kept for the last bits."""
         sampling = self.sampling
         kept = PARTS["bits"] * seconds if sampling.bits else 0.0
@@ -541,7 +572,7 @@ class _Case:
         limits: dict[str, Any] = {"seed": sampling.seed, "error": sampling.error / ways}
         found = refute(
             self.function, self.spec, datasets=datasets, registry=self.registry, progress=tell,
-            seconds=seconds - kept, draws=sampling.draws, bits=sampling.bits, **limits,
+            seconds=seconds - kept, draws=draws, bits=sampling.bits, **limits,
         )  # fmt: skip
         if sampling.bits and found.outcome is Outcome.UNDECIDED:
             on_doubles = self._on_doubles(limits["error"], kept)
@@ -561,11 +592,13 @@ class FunctionSampler(Sampler):
 
     Args:
         known: the laws that were read off before, by how the dataset is written: 1 and True are equal.
+        counter: counts the runs on all datasets together.
     """
 
-    _asides = frozenset({"law", "known"})  # which stays what it is
+    _asides = frozenset({"law", "known", "counter"})  # which stays what it is
 
     known: dict[str, Any] = attrs.field(factory=dict, eq=False, repr=False)
+    counter: RunCounter | None = attrs.field(default=None, eq=False, repr=False)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Any:
         written = repr(dataset)
@@ -580,7 +613,9 @@ class FunctionSampler(Sampler):
             raise NotEnumerableError("sampler", "draws where enumeration does not see it", "have it sampled")
         given = presented(dataset)
         handed = self.function.handed(given) if isinstance(self.function, AdaptedFunction) else given
-        return enumerate_law(function, handed, most_paths=self.most_paths, symbolic=self.symbolic, drew=self.drew)
+        return enumerate_law(
+            function, handed, most_paths=self.most_paths, symbolic=self.symbolic, drew=self.drew, counter=self.counter
+        )
 
 
 def stands_in(function: PlainFunction) -> bool:
@@ -638,6 +673,14 @@ def _ends(child: Returned[Any], when: str) -> Notice:
     if child.late:
         return Notice(code=LATE, text=f"the time was over {when}{about}: one call takes long, or waits")
     return Notice(code=ENDS, text=f"the function ended its process {child.ended} {when}{about}")
+
+
+def _unread(child: Returned[Any], findings: list[Notice], when: str) -> str:
+    """Why nothing was read off the code in a child process, which is a finding where the function ended the process."""
+    if child.late:
+        return TOO_LONG
+    findings.append(_ends(child, when))
+    return findings[-1].text
 
 
 def _at_most(seconds: float) -> float:

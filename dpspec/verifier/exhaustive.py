@@ -242,7 +242,7 @@ def refute_on(
     groups: Iterable[Sequence[Dataset]],
     *,
     registry: Registry | None = None,
-    is_over: Callable[[], bool] = lambda: False,
+    most_work: int | None = None,
 ) -> Verdict | str:
     """Look for a pair of datasets whose laws refute a claim, inside each of several groups of datasets.
 
@@ -253,7 +253,7 @@ def refute_on(
         spec: the specification it is claimed to satisfy.
         groups: the datasets of one group are compared with each other.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
-        is_over: whether no further group may be begun.
+        most_work: the laws computed are at most so much work (`work_of`); the last one may exceed it.
 
     Returns:
         the refutation, with the smallest witness of the first group that has one; or what was compared.
@@ -261,18 +261,42 @@ def refute_on(
     Raises:
         PluginContractError: when the mechanism or a divergence raises.
     """
-    walk, pairs = _Walk(mechanism=mechanism, spec=spec), 0
+    walk, pairs, work = _Walk(mechanism=mechanism, spec=spec), 0, 0
     for group in groups:
-        if is_over():
-            return f"none of the {count(pairs, 'pair')} that were compared before the time was over is beyond it"
-        for found in walk.among(list(filter(walk.has_law, group))):
+        compared = []
+        for dataset in group:
+            if most_work is not None and work >= most_work:
+                break
+            is_new = dataset not in walk.laws
+            if walk.has_law(dataset):
+                compared.append(dataset)
+                work += work_of(walk.law(dataset)) if is_new else 1
+            else:
+                work += 100
+        for found in walk.among(compared) if len(compared) > 1 else ():
             pairs += sum(result.pairs or 0 for result in found.universes)
             if found.outcome is Outcome.REFUTED:
                 provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
                 return attrs.evolve(found, assumptions=mechanism.assumes, provenance=provenance)
+        if most_work is not None and work >= most_work:
+            return f"none of the {count(pairs, 'pair')} that were compared is beyond it; more pairs would exceed the work limit"
     if not pairs:
         return "no pair of datasets was found whose laws can be compared"
     return f"none of the {count(pairs, 'pair')} that were compared is beyond it"
+
+
+def work_of(law: Law) -> int:
+    """How much work it is to compute a law and to compare it: 100, and one unit for each answer of each outcome.
+
+    Units do not depend on the machine. A law whose outcomes are not listed is compared in closed form, and counts as one outcome.
+
+    >>> work_of(FiniteLaw.uniform([(0, 1, 2), (0, 1, 3)]))
+    109
+    """
+    listed = getattr(law, "support", ())
+    outcomes = listed if isinstance(listed, Sequence) else ()
+    answers = len(outcomes[0]) if outcomes and isinstance(outcomes[0], tuple) else 1
+    return 100 + answers * (1 + len(outcomes))
 
 
 def without_number(spec: PrivacySpec, judge: Callable[[PrivacySpec], Verdict]) -> Verdict:

@@ -16,15 +16,15 @@ from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.trial_datasets import trial_groups
-from dpspec.verifier.clock import SYSTEM_CLOCK, SearchClock
 from dpspec.verifier.derived import METHOD, ONE_PAIR, derive
 from dpspec.verifier.exhaustive import MOST_WALKED, not_empty, per_unit, refute_on, verify
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict
 
-SECONDS = 8
-"""Processor time of the search for a pair, after which no further group of datasets is begun. The whole search takes less than a
-second for every method of disclosure control; the limit is for laws that grow with the number of records."""
+MOST_WORK = 500_000
+"""Work of the search for a pair, in units of `dpspec.verifier.exhaustive.work_of`, after which no further law is computed. The
+whole search takes 3,000 to 250,000 units, and about a second, for a method of disclosure control on up to 100 cells; the limit is
+for laws of thousands of answers, or of outcomes whose number grows with the number of records: there it is 5 to 12 seconds."""
 
 
 def judged(
@@ -59,13 +59,13 @@ def judged_unlisted(
     spec: PrivacySpec,
     *,
     registry: Registry | None = None,
-    clock: SearchClock = SYSTEM_CLOCK,
+    most_work: int = MOST_WORK,
 ) -> Verdict | Missing:
     """Judge a mechanism on a space without listing it: by a proof, or by a pair that refutes.
 
     Args:
         mechanism, spec, registry: as for `judged`.
-        clock: measures the `SECONDS` of processor time after which no further datasets are compared.
+        most_work: how much work the search for a pair may take.
 
     Returns:
         A verdict, or why there is neither a proof nor a pair.
@@ -75,8 +75,7 @@ def judged_unlisted(
         return proved
     if spec.budget.unpublished() is not None:  # no pair is beyond an unknown number
         return proved
-    watch = clock.watch(SECONDS)
-    tried = refute_on(mechanism, spec, trial_groups(spec), registry=registry, is_over=lambda: watch.left() <= 0)
+    tried = refute_on(mechanism, spec, trial_groups(spec), registry=registry, most_work=most_work)
     if isinstance(tried, Verdict):
         return _of_one_pair(tried)
     return attrs.evolve(proved, reason=f"{proved.reason}; {tried}")

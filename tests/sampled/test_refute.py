@@ -6,7 +6,6 @@ import itertools
 import math
 import threading
 import time
-from fractions import Fraction
 
 import attrs
 import numpy as np
@@ -328,9 +327,8 @@ def many_choices(x, rng):
 
 
 def test_what_is_plainly_wrong_is_red_before_its_choices_are_enumerated(monkeypatch):
-    """The glance at its choices ends at once, and the first draws are given far more time than they need."""
-    monkeypatch.setattr("dpspec.verifier.entry.GLANCE", Fraction(1, 100))
-    monkeypatch.setattr("dpspec.verifier.entry.FIRST_LOOK", Fraction(120))
+    """The first enumeration ends after a few runs of the function."""
+    monkeypatch.setattr("dpspec.verifier.entry.FIRST_RUNS", 100)
     verdict = verify_claim(many_choices, claim(ValueLists(values=(0, 1, 2), most=5, ordered=False), epsilon=1), seconds=600)
     assert (verdict.outcome, verdict.method) == (Outcome.REFUTED, "sampled")
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
-from dpspec.verifier import entry
 from dpspec.verifier.automatic import enumerate_law
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.event import probability
@@ -46,8 +43,7 @@ STYLES = {
 
 @pytest.mark.spread(6)
 @pytest.mark.parametrize("style", STYLES)
-def test_the_recorded_event_has_the_recorded_probabilities(style, monkeypatch):
-    monkeypatch.setattr(entry, "GLANCE", Fraction(60))  # the exact reading comes first, however slow the machine is
+def test_the_recorded_event_has_the_recorded_probabilities(style):
     spec = bits_spec(1)
     verdict = verify_claim(STYLES[style], spec, seconds=600)
     assert verdict.outcome is Outcome.REFUTED, verdict

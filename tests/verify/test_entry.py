@@ -12,8 +12,10 @@ import pytest
 from numpy.random import Generator
 
 from dpspec.base.exact import ln
+from dpspec.verifier.apart import Clock, Stopwatch
 from dpspec.verifier.automatic.rewriting import _both
-from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.automatic.sampler import RunCounter, RunLimitError, enumerate_law
+from dpspec.verifier.entry import _Case, verify_claim
 from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import bits_spec, response
 
@@ -169,7 +171,58 @@ def test_hardly_any_time_is_no_error(seconds):
 
 def test_time_that_is_over_before_draws_are_made_leaves_a_claim_undecided(monkeypatch):
     monkeypatch.setattr("dpspec.verifier.apart.Clock.left", lambda _: 0.0)
-    monkeypatch.setattr("dpspec.verifier.entry.FIRST_LOOK", Fraction(0))
     found = verify_claim(lambda bits, rng: rng.standard_t(3) + sum(bits), bits_spec(length=2, epsilon="1/2"), seconds=1)
     assert found.outcome is Outcome.UNDECIDED
     assert "over" in found.reason
+
+
+def noisy_sum(bits, rng):
+    return sum(bits) + rng.laplace(0, 2)
+
+
+def place_of_the_largest(bits, rng):
+    noisy = [bits.count(k) + rng.laplace(0, 2) for k in (0, 1)]
+    return noisy.index(max(noisy))
+
+
+def sixty_four_paths(bits, rng):
+    return sum(int(rng.integers(4)) for _ in range(3)) + len(bits), sum(bits) > 1
+
+
+LIMITED = {"noisy sum": noisy_sum, "place of the largest": place_of_the_largest, "64 paths": sixty_four_paths}
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_a_machine_that_is_fifty_times_slower_gives_the_same_verdict(name, monkeypatch):
+    """Every stopwatch of the verifier shows fifty times the time that passes; the limits of the stages are runs and draws."""
+    spec = bits_spec(length=3, epsilon="1")
+    found = verify_claim(LIMITED[name], spec, seconds=6_000)
+    for watch in (Stopwatch, Clock):
+        monkeypatch.setattr(watch, "spent", lambda self, real=watch.spent: 50 * real(self))
+    slow = verify_claim(LIMITED[name], spec, seconds=6_000)
+    assert (slow.outcome, slow.method, str(slow.constant), slow.reason) == (
+        found.outcome, found.method, str(found.constant), found.reason,
+    )  # fmt: skip
+    assert slow.outcome is not Outcome.UNDECIDED
+
+
+@pytest.mark.parametrize(("most", "stages"), [(1, ["draws"]), (10_000, [])])
+def test_the_first_enumeration_ends_after_a_number_of_runs(most, stages, monkeypatch):
+    """With few runs a function is sampled before it is enumerated to the end; however fast the machine is."""
+    seen = []
+    drawn = _Case._drawn
+    monkeypatch.setattr(_Case, "_drawn", lambda self, *args, **kwargs: seen.append("draws") or drawn(self, *args, **kwargs))
+    monkeypatch.setattr("dpspec.verifier.entry.FIRST_RUNS", most)
+    monkeypatch.setattr("dpspec.verifier.entry.FIRST_DRAWS", 500)
+    flip = lambda bits, rng: [bit ^ int(rng.random() < 0.25) for bit in bits]  # noqa: E731
+    verdict = verify_claim(flip, bits_spec(length=3, epsilon="ln(3)"), seconds=600)
+    assert (verdict.outcome, verdict.method) == (Outcome.VERIFIED, "exhaustive")
+    assert seen == stages
+
+
+def test_runs_are_counted_over_all_datasets():
+    counter = RunCounter(3)
+    enumerate_law(lambda x, rng: int(rng.random() < 0.5), (0,), counter=counter)
+    assert counter.made == 3
+    with pytest.raises(RunLimitError, match="more than 3 runs"):
+        enumerate_law(lambda x, rng: int(rng.random() < 0.5), (1,), counter=counter)

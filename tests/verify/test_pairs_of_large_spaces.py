@@ -21,7 +21,8 @@ from dpspec.base.exact import number
 from dpspec.base.words import Word
 from dpspec.grammar.trial_datasets import trial_groups
 from dpspec.plugin import Mechanism, define
-from dpspec.verifier.exhaustive import refute_on
+from dpspec.verifier.apart import Stopwatch
+from dpspec.verifier.exhaustive import refute_on, work_of
 from dpspec.verifier.mechanisms import judged_unlisted
 from dpspec.verifier.verdict import Outcome
 
@@ -187,10 +188,30 @@ def test_the_search_ends_after_a_bounded_number_of_laws():
     assert len(Counted.calls) <= len({dataset for group in groups for dataset in group}) <= 1000
 
 
-def test_the_search_ends_when_the_time_is_over():
-    asked = iter([False, True])
-    found = refute_on(Counted(), people(), trial_groups(people()), is_over=lambda: next(asked))
-    assert "before the time was over" in found
+@pytest.mark.parametrize("most", [0, 1, 1_000, 5_000])
+def test_the_search_ends_after_a_bounded_amount_of_work(most):
+    """A law of `Counted` is 102 units of work, whether or not it can be listed; the clock is not asked."""
+    Counted.calls.clear()
+    found = refute_on(Counted(), people(), trial_groups(people()), most_work=most)
+    assert "more pairs would exceed the work limit" in found
+    assert Counted.calls.total() <= most / 100 + 1
+
+
+def test_a_slow_machine_finds_the_same_pair(tmp_path, monkeypatch):
+    """Stopwatches without any time left change nothing: no verdict on a mechanism depends on a clock."""
+    path = written(tmp_path, "cell-suppression", "threshold = 10")
+    found = verify(path).standing.verdicts[0]
+    monkeypatch.setattr(Stopwatch, "left", lambda _: 0.0)
+    monkeypatch.setattr("time.process_time", lambda: math.inf)
+    slow = verify(path).standing.verdicts[0]
+    assert (slow.outcome, slow.reason, slow.witness) == (found.outcome, found.reason, found.witness)
+    assert slow.outcome is Outcome.REFUTED
+
+
+def test_work_counts_outcomes_and_their_answers():
+    small, large = (dp.laws.FiniteLaw.uniform([(k, *range(size)) for k in range(10)]) for size in (1, 1_000))
+    assert (work_of(small), work_of(large)) == (100 + 2 * 11, 100 + 1_001 * 11)
+    assert work_of(dp.laws.TwoSidedGeometricLaw(0, number(1))) == 101
 
 
 def test_nothing_is_verified_by_pairs():

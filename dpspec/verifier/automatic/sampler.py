@@ -117,6 +117,7 @@ def enumerate_law(
     read: bool = True,
     symbolic: bool = False,
     drew: set[str] | None = None,
+    counter: RunCounter | None = None,
 ) -> Law:
     """The law of function(dataset, generator): of what an observer sees of it (`dpspec.verifier.observed`).
 
@@ -133,6 +134,7 @@ def enumerate_law(
             outcomes are told apart by ==.
         symbolic: whether draws of `geometric` are symbols, as continuous noise is, and not choices.
         drew: gets "geometric" when such a draw was made.
+        counter: counts the runs of several enumerations together.
 
     Returns:
         A `FiniteLaw` when every probability is rational, an `ExponentialLaw` when some are rational functions of e^r,
@@ -141,6 +143,7 @@ def enumerate_law(
     Raises:
         NotEnumerableError: for draws without a finite list of values, code of which it is not known that it depends on its
             arguments alone, outcomes that cannot be compared, too many paths, a memory between calls, or no end.
+        RunLimitError: when the counter has reached its limit.
 
     >>> def coin(bit, rng):
     ...     while True:
@@ -155,7 +158,7 @@ def enumerate_law(
     with Questions(_State) as questions:
         search = _Search(
             function=function, dataset=dataset, most_paths=most_paths, tail=Fraction(tail), questions=questions, read=read,
-            symbolic=symbolic, drew=drew,
+            symbolic=symbolic, drew=drew, counter=counter,
         )  # fmt: skip
         with only_its_generator(), cutting(lambda: search.runs if search.inside else -1, LIMIT), _warned(search, read=read):
             return _law(search.ends(), symbolic=symbolic)
@@ -175,6 +178,36 @@ def _warned(search: _Search, *, read: bool) -> Iterator[None]:
         yield
 
 
+class RunLimitError(NotEnumerableError):
+    """Several enumerations together took more runs than they may."""
+
+
+@attrs.define
+class RunCounter:
+    """Counts the runs of a function over several enumerations, and ends them at a limit.
+
+    The limit is a number of runs and not a time, so that what an enumeration finds does not depend on the machine.
+
+    Args:
+        most: how many runs are made at most.
+        made: how many were made.
+    """
+
+    most: int
+    made: int = 0
+
+    def add_run(self) -> None:
+        """Count one run.
+
+        Raises:
+            RunLimitError: when the limit is exceeded.
+        """
+        self.made += 1
+        if self.made > self.most:
+            rule = f"takes more than {self.most:,} runs to enumerate on all datasets together"
+            raise RunLimitError("sampler", rule, "take a smaller space, or give its law by hand")
+
+
 @attrs.define(kw_only=True)
 class _Search:
     """All runs of a sampler on one dataset, state by state."""
@@ -187,6 +220,7 @@ class _Search:
     read: bool
     symbolic: bool
     drew: set[str] | None
+    counter: RunCounter | None = None
     runs: int = 0
     inside: bool = False
     known: dict[Hashable, list[Chance]] = attrs.field(factory=dict)
@@ -235,6 +269,8 @@ class _Search:
     def _run(self, path: RandomPath) -> Hashable:
         """One run: the outcome, the state where it was stopped, or the cut."""
         self.runs += 1
+        if self.counter is not None:
+            self.counter.add_run()
         if self.runs > self.most_paths:
             rule = f"has more than {self.most_paths} paths"
             raise NotEnumerableError("sampler", rule, "take a smaller space, raise most_paths, or give its law by hand")

@@ -83,7 +83,7 @@ from dpspec.verifier.automatic.aligned import (
 from dpspec.verifier.automatic.arrays import SymbolicDataset
 from dpspec.verifier.automatic.formulas import COUNT, SAMPLED, Affine, NoiseDraw
 from dpspec.verifier.automatic.noise import span_of
-from dpspec.verifier.automatic.sampler import Draw, enumerate_law
+from dpspec.verifier.automatic.sampler import Draw, RunCounter, enumerate_law
 from dpspec.verifier.automatic.widths import FAR, LONGEST_LIST, ROUNDED, WHOLE_DOUBLES, RecordBound
 from dpspec.verifier.derived import EVERY, METHOD, ONE_PAIR, WHOLE
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
@@ -174,7 +174,14 @@ def _written(entry: Any) -> tuple[type, str]:
     return type(entry), repr(entry)
 
 
-def whole_tree(function: Draw, spec: PrivacySpec, *, most_paths: int, form: Callable[[Any], Any] | None = None) -> WholeTree:
+def whole_tree(
+    function: Draw,
+    spec: PrivacySpec,
+    *,
+    most_paths: int,
+    form: Callable[[Any], Any] | None = None,
+    counter: RunCounter | None = None,
+) -> WholeTree:
     """The tree of code for all datasets of a space.
 
     Args:
@@ -182,15 +189,17 @@ def whole_tree(function: Draw, spec: PrivacySpec, *, most_paths: int, form: Call
         spec: the claim.
         most_paths: how many runs it may take.
         form: what the code is handed for a list of entries, one entry for each, where that is another list or an array.
+        counter: counts the runs.
 
     Raises:
         NoConstant: the space has no symbolic form, or the output does not depend on noise.
+        RunLimitError: when the counter has reached its limit.
         NotEnumerableError: the code asks for more than sums and counts.
     """
     dataset = _symbols_of(spec)
     if form is not None:
         dataset = _handed(dataset, form)
-    law = enumerate_law(function, dataset, most_paths=most_paths, symbolic=True)
+    law = enumerate_law(function, dataset, most_paths=most_paths, symbolic=True, counter=counter)
     if not isinstance(law, NoisyLaw):
         raise NoConstant("what it returns depends on no noise that is read off")
     return WholeTree(dataset=dataset, law=law, function=function, most_paths=most_paths, form=form)

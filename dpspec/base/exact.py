@@ -140,6 +140,22 @@ def enclose(constant: Fraction, logs: Logs, precision: int) -> arb:
         return form
 
 
+def relative_ball(value: Number, bits: int) -> arb:
+    """A ball around a finite number other than 0, with a radius of at most 2^-bits times the number.
+
+    `Number.enclose` bounds the absolute error alone: of ln(10^12/(10^12 - 1)) its 64 bits give 22.
+
+    >>> relative_ball(ln(Fraction(10**30, 10**30 - 1)), 64).rel_accuracy_bits() >= 64
+    True
+    """
+    precision = START_PRECISION
+    while True:
+        found = value.enclose(precision)
+        if found.rel_accuracy_bits() >= bits:
+            return found
+        precision *= 2
+
+
 def sign(constant: Fraction, logs: Logs) -> int:
     """The sign of the form, decided exactly."""
     if not logs:

@@ -19,7 +19,7 @@ import attrs
 from flint import arb, ctx, fmpq
 
 from dpspec.base.errors import NoFormulaError, ParameterError
-from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, ln, number, rational
+from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, ln, number, rational, relative_ball
 from dpspec.base.params import Exact, Integer, Rational
 from dpspec.base.promises import is_a
 from dpspec.laws.dichotomy import INFINITE, Cells, Dichotomy, Growth, gain_of
@@ -142,7 +142,11 @@ class TwoSidedGeometricLaw(IntegerLaw):
         return (self.decay.enclose(precision) / 2).tanh().log()
 
     def reach(self, precision: int) -> int:
-        return math.ceil(precision * math.log(2) / float(self.decay)) + 1
+        decay = relative_ball(self.decay, 50)
+        try:
+            return math.ceil(precision * math.log(2) / float(decay)) + 1
+        except (ZeroDivisionError, OverflowError):  # a decay below all doubles; ln(2) < 7/10
+            return math.ceil(Fraction(7, 10) * precision / dyadic(decay.lower())) + 1
 
     def upper_tail(self, distance: int, precision: int) -> arb:
         decay = self.decay.enclose(precision)

@@ -362,11 +362,10 @@ def test_continuous_noise_is_not_released(mechanism):
         mechanism.release(table, RECORDS, SeededRandomness(1))
 
 
-def test_wide_noise_with_an_irrational_epsilon_is_not_released():
-    mechanism = Geometric(queries=(TOTAL,), epsilon="sqrt(2)", sensitivity=10**6)
-    with pytest.raises(ReleaseError, match="choose a rational epsilon"):
-        mechanism.draw(1, SeededRandomness(1))
-    assert Geometric(queries=(TOTAL,), epsilon="sqrt(2)").draw(3, SeededRandomness(1)).shape == (3,)
+@pytest.mark.parametrize("sensitivity", [1, 10**6])
+def test_noise_with_an_irrational_epsilon_is_drawn_at_any_width(sensitivity):
+    mechanism = Geometric(queries=(TOTAL,), epsilon="sqrt(2)", sensitivity=sensitivity)
+    assert mechanism.draw(3, SeededRandomness(1)).shape == (3,)
 
 
 class Silent(Geometric):

@@ -22,7 +22,6 @@ from dpspec.plugin import (
     Rational,
     Text,
     define,
-    errors,
     exact,
     grammar,
     laws,
@@ -283,7 +282,7 @@ class Geometric(AdditiveNoise):
         )
 
     def draw(self, count: int, source: Randomness) -> Integers:
-        from dpspec_noise.samplers import BULK, discrete_laplace, fits, inverted, two_sided_geometric
+        from dpspec_noise.samplers import BULK, discrete_laplace, fits, inverted, two_sided_geometric, wide_two_sided_geometric
 
         law = laws.TwoSidedGeometricLaw(0, self.decay())
         exact_by_rejection = law.ratio is not None or law.decay.is_rational
@@ -293,10 +292,7 @@ class Geometric(AdditiveNoise):
             return two_sided_geometric(source, count, ratio=law.ratio)
         if law.decay.is_rational:
             return discrete_laplace(source, count, scale=1 / law.decay.as_fraction())
-        raise errors.ReleaseError(
-            self.name, "has no exact sampler for noise this wide with an irrational ratio and epsilon/sensitivity",
-            "choose a rational epsilon", value=str(law.decay),
-        )  # fmt: skip
+        return wide_two_sided_geometric(source, count, decay=law.decay)
 
 
 # --- staircases -----------------------------------------------------------------------------------
@@ -352,5 +348,10 @@ class Staircase(AdditiveNoise):
             return AdditiveNoise.draw(self, count, source)
         fall = laws.exact_exponential(-self.epsilon)
         return staircase(
-            source, count, width=int(self.width), inner=int(self.inner), falls=lambda active: coins_of(source, fall, active)
+            source,
+            count,
+            width=int(self.width),
+            inner=int(self.inner),
+            epsilon=self.epsilon,
+            falls=lambda active: coins_of(source, fall, active),
         )

@@ -1,14 +1,12 @@
-"""Exact samplers for integer noise: every draw is decided by integer arithmetic on uniform words, never by a float.
+"""Exact samplers for integer noise: coins, and the samplers of each law.
 
-The coin of probability e^-g and the two rejection samplers follow Canonne, Kamath and Steinke (2020), "The Discrete
-Gaussian for Differential Privacy"; here they run on whole arrays, and the array of undecided draws shrinks.
+The coin of probability e^-g and the rejection samplers follow Canonne, Kamath and Steinke (2020), "The Discrete Gaussian for
+Differential Privacy"; here they run on whole arrays, and the array of undecided draws shrinks. They need no table, so they make
+the draws where these are few. Many are made by inversion in blocks (`dpspec_noise.wide_noise`), at a cost that does not depend on
+the width of the law.
 
-Bulk sampling inverts the distribution function, exactly.
-
-A uniform number U of endlessly many bits gives the outcome k with F(k-1) <= U < F(k). Its first 64 bits, one word,
-settle k unless some F(j) lies among the numbers that begin with this word (about one word in 2^64 for each entry of the
-table), or k lies outside the table; such draws take more bits, until enclosures of F in ball arithmetic decide. Nothing is
-rounded, and the parameters need not be rational.
+A source with a seed repeats earlier releases byte for byte. It therefore keeps to the rejection samplers, unless these take one
+round for each step of the noise and would not end within seconds.
 """
 
 from __future__ import annotations
@@ -16,25 +14,47 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 import numpy.typing as npt
 from flint import arb, ctx
 
-from dpspec.plugin import Integers, Mask, errors, exact, laws, randomness
+from dpspec.plugin import Integers, Mask, Number, errors, exact, laws, ln, number
+from dpspec_noise.inversion import WORD_BITS as _WORD_BITS, fits, inverted
+from dpspec_noise.wide_noise import in_range, wide_discrete_gaussian, wide_geometric, wide_two_sided_geometric
 
 if TYPE_CHECKING:
     from dpspec.plugin import Randomness
 
 
 AnyArray = npt.NDArray[Any]
+__all__ = [
+    "BULK", "coins", "coins_of_exponential", "discrete_gaussian", "discrete_laplace", "fits", "inverted", "irrational_coins",
+    "rational_coins", "staircase", "two_sided_geometric", "wide_two_sided_geometric",
+]  # fmt: skip
 
 _WORD = 62
 _SMALL = 1 << _WORD
 """Products below this are computed in 64-bit integers, larger ones in Python's."""
+
+BULK = 1000
+"""From this many draws on the table of a narrow law pays."""
+
+_MANY = 1 << 15
+"""From this many draws on rejection takes longer than it takes to make any table of blocks."""
+
+_FEW_STEPS, _REPEATED_STEPS = 10**6, 10**8
+"""So many steps one by one take some 20 ms, as a table of blocks does; and two seconds."""
+
+_ROUND = 1000
+"""A round on arrays takes as long as so many of its steps."""
+
+
+def _takes_steps(source: Randomness, count: int, decay: Number) -> bool:
+    """Whether geometric numbers are drawn step by step, one round for each step of the largest."""
+    most = _FEW_STEPS if source.fit_for_publication else _REPEATED_STEPS
+    return count + _ROUND * (1 + math.log(max(count, 1))) <= most * float(exact.relative_ball(decay, 50))
 
 
 def two_sided_geometric(source: Randomness, count: int, *, ratio: Fraction) -> Integers:
@@ -44,6 +64,10 @@ def two_sided_geometric(source: Randomness, count: int, *, ratio: Fraction) -> I
     >>> len(two_sided_geometric(randomness.SeededRandomness(1), 5, ratio=Fraction(1, 2)))
     5
     """
+
+    decay = ln(1 / ratio)
+    if not _takes_steps(source, count, decay):
+        return wide_two_sided_geometric(source, count, decay=decay)
 
     def tries(size: int) -> Integers:
         return _successes(lambda active: rational_coins(source, ratio, active), size)
@@ -61,6 +85,9 @@ def discrete_laplace(source: Randomness, count: int, *, scale: Fraction) -> Inte
     >>> len(discrete_laplace(randomness.SeededRandomness(1), 5, scale=Fraction(3, 2)))
     5
     """
+    decay = number(1 / scale)
+    if source.fit_for_publication and count >= _MANY and in_range(laws.TwoSidedGeometricLaw(0, decay)):
+        return wide_two_sided_geometric(source, count, decay=decay)
     top, bottom = scale.numerator, scale.denominator
     _check_range(top)
 
@@ -88,6 +115,8 @@ def discrete_gaussian(source: Randomness, count: int, *, variance: Fraction) -> 
     >>> len(discrete_gaussian(randomness.SeededRandomness(1), 5, variance=Fraction(9, 4)))
     5
     """
+    if source.fit_for_publication and count >= _MANY and in_range(laws.DiscreteGaussianLaw(0, variance)):
+        return wide_discrete_gaussian(source, count, variance=variance)
     a, b = variance.numerator, variance.denominator
     t = math.isqrt(a // b) + 1
 
@@ -102,7 +131,9 @@ def discrete_gaussian(source: Randomness, count: int, *, variance: Fraction) -> 
     return _until_kept(count, proposal)
 
 
-def staircase(source: Randomness, count: int, *, width: int, inner: int, falls: Callable[[int], Mask]) -> Integers:
+def staircase(
+    source: Randomness, count: int, *, width: int, inner: int, epsilon: Number, falls: Callable[[int], Mask]
+) -> Integers:
     """`count` draws with P(w) proportional to b^k, k = floor(|w|/width), and one more where the rest is `inner` or more.
 
     The magnitude is width K + U with K geometric and U uniform below the width, kept with probability b where U >= inner.
@@ -111,6 +142,7 @@ def staircase(source: Randomness, count: int, *, width: int, inner: int, falls: 
         source: of randomness.
         count: how many.
         width, inner: of a step.
+        epsilon: b = e^-epsilon.
         falls: so many coins of probability b.
     """
 
@@ -122,7 +154,8 @@ def staircase(source: Randomness, count: int, *, width: int, inner: int, falls: 
             kept[outer] = falls(outer.size)
             return drawn, kept
 
-        high = _successes(falls, size)
+        steps = _takes_steps(source, size, epsilon)
+        high = _successes(falls, size) if steps else wide_geometric(source, size, decay=epsilon)
         _check_range(int(high.max(initial=0)) * width + width)
         return _until_kept(size, low_part) + width * high
 
@@ -244,124 +277,3 @@ def _two_sided(source: Randomness, count: int, magnitudes: Callable[[int], Integ
 def _check_range(largest: int) -> None:
     if largest >= _SMALL:
         raise errors.ReleaseError("noise", "leaves the range of 64-bit integers", "choose a smaller scale", value=largest)
-
-
-# --- inversion ------------------------------------------------------------------------------------
-
-
-_WORD_BITS = 64
-_PRECISION = 192
-"""Bits at which the table is computed."""
-LARGEST_REACH = 1 << 15
-"""No table is made for wider laws."""
-
-_CHUNK = 1 << 15
-"""Draws that are made together."""
-
-BULK = 1000
-"""From this many draws on a table pays."""
-
-
-def fits(law: laws.IntegerLaw) -> bool:
-    """Whether the table of the law is small enough to be made."""
-    return law.reach(_WORD_BITS) <= LARGEST_REACH
-
-
-def inverted(law: laws.IntegerLaw, count: int, source: Randomness) -> Integers:
-    """`count` independent draws from the law, exactly.
-
-    >>> from dpspec.plugin import laws
-    >>> from dpspec.plugin import randomness
-    >>> len(inverted(laws.DiscreteGaussianLaw(0, "5/2"), 4, randomness.SeededRandomness(1)))
-    4
-    """
-    table = _table(law)
-    drawn = np.empty(count, dtype=np.int64)
-    for begin in range(0, count, _CHUNK):
-        part = drawn[begin : begin + _CHUNK]
-        _invert(table, law, part, source)
-    return drawn
-
-
-def _invert(table: _Table, law: laws.IntegerLaw, drawn: Integers, source: Randomness) -> None:
-    """Fill an array that the processor's cache can hold."""
-    words = source.words(len(drawn))
-    index = np.searchsorted(table.floors, words)
-    np.add(index, table.first, out=drawn)
-    last = len(table.floors) - 1
-    open_ = (index == 0) | (index > last) | (table.floors[np.minimum(index, last)] == words)
-    if table.doubtful.any():
-        open_ |= table.doubtful[index - 1] & (table.floors[index - 1] + np.uint64(1) == words)
-    for place in np.flatnonzero(open_):
-        drawn[place] = _refined(law, int(words[place]), source)
-
-
-@attrs.frozen(kw_only=True)
-class _Table:
-    """floor(2^64 F(k)) for k = first, first + 1, ...; `doubtful` where it may be one more (F(k) close to, or at, a word)."""
-
-    first: int
-    floors: randomness.Words
-    doubtful: npt.NDArray[np.bool_]
-
-
-@lru_cache(maxsize=64)
-def _table(law: laws.IntegerLaw) -> _Table:
-    """The tails outside it are below one word, so its ends are never drawn without more bits."""
-    reach = law.reach(_WORD_BITS) + 1
-    first = law.center - reach
-    floors: list[int] = []
-    doubtful: list[bool] = []
-    with ctx.workprec(_PRECISION):
-        total = law.tail(first - 1, _PRECISION)[0]
-        for k in range(first, law.center + reach + 1):
-            total += law.mass(k, _PRECISION)
-            low, high = _floor(total.lower()), _floor(total.upper())
-            if high > low + 1:
-                raise errors.NumericalError(f"F({k})", f"is not known to {_WORD_BITS} bits")
-            floors.append(max(low, 0))
-            doubtful.append(high > low)
-    return _Table(first=first, floors=np.array(floors, dtype=np.uint64), doubtful=np.array(doubtful))
-
-
-def _floor(value: arb) -> int:
-    return min(math.floor(exact.dyadic(value) * (1 << _WORD_BITS)), (1 << _WORD_BITS) - 1)
-
-
-def _refined(law: laws.IntegerLaw, word: int, source: Randomness) -> int:
-    """The outcome of a draw that its first word leaves open."""
-    bits = _WORD_BITS
-    while True:
-        word = (word << _WORD_BITS) | int(source.words(1)[0])
-        bits += _WORD_BITS
-        outcome = _located(law, word, bits)
-        if outcome is not None:
-            return outcome
-
-
-def _located(law: laws.IntegerLaw, word: int, bits: int) -> int | None:
-    """The k with F(k-1) <= u < F(k) for every u that begins with these bits, if there is only one."""
-    low, high = Fraction(word, 1 << bits), Fraction(word + 1, 1 << bits)
-    if low == 0 or high == 1:
-        return None
-
-    def side(k: int) -> int:
-        """-1 when F(k) lies below all such u, 1 when above, 0 when neither is proved."""
-        with ctx.workprec(bits + 2 * _WORD_BITS):
-            enclosure = law.tail(k, bits + _WORD_BITS)[0]
-            if exact.dyadic(enclosure.upper()) <= low:
-                return -1
-            return 1 if exact.dyadic(enclosure.lower()) >= high else 0
-
-    below, above, step = law.center, law.center, 1
-    while side(below) >= 0:
-        below, step = below - step, 2 * step
-    while side(above) <= 0:
-        above, step = above + step, 2 * step
-    while above - below > 1:
-        middle = (below + above) // 2
-        found = side(middle)
-        if found == 0:
-            return None
-        below, above = (middle, above) if found < 0 else (below, middle)
-    return above

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dpspec.base.exact import NumberLike
     from dpspec.base.types import Progress
     from dpspec.blocks.space import Dataset
-    from dpspec.comparison.compare import Comparison, Order
+    from dpspec.comparison.compare import Comparison, MechanismJudge, Order
     from dpspec.comparison.yardstick import Yardstick
     from dpspec.composition import Composition, PrivacyAccount
     from dpspec.extension.hooks import Registry
@@ -190,6 +190,13 @@ def compared(left: SpecDocument, right: SpecDocument, registry: Registry | None 
     from dpspec.comparison.compare import compare as held, compare_products
     from dpspec.extension.loader import installed
     from dpspec.reason.search import rules_of
+
+    rules, judge = rules_of(registry or installed().registry), _exact_judge(registry)
+    return compare_products(left.promises, right.promises, lambda one, other: held(one, other, rules=rules, judge=judge))
+
+
+def _exact_judge(registry: Registry | None) -> MechanismJudge:
+    """The exact engine, as comparisons use it to check a mechanism on some datasets."""
     from dpspec.verifier.exhaustive import verify as judged
 
     def judge(mechanism: Mechanism, spec: PrivacySpec, datasets: tuple[Dataset, ...]) -> tuple[Outcome, str]:
@@ -203,8 +210,7 @@ def compared(left: SpecDocument, right: SpecDocument, registry: Registry | None 
             found = f"{verdict.outcome.value}: constant {verdict.constant} on {verdict.scope}"
         return verdict.outcome, found
 
-    rules = rules_of(registry or installed().registry)
-    return compare_products(left.promises, right.promises, lambda one, other: held(one, other, rules=rules, judge=judge))
+    return judge
 
 
 def order(*specifications: Specification, registry: Registry | None = None, progress: Progress | None = None) -> Order:
@@ -554,12 +560,14 @@ def order_specs(
     """
     import attrs
 
-    from dpspec.comparison.compare import order
+    from dpspec.comparison.compare import Answers, order_of_many
     from dpspec.extension.loader import installed
+    from dpspec.reason.search import rules_of
 
     registry = registry or installed().registry
     named = [(document.id, document) for document in documents]
-    found = order(named, lambda left, right: compared(left, right, registry), progress)
+    answers = Answers(rules=rules_of(registry), judge=_exact_judge(registry))
+    found = order_of_many(named, answers, lambda left, right: compared(left, right, registry), progress)
     known = [quick_standing(document, registry) for document in documents] if standings is None else standings
     return attrs.evolve(found, about=tuple(documents), standings=tuple(known))
 

@@ -18,13 +18,20 @@ from __future__ import annotations
 
 import enum
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any, NoReturn, overload
 
 import attrs
 
-from dpspec.base.errors import Faults, IncompatibleBlocksError, NoFormulaError, NotEnumerableError, ParameterError, count
+from dpspec.base.errors import (
+    Faults,
+    IncompatibleBlocksError,
+    NoFormulaError,
+    NotEnumerableError,
+    ParameterError,
+    count,
+)
 from dpspec.base.exact import INFINITY, ZERO, Number, number
 from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
@@ -40,7 +47,7 @@ from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined, promise_for
 from dpspec.reason.search import MOVING_BLOCKS, Derivation, conversion_paths, moved, search
-from dpspec.reason.small_spaces import entries, pairs
+from dpspec.reason.small_spaces import entries, own_pairs
 from dpspec.specfile.document import SpecDocument
 from dpspec.verifier.document import Standing
 from dpspec.verifier.verdict import Outcome
@@ -303,8 +310,10 @@ def _by(family: Callable[..., Iterator[Candidate]], source: Source) -> Candidate
     return partial(family, sources=(source,))
 
 
+OUTSIDE = "which dataset it is, where the space of the premise does not have it"
+
 FAMILIES: dict[str, CandidateFamily] = {
-    "which dataset it is, where the space of the premise does not have it": families.outside,
+    OUTSIDE: families.outside,
     "the invariants of the premise, published": families.invariants,
     "a count, the distance from x, or whether the dataset is x, each with the least noise": _by(
         families.answered, extremal_answers
@@ -336,10 +345,15 @@ def separate(premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudg
     return search_separation(premise, conclusion, judge).separation
 
 
-def search_separation(premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -> SeparationSearch:
+def search_separation(
+    premise: PrivacySpec,
+    conclusion: PrivacySpec,
+    judge: MechanismJudge,
+    families: Mapping[str, CandidateFamily] = FAMILIES,
+) -> SeparationSearch:
     """Look for what separates two specifications, and say what was tried."""
     tried = []
-    for words, family in FAMILIES.items():
+    for words, family in families.items():
         proposed, problem = 0, ""
         try:
             for candidate in family(premise, conclusion):
@@ -384,8 +398,12 @@ def _checked(candidate: Candidate, premise: PrivacySpec, conclusion: PrivacySpec
 
 def _instance(premise: PrivacySpec, conclusion: PrivacySpec, pair: Pair) -> tuple[Dataset, ...]:
     """The two datasets, as far as the premise has them, and some that it compares with each other."""
-    shared = [x for x in pair if families.has(premise.space, conclusion.space, x)]
-    compared = itertools.chain.from_iterable(pairs(premise, premise))
+    return _instance_with(premise, tuple(x for x in pair if families.has(premise.space, conclusion.space, x)))
+
+
+@lru_cache(maxsize=1024)
+def _instance_with(premise: PrivacySpec, shared: tuple[Dataset, ...]) -> tuple[Dataset, ...]:
+    compared = itertools.chain.from_iterable(own_pairs(premise))
     known = dict.fromkeys(itertools.chain(shared, itertools.islice(compared, 4 * INSTANCE)))
     held, left = list[Dataset](), INSTANCE_ENTRIES
     for dataset in itertools.islice(known, INSTANCE):
@@ -459,12 +477,16 @@ def _of_product(wanted: Sequence[Sequence[Direction]], names: tuple[str, str]) -
         )
         holds = True if by is not None else False if alone else None
         steps.append(Argument(block=f"promise {place + 1} of {names[1]}", holds=holds, reason=how))
-    answer = (
-        Answer.IMPLIES if set(answers) == {Answer.IMPLIES}
-        else Answer.SEPARATED if Answer.SEPARATED in answers else Answer.UNKNOWN
-    )  # fmt: skip
+    answer = _of_all(answers)
     separation = next((found[0].separation for found in wanted if len(found) == 1 and found[0].separation is not None), None)
     return Direction(answer=answer, steps=tuple(steps), separation=separation if answer is Answer.SEPARATED else None)
+
+
+def _of_all(answers: Sequence[Answer]) -> Answer:
+    """The answer about a product, from those about each of its promises."""
+    if Answer.SEPARATED in answers:
+        return Answer.SEPARATED
+    return Answer.UNKNOWN if Answer.UNKNOWN in answers else Answer.IMPLIES
 
 
 def _without_numbers(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Rule], judge: MechanismJudge) -> Direction:
@@ -593,15 +615,16 @@ class Order(Showable):
     Args:
         names: what the specifications are called.
         answers: in row i and column j whether i implies j; on the diagonal it does.
-        comparisons: of each pair i < j, in the order of `itertools.combinations`.
-        settled: the cells (i, j) that no comparison answered and others did, each with the k through which.
+        comparisons: of each pair i < j, in the order of `itertools.combinations`; computed when they are read, where the answers
+            were found without them.
+        settled: the cells (i, j) that were compared and left open, and that others answered, each with a k through which.
         about: the files, for whoever shows the order; empty where there are none.
         standings: the claim status of each file; empty where no claim was checked.
     """
 
     names: tuple[str, ...]
     answers: tuple[tuple[Answer, ...], ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: Sequence[Comparison] = attrs.field(eq=False, repr=False)
     settled: tuple[tuple[int, int, int], ...] = ()
     about: tuple[SpecDocument, ...] = attrs.field(default=(), eq=False, repr=False)
     standings: tuple[Standing, ...] = attrs.field(default=(), eq=False, repr=False)
@@ -645,7 +668,7 @@ class Order(Showable):
 
 
 def order(specs: Sequence[tuple[str, Any]], compare: Compare, progress: Progress | None = None) -> Order:
-    """Compare every two specifications.
+    """Compare every two specifications, with the argument for each answer.
 
     Args:
         specs: names and specifications, or files of several promises; at least one.
@@ -655,40 +678,259 @@ def order(specs: Sequence[tuple[str, Any]], compare: Compare, progress: Progress
     Raises:
         ParameterError: for no specification, or a name that comes twice.
     """
-    names = tuple(name for name, _ in specs)
-    if not names or len(set(names)) < len(names):
-        raise ParameterError("specifications", "must be at least one, each with a name of its own", value=", ".join(names))
-    pairs = list(itertools.combinations(range(len(names)), 2))
-    answers = [[Answer.IMPLIES if i == j else Answer.UNKNOWN for j in range(len(names))] for i in range(len(names))]
-    comparisons = []
-    for done, (i, j) in enumerate(pairs):
+    names = _names(specs)
+    known = Implications(size=len(names))
+    cells = list(itertools.combinations(range(len(names)), 2))
+    comparisons, answers = [], _diagonal(len(names))
+    for done, (i, j) in enumerate(cells):
         found = compare(specs[i][1], specs[j][1])
-        answers[i][j], answers[j][i] = found.forward.answer, found.backward.answer
+        for one, other, direction in ((i, j, found.forward), (j, i, found.backward)):
+            answers[one][other] = direction.answer
+            known.add(one, other, direction.answer)
         comparisons.append(found)
         if progress is not None:
-            progress(done + 1, len(pairs))
-    settled = tuple(_settle(answers))
+            progress(done + 1, len(cells))
+    settled = tuple(_settle(answers, known))
     return Order(names=names, answers=tuple(map(tuple, answers)), comparisons=tuple(comparisons), settled=settled)
 
 
-def _settle(answers: list[list[Answer]]) -> Iterator[tuple[int, int, int]]:
-    """Answer what others answer: i => k => j gives i => j; k => i with k =/=> j, and j => k with i =/=> k, give i =/=> j."""
-    size = range(len(answers))
-    again = True
-    while again:
-        again = False
-        for i, j in itertools.permutations(size, 2):
-            if answers[i][j] is not Answer.UNKNOWN:
-                continue
-            for k in (k for k in size if k not in (i, j)):
-                if answers[i][k] is answers[k][j] is Answer.IMPLIES:
-                    answers[i][j] = Answer.IMPLIES
-                elif (answers[k][i] is Answer.IMPLIES and answers[k][j] is Answer.SEPARATED) or (
-                    answers[j][k] is Answer.IMPLIES and answers[i][k] is Answer.SEPARATED
-                ):
-                    answers[i][j] = Answer.SEPARATED
-                else:
-                    continue
-                again = True
-                yield i, j, k
-                break
+def order_of_many(
+    specs: Sequence[tuple[str, Any]], answers: Answers, compare: Compare, progress: Progress | None = None
+) -> Order:
+    """The same order for many specifications: only the answers, and only those that do not follow from others.
+
+    Specifications that make equal promises are compared once. Those that differ in the number of the budget alone are compared
+    first, each with the next larger number, so that the answers among them follow.
+
+    Args:
+        specs: names and specifications, or files of several promises; at least one.
+        answers: what answers one direction.
+        compare: what compares two of them with the argument, for a reader of `Order.comparisons`.
+        progress: called with (done, in all).
+
+    Raises:
+        ParameterError: for no specification, or a name that comes twice.
+    """
+    names, promises = _names(specs), [promises_of(spec) for _, spec in specs]
+    classes = _equal(promises, answers)
+    firsts = [promises[members[0]] for members in classes]
+    known, left_open = Implications(size=len(classes)), set[tuple[int, int]]()
+    cells = list(dict.fromkeys((*_neighbours(firsts), *itertools.combinations(range(len(classes)), 2))))
+    for done, cell in enumerate(cells):
+        for i, j in (cell, cell[::-1]):
+            if known.answer(i, j) is Answer.UNKNOWN:
+                found = answers.of_products(firsts[i], firsts[j])
+                known.add(i, j, found)
+                if found is Answer.UNKNOWN:
+                    left_open.add((i, j))
+        if progress is not None:
+            progress(done + 1, len(cells))
+    place = {i: c for c, members in enumerate(classes) for i in members}
+    rows = [[known.answer(place[i], place[j]) for j in range(len(names))] for i in range(len(names))]
+    settled = tuple(
+        (i, j, classes[known.through(place[i], place[j])][0])
+        for i, j in itertools.permutations(range(len(names)), 2)
+        if (place[i], place[j]) in left_open and rows[i][j] is not Answer.UNKNOWN
+    )
+    pairs_ = list(itertools.combinations([spec for _, spec in specs], 2))
+    return Order(names=names, answers=tuple(map(tuple, rows)), comparisons=_Comparisons(pairs_, compare), settled=settled)
+
+
+def promises_of(spec: Any) -> tuple[PrivacySpec, ...]:
+    """All promises of a specification, or of a file."""
+    return (spec,) if isinstance(spec, PrivacySpec) else tuple(spec.promises)
+
+
+def _equal(promises: Sequence[tuple[PrivacySpec, ...]], answers: Answers) -> list[list[int]]:
+    """The specifications that make equal promises, together.
+
+    Equal text is not enough where a number was not published: two such numbers may differ, and then neither implies the other.
+    """
+    classes, place = list[list[int]](), dict[tuple[PrivacySpec, ...], int]()
+    for i, promised in enumerate(promises):
+        first = place.get(promised)
+        if first is not None and answers.of_products(promised, promised) is Answer.IMPLIES:
+            classes[first].append(i)
+        else:
+            place.setdefault(promised, len(classes))
+            classes.append([i])
+    return classes
+
+
+def _neighbours(promises: Sequence[tuple[PrivacySpec, ...]]) -> Iterator[tuple[int, int]]:
+    """Pairs of single promises that differ in the number of the budget alone, each with the next larger number."""
+    alike: dict[tuple[object, ...], list[tuple[Number, int]]] = {}
+    for i, promised in enumerate(promises):
+        spec = promised[0]
+        value = spec.budget.uniform() if len(promised) == 1 else None
+        if value is not None:
+            blocks = (spec.space, spec.multiverse, spec.input_divergence, spec.output_divergence, spec.budget.parameter)
+            alike.setdefault(blocks, []).append((value, i))
+    for held in alike.values():
+        in_order = [i for _, i in sorted(held, key=lambda item: item[0])]
+        yield from ((min(pair), max(pair)) for pair in itertools.pairwise(in_order))
+
+
+@attrs.frozen
+class _Comparisons(Sequence[Comparison]):
+    """The comparisons of pairs, each computed when it is read."""
+
+    pairs: Sequence[tuple[Any, Any]]
+    compare: Compare
+    found: dict[int, Comparison] = attrs.field(factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @overload
+    def __getitem__(self, place: int) -> Comparison: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Comparison]: ...
+    def __getitem__(self, place: int | slice) -> Comparison | Sequence[Comparison]:
+        if isinstance(place, slice):
+            return tuple(self[i] for i in range(len(self))[place])
+        index = range(len(self))[place]
+        if index not in self.found:
+            self.found[index] = self.compare(*self.pairs[index])
+        return self.found[index]
+
+
+@attrs.define(kw_only=True)
+class Answers:
+    """The answers between many specifications, without their arguments.
+
+    Each pair of equal specifications is compared once. Two spaces mostly differ, and then a mechanism that publishes which
+    dataset it is, where the space of the premise does not have it, separates most pairs: it is tried before any derivation. It
+    depends on the space of the premise alone, and it is judged once for each premise, and once for each pair of datasets of a
+    conclusion.
+
+    Args:
+        rules: what derivations may be made of.
+        judge: the exact engine.
+    """
+
+    rules: Sequence[Rule]
+    judge: MechanismJudge
+    known: dict[tuple[PrivacySpec, PrivacySpec], Answer] = attrs.field(init=False, factory=dict)
+    judged: dict[tuple[object, ...], tuple[Outcome, str]] = attrs.field(init=False, factory=dict)
+
+    def of_products(self, premise: Sequence[PrivacySpec], conclusion: Sequence[PrivacySpec]) -> Answer:
+        """Whether all promises of the one file imply all promises of the other, as in `compare_products`."""
+        alone, wanted = len(premise) == 1, []
+        for goal in conclusion:
+            found = [self.of(spec, goal) for spec in premise]
+            implied = any(answer is Answer.IMPLIES for answer in found)
+            wanted.append(Answer.IMPLIES if implied else found[0] if alone else Answer.UNKNOWN)
+        return _of_all(wanted)
+
+    def of(self, premise: PrivacySpec, conclusion: PrivacySpec) -> Answer:
+        """Whether the one specification implies the other."""
+        answer = self.known.get((premise, conclusion))
+        if answer is None:
+            outside = premise.space != conclusion.space and self._separated_outside(premise, conclusion)
+            answer = Answer.SEPARATED if outside else _direction(premise, conclusion, self.rules, self.judge).answer
+            self.known[premise, conclusion] = answer
+        return answer
+
+    def _separated_outside(self, premise: PrivacySpec, conclusion: PrivacySpec) -> bool:
+        if conclusion.budget.unpublished() is not None:
+            return False
+        given, asked = (_with_budget(spec, _at(spec.budget, spec.budget.least(), ZERO)) for spec in (premise, conclusion))
+        return search_separation(given, asked, self._judge_once, {OUTSIDE: families.outside}).separation is not None
+
+    def _judge_once(self, mechanism: Mechanism, spec: PrivacySpec, datasets: tuple[Dataset, ...]) -> tuple[Outcome, str]:
+        """What the exact engine says of a mechanism on some datasets; equal laws on the same datasets are judged once."""
+        asked = mechanism, spec, datasets
+        if asked not in self.judged:
+            laws = spec, datasets, tuple(mechanism.law(dataset, spec.space) for dataset in datasets)
+            if laws not in self.judged:
+                self.judged[laws] = self.judge(mechanism, spec, datasets)
+            self.judged[asked] = self.judged[laws]
+        return self.judged[asked]
+
+
+def _with_budget(spec: PrivacySpec, budget: Budget) -> PrivacySpec:
+    return spec if spec.budget == budget else spec.replace(budget=budget)
+
+
+def _names(specs: Sequence[tuple[str, Any]]) -> tuple[str, ...]:
+    names = tuple(name for name, _ in specs)
+    if not names or len(set(names)) < len(names):
+        raise ParameterError("specifications", "must be at least one, each with a name of its own", value=", ".join(names))
+    return names
+
+
+def _diagonal(size: int) -> list[list[Answer]]:
+    return [[Answer.IMPLIES if i == j else Answer.UNKNOWN for j in range(size)] for i in range(size)]
+
+
+def _settle(answers: list[list[Answer]], known: Implications) -> Iterator[tuple[int, int, int]]:
+    """Fill in each open cell that others answer, and name one through which."""
+    for i, j in itertools.permutations(range(len(answers)), 2):
+        if answers[i][j] is Answer.UNKNOWN and (answer := known.answer(i, j)) is not Answer.UNKNOWN:
+            answers[i][j] = answer
+            yield i, j, known.through(i, j)
+
+
+@attrs.define(kw_only=True)
+class Implications:
+    """What some answers between numbered specifications say of all others.
+
+    Implication is transitive: let i => k and k => j. Of a mechanism that satisfies i, extend the laws in any way to the datasets
+    that only k has. It satisfies k, since i asks nothing of those datasets and implies k however the mechanism goes on over
+    them, and so it satisfies j. From this, k => i with k =/=> j gives i =/=> j, and so does j => k with i =/=> k.
+
+    The rows are sets of numbers, kept as the bits of integers.
+
+    Args:
+        size: how many specifications there are.
+    """
+
+    size: int
+    implied: list[int] = attrs.field(init=False)
+    implying: list[int] = attrs.field(init=False)
+    separated: list[int] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.implied = [1 << i for i in range(self.size)]
+        self.implying = [1 << i for i in range(self.size)]
+        self.separated = [0] * self.size
+
+    def add(self, i: int, j: int, answer: Answer) -> None:
+        """Record an answer, and what follows from it by transitivity."""
+        if answer is Answer.SEPARATED:
+            self.separated[i] |= 1 << j
+        elif answer is Answer.IMPLIES and not self.implied[i] >> j & 1:
+            above, below = self.implying[i], self.implied[j]
+            for k in _members(above):
+                self.implied[k] |= below
+            for k in _members(below):
+                self.implying[k] |= above
+
+    def answer(self, i: int, j: int) -> Answer:
+        """Whether i implies j, as far as the recorded answers decide it."""
+        if self.implied[i] >> j & 1:
+            return Answer.IMPLIES
+        below = self.implied[j]
+        if any(self.separated[k] & below for k in _members(self.implying[i])):
+            return Answer.SEPARATED
+        return Answer.UNKNOWN
+
+    def through(self, i: int, j: int) -> int:
+        """A third specification through which an answer about i and j follows that was not recorded itself."""
+        return next((k for k in range(self.size) if k not in (i, j) and self._follows(i, j, k)), j)
+
+    def _follows(self, i: int, j: int, k: int) -> bool:
+        if self.implied[i] >> k & 1 and self.implied[k] >> j & 1:
+            return True
+        return (bool(self.implied[k] >> i & 1) and self.answer(k, j) is Answer.SEPARATED) or (
+            bool(self.implied[j] >> k & 1) and self.answer(i, k) is Answer.SEPARATED
+        )
+
+
+def _members(row: int) -> Iterator[int]:
+    """The numbers in a row."""
+    while row:
+        lowest = row & -row
+        yield lowest.bit_length() - 1
+        row ^= lowest

@@ -52,7 +52,7 @@ from dpspec.grammar.mechanism import Mechanism, ReleaseInvariants
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.law import Answers, FiniteLaw, Law
 from dpspec.reason.rules import determined
-from dpspec.reason.small_spaces import SmallCase, allowance, broken, cases, labeller, pairs, product
+from dpspec.reason.small_spaces import SmallCase, allowance, broken, cases, labeller, own_pairs, pairs, product
 
 LISTED = 64
 """Spaces of at most this many datasets are cut."""
@@ -354,7 +354,7 @@ def has(space: DatasetSpace, other: DatasetSpace, dataset: Dataset) -> bool:
     return same and (space == other or _attribute_names(space) == _attribute_names(other) or not _records(other, dataset))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def _attribute_names(space: DatasetSpace) -> dict[str, tuple[str, ...]]:
     return {unit: tuple(a.name for a in space.attributes_of(unit)) for unit in space.units}
 
@@ -366,7 +366,7 @@ def _records(space: DatasetSpace, dataset: Dataset) -> bool:
 
 def _strange(space: DatasetSpace, conclusion: PrivacySpec) -> Iterator[Pair]:
     """Pairs in one universe of the conclusion, at least one of them not in the space: first among the smallest datasets."""
-    for pair in pairs(conclusion, conclusion):
+    for pair in own_pairs(conclusion):
         if not all(has(space, conclusion.space, x) for x in pair):
             yield pair
     labels = labeller(conclusion.multiverse, conclusion.space)
@@ -377,7 +377,7 @@ def _strange(space: DatasetSpace, conclusion: PrivacySpec) -> Iterator[Pair]:
             yield from ((x, y) for y in reversed(listed) if y != x and not set(labels(x)).isdisjoint(labels(y)))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def _parts(space: DatasetSpace) -> tuple[DatasetSpace, ...]:
     """The space itself when it is small, else small parts of it: of few records, and of every category."""
     size = space.cardinality()

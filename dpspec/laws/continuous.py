@@ -112,6 +112,15 @@ class LaplaceLaw(LineLaw):
 
     center: Fraction
     decay: Number
+    _hash: int = attrs.field(init=False, eq=False)
+    """Computed once: a proof about thousands of cells looks up the same few laws hundreds of thousands of times."""
+
+    @_hash.default
+    def _hashed(self) -> int:
+        return hash((LaplaceLaw, self.center, self.decay))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def __init__(self, center: NumberLike, scale: NumberLike) -> None:
         self.__attrs_init__(_center(center), _invertible(scale, "scale"))

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import lru_cache
 
 import attrs
 from flint import arb, ctx
@@ -47,6 +48,10 @@ class Cumulant(ABC):
     def derivatives(self, s: arb) -> Derivatives:
         """Enclosures of the first four derivatives of K over the ball s."""
 
+    def identity(self) -> Hashable | None:
+        """What is equal for two cumulants only if all their values are the same balls; None where that is unknown."""
+        return None
+
 
 @attrs.frozen
 class AtomSum(Cumulant):
@@ -61,6 +66,10 @@ class AtomSum(Cumulant):
     @property
     def size(self) -> int:
         return len(self.atoms)
+
+    def identity(self) -> Hashable | None:
+        balls = [ball for atom in self.atoms for ball in atom]
+        return tuple(map(_exact_ball, balls)) if all(ball.is_finite() for ball in balls) else None
 
     def value(self, s: arb) -> arb:
         total = arb(0)
@@ -118,7 +127,37 @@ def supremum(make: Callable[[int], Cumulant], *, top: Number, precision: int) ->
     closeness = max(0, -math.frexp(float(top))[1])
     working = 2 * precision + 64 + 4 * closeness
     with ctx.workprec(working):
-        return _CumulantSearch.start(make(working), top.enclose(working), precision).run()
+        cumulant = make(working)
+        identity = cumulant.identity()
+        if identity is None:
+            return _CumulantSearch.start(cumulant, top.enclose(working), precision).run()
+        return _searched(_Question(type(cumulant), identity, top, precision, cumulant))
+
+
+def _form(value: Number) -> Hashable:
+    """The form of an exact number: equal forms have the same enclosures."""
+    return value.rational_part, value.logs, value.root, value.infinite
+
+
+@attrs.frozen
+class _Question:
+    """What a search depends on, its working precision included, which follows from the rest: many cells have equal laws."""
+
+    kind: type[Cumulant]
+    identity: Hashable
+    top: Number = attrs.field(eq=_form)
+    precision: int
+    cumulant: Cumulant = attrs.field(eq=False)
+
+
+@lru_cache(maxsize=256)
+def _searched(asked: _Question) -> Bracket | None:
+    return _CumulantSearch.start(asked.cumulant, asked.top.enclose(ctx.prec), asked.precision).run()
+
+
+def _exact_ball(ball: arb) -> tuple[object, ...]:
+    """The middle and the radius of a finite ball, which are dyadic numbers."""
+    return (*ball.mid().man_exp(), *ball.rad().man_exp())
 
 
 @attrs.define

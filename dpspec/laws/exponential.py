@@ -317,10 +317,13 @@ def _text(terms: Terms) -> str:
 class ExponentialLaw(AtomicLaw):
     """A law on finitely many outcomes with probabilities in Q(e^r); use `finite_law` to make one."""
 
-    probabilities: tuple[tuple[OutputValue, Exponential], ...] = attrs.field(eq=frozenset, hash=False)
+    probabilities: tuple[tuple[OutputValue, Exponential], ...] = attrs.field(eq=False)
+    _masses: frozenset[tuple[OutputValue, Exponential]] = attrs.field(init=False, repr=False)
+    """The same in no order: what laws are compared by. A set keeps the hashes, which are costly here, of its members."""
 
-    def __hash__(self) -> int:
-        return hash(frozenset(self.probabilities))
+    @_masses.default
+    def _unordered(self) -> frozenset[tuple[OutputValue, Exponential]]:
+        return frozenset(self.probabilities)
 
     @property
     def support(self) -> tuple[OutputValue, ...]:

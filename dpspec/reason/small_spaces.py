@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import Generic, TypeVar
 
 import attrs
 
@@ -77,17 +78,27 @@ def cases(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[SmallCase]:
     return iter(_cases(premise, conclusion))
 
 
+_Item = TypeVar("_Item")
+
+
 @attrs.define
-class _Remembered:
-    """What a generator yields, computed once and as far as somebody asks."""
+class _Remembered(Generic[_Item]):
+    """What a generator yields, computed once and only as far as it is read; an error that ends it is raised again."""
 
-    source: Iterator[SmallCase]
-    found: list[SmallCase] = attrs.field(factory=list)
+    source: Iterator[_Item]
+    found: list[_Item] = attrs.field(factory=list)
+    fault: DpspecError | None = None
 
-    def __iter__(self) -> Iterator[SmallCase]:
+    def __iter__(self) -> Iterator[_Item]:
         for place in itertools.count():
             if place == len(self.found):
-                following = next(self.source, None)
+                if self.fault is not None:
+                    raise self.fault
+                try:
+                    following = next(self.source, None)
+                except DpspecError as fault:
+                    self.fault = fault
+                    raise
                 if following is None:
                     return
                 self.found.append(following)
@@ -95,7 +106,7 @@ class _Remembered:
 
 
 @lru_cache(maxsize=4)
-def _cases(premise: PrivacySpec, conclusion: PrivacySpec) -> _Remembered:
+def _cases(premise: PrivacySpec, conclusion: PrivacySpec) -> _Remembered[SmallCase]:
     return _Remembered(_distinct(premise, conclusion))
 
 
@@ -194,6 +205,12 @@ def pairs(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:
     invariants = _invariants(premise, conclusion)
     yield from _changed(conclusion.space, invariants, conclusion.multiverse, conclusion.input_divergence)
     yield from _crowded(premise, conclusion)
+
+
+@lru_cache(maxsize=1024)
+def own_pairs(spec: PrivacySpec) -> Iterable[Pair]:
+    """The pairs of a specification alone, computed once: a folder of files compares each of them with all others."""
+    return _Remembered(pairs(spec, spec))
 
 
 def _invariants(premise: PrivacySpec, conclusion: PrivacySpec) -> tuple[Invariant, ...]:

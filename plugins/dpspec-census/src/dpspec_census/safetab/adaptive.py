@@ -179,7 +179,8 @@ class AdaptiveTables(Mechanism):
 
     def one(self, planned: Planned, found: Counted) -> Law:
         """The law of what is published about one group in one unit."""
-        tables = [laws.Product(tuple(map(planned.filling.noise, counts))) for counts in found.tables]
+        noise = {count: planned.filling.noise(count) for count in {count for counts in found.tables for count in counts}}
+        tables = [laws.Product(tuple(noise[count] for count in counts)) for counts in found.tables]
         if planned.choosing is None:
             return tables[0]
         first = choice_law(planned.choosing.noise(found.total), planned.level.thresholds)

@@ -560,13 +560,13 @@ def order_specs(
     """
     import attrs
 
-    from dpspec.comparison.compare import Answers, order_of_many
+    from dpspec.comparison.compare import SharedAnswers, order_of_many
     from dpspec.extension.loader import installed
     from dpspec.reason.search import rules_of
 
     registry = registry or installed().registry
     named = [(document.id, document) for document in documents]
-    answers = Answers(rules=rules_of(registry), judge=_exact_judge(registry))
+    answers = SharedAnswers(rules=rules_of(registry), judge=_exact_judge(registry))
     found = order_of_many(named, answers, lambda left, right: compared(left, right, registry), progress)
     known = [quick_standing(document, registry) for document in documents] if standings is None else standings
     return attrs.evolve(found, about=tuple(documents), standings=tuple(known))

@@ -695,7 +695,7 @@ def order(specs: Sequence[tuple[str, Any]], compare: Compare, progress: Progress
 
 
 def order_of_many(
-    specs: Sequence[tuple[str, Any]], answers: Answers, compare: Compare, progress: Progress | None = None
+    specs: Sequence[tuple[str, Any]], answers: SharedAnswers, compare: Compare, progress: Progress | None = None
 ) -> Order:
     """The same order for many specifications: only the answers, and only those that do not follow from others.
 
@@ -741,7 +741,7 @@ def promises_of(spec: Any) -> tuple[PrivacySpec, ...]:
     return (spec,) if isinstance(spec, PrivacySpec) else tuple(spec.promises)
 
 
-def _equal(promises: Sequence[tuple[PrivacySpec, ...]], answers: Answers) -> list[list[int]]:
+def _equal(promises: Sequence[tuple[PrivacySpec, ...]], answers: SharedAnswers) -> list[list[int]]:
     """The specifications that make equal promises, together.
 
     Equal text is not enough where a number was not published: two such numbers may differ, and then neither implies the other.
@@ -796,7 +796,7 @@ class _Comparisons(Sequence[Comparison]):
 
 
 @attrs.define(kw_only=True)
-class Answers:
+class SharedAnswers:
     """The answers between many specifications, without their arguments.
 
     Each pair of equal specifications is compared once. Two spaces mostly differ, and then a mechanism that publishes which

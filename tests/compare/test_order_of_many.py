@@ -19,7 +19,7 @@ from dpspec.blocks.budget import OpenBudget, UniformBudget
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
 from dpspec.comparison import compare as engine
-from dpspec.comparison.compare import Answer, Answers, Implications, order, order_of_many
+from dpspec.comparison.compare import Answer, Implications, SharedAnswers, order, order_of_many
 from dpspec.extension import installed
 from dpspec.laws import cumulant
 from dpspec.laws.atoms import IDENTICAL
@@ -48,12 +48,12 @@ def no_comparison(_left: Any, _right: Any) -> Any:
     raise AssertionError("no argument was read")
 
 
-def answers() -> Answers:
+def answers() -> SharedAnswers:
     registry = installed().registry
-    return Answers(rules=rules_of(registry), judge=_exact_judge(registry))
+    return SharedAnswers(rules=rules_of(registry), judge=_exact_judge(registry))
 
 
-def ordered(specs: Sequence[PrivacySpec], by: Answers | None = None) -> engine.Order:
+def ordered(specs: Sequence[PrivacySpec], by: SharedAnswers | None = None) -> engine.Order:
     return order_of_many([(f"s{i}", one) for i, one in enumerate(specs)], by or answers(), no_comparison)
 
 

@@ -20,17 +20,15 @@ from flint import arb, ctx, fmpq
 
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ball, ln, number
 from dpspec.laws.cumulant import AtomSum, Cumulant, supremum
-from dpspec.laws.dichotomy import INFINITE, NOTHING, BallDichotomy, Cell, Cells, CellsAt, Dichotomy, Finite, Growth, Joinable
+from dpspec.laws.dichotomy import INFINITE, NOTHING, BallDichotomy, Cell, Cells, CellsAt, Dichotomy, Finite, Growth
 from dpspec.laws.numeric import ball_exponential, positive, rational_exponential
 
 _EXACT_RENYI_BITS = 1 << 24
 """Integer orders are computed exactly as long as the powers stay below this many bits in all."""
 
-_MOST_JOINED = 1 << 16
-
 
 @attrs.frozen(eq=False)
-class FiniteDichotomy(Dichotomy, Growth, Joinable, Finite):
+class FiniteDichotomy(Dichotomy, Growth, Finite):
     """Atoms p_i = p_weights[i] / p_total and q_i = q_weights[i] / q_total, all integers.
 
     The verifier makes millions of these, so making one does no work; what is shared is computed once, on demand.
@@ -93,11 +91,6 @@ class FiniteDichotomy(Dichotomy, Growth, Joinable, Finite):
             self.q_total * other.q_total,
         )
         return attrs.evolve(joint, p_weights=tuple(p for p, _ in joint.by_ratio), q_weights=tuple(q for _, q in joint.by_ratio))
-
-    def joined(self, other: Dichotomy) -> Dichotomy | None:
-        if not isinstance(other, FiniteDichotomy) or len(self.by_ratio) * len(other.by_ratio) > _MOST_JOINED:
-            return None
-        return self.product(other)
 
     def exact_atoms(self) -> tuple[tuple[Fraction, Fraction], ...]:
         return tuple((Fraction(p, self.p_total), Fraction(q, self.q_total)) for p, q in self.by_ratio)

@@ -566,13 +566,21 @@ def total(brackets: Iterable[Bracket]) -> Bracket:
         return INFINITE
     if all(term.lower is term.upper for term in terms):
         try:
-            return Bracket.exactly(functools.reduce(Number.__add__, (term.lower for term in terms), ZERO))
+            return Bracket.exactly(_sum_of([term.lower for term in terms]))
         except NumericalError:
             pass
     return Bracket(
         lower=number(sum((rational_end(term.lower, -1) for term in terms), Fraction(0))),
         upper=functools.reduce(add_up, (term.upper for term in terms)),
     )
+
+
+def _sum_of(values: Sequence[Number]) -> Number:
+    """The sum, two by two: each sum is brought into its canonical form, and most are short then."""
+    if len(values) < 2:
+        return values[0] if values else ZERO
+    half = len(values) // 2
+    return _sum_of(values[:half]) + _sum_of(values[half:])
 
 
 def add_up(left: Number, right: Number) -> Number:

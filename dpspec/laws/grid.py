@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import functools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
@@ -92,8 +93,8 @@ class GridLoss:
             offset,
             variance,
             sum(times * pieces.absolute for pieces, times in factors),
-            _escaped([(pieces.rest, times) for pieces, times in factors], -1),
-            _escaped([(pieces.singular, times) for pieces, times in factors], 1),
+            escaped([(pieces.rest, times) for pieces, times in factors], -1),
+            escaped([(pieces.singular, times) for pieces, times in factors], 1),
         )
 
     @functools.cached_property
@@ -124,7 +125,7 @@ class GridLoss:
         return middle, 2 * self.drift + radius + 8 * UNIT * (abs(middle) + self.size * self.step)
 
 
-def _escaped(masses: Sequence[tuple[Fraction, int]], direction: int) -> Fraction:
+def escaped(masses: Sequence[tuple[Fraction, int]], direction: int) -> Fraction:
     """1 - prod (1 - mass)^times, rounded down (1) or up (-1)."""
     with ctx.workprec(256):
         kept = arb(1)
@@ -155,8 +156,99 @@ CAREFUL = np.errstate(over="raise", invalid="raise")
 """No infinity and no NaN of doubles gets into a bound."""
 
 
+class TiltedCurve(ABC):
+    """The hockey stick of a composed loss from bounds with a tilt."""
+
+    singular: Fraction
+
+    @abstractmethod
+    def log_moment(self, tilt: float) -> float:
+        """About ln E e^(tilt L)."""
+
+    def log_integrand(self, tilt: float) -> float:
+        """What decides which tilt is best at a threshold, but for -tilt times the threshold."""
+        return self.log_moment(tilt)
+
+    @abstractmethod
+    def upper(self, epsilon: arb, tilt: float) -> Fraction:
+        """An upper bound of the hockey stick at a ball of thresholds, from the law with this tilt."""
+
+    @abstractmethod
+    def bounds(self, epsilon: arb, tilt: float) -> tuple[Fraction, Fraction]:
+        """Both bounds of it."""
+
+    # -- the tilt ---------------------------------------------------------------------------------
+
+    def _tilt(self, value: Callable[[float], float]) -> float:
+        """The power of two where a function of the tilt that falls and then rises is smallest, going downhill from 1."""
+        place = 0
+        for way in (1, -1):
+            while abs(place + way) <= _MOST_TILT and value(2.0 ** (place + way)) < value(2.0**place):
+                place += way
+        return 2.0**place
+
+    # -- what is asked ----------------------------------------------------------------------------
+
+    @CAREFUL
+    def hockey_stick(self, epsilon: Number) -> Bracket:
+        if epsilon > _FARTHEST:
+            beyond = self.hockey_stick(number(_FARTHEST))
+            return Bracket(lower=number(self.singular), upper=beyond.upper)
+        target = float(epsilon)
+        tilt = self._tilt(lambda tilt: self.log_integrand(tilt) - tilt * target)
+        with ctx.workprec(128):
+            lower, upper = self.bounds(epsilon.enclose(128), tilt)
+        return Bracket(lower=number(lower), upper=number(upper))
+
+    @CAREFUL
+    def epsilon_at(self, delta: Fraction, top: Number) -> Bracket:
+        """Where the curve H crosses delta: at most at the largest loss, and where H <= delta and where H > delta is proved.
+
+        Guessed by secants; where that leads astray, halved.
+
+        Args:
+            delta: the value that is looked for.
+            top: the largest loss, perhaps infinite.
+        """
+        last = float(min(top, number(_FARTHEST)))
+        start = self.hockey_stick(ZERO)
+        if start.upper.as_fraction() <= delta:
+            return NOTHING
+        low, high, tilt = self._guess(delta, last)
+
+        def within(point: float) -> bool:
+            return self.upper(arb(point), tilt) <= delta or self._at(point).upper.as_fraction() <= delta
+
+        def beyond(point: float) -> bool:
+            return self.bounds(arb(point), tilt)[0] > delta or self._at(point).lower.as_fraction() > delta
+
+        above, below = _moved(within, high, 1, last), _moved(beyond, low, -1, last)
+        if above is None or below is None or above - below > _NEAR * (1 + above):
+            if below is None and start.lower.as_fraction() > delta:
+                below = _halved(beyond, 0.0, last if above is None else above)
+            above = _halved(within, last if above is None else above, below or 0.0)
+        upper = top if above == last and not within(last) else min(top, number(Fraction(above)))
+        return Bracket(lower=number(Fraction(below or 0.0)), upper=upper)
+
+    def _at(self, point: float) -> Bracket:
+        return self.hockey_stick(number(Fraction(point)))
+
+    def _guess(self, delta: Fraction, last: float) -> tuple[float, float, float]:
+        """About where both bounds of the curve cross delta, and the tilt that is best there by Chernoff's bound."""
+        target = math.log(delta.numerator) - math.log(delta.denominator)
+
+        def chernoff(tilt: float) -> float:
+            return (self.log_integrand(tilt) - target) / tilt
+
+        tilt = self._tilt(chernoff)
+        start = min(max(0.0, chernoff(tilt)), last)
+        high = _crossing(lambda point: _log_ratio(self.upper(arb(point), tilt), delta), start, tilt, last)
+        low = _crossing(lambda point: _log_ratio(self.bounds(arb(point), tilt)[0], delta), high, tilt, last)
+        return low, high, tilt
+
+
 @attrs.frozen(eq=False)
-class Totals:
+class Totals(TiltedCurve):
     """A composed loss with its grid.
 
     Args:
@@ -190,84 +282,24 @@ class Totals:
         ]
         return cls(tuple(fine), GridLoss.of(fine, step, size))
 
-    # -- the tilt ---------------------------------------------------------------------------------
+    @property
+    def singular(self) -> Fraction:  # type: ignore[override]
+        return self.loss.singular
 
     @functools.cached_property
     def _known(self) -> dict[float, float]:
         return {}
 
-    def _log_moment(self, tilt: float) -> float:
-        """About ln E e^(tilt L)."""
+    def log_moment(self, tilt: float) -> float:
         if tilt not in self._known:
             self._known[tilt] = sum(times * _log_moment(pieces, tilt) for pieces, times in self.factors)
         return self._known[tilt]
 
-    def _tilt(self, value: Callable[[float], float]) -> float:
-        """The power of two where a function of the tilt that falls and then rises is smallest, going downhill from 1."""
-        place = 0
-        for way in (1, -1):
-            while abs(place + way) <= _MOST_TILT and value(2.0 ** (place + way)) < value(2.0**place):
-                place += way
-        return 2.0**place
+    def upper(self, epsilon: arb, tilt: float) -> Fraction:
+        return self.loss.upper(epsilon, tilt)
 
-    # -- what is asked ----------------------------------------------------------------------------
-
-    @CAREFUL
-    def hockey_stick(self, epsilon: Number) -> Bracket:
-        if epsilon > _FARTHEST:
-            beyond = self.hockey_stick(number(_FARTHEST))
-            return Bracket(lower=number(self.loss.singular), upper=beyond.upper)
-        target = float(epsilon)
-        tilt = self._tilt(lambda tilt: self._log_moment(tilt) - tilt * target)
-        with ctx.workprec(128):
-            lower, upper = self.loss.bounds(epsilon.enclose(128), tilt)
-        return Bracket(lower=number(lower), upper=number(upper))
-
-    @CAREFUL
-    def epsilon_at(self, delta: Fraction, top: Number) -> Bracket:
-        """Where the curve H crosses delta: at most at the largest loss, and where H <= delta and where H > delta is proved.
-
-        Guessed by secants; where that leads astray, halved.
-
-        Args:
-            delta: the value that is looked for.
-            top: the largest loss, perhaps infinite.
-        """
-        last = float(min(top, number(_FARTHEST)))
-        start = self.hockey_stick(ZERO)
-        if start.upper.as_fraction() <= delta:
-            return NOTHING
-        low, high, tilt = self._guess(delta, last)
-
-        def within(point: float) -> bool:
-            return self.loss.upper(arb(point), tilt) <= delta or self._at(point).upper.as_fraction() <= delta
-
-        def beyond(point: float) -> bool:
-            return self.loss.bounds(arb(point), tilt)[0] > delta or self._at(point).lower.as_fraction() > delta
-
-        above, below = _moved(within, high, 1, last), _moved(beyond, low, -1, last)
-        if above is None or below is None or above - below > _NEAR * (1 + above):
-            if below is None and start.lower.as_fraction() > delta:
-                below = _halved(beyond, 0.0, last if above is None else above)
-            above = _halved(within, last if above is None else above, below or 0.0)
-        upper = top if above == last and not within(last) else min(top, number(Fraction(above)))
-        return Bracket(lower=number(Fraction(below or 0.0)), upper=upper)
-
-    def _at(self, point: float) -> Bracket:
-        return self.hockey_stick(number(Fraction(point)))
-
-    def _guess(self, delta: Fraction, last: float) -> tuple[float, float, float]:
-        """About where both bounds of the curve cross delta, and the tilt that is best there by Chernoff's bound."""
-        target = math.log(delta.numerator) - math.log(delta.denominator)
-
-        def chernoff(tilt: float) -> float:
-            return (self._log_moment(tilt) - target) / tilt
-
-        tilt = self._tilt(chernoff)
-        start = min(max(0.0, chernoff(tilt)), last)
-        high = _crossing(lambda point: _log_ratio(self.loss.upper(arb(point), tilt), delta), start, tilt, last)
-        low = _crossing(lambda point: _log_ratio(self.loss.bounds(arb(point), tilt)[0], delta), high, tilt, last)
-        return low, high, tilt
+    def bounds(self, epsilon: arb, tilt: float) -> tuple[Fraction, Fraction]:
+        return self.loss.bounds(epsilon, tilt)
 
 
 def _log_ratio(value: Fraction, delta: Fraction) -> float:

@@ -30,7 +30,7 @@ from dpspec.base.exact import Bracket, Number, NumberLike, ln, number
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.dichotomy import Dichotomy, exact_atoms_of
 from dpspec.laws.numeric import ball_exponential, hull, normal_cdf, positive
-from dpspec.laws.products import power, product_of
+from dpspec.laws.products import product_of_powers
 
 _SLOPE_BITS = 12
 
@@ -120,15 +120,18 @@ def compose(releases: Iterable[tuple[Dichotomy, int]]) -> Dichotomy:
     Raises:
         ParameterError: when a number of times is negative.
     """
-    merged: dict[Dichotomy, int] = {}
+    merged: dict[object, tuple[Dichotomy, int]] = {}
     for pair, times in releases:
         if times < 0:
             raise ParameterError("times", "must be at least 0", value=times)
         if times:
-            merged[pair] = times + merged.get(pair, 0)
-    squares = [(square, times) for pair, times in merged.items() if (square := _rational_square(pair)) is not None]
-    others = (power(pair, times) for pair, times in merged.items() if _rational_square(pair) is None)
-    return product_of([*_joined(squares), *others])
+            atoms = exact_atoms_of(pair)
+            key = pair if atoms is None else atoms
+            first, before = merged.get(key, (pair, 0))
+            merged[key] = first, before + times
+    squares = [(square, times) for pair, times in merged.values() if (square := _rational_square(pair)) is not None]
+    others = [(pair, times) for pair, times in merged.values() if _rational_square(pair) is None]
+    return product_of_powers([*((pair, 1) for pair in _joined(squares)), *others])
 
 
 def _rational_square(pair: Dichotomy) -> Fraction | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,7 @@ from dpspec.laws.dichotomy import (
 from dpspec.laws.numeric import ball_exponential, binomial_tail, hull
 
 if TYPE_CHECKING:
-    from dpspec.laws.grid import Totals
+    from dpspec.laws.grid import TiltedCurve, Totals
 
 
 TOO_FAR = (NumericalError, OverflowError, FloatingPointError)
@@ -49,17 +49,29 @@ TOO_FAR = (NumericalError, OverflowError, FloatingPointError)
 
 
 class Convolved(Dichotomy, Composite):
-    """A pair whose loss is a sum of independent losses: its hockey stick comes from a grid.
+    """A pair whose loss is a sum of independent losses: its hockey stick comes from their transforms, or from a grid.
 
-    Pairs that are known through cells enter as atoms, merged for the lower end and spread for the upper one.
+    Pairs that are known through cells enter the grid as atoms, merged for the lower end and spread for the upper one.
     """
+
+    @functools.cached_property
+    def _known_curves(self) -> dict[int, TiltedCurve | None]:
+        return {}
 
     @functools.cached_property
     def _known_totals(self) -> dict[int, tuple[Totals, Totals]]:
         return {}
 
+    def _curve(self, precision: int) -> TiltedCurve | None:
+        """The composed loss by transforms, where they are known."""
+        from dpspec.laws.contour import Contour
+
+        if precision not in self._known_curves:
+            self._known_curves[precision] = Contour.of(self.releases(), precision)
+        return self._known_curves[precision]
+
     def totals(self, precision: int) -> tuple[Totals, Totals]:
-        """The composed losses of a pair below and of one above; mostly they are one."""
+        """The composed losses on a grid, of a pair below and of one above; mostly they are one."""
         from dpspec.laws.grid import Totals
 
         if precision not in self._known_totals:
@@ -70,11 +82,35 @@ class Convolved(Dichotomy, Composite):
             self._known_totals[precision] = below, below if lower == upper else Totals.of(upper, precision)
         return self._known_totals[precision]
 
-    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
+    def _asked(self, functional: Callable[[TiltedCurve], Bracket], precision: int) -> Bracket:
+        """The answer of the transforms; where they say little, also that of the grid.
+
+        Raises:
+            TOO_FAR: neither has one.
+        """
+        found = None
+        try:
+            curve = self._curve(precision)
+            found = None if curve is None else functional(curve)
+        except TOO_FAR:
+            pass
+        if found is not None and not found.upper.is_infinite and found.upper <= found.lower * 2:
+            return found
         try:
             below, above = self.totals(precision)
-            lower = below.hockey_stick(epsilon)
-            return lower if above is below else Bracket(lower=lower.lower, upper=above.hockey_stick(epsilon).upper)
+            lower = functional(below)
+            gridded = lower if above is below else Bracket(lower=lower.lower, upper=functional(above).upper)
+        except TOO_FAR:
+            if found is None:
+                raise
+            return found
+        if found is None:
+            return gridded
+        return Bracket(lower=max(found.lower, gridded.lower), upper=min(found.upper, gridded.upper))
+
+    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
+        try:
+            return self._asked(lambda curve: curve.hockey_stick(epsilon), precision)
         except TOO_FAR:
             return Bracket(lower=self._of_one(lambda pair: pair.hockey_stick(epsilon, precision=precision)), upper=number(1))
 
@@ -83,9 +119,7 @@ class Convolved(Dichotomy, Composite):
             return INFINITE
         top = self.max_log_ratio(precision=precision).upper
         try:
-            below, above = self.totals(precision)
-            lower = below.epsilon_at(delta, top)
-            return lower if above is below else Bracket(lower=lower.lower, upper=above.epsilon_at(delta, top).upper)
+            return self._asked(lambda curve: curve.epsilon_at(delta, top), precision)
         except TOO_FAR:
             return Bracket(lower=self._of_one(lambda pair: pair.epsilon_at(delta, precision=precision)), upper=top)
 
@@ -104,7 +138,8 @@ _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64)
 def product_of(factors: Iterable[Dichotomy]) -> Dichotomy:
     """The pair of product laws (P_1 x P_2 x ..., Q_1 x Q_2 x ...) in its simplest form.
 
-    Identical factors drop out; exact atoms are multiplied out and Gaussian shifts joined to one.
+    Identical factors drop out; finite pairs are multiplied out while there are at most 10^4 atoms, and Gaussian shifts joined
+    to one.
 
     >>> from dpspec.laws.continuous import GaussianShift
     >>> str(product_of([GaussianShift(number(1)), IDENTICAL, GaussianShift(number(3))]).concentration())
@@ -112,9 +147,7 @@ def product_of(factors: Iterable[Dichotomy]) -> Dichotomy:
     """
     kept: list[Dichotomy] = []
     joinable: list[int] = []
-    for factor in factors:
-        if factor.is_identical:
-            continue
+    for factor in _multiplied_out([factor for factor in factors if not factor.is_identical]):
         found = next(((i, j) for i in joinable if (j := joined(kept[i], factor)) is not None), None)
         if found is None:
             joinable += [len(kept)] if isinstance(factor, Joinable) else []
@@ -129,6 +162,61 @@ def product_of(factors: Iterable[Dichotomy]) -> Dichotomy:
         below = product_of(factor.below() for factor in kept)
         return Between((below,), (product_of(factor.above() for factor in kept),))
     return ProductDichotomy(tuple(kept))
+
+
+def product_of_powers(parts: Sequence[tuple[Dichotomy, int]]) -> Dichotomy:
+    """Independent releases, each pair as often as it says: a few finite pairs are multiplied out, many stay as they are."""
+    finite = [(pair, times) for pair, times in parts if isinstance(pair, FiniteDichotomy)]
+    if len(finite) < 2 or have_few_atoms(finite):
+        return product_of(power(pair, times) for pair, times in parts)
+    return product_of(
+        _unmultiplied(pair, times) if isinstance(pair, FiniteDichotomy) and times > 1 else power(pair, times)
+        for pair, times in parts
+    )
+
+
+def _multiplied_out(factors: Sequence[Dichotomy]) -> Iterator[Dichotomy]:
+    """The factors, the finite ones first as their product where that has few atoms."""
+    finite = [factor for factor in factors if isinstance(factor, FiniteDichotomy)]
+    if len(finite) < 2 or not have_few_atoms([(pair, 1) for pair in finite]):
+        yield from factors
+        return
+    yield functools.reduce(FiniteDichotomy.product, finite)
+    yield from (factor for factor in factors if not isinstance(factor, FiniteDichotomy))
+
+
+_MOST_ATOMS_OF_PRODUCT = 10_000
+_MOST_BITS_OF_PRODUCT = 1 << 24
+_APART = 2.0**-32
+"""Losses that differ by less count as one: this decides only whether a product is multiplied out."""
+
+
+def have_few_atoms(parts: Sequence[tuple[FiniteDichotomy, int]]) -> bool:
+    """Whether the product of finite pairs, each as often as it says, has at most about 10^4 different likelihood ratios.
+
+    The losses add, so that their sums are counted, in doubles.
+
+    >>> toss, other = FiniteDichotomy((3, 1), (1, 3), 4, 4), FiniteDichotomy((5, 2), (2, 5), 7, 7)
+    >>> have_few_atoms([(toss, 50), (other, 50)]), have_few_atoms([(toss, 200), (other, 200)])
+    (True, False)
+    """
+    import numpy as np
+
+    sums, bits = np.zeros(1), 0
+    for pair, times in sorted(parts, key=lambda part: part[1] * len(part[0].by_ratio)):
+        losses = np.array([_log_ratio(p, q) for p, q in pair.by_ratio if p and q] or [0.0])
+        bits += times * (pair.p_total.bit_length() + pair.q_total.bit_length())
+        for _ in range(times):
+            wider = np.unique(np.rint(np.add.outer(sums, losses).ravel() / _APART)) * _APART
+            if len(wider) > _MOST_ATOMS_OF_PRODUCT or len(wider) * bits > _MOST_BITS_OF_PRODUCT:
+                return False
+            sums = wider
+    return True
+
+
+def _log_ratio(p: int, q: int) -> float:
+    """ln(p / q) of integers of any size."""
+    return math.log(p) - math.log(q)
 
 
 @attrs.frozen(eq=False)
@@ -290,7 +378,8 @@ def _escape(masses: Iterable[Number]) -> Fraction:
     """prod_i (1 - mass_i)."""
     product = Fraction(1)
     for mass in masses:
-        product *= 1 - mass.as_fraction()
+        if mass is not ZERO:
+            product *= 1 - mass.as_fraction()
     return product
 
 
@@ -393,8 +482,10 @@ def power(pair: Dichotomy, times: int) -> Dichotomy:
 
 
 def _finite(pair: FiniteDichotomy, times: int) -> Dichotomy:
-    if _bits(pair, times) < _MOST_BITS:
-        return _multiplied(pair, times)
+    return _multiplied(pair, times) if _bits(pair, times) < _MOST_BITS else _unmultiplied(pair, times)
+
+
+def _unmultiplied(pair: FiniteDichotomy, times: int) -> Power:
     has_two_atoms = len(pair.by_ratio) == 2 and all(p and q for p, q in pair.by_ratio)
     return TwoAtomPower(pair, times) if has_two_atoms else Power(pair, times)
 

@@ -14,6 +14,7 @@ from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, Bracket, ln, number, sqrt
 from dpspec.laws import DiscreteGaussianLaw, FiniteLaw, GaussianLaw, LaplaceLaw, StaircaseLaw, TwoSidedGeometricLaw, push_forward
 from dpspec.laws.integers import gaussian_sums
+from dpspec.laws.products import product_of
 
 ORDERS = ("1", "5/4", "3/2", "2", "7/3", "3", "8")
 
@@ -47,8 +48,7 @@ def renyi(atoms: list[tuple[float, float]], alpha: float) -> float:
 def test_geometric_count_and_histogram():
     near, far = TwoSidedGeometricLaw.with_ratio(3, "1/2"), TwoSidedGeometricLaw.with_ratio(4, "1/2")
     assert near.against(far).max_log_ratio().lower == ln(2)
-    joint = near.against(far).joined(far.against(near))
-    assert joint is not None
+    joint = product_of([near.against(far), far.against(near)])
     assert joint.max_log_ratio().lower == 2 * ln(2)
     assert joint.max_log_ratio().is_exact
 

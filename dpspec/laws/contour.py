@@ -670,7 +670,7 @@ class Contour(TiltedCurve):
 
     @CAREFUL
     def epsilon_at(self, delta: Fraction, top: Number) -> Bracket:
-        """By Newton's method on ln G with one line, and from there outward to where both ends are proved; else as `TiltedCurve`."""
+        """By Newton's method on ln G along one line, then outward to where both ends are proved; else as `TiltedCurve`."""
         found = self._near_root(delta, float(min(top, number(_FARTHEST))))
         if found is None:
             return TiltedCurve.epsilon_at(self, delta, top)

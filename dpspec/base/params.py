@@ -40,6 +40,10 @@ class Domain(ABC):
     def read(self, value: Any, subject: str) -> Any:
         """The value as it is stored; raises ParameterError naming `subject`."""
 
+    def holds_all(self, values: tuple[Any, ...]) -> bool:
+        """Whether all values are known to be stored as they are, found without a call for each; False where that is not known."""
+        return False
+
     @abstractmethod
     def describe(self) -> str:
         """The domain in a few words, as in "rational in (0, 1)"."""
@@ -166,6 +170,9 @@ class Text(Domain):
     choices: tuple[str, ...] = ()
     empty: bool = attrs.field(default=False, kw_only=True)
 
+    def holds_all(self, values: tuple[Any, ...]) -> bool:
+        return not self.choices and set(map(type, values)) <= {str} and (self.empty or all(values))
+
     def read(self, value: Any, subject: str) -> str:
         if not isinstance(value, str) or not (value or self.empty):
             raise ParameterError(subject, f"must be a {'' if self.empty else 'non-empty '}text", value=value)
@@ -218,6 +225,8 @@ class Items(Domain):
     def read(self, value: Any, subject: str) -> tuple[Any, ...]:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
             raise ParameterError(subject, f"must be {with_article(self.describe())}", value=value)
+        if isinstance(value, tuple) and self.item.holds_all(value) and len(value) >= self.least:
+            return value
         read = collect(partial(self.item.read, entry, f"{subject}[{place}]") for place, entry in enumerate(value))
         if len(read) < self.least:
             raise ParameterError(subject, f"needs at least {count(self.least, 'item')}", value=value)

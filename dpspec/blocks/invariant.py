@@ -5,6 +5,7 @@ For an invariant c the universes are its level sets D_c(x) = {x' in X : c(x') = 
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -200,6 +201,11 @@ class Marginal(Invariant):
         )
         ordered = tuple(sorted(own, key=lambda a: list(known).index(a.name)))
         places = [ordered.index(a) for a in own]
+        if all(a.within is None for a in own) and len(set(own)) == len(own):
+            kept = [[category for category in a.values() if category in where.get(a.name, (category,))] for a in ordered]
+            cells = itertools.product(*kept)
+            yield from cells if ordered == own else (tuple(cell[place] for place in places) for cell in cells)
+            return
         for record in all_records(ordered):
             cell = tuple(record[place] for place in places)
             if all(a not in where or category in where[a] for a, category in zip(self.attributes, cell, strict=True)):

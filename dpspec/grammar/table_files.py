@@ -95,7 +95,7 @@ def read_table(
 
 def as_released(attributes: Iterable[Attribute]) -> tuple[Attribute, ...]:
     """The attributes of a table in the words of the space: each in a column of its own name, with nothing recoded."""
-    return tuple(evolve(a, column=None, recode=()) for a in attributes)
+    return tuple(a if a.column is None and not a.recode else evolve(a, column=None, recode=()) for a in attributes)
 
 
 def _read(  # noqa: PLR0917 - the arguments of its face
@@ -159,7 +159,9 @@ class _Column:
 
     def __init__(self, attribute: Attribute, *, strip: bool) -> None:
         self.attribute, self.strip = attribute, strip
-        self.asked = evolve(attribute, name=attribute.source, column=None, recode=(), within=None, parents=())
+        self.asked = attribute
+        if attribute.column is not None or attribute.recode or attribute.within is not None:
+            self.asked = evolve(attribute, name=attribute.source, column=None, recode=(), within=None, parents=())
         self.places: npt.NDArray[np.int64] | None = None
         self.known: dict[str, int] = {}
         if attribute.recode:

@@ -50,10 +50,11 @@ from dpspec.plugin import (
     is_a,
     laws,
     params,
+    tables,
 )
 
 if TYPE_CHECKING:
-    from dpspec.plugin import Integers, Randomness
+    from dpspec.plugin import AnyIntegers, Integers, Randomness
 
 
 RELATIONS: dict[str, Callable[..., Relation]] = {
@@ -129,9 +130,13 @@ class AdditiveNoise(Mechanism):
         """One row for each answer: the query, its cell, and the noisy count."""
 
         self.check(space)
-        rows = answers_on(table, self.queries, space)
-        noise = self.draw(len(rows), source)
-        return noisy_table((query, cell, answer + int(w)) for (query, cell, answer), w in zip(rows, noise, strict=True))
+        counted = [_counted(table, query, space) for query in self.queries]
+        labels = [query.labels(space) for query in self.queries]
+        noise = self.draw(sum(map(len, counted)), source)
+        true = [_whole_numbers(counts) for counts in counted]
+        answers = np.concatenate([np.zeros(0, dtype=np.int64), *true]) + noise
+        queries = [(str(query), len(counts)) for query, counts in zip(self.queries, counted, strict=True)]
+        return _table_of_columns(queries, labels, answers)
 
     def _claims(
         self, label: str, source: str, space: DatasetSpace, standard: OutputDivergence, budget: tuple[str, Number]
@@ -182,14 +187,31 @@ LISTED = 100_000
 
 def answers_on(table: Table, queries: Sequence[Invariant], space: DatasetSpace) -> list[tuple[str, str, int]]:
     """(query, cell, true answer) for every cell of every query."""
-    rows = []
+    rows: list[tuple[str, str, int]] = []
     for query in queries:
-        counts = _counted(table, query, space)
-        rows += [(str(query), cell, count) for cell, count in zip(query.labels(space), counts, strict=True)]
+        name, counts = str(query), _counted(table, query, space)
+        rows += zip(itertools.repeat(name), query.labels(space), map(_plain, counts))
     return rows
 
 
-def _counted(table: Table, query: Invariant, space: DatasetSpace) -> tuple[int, ...]:
+def _plain(answer: Any) -> Any:
+    """An integer of numpy as one of Python."""
+    return int(answer) if isinstance(answer, np.integer) else answer
+
+
+def _whole_numbers(counts: Sequence[Any] | Integers) -> AnyIntegers:
+    """Answers in 64 bits, with room for noise of 62 bits, or as Python's integers."""
+    if isinstance(counts, np.ndarray):
+        return counts
+    if all(abs(answer) < _SMALL for answer in counts):
+        return np.asarray(counts, dtype=np.int64)
+    return np.asarray([int(answer) for answer in counts], dtype=object)
+
+
+_SMALL = 1 << 62
+
+
+def _counted(table: Table, query: Invariant, space: DatasetSpace) -> Sequence[int] | Integers:
     names = {a.name for a in table.attributes}
     unit = _unit(names, space)
     if is_a(query, Marginal) and query.unit == unit and {*query.attributes, *dict(query.where)} <= names:
@@ -214,8 +236,34 @@ def _unit(columns: set[str], space: DatasetSpace) -> str:
     return next(matching, space.units[0])
 
 
-def _marginal(table: Table, query: Marginal, space: DatasetSpace) -> tuple[int, ...] | None:
+def _by_key(table: Table, query: Marginal, space: DatasetSpace) -> Integers | None:
+    """The counts by integer keys, in the order of the labels; None where the cells are not all combinations of categories."""
+    known, where = {a.name: a for a in space.attributes_of(query.unit)}, dict(query.where)
+    names = [name for name in known if name in query.attributes]
+    nested = any(known[name].within in names for name in names)
+    if nested or len(query.attributes) != len(names) or any(table.attribute(name) != known[name] for name in names):
+        return None
+    sizes = [known[name].size for name in names]
+    if math.prod(sizes) > MOST_KEYS:
+        return None
+    part = rows_meeting(table, query.where) if query.where else table
+    counts = np.bincount(part.key(names), minlength=math.prod(sizes)).reshape(sizes)
+    for axis, name in enumerate(names):
+        if name in where:
+            kept = [place for place, category in enumerate(known[name].values()) if category in where[name]]
+            counts = counts.take(kept, axis=axis)
+    return counts.reshape(-1)
+
+
+MOST_KEYS = 1 << 26
+"""Of more cells only those that occur are counted."""
+
+
+def _marginal(table: Table, query: Marginal, space: DatasetSpace) -> Sequence[int] | Integers | None:
     """The counts straight from the columns; None when the cells of the query are not simply told apart by their labels."""
+    by_key = _by_key(table, query, space)
+    if by_key is not None:
+        return by_key
     labels = query.labels(space)
     if len(set(labels)) != len(labels):
         return None
@@ -244,6 +292,30 @@ def noisy_table(rows: Iterable[tuple[str, str, int | str]]) -> Table:
         for name, column in zip(("query", "cell", "answer"), columns, strict=True)
     )
     return Table.from_records(listed, attributes)
+
+
+def _table_of_columns(queries: Sequence[tuple[str, int]], labels: Sequence[Sequence[str]], answers: AnyIntegers) -> Table:
+    """The same table from columns: each query with its number of cells, the cells of each query, and all answers.
+
+    Categories are in the order in which they occur first, as `noisy_table` has them.
+    """
+    names = tuple(dict.fromkeys(name for name, cells in queries if cells))
+    query = np.repeat([names.index(name) if cells else 0 for name, cells in queries], [cells for _, cells in queries])
+    shown = labels[0] if len(labels) == 1 else list(itertools.chain.from_iterable(labels))
+    cells = dict.fromkeys(shown)
+    if len(cells) == len(shown):
+        cell = np.arange(len(shown))
+    else:
+        places = {label: place for place, label in enumerate(cells)}
+        cell = np.fromiter((places[label] for label in shown), dtype=np.int64, count=len(shown))
+    values, first, rank = np.unique(answers, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    kinds = {"query": names, "cell": tuple(cells), "answer": tuple(map(str, values[order].tolist()))}
+    codes = {"query": query, "cell": cell, "answer": place[rank] if len(place) else rank}
+    attributes = tuple(Attribute(name=name, categories=categories or ("none",)) for name, categories in kinds.items())
+    return Table(attributes=attributes, codes={a.name: tables.compact(codes[a.name], a.size) for a in attributes})
 
 
 # --- sums and kinds -------------------------------------------------------------------------------

@@ -40,6 +40,10 @@ MOST_TERMS = 1 << 16
 """A product of two sums with more terms, before equal powers are gathered, has no exact form here."""
 
 
+_ORDER_PRECISIONS = (128, 512)
+"""Two numbers are ordered by enclosures with so many bits where these are disjoint, and exactly otherwise."""
+
+
 @total_ordering
 @attrs.frozen(eq=False, repr=False)
 class Exponential:
@@ -57,6 +61,10 @@ class Exponential:
 
     top: Terms = ()
     bottom: Terms = _ONE
+    _enclosures: dict[int, arb] = attrs.field(factory=dict, init=False)
+
+    def __reduce__(self) -> tuple[type[Exponential], tuple[Terms, Terms]]:
+        return Exponential, (self.top, self.bottom)  # enclosures are not copied to other processes
 
     # -- arithmetic -------------------------------------------------------------------------------
 
@@ -102,6 +110,13 @@ class Exponential:
         their = read(other)
         return NotImplemented if their is None else their / self
 
+    def __pow__(self, power: int) -> Exponential:
+        if self.bottom == _ONE and len(self.top) == 1:
+            ((exponent, factor),) = self.top
+            return Exponential(((exponent * power, factor**power),))
+        base = self if power >= 0 else 1 / self
+        return math.prod([base] * abs(power), start=Exponential(_ONE))
+
     # -- order ------------------------------------------------------------------------------------
 
     def sign(self) -> int:
@@ -118,7 +133,13 @@ class Exponential:
 
     def __lt__(self, other: object) -> bool:
         their = read(other)
-        return NotImplemented if their is None else (self - their).sign() < 0
+        if their is None:
+            return NotImplemented
+        for precision in _ORDER_PRECISIONS:  # the exact difference of two long sums takes a thousand times as long
+            difference = self.enclose(precision) - their.enclose(precision)
+            if difference < 0 or difference > 0:
+                return bool(difference < 0)
+        return (self - their).sign() < 0
 
     def __hash__(self) -> int:
         constant = self.rational()
@@ -146,8 +167,11 @@ class Exponential:
 
     def enclose(self, precision: int = 64) -> arb:
         """A ball that contains the value, computed with `precision` bits."""
-        with ctx.workprec(precision):
-            return _enclose(self.top) / _enclose(self.bottom)
+        known = self._enclosures.get(precision)
+        if known is None:
+            with ctx.workprec(precision):
+                known = self._enclosures[precision] = _enclose(self.top) / _enclose(self.bottom)
+        return known
 
     def __float__(self) -> float:
         return float(self.enclose())
@@ -415,11 +439,19 @@ def _positive_ball(value: Exponential | None, precision: int) -> arb:
 
 
 def _top(pairs: Sequence[tuple[Exponential | None, Exponential | None]]) -> Bracket | None:
-    """sup ln(p/q) where it is infinite or of the form ln(c) + r, else None: the cells then enclose it as finely as asked."""
+    """sup ln(p/q) where it is infinite or of the form ln(c) + r, else None: the cells then enclose it as finely as asked.
+
+    Only quotients that may be the largest by their enclosures are computed exactly.
+    """
     if any(p is not None and q is None for p, q in pairs):
         return INFINITE
+    listed = list({(p.top, p.bottom, q.top, q.bottom): (p, q) for p, q in pairs if p is not None and q is not None}.values())
+    with ctx.workprec(_ORDER_PRECISIONS[-1]):
+        enclosed = [_positive_ball(p, _ORDER_PRECISIONS[0]) / _positive_ball(q, _ORDER_PRECISIONS[0]) for p, q in listed]
+        least = max((quotient.lower() for quotient in enclosed), default=arb(0))
+        chosen = [pair for pair, quotient in zip(listed, enclosed, strict=True) if not quotient.upper() < least]
     try:
-        exact = max(p / q for p, q in pairs if p is not None and q is not None).log()
+        exact = max(p / q for p, q in chosen).log()
     except NumericalError:  # the exact form is too long
         return None
     return None if exact is None else Bracket.exactly(exact)

@@ -36,6 +36,7 @@ from dpspec.plugin import (
     UnorderedRecords,
     define,
     errors,
+    exact,
     grammar,
     laws,
     ln,
@@ -57,9 +58,19 @@ MOST_ALIKE = 200
 MOST_INTEGRATED = 64
 """With more cells the law of the first one above a threshold is not integrated for a pair."""
 
-MOST_SUMMED = 48
-"""With more cells the law of the largest noisy count is not computed: it is a sum of as many powers of e with as many digits, and
-comparing two such sums exactly takes six seconds at this number and minutes at a thousand."""
+MOST_SUMMED, MOST_SUMMED_TERMS = 48, 2_000
+"""With more cells, or more terms before they are gathered, the law of the largest noisy count is not exact but enclosed: it is a
+sum of as many powers of e with as many digits, and comparing two such sums exactly takes minutes at a thousand cells."""
+
+MOST_PLACES, FEW_PLACES = 48, 6
+"""With geometric noise the law depends on the order of the cells, and takes work cubic in their number: it is exact for few of
+them, enclosed for at most so many (0.3 s), and not computed for more."""
+
+MOST_ENCLOSED = 10_000
+"""With more cells the law of the largest noisy count is not listed: to compare two such laws takes seconds."""
+
+BITS = 192
+"""Probabilities that are enclosed are known with an error of about 2^-192."""
 
 
 def response(loss: Number) -> tuple[Law, Law]:
@@ -270,21 +281,22 @@ class NoisyMax(_OfOneTable):
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         counted = self.counted(dataset, space)
-        return laws.finite_law(dict(zip(counted, self.chances(list(counted.values())), strict=True)))
+        return _law_of_counts(self, tuple(counted.items()))
 
-    def chances(self, counts: Sequence[int]) -> list[laws.Exponential]:
-        """P(c) of each cell, exactly.
+    def chances(self, counts: Sequence[int]) -> list[Chance]:
+        """P(c) of each cell, exactly where that takes few terms, and otherwise as an enclosure.
 
         Raises:
-            NoFormulaError: more cells than `MOST_SUMMED`.
+            NoFormulaError: more cells than `MOST_ENCLOSED`, or `MOST_PLACES` with geometric noise.
         """
-        if len(counts) > MOST_SUMMED:
-            rule = f"is computed for at most {MOST_SUMMED} cells"
+        most = MOST_PLACES if self.noise == "geometric" else MOST_ENCLOSED
+        if len(counts) > most:
+            rule = f"is computed for at most {most:,} cells with {self.noise} noise"
             raise errors.NoFormulaError(
                 "law of the largest noisy count", rule, "take a table with fewer cells", value=len(counts)
             )
         if self.noise == "geometric":
-            return [self._geometric(place, counts) for place in range(len(counts))]
+            return _chances_by_place(self, tuple(counts))
         known = _chances_by_count(self, frozenset(Counter(counts).items()))
         return [known[count] for count in counts]
 
@@ -317,32 +329,34 @@ class NoisyMax(_OfOneTable):
                     found += [(s + k * low, -a / k)] if low is not None else []
         return self._value(_gathered(((0, s), a) for s, a in found))
 
-    def _geometric(self, own: int, counts: Sequence[int]) -> laws.Exponential:
-        """The sum over t of P(n + W = t) times the product of P(n_j + W < t) over cells before, of P(n_j + W <= t) later."""
-        r = laws.exact_exponential(-self.rate)
-        low, high, found = min(counts), max(counts), laws.Exponential()
+    def _geometric(self, own: int, counts: Sequence[int], r: Any) -> Any:
+        """The sum over t of P(n + W = t) times the product of P(n_j + W < t) over cells before, of P(n_j + W <= t) later.
+
+        Args:
+            own, counts: the place of the cell, and the counts of all cells.
+            r: e^(-rate), as an element of Q(e^x) or as a ball; so is the result.
+        """
+        low, high, found = min(counts), max(counts), 0 * r
         for t in range(low, high + 2):
             found += self._chosen_at(own, counts, t, r)
         below = self._chosen_at(own, counts, low - 1, r)  # from here on down each is r^cells of the one above
-        found += below / (1 - _to_the(r, len(counts)))
+        found += below / (1 - r ** len(counts))
         # above, each is (1 - r)/(1 + r) r^(t - n) prod_j (1 - r^(t - n_j + a_j)/(1 + r)), a polynomial in r^t, for t >= high + 2
-        series: dict[int, laws.Exponential] = {1: _to_the(r, high + 2 - counts[own]) * (1 - r) / (1 + r)}
+        zero = 0 * r
+        series: dict[int, Any] = {1: r ** (high + 2 - counts[own]) * (1 - r) / (1 + r)}
         for place, count in enumerate(counts):
             if place != own:
-                by = -_to_the(r, high + 2 - count + (place > own)) / (1 + r)
-                series = {
-                    k: series.get(k, laws.Exponential()) + series.get(k - 1, laws.Exponential()) * by
-                    for k in range(1, max(series) + 2)
-                }
-        return sum((a / (1 - _to_the(r, k)) for k, a in series.items()), found)
+                by = -(r ** (high + 2 - count + (place > own))) / (1 + r)
+                series = {k: series.get(k, zero) + series.get(k - 1, zero) * by for k in range(1, max(series) + 2)}
+        return sum((a / (1 - r**k) for k, a in series.items()), found)
 
-    def _chosen_at(self, own: int, counts: Sequence[int], t: int, r: laws.Exponential) -> laws.Exponential:
+    def _chosen_at(self, own: int, counts: Sequence[int], t: int, r: Any) -> Any:
         """P(the cell is chosen, with a noisy count of t)."""
-        found = (1 - r) / (1 + r) * _to_the(r, abs(t - counts[own]))
+        found = (1 - r) / (1 + r) * r ** abs(t - counts[own])
         for place, count in enumerate(counts):
             if place != own:
                 most = t - count - (place < own)  # the largest noise of the other
-                found *= 1 - _to_the(r, most + 1) / (1 + r) if most >= 0 else _to_the(r, -most) / (1 + r)
+                found *= 1 - r ** (most + 1) / (1 + r) if most >= 0 else r**-most / (1 + r)
         return found
 
     def _value(self, terms: _Sum) -> laws.Exponential:
@@ -407,12 +421,113 @@ class NoisyMax(_OfOneTable):
             yield cls(query=_COLOURS, noise=noise, rate=number("1/2")), _people()
 
 
+Chance = laws.Exponential | tuple[Fraction, Fraction]
+"""A probability: an exact number, or its bounds from below and from above."""
+
+
 @functools.lru_cache(maxsize=256)
-def _chances_by_count(mechanism: NoisyMax, held: frozenset[tuple[int, int]]) -> Mapping[int, laws.Exponential]:
+def _law_of_counts(mechanism: NoisyMax, counted: tuple[tuple[Hashable, int], ...]) -> Law:
+    """The law on counts of cells; the same object for the same counts, so that enclosed laws are known to be equal."""
+    return _listed_law(dict(zip(dict(counted), mechanism.chances([count for _, count in counted]), strict=True)))
+
+
+def _listed_law(chances: Mapping[Hashable, Chance]) -> Law:
+    """The law with these probabilities: exact where all of them are."""
+    known = {outcome: chance for outcome, chance in chances.items() if not isinstance(chance, tuple)}
+    if len(known) == len(chances):
+        return laws.finite_law(known)
+    return laws.EnclosedLaw({outcome: _bounds(chance) for outcome, chance in chances.items()})
+
+
+def _bounds(chance: Chance) -> tuple[Fraction, Fraction]:
+    if isinstance(chance, tuple):
+        return chance
+    known = chance.enclose(BITS)
+    return max(exact.dyadic(known.lower()), Fraction(0)), min(exact.dyadic(known.upper()), Fraction(1))
+
+
+@functools.lru_cache(maxsize=256)
+def _chances_by_count(mechanism: NoisyMax, held: frozenset[tuple[int, int]]) -> Mapping[int, Chance]:
     """P(c) of a cell by its count, where laplace or exponential noise is added: other datasets have the same counts elsewhere."""
     counts = dict(sorted(held))
+    if sum(counts.values()) > MOST_SUMMED or math.prod(many + 1 for many in counts.values()) > MOST_SUMMED_TERMS:
+        enclosed = _enclosed_laplace if mechanism.noise == "laplace" else _enclosed_exponential
+        return {count: enclosed(mechanism.rate, count, counts) for count in counts}
     chance = mechanism._laplace if mechanism.noise == "laplace" else mechanism._exponential
     return {count: chance(count, counts) for count in counts}
+
+
+@functools.lru_cache(maxsize=256)
+def _chances_by_place(mechanism: NoisyMax, counts: tuple[int, ...]) -> list[Chance]:
+    """P(c) of each cell with geometric noise."""
+    from flint import ctx
+
+    places = range(len(counts))
+    if len(counts) <= FEW_PLACES:
+        r = laws.exact_exponential(-mechanism.rate)
+        return [mechanism._geometric(place, counts, r) for place in places]
+    precision = BITS + 8 * len(counts)  # terms of alternating sums exceed the sum by less than 4 bits for each cell
+    with ctx.workprec(precision):
+        ratio = laws.exact_exponential(-mechanism.rate).enclose(precision)
+        return [_ends(mechanism._geometric(place, counts, ratio)) for place in places]
+
+
+def _enclosed_laplace(rate: Number, own: int, counts: Mapping[int, int]) -> tuple[Fraction, Fraction]:
+    """P(c) of a cell with laplace noise: the integral of f(z - n) and the product of F(z - n_j) over the others.
+
+    The integrand is entire between two neighbouring counts, where Arb's quadrature encloses it. Where the noise of the cell
+    is farther out than `far` it has less than 2^-BITS of its probability on each side.
+    """
+    from flint import arb, ctx
+
+    far = math.ceil(BITS * Fraction(7, 10) / rate.as_fraction())  # ln 2 < 7/10
+    ends = sorted({*counts, min(counts) - far, max(counts) + far})
+    with ctx.workprec(BITS + 64):
+        speed, total = rate.enclose(BITS + 64), arb(0)
+        for low, high in itertools.pairwise(ends):
+            total += _piece(speed, own, counts, low, high)
+        return _ends(total + arb(2) ** -BITS + arb(0, arb(2) ** -BITS))
+
+
+def _piece(speed: arb, own: int, counts: Mapping[int, int], low: int, high: int) -> arb:
+    """The part of the integral between two neighbouring ends."""
+    from flint import acb, arb
+
+    def integrand(z: acb, _analytic: bool) -> acb:
+        rises, falls = (speed * z).exp(), (-speed * z).exp()
+        value = speed / 2 * (falls * (speed * own).exp() if low >= own else rises * (-speed * own).exp())
+        for count, many in counts.items():
+            others = many - (count == own)
+            if others:
+                below = 1 - falls * (speed * count).exp() / 2 if low >= count else rises * (-speed * count).exp() / 2
+                value *= below**others
+        return value
+
+    return acb.integral(integrand, acb(low), acb(high), abs_tol=arb(2) ** (-BITS - 16)).real
+
+
+def _enclosed_exponential(rate: Number, own: int, counts: Mapping[int, int]) -> tuple[Fraction, Fraction]:
+    """P(c) of a cell with exponential noise: p times the integral over u in [0, 1] of the product of (1 - p_j u) over the others,
+    p_j = e^(rate (n_j - max n))."""
+    from flint import acb, arb, ctx
+
+    top = max(counts)
+    with ctx.workprec(BITS + 64):
+        steps = {count: laws.exact_exponential(rate * (count - top)).enclose(BITS + 64) for count in counts}
+
+        def integrand(u: acb, _analytic: bool) -> acb:
+            value = acb(1)
+            for count, many in counts.items():
+                value *= (1 - steps[count] * u) ** (many - (count == own))
+            return value
+
+        found = acb.integral(integrand, acb(0), acb(1), abs_tol=arb(2) ** (-BITS - 16)).real
+        return _ends(steps[own] * found)
+
+
+def _ends(value: arb) -> tuple[Fraction, Fraction]:
+    """The bounds of a probability that is enclosed by a ball."""
+    return max(exact.dyadic(value.lower()), Fraction(0)), min(exact.dyadic(value.upper()), Fraction(1))
 
 
 _ONE: _Sum = {(0, Fraction(0)): Fraction(1)}
@@ -432,12 +547,6 @@ def _multiplied(one: _Sum, other: _Sum) -> _Sum:
 def _binomial(k: int, s: Fraction, a: Fraction, power: int) -> _Sum:
     """(1 + a y^k e^(rate s))^power."""
     return {(k * n, s * n): math.comb(power, n) * a**n for n in range(power + 1)}
-
-
-def _to_the(base: laws.Exponential, power: int) -> laws.Exponential:
-    """A power of e^(-rate), whatever its sign."""
-    ((exponent, factor),) = base.top
-    return laws.exact_exponential(number(exponent * power)) * Fraction(factor) ** power
 
 
 @attrs.frozen
@@ -472,21 +581,34 @@ class NoisyLargest(grammar.View):
         counts = [
             Counter(" x ".join(map(str, cell)) or "total" for cell in side if isinstance(cell, tuple)) for side in (before, after)
         ]
-        if self.cells > MOST_SUMMED:
-            return None
         # under other noise cells that are alike are equally likely, and any of the others represents all of them
         places = self.mechanism.noise == "geometric"
+        if self.cells > (MOST_PLACES if places else LISTED):
+            return None
         labels = list(self.table.labels(space)) if places else list({**counts[0], **counts[1]})
-        others = self.cells - len(labels)
-        found = []
-        for count in counts:
-            listed = [count[label] for label in labels]
-            chances = self.mechanism.chances(listed + [0] * others)[: len(labels) + 1]
-            weights: dict[Hashable, laws.Weight] = dict(zip((*labels, "any other"), chances, strict=False))
-            if others:
-                weights["any other"] = chances[-1] * others
-            found.append(laws.finite_law(weights))
+        found = [_representative(self.mechanism, labels, [count[label] for label in labels], self.cells) for count in counts]
         return ((found[0], found[1]),)
+
+
+def _representative(mechanism: NoisyMax, labels: Sequence[str], listed: Sequence[int], cells: int) -> Law:
+    """The law of the chosen cell, where cells without records that are not listed are one outcome."""
+    others = cells - len(labels)
+    if not others:
+        return _law_of_counts(mechanism, tuple(zip(labels, listed, strict=True)))
+    return _law_of_merged(mechanism, tuple(zip(labels, listed, strict=True)), others)
+
+
+@functools.lru_cache(maxsize=256)
+def _law_of_merged(mechanism: NoisyMax, counted: tuple[tuple[str, int], ...], others: int) -> Law:
+    held = Counter(count for _, count in counted) + Counter({0: others})
+    known = _chances_by_count(mechanism, frozenset(held.items()))
+    chances: dict[Hashable, Chance] = {label: known[count] for label, count in counted}
+    each = known[0]
+    if isinstance(each, tuple):
+        chances["any other"] = (each[0] * others, min(each[1] * others, Fraction(1)))
+    else:
+        chances["any other"] = each * others
+    return _listed_law(chances)
 
 
 # --- sparse vector --------------------------------------------------------------------------------

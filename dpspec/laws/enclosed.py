@@ -141,13 +141,28 @@ class EnclosedLaw(Law):
     def _against(self, other: EnclosedLaw | AtomicLaw) -> Dichotomy:
         their = other.support if isinstance(other, EnclosedLaw) else other.window(64)
         rest = other.rest if isinstance(other, EnclosedLaw) else Fraction(0)
-        outcomes = tuple(dict.fromkeys((*self.support, *their)))
+        outcomes = self._alike((*self.support, *their), other)
 
         def cells(precision: int) -> Cells:
-            listed = [Cell.atom(self.mass(o, precision), other.mass(o, precision)) for o in outcomes]
+            listed = [Cell.atom(self.mass(o, precision) * n, other.mass(o, precision) * n) for o, n in outcomes]
             return (*listed, Cell.lump(_anything(self.rest), _anything(rest)))
 
         return BallDichotomy(cells)
+
+
+    def _alike(self, outcomes: Iterable[Hashable], other: EnclosedLaw | AtomicLaw) -> tuple[tuple[Hashable, int], ...]:
+        """The outcomes, where those that have the same bounds under both laws are one with a multiplicity.
+
+        All of them have a ratio within the same bounds, and so has their sum: what is computed of the cells stays an enclosure.
+        The bounds are compared by identity, which is quick; a law of many equal probabilities holds one object for all of them.
+        """
+        theirs: Mapping[Hashable, object] = other.bounds if isinstance(other, EnclosedLaw) else {}
+        found: dict[object, list[Hashable]] = {}
+        for outcome in dict.fromkeys(outcomes):
+            is_shared = outcome in self.bounds and outcome in theirs and not self.rest
+            key = (id(self.bounds[outcome]), id(theirs[outcome])) if is_shared else (outcome,)
+            found.setdefault(key, []).append(outcome)
+        return tuple((held[0], len(held)) for held in found.values())
 
 
 def _anything(rest: Fraction) -> arb:

@@ -32,7 +32,7 @@ from dpspec.base.errors import (
     PluginContractError,
     count,
 )
-from dpspec.base.exact import INFINITY, Bracket, Number
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number
 from dpspec.blocks.budget import stands_for
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import Universe, determines
@@ -54,6 +54,13 @@ EVERY = "every universe"
 """The label of what holds in all universes of a space that nobody lists."""
 
 WHOLE, ONE_PAIR, METHOD = "the whole space", "one pair of the whole space", "derived"
+
+NOT_COMPUTED = "a bound follows from the structure, but the laws of no pair of datasets were computed that would confirm it"
+UNCONFIRMED = (
+    "the constant is an upper bound from the structure: the laws on this space are too large to compute for a pair of datasets, "
+    "and law and structure were compared on a smaller space only"
+)
+"""What a proof rests on where datasets at finite distance exist, but nothing bounds the constant from below."""
 
 ANOTHER = "any other outcome"
 """What is released where it is not the outcome that is looked at."""
@@ -167,7 +174,10 @@ def _by_structure(mechanism: Mechanism, structure: Structure, spec: PrivacySpec)
         if undefined:
             return Missing(step="law", reason=undefined)
     _tried(mechanism, structure, spec, found)
-    return attrs.evolve(found, assumptions=compare_law(mechanism, structure, spec).assumptions())
+    comparison = compare_law(mechanism, structure, spec)
+    if found.outcome is Outcome.VERIFIED and UNCONFIRMED in found.assumptions and (not comparison.compared or comparison.open):
+        return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=NOT_COMPUTED)
+    return attrs.evolve(found, assumptions=(*found.assumptions, *comparison.assumptions()))
 
 
 @attrs.frozen(kw_only=True)
@@ -209,15 +219,19 @@ class _Proof:
         written = lower is not None
         if lower is None:
             lower = self.attaining.thinned(costs, PRECISIONS[0])
-        if lower is None:
-            return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=self._without_pair(changes))
-        return self._decided(self._told(family, costs), upper, lower, written=written)
-
-    def _without_pair(self, changes: Sequence[RecordChange]) -> str:
-        """Why no pair confirms the bound: there is none at a finite distance, or the laws of none are computed."""
-        if next(self.attaining.pairs(changes), None) is None:
-            return f"{NOTHING} was found"
-        return "a bound follows from the structure, but the laws of no pair of datasets were computed that would confirm it"
+        if lower is not None:
+            return self._decided(self._told(family, costs), upper, lower, written=written)
+        pair = next(self.attaining.pairs(changes), None)
+        if pair is None:
+            return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=f"{NOTHING} was found")
+        if known.sizes or known.is_sampled or not self.structure.publishes_views:
+            return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=NOT_COMPUTED)
+        unknown = SeenPair(
+            left=pair[0], right=pair[1], distance=self.spec.distance(*pair), divergence=Bracket(lower=ZERO, upper=INFINITY)
+        )
+        found = self._decided(self._told(family, costs), upper, unknown, written=False)
+        reason = found.reason and f"the constant is at most {upper} (the proof), and no pair bounds it from below"
+        return attrs.evolve(found, reason=reason, assumptions=(UNCONFIRMED,))
 
     def bound_of(self, found: SeenPair) -> Number:
         """The Lipschitz constant that the budget allows in the universe of a pair, the least where several hold it."""

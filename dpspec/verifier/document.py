@@ -99,7 +99,10 @@ class FileReport(Showable):
         if derived:
             proved = [verdict.scope.partition(";")[0] for verdict in derived if verdict.proof]
             restricted = [scope for scope in proved if scope != WHOLE]
-            return f"{(restricted or proved)[0]}, by a proof" if proved else "a pair of the whole space"
+            if proved:
+                return f"{(restricted or proved)[0]}, by a proof"
+            shown = any(result.attained is not None for verdict in derived for result in verdict.universes)
+            return "a pair of the whole space" if shown or any(verdict.witness for verdict in derived) else "no pair was decided"
         return "miniatures only; the whole space was not walked" if self.document.miniatures else "the whole space"
 
     @property

@@ -8,7 +8,7 @@ import pytest
 from flint import acb, arb, ctx
 
 from dpspec.base.errors import ParameterError
-from dpspec.laws.enclosed import IntegralLaw, LaplaceNoise, QuadratureAnswer, first_above, integral
+from dpspec.laws.enclosed import EnclosedLaw, IntegralLaw, LaplaceNoise, QuadratureAnswer, first_above, integral
 from dpspec.laws.law import FiniteLaw, NotALaw
 
 
@@ -104,3 +104,17 @@ class Forgetful(QuadratureAnswer):
 def test_outcomes_that_are_left_out_are_noticed():
     with pytest.raises(NotALaw):
         IntegralLaw(LaplaceNoise.of(0, 1), Forgetful())
+
+
+def test_equal_bounds_that_are_shared_are_one_cell_with_the_same_divergences():
+    """A law of many equal probabilities holds one object for their bounds; the same bounds as separate objects give the same."""
+    few, many = (Fraction(1, 4), Fraction(1, 4) + Fraction(1, 2**70)), (Fraction(3, 400) - Fraction(1, 2**80), Fraction(3, 400))
+    turned = (Fraction(1, 2), Fraction(1, 2) + Fraction(1, 2**70)), (Fraction(1, 200) - Fraction(1, 2**80), Fraction(1, 200))
+    shared = [EnclosedLaw({0: one, **dict.fromkeys(range(1, 101), other)}) for one, other in ((few, many), turned)]
+    separate = [EnclosedLaw({key: (low, high) for key, (low, high) in law.bounds.items()}) for law in shared]
+    pairs = [one.against(other) for one, other in (shared, separate)]
+    assert len(pairs[0].cells(64)) == 3 < len(pairs[1].cells(64))
+    for measure in (lambda pair: pair.max_log_ratio(), lambda pair: pair.hockey_stick("1/4")):
+        merged, listed = map(measure, pairs)
+        assert merged.lower <= listed.upper and listed.lower <= merged.upper
+        assert float(merged.upper) == pytest.approx(float(listed.upper), abs=1e-15)

@@ -5,15 +5,18 @@ Sampler tests draw n = 2,000 and reject at level 1e-9; a probability that is off
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
+from decimal import Decimal, localcontext
 from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from dpspec_noise import NoisyMax
+from dpspec_noise import NoisyMax, choice
 from scipy import integrate, stats
 
+from dpspec.api import verify
 from dpspec.base.errors import ParameterError
 from dpspec.base.exact import number
 from dpspec.base.randomness import SeededRandomness
@@ -22,6 +25,9 @@ from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.tables import Table
 from dpspec.laws import exact_exponential
+from dpspec.laws.exponential import Exponential
+from dpspec.verifier.derived import UNCONFIRMED
+from dpspec.verifier.verdict import Outcome
 
 COLOUR = Attribute(name="colour", categories=("red", "blue", "green"))
 NOISES = ("laplace", "exponential", "geometric")
@@ -123,3 +129,137 @@ def test_releases_follow_the_law(noise):
     expected = np.array([float(p.enclose(64)) for p in mechanism.chances([0, 2, 1])]) * len(drawn)
     observed = np.array([drawn.count(colour) for colour in COLOUR.categories])
     assert ((observed - expected) ** 2 / expected).sum() < stats.chi2.isf(1e-9, 2)
+
+
+# --- enclosed laws of many cells --------------------------------------------------------------------
+
+
+def enclosed(noise, counts, rate="1/2"):
+    """The probabilities of the cells as bounds, whatever the number of cells."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choice, "MOST_SUMMED", 0)
+        patch.setattr(choice, "FEW_PLACES", 0)
+        for kept in (choice._chances_by_count, choice._chances_by_place):
+            kept.cache_clear()
+        found = noisy_max(noise, rate).chances(counts)
+        for kept in (choice._chances_by_count, choice._chances_by_place):
+            kept.cache_clear()
+    assert all(isinstance(bounds, tuple) and 0 <= bounds[0] <= bounds[1] <= 1 for bounds in found)
+    assert all(high - low < F(1, 2**150) for low, high in found)
+    return found
+
+
+def test_permute_and_flip_over_subsets_lies_within_the_enclosures():
+    """P(c) = p_c times the sum over sets S of others of (-1)^|S| prod p_j / (|S| + 1), in decimals with 60 digits."""
+    counts = [4, 0, 0, 1, 7, 2, 2, 0]
+    with localcontext() as context:
+        context.prec = 60
+        p = [(Decimal(count - max(counts)) / 2).exp() for count in counts]
+        for own, (low, high) in enumerate(enclosed("exponential", counts)):
+            others = [q for place, q in enumerate(p) if place != own]
+            sets = itertools.chain.from_iterable(itertools.combinations(others, size) for size in range(len(p)))
+            exact = p[own] * sum((-1) ** len(chosen) * math.prod(chosen, start=Decimal(1)) / (len(chosen) + 1) for chosen in sets)
+            assert low - F(1, 10**55) <= F(exact) <= high + F(1, 10**55)
+
+
+@pytest.mark.parametrize("gap", [0, 1, 3, 40])
+def test_the_larger_of_two_with_laplace_noise_lies_within_the_enclosures(gap):
+    """The difference of two Laplace variables exceeds d >= 0 with probability (1/2 + r d/4) e^(-r d)."""
+    with localcontext() as context:
+        context.prec = 60
+        rest = (Decimal("0.5") + Decimal(gap) / 8) * (Decimal(-gap) / 2).exp()
+    (low, high), (first, last) = enclosed("laplace", [gap, 0])
+    assert low - F(1, 10**55) <= 1 - F(rest) <= high + F(1, 10**55)
+    assert first - F(1, 10**55) <= F(rest) <= last + F(1, 10**55)
+
+
+def test_sums_of_geometric_noise_lie_within_the_enclosures():
+    """P(chosen) as a sum over noisy counts from -200 to 200, in fractions: the rest is below 2^-180."""
+    counts, r = [2, 0, 1, 0, 0, 2, 5], F(1, 2)
+
+    def mass(w):
+        return (1 - r) / (1 + r) * r ** abs(w)
+
+    def at_most(w):
+        return 1 - r ** (w + 1) / (1 + r) if w >= 0 else r**-w / (1 + r)
+
+    for own, (low, high) in enumerate(enclosed("geometric", counts, "ln(2)")):
+        exact = sum(
+            mass(t - counts[own]) * math.prod(at_most(t - n - (j < own)) for j, n in enumerate(counts) if j != own)
+            for t in range(-200, 200)
+        )
+        assert low - F(1, 2**150) <= exact <= high + F(1, 2**150)
+
+
+@pytest.mark.parametrize("noise", ["laplace", "exponential"])
+def test_many_cells_are_symmetric_and_sum_to_one(noise):
+    found = noisy_max(noise).chances([0] * 999 + [9])
+    assert len(set(found)) == 2
+    assert sum(low for low, _ in found) <= 1 <= sum(high for _, high in found)
+    assert sum(high - low for low, high in found) < F(1, 2**150)
+
+
+def file_of(tmp_path, noise, cells, epsilon="1/2"):
+    path = tmp_path / "largest.dpspec.toml"
+    path.write_text(
+        f"""
+schema = 1
+id = "largest"
+title = "The most common category"
+[space]
+type = "records"
+attributes = [{{ name = "category", count = {cells} }}]
+[multiverse]
+invariants = []
+[input_divergence]
+type = "symmetric-difference"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "{epsilon}"
+[mechanism]
+type = "noisy-max"
+query = {{ type = "marginal", attributes = ["category"] }}
+noise = "{noise}"
+rate = "1/2"
+""",
+        encoding="utf-8",
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    ("noise", "cells", "least"),
+    [("laplace", 1_000, 0.4999), ("exponential", 1_000, 0.4999), ("geometric", 20, 0.49), ("geometric", 1_000, 0)],
+)
+def test_many_cells_are_verified_with_a_bracket(tmp_path, noise, cells, least):
+    (found,) = verify(file_of(tmp_path, noise, cells)).standing.verdicts
+    assert found.outcome is Outcome.VERIFIED
+    assert least <= float(found.constant.lower) <= float(found.constant.upper) == 0.5
+    assert (UNCONFIRMED in found.assumptions) == (least == 0)
+
+
+def test_a_claim_that_is_too_small_for_many_cells_is_refuted_by_a_pair(tmp_path):
+    (found,) = verify(file_of(tmp_path, "laplace", 1_000, epsilon="0.49")).standing.verdicts
+    assert found.outcome is Outcome.REFUTED
+    assert found.witness.divergence.lower > number("0.49")
+
+
+def test_without_a_lower_bound_a_smaller_claim_is_undecided(tmp_path):
+    (found,) = verify(file_of(tmp_path, "geometric", 1_000, epsilon="0.49")).standing.verdicts
+    assert found.outcome is Outcome.UNDECIDED
+    assert "no pair bounds it from below" in found.reason
+
+
+def test_exact_quotients_are_computed_of_the_largest_alone(monkeypatch):
+    """Two laws of twenty cells have up to twenty quotients with hundreds of powers of e; enclosures tell the largest."""
+    calls, divide = [], Exponential.__truediv__
+    monkeypatch.setattr(Exponential, "__truediv__", lambda one, other: calls.append(1) or divide(one, other))
+    one, other = (listed_law(noisy_max("laplace"), counts) for counts in ([0] * 20, [2, *[0] * 19]))
+    calls.clear()
+    assert float(one.against(other).max_log_ratio().upper) > 0
+    assert len(calls) <= 4
+
+
+def listed_law(mechanism, counts):
+    return choice._law_of_counts(mechanism, tuple(enumerate(counts)))

@@ -113,8 +113,9 @@ def test_equal_bounds_that_are_shared_are_one_cell_with_the_same_divergences():
     shared = [EnclosedLaw({0: one, **dict.fromkeys(range(1, 101), other)}) for one, other in ((few, many), turned)]
     separate = [EnclosedLaw({key: (low, high) for key, (low, high) in law.bounds.items()}) for law in shared]
     pairs = [one.against(other) for one, other in (shared, separate)]
-    assert len(pairs[0].cells(64)) == 3 < len(pairs[1].cells(64))
+    assert len(pairs[0].cells(64)) == 2 < len(pairs[1].cells(64))
     for measure in (lambda pair: pair.max_log_ratio(), lambda pair: pair.hockey_stick("1/4")):
         merged, listed = map(measure, pairs)
-        assert merged.lower <= listed.upper and listed.lower <= merged.upper
+        assert merged.lower <= listed.upper
+        assert listed.lower <= merged.upper
         assert float(merged.upper) == pytest.approx(float(listed.upper), abs=1e-15)

@@ -283,7 +283,7 @@ class NoisyMax(_OfOneTable):
         counted = self.counted(dataset, space)
         return _law_of_counts(self, tuple(counted.items()))
 
-    def chances(self, counts: Sequence[int]) -> list[Chance]:
+    def chances(self, counts: Sequence[int]) -> list[CellChance]:
         """P(c) of each cell, exactly where that takes few terms, and otherwise as an enclosure.
 
         Raises:
@@ -421,7 +421,7 @@ class NoisyMax(_OfOneTable):
             yield cls(query=_COLOURS, noise=noise, rate=number("1/2")), _people()
 
 
-Chance = laws.Exponential | tuple[Fraction, Fraction]
+CellChance = laws.Exponential | tuple[Fraction, Fraction]
 """A probability: an exact number, or its bounds from below and from above."""
 
 
@@ -431,7 +431,7 @@ def _law_of_counts(mechanism: NoisyMax, counted: tuple[tuple[Hashable, int], ...
     return _listed_law(dict(zip(dict(counted), mechanism.chances([count for _, count in counted]), strict=True)))
 
 
-def _listed_law(chances: Mapping[Hashable, Chance]) -> Law:
+def _listed_law(chances: Mapping[Hashable, CellChance]) -> Law:
     """The law with these probabilities: exact where all of them are."""
     known = {outcome: chance for outcome, chance in chances.items() if not isinstance(chance, tuple)}
     if len(known) == len(chances):
@@ -439,7 +439,7 @@ def _listed_law(chances: Mapping[Hashable, Chance]) -> Law:
     return laws.EnclosedLaw({outcome: _bounds(chance) for outcome, chance in chances.items()})
 
 
-def _bounds(chance: Chance) -> tuple[Fraction, Fraction]:
+def _bounds(chance: CellChance) -> tuple[Fraction, Fraction]:
     if isinstance(chance, tuple):
         return chance
     known = chance.enclose(BITS)
@@ -447,7 +447,7 @@ def _bounds(chance: Chance) -> tuple[Fraction, Fraction]:
 
 
 @functools.lru_cache(maxsize=256)
-def _chances_by_count(mechanism: NoisyMax, held: frozenset[tuple[int, int]]) -> Mapping[int, Chance]:
+def _chances_by_count(mechanism: NoisyMax, held: frozenset[tuple[int, int]]) -> Mapping[int, CellChance]:
     """P(c) of a cell by its count, where laplace or exponential noise is added: other datasets have the same counts elsewhere."""
     counts = dict(sorted(held))
     if sum(counts.values()) > MOST_SUMMED or math.prod(many + 1 for many in counts.values()) > MOST_SUMMED_TERMS:
@@ -458,7 +458,7 @@ def _chances_by_count(mechanism: NoisyMax, held: frozenset[tuple[int, int]]) -> 
 
 
 @functools.lru_cache(maxsize=256)
-def _chances_by_place(mechanism: NoisyMax, counts: tuple[int, ...]) -> list[Chance]:
+def _chances_by_place(mechanism: NoisyMax, counts: tuple[int, ...]) -> list[CellChance]:
     """P(c) of each cell with geometric noise."""
     from flint import ctx
 
@@ -602,7 +602,7 @@ def _representative(mechanism: NoisyMax, labels: Sequence[str], listed: Sequence
 def _law_of_merged(mechanism: NoisyMax, counted: tuple[tuple[str, int], ...], others: int) -> Law:
     held = Counter(count for _, count in counted) + Counter({0: others})
     known = _chances_by_count(mechanism, frozenset(held.items()))
-    chances: dict[Hashable, Chance] = {label: known[count] for label, count in counted}
+    chances: dict[Hashable, CellChance] = {label: known[count] for label, count in counted}
     each = known[0]
     if isinstance(each, tuple):
         chances["any other"] = (each[0] * others, min(each[1] * others, Fraction(1)))

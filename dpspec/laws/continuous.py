@@ -6,6 +6,7 @@ Every pair here is symmetric (turning it round gives an equal dichotomy) except 
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -295,6 +296,22 @@ class GaussianShift(Dichotomy, Growth, Joinable):
     def is_gaussian(self) -> bool:
         return True
 
+    @functools.cached_property
+    def _known_mu(self) -> dict[int, arb]:
+        return {}
+
+    def _mu(self, precision: int) -> arb:
+        """mu as a ball, computed once: the exact sum of many squares is a fraction of many digits."""
+        if precision not in self._known_mu:
+            with ctx.workprec(precision):
+                self._known_mu[precision] = self.mu_squared.enclose(precision).sqrt()
+        return self._known_mu[precision]
+
+    @functools.cached_property
+    def _square(self) -> Bracket:
+        """mu^2; a bracket where it has too many digits to be worked with."""
+        return Bracket.exactly(self.mu_squared)
+
     def joined(self, other: Dichotomy) -> Dichotomy | None:
         if not isinstance(other, GaussianShift):
             return None
@@ -316,15 +333,15 @@ class GaussianShift(Dichotomy, Growth, Joinable):
     def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
         working = precision + 64
         with ctx.workprec(working):
-            mu, threshold = self.mu_squared.enclose(working).sqrt(), epsilon.enclose(working)
+            mu, threshold = self._mu(working), epsilon.enclose(working)
             near, far = mu / 2 - threshold / mu, -mu / 2 - threshold / mu
             return gain_of([(normal_cdf(near), normal_cdf(far))], ball_exponential(epsilon, working))
 
     def _renyi(self, order: Fraction, precision: int) -> Bracket:
-        return Bracket.exactly(self.mu_squared * (order / 2))
+        return self._square.scaled(order / 2)
 
     def _concentration(self, precision: int) -> Bracket:
-        return Bracket.exactly(self.mu_squared / 2)
+        return self._square.scaled(Fraction(1, 2))
 
     def cells(self, precision: int) -> Cells:
         accuracy = self.mu_squared

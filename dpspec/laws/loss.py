@@ -121,17 +121,19 @@ def compose(releases: Iterable[tuple[Dichotomy, int]]) -> Dichotomy:
         ParameterError: when a number of times is negative.
     """
     merged: dict[object, tuple[Dichotomy, int]] = {}
+    squares: list[tuple[Fraction, int]] = []
     for pair, times in releases:
         if times < 0:
             raise ParameterError("times", "must be at least 0", value=times)
-        if times:
+        square = _rational_square(pair)
+        if times and square is not None:
+            squares.append((square, times))
+        elif times:
             atoms = exact_atoms_of(pair)
             key = pair if atoms is None else atoms
             first, before = merged.get(key, (pair, 0))
             merged[key] = first, before + times
-    squares = [(square, times) for pair, times in merged.values() if (square := _rational_square(pair)) is not None]
-    others = [(pair, times) for pair, times in merged.values() if _rational_square(pair) is None]
-    return product_of_powers([*((pair, 1) for pair in _joined(squares)), *others])
+    return product_of_powers([*((pair, 1) for pair in _joined(squares)), *merged.values()])
 
 
 def _rational_square(pair: Dichotomy) -> Fraction | None:

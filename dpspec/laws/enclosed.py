@@ -149,7 +149,6 @@ class EnclosedLaw(Law):
 
         return BallDichotomy(cells)
 
-
     def _alike(self, outcomes: Iterable[Hashable], other: EnclosedLaw | AtomicLaw) -> tuple[tuple[Hashable, int], ...]:
         """The outcomes, where those that have the same bounds under both laws are one with a multiplicity.
 

@@ -452,14 +452,25 @@ def largest_power(pair: Dichotomy, level: NumberLike, *, precision: int = 64) ->
         return Bracket.exactly(at)
     if growth_of(pair).is_gaussian and at:
         return _gaussian(pair.concentration(precision=precision), at, precision)
-    if exact_atoms_of(pair) is not None:
-        return Bracket.exactly(1 - TradeOff.of(pair).at(at))
+    atoms = exact_atoms_of(pair)
+    if atoms is not None:
+        return Bracket.exactly(_of_atoms(atoms, at))
     if not at and (growth_of(pair).is_gaussian or is_convolved(pair)):
         return pair.reverse().singular_mass(precision=precision)
     if pair.below() is not pair:
         low, high = (largest_power(end, at, precision=precision) for end in (pair.below(), pair.above()))
         return Bracket(lower=low.lower, upper=max(low.lower, high.upper))
     return (power_by_slopes if is_convolved(pair) else _by_cells)(pair, at, precision)
+
+
+def _of_atoms(atoms: Sequence[tuple[Fraction, Fraction]], level: Fraction) -> Fraction:
+    """The power of the test that rejects atoms of the largest q/p first, the last one with a probability (Neyman and Pearson)."""
+    spent = power = Fraction(0)
+    for p, q in reversed(atoms):
+        if spent + p > level:
+            return power + q * (level - spent) / p
+        spent, power = spent + p, power + q
+    return power
 
 
 def _gaussian(rho: Bracket, level: Fraction, precision: int) -> Bracket:

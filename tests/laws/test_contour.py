@@ -19,6 +19,7 @@ from dpspec.laws.grid import Totals
 from dpspec.laws.integers import DiscreteGaussianShift
 from dpspec.laws.loss import compose
 from dpspec.laws.products import have_few_atoms, power, product_of
+from dpspec.laws.trade_off import TradeOff, largest_power
 
 Atom = tuple[arb, arb]
 POINTS = ("-3/2", "-1/8", "0", "1/10", "1", "3", "12")
@@ -292,3 +293,10 @@ def test_the_laws_of_a_line_are_evaluated_once_each(monkeypatch):
         lines = len(contour._known_lines)
         assert lines <= 2
         assert sum(evaluated) <= 2 * lines * different
+
+
+def test_the_exact_power_is_one_minus_the_trade_off_function():
+    for seed in range(30):
+        table = drawn(seed)[0][0]
+        for level in map(Fraction, ("0", "1/20", "1/3", "1/2", "19/20", "1")):
+            assert largest_power(table, level).lower.as_fraction() == 1 - TradeOff.of(table).at(level)

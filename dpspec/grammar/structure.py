@@ -139,8 +139,8 @@ def table_data(table: Marginal) -> JsonData:
 
 
 def law_data(law: Law) -> JsonData:
-    """The family of a law, and its parameters as exact text."""
-    known = {a.name: getattr(law, a.name) for a in getattr(type(law), "__attrs_attrs__", ())}
+    """The family of a law, and the parameters that make it as exact text; what it derives from them is left out."""
+    known = {a.name: getattr(law, a.name) for a in getattr(type(law), "__attrs_attrs__", ()) if a.init}
     return {"family": named(type(law)), **{name: _written(value) for name, value in known.items()}}
 
 

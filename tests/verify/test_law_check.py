@@ -23,12 +23,14 @@ from dpspec.base.errors import NoFormulaError, PluginContractError
 from dpspec.base.params import Truth
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.structure import NoisyCount, ProvedBound, Report, Structure
+from dpspec.grammar.structure import NoisyCount, ProvedBound, Report, Structure, law_data
 from dpspec.laws.combine import product
+from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw
 from dpspec.plugin import define
 from dpspec.verifier.derived import Missing, derive
+from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import Outcome
 
 SEX = Attribute(name="sex", categories=("f", "m"))
@@ -280,6 +282,22 @@ BROKEN = [
 def test_a_structure_that_the_law_contradicts_is_a_fault_of_the_mechanism(mechanism: Any, spec: PrivacySpec) -> None:
     with pytest.raises(PluginContractError, match=f"mechanism {mechanism.name}.*(contradicts|another law)"):
         derive(mechanism, spec)
+
+
+@pytest.mark.parametrize(("mechanism", "spec"), BROKEN, ids=lambda value: getattr(value, "name", ""))
+def test_verify_does_not_verify_a_broken_plugin(mechanism: Any, spec: PrivacySpec) -> None:
+    """The entry of `dpspec verify` and `dp.verify`, which walks small spaces and tries pairs besides."""
+    try:
+        found = verify_claim(mechanism, spec)
+    except PluginContractError as fault:
+        assert mechanism.name in str(fault)  # noqa: PT017 - a refutation is as good
+    else:
+        assert found.outcome is not Outcome.VERIFIED
+
+
+def test_what_a_law_derives_from_its_parameters_is_no_data_of_a_proof() -> None:
+    law = finite_law({0: exact_exponential(1), 1: 1}, normalise=True)
+    assert set(law_data(law)) == {"family", "probabilities"}
 
 
 RIGHT = [

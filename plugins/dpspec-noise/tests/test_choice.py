@@ -27,6 +27,7 @@ from dpspec.grammar.tables import Table
 from dpspec.laws import exact_exponential
 from dpspec.laws.exponential import Exponential
 from dpspec.verifier.derived import UNCONFIRMED
+from dpspec.verifier.law_check import LawComparison
 from dpspec.verifier.verdict import Outcome
 
 COLOUR = Attribute(name="colour", categories=("red", "blue", "green"))
@@ -263,3 +264,11 @@ def test_exact_quotients_are_computed_of_the_largest_alone(monkeypatch):
 
 def listed_law(mechanism, counts):
     return choice._law_of_counts(mechanism, tuple(enumerate(counts)))
+
+
+def test_an_undecided_claim_without_a_pair_is_not_reported_as_one(tmp_path, monkeypatch):
+    """Where neither law nor structure can be compared, nothing is decided, and no pair is named in the scope."""
+    monkeypatch.setattr("dpspec.verifier.derived.compare_law", lambda *_: LawComparison())
+    (report,) = [verify(file_of(tmp_path, "geometric", 1_000))]
+    assert report.standing.verdicts[0].outcome is Outcome.UNDECIDED
+    assert report.scope == "no pair was decided"

@@ -1,31 +1,28 @@
-"""How fast the exact engine is, against its targets.
-
-    python benchmarks/exact.py [--write benchmarks/exact.json]
-
-Every line is the best of several runs on this machine with cold caches, and its target; the laws are part of what is timed.
-"""
+"""What the exact engine and certified numerics compute in the lines of the benchmarks: laws, pairs of laws, densities."""
 
 from __future__ import annotations
 
 import itertools
 import math
-import sys
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from typing import Any
 
 from dpspec_census import stratum as stratum_law
 from dpspec_census.swapping import Swapping
-from dpspec_divergences import Mult
-from timing import Case, run
+from dpspec_divergences import AddRemove, Mult, MultDelta, Neighbour
 
-from dpspec.laws import FiniteDichotomy, FiniteLaw
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.lists import ValueLists
+from dpspec.blocks.multiverse import Trivial
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws import FiniteDichotomy, FiniteLaw, GaussianLaw
+from dpspec.laws.enclosed import IntegralLaw, first_above
 from dpspec.verifier.automatic import enumerate_law
+from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import Outcome
 from reproductions.swapping_universes import MECHANISMS, RATES, Margins, judge, partitions, tables
-
-_CACHES = (stratum_law.permutations_of_subsets, stratum_law.permutations_by_moved, stratum_law._fillings, stratum_law._sums)
 
 
 def small_universes(most_records: int = 7, most_categories: int = 3) -> list[Margins]:
@@ -43,8 +40,7 @@ def judge_rate(task: tuple[type[Swapping], Fraction]) -> tuple[int, int]:
 
 def swapping() -> str:
     """One-stratum swapping with up to 7 records and 3 categories a side: both algorithms, six rates, all pairs."""
-    with ProcessPoolExecutor(max_workers=2) as pool:
-        found = list(pool.map(judge_rate, itertools.product(MECHANISMS, RATES)))
+    found = list(map(judge_rate, itertools.product(MECHANISMS, RATES)))
     judged, refuted = (sum(column) for column in zip(*found, strict=True))
     return f"{len(small_universes())} universes, {judged} verdicts, {refuted} refuted"
 
@@ -66,8 +62,6 @@ def derangements_all() -> str:
 
 def _deranged(margins: Sequence[tuple[int, ...]]) -> str:
     """Laws and largest ratio of all pairs of all universes with these margins."""
-    for cached in _CACHES:
-        cached.cache_clear()
     compared, best = 0, (1, 1)
     for rests, swaps in itertools.product(margins, repeat=2):
         kinds = list(itertools.product(range(len(rests)), range(len(swaps))))
@@ -123,14 +117,55 @@ def _swapped(records: Any, rng: Any) -> Any:
     return sum(value for rest, value in swapped if rest == 0)
 
 
-CASES: tuple[Case, ...] = (
-    (swapping, 60, 1),
-    (derangements_two, 0.005, 100),
-    (derangements_three, 0.005, 100),
-    (derangements_all, 0.02, 100),
-    (shuffle, 0.8, 5),
-    (plain_code, 1, 5),
-)
+CLASSIC = Fraction(math.sqrt(2 * math.log(1250)) / 10) ** 2
+"""The variance of the classic Gaussian calibration at epsilon = 10, delta = 1/1000, as its double."""
 
-if __name__ == "__main__":
-    sys.exit(run(CASES, __doc__, ("dpspec", "dpspec-census", "dpspec-divergences", "python-flint", "numpy")))
+
+def classic_gaussian() -> str:
+    """P16: delta(10) of the classic calibration at epsilon = 10, where 1/1000 is claimed."""
+    spent = GaussianLaw(0, CLASSIC).against(GaussianLaw(1, CLASSIC)).hockey_stick(10, precision=64)
+    assert spent.lower > Fraction(1, 1000)  # noqa: S101
+    return f"delta(10) = {spent}: refuted"
+
+
+class Classic(Mechanism):
+    """The number of records with the noise of the classic calibration."""
+
+    name = "classic-gaussian"
+
+    def law(self, dataset: Any, space: Any) -> GaussianLaw:
+        return GaussianLaw(len(dataset), CLASSIC)
+
+
+def classic_claim() -> str:
+    """P16 as a claim through the one entry: up to one record, every pair."""
+    spec = PrivacySpec(
+        space=ValueLists(values=(0,), least=0, most=1, ordered=False),
+        multiverse=Trivial(),
+        input_divergence=Neighbour(relation=AddRemove()),
+        output_divergence=MultDelta(delta="1/1000"),
+        budget=UniformBudget(parameter="epsilon", value=10),
+    )
+    verdict = verify_claim(Classic(), spec)
+    assert verdict.outcome is Outcome.REFUTED  # noqa: S101
+    return f"epsilon at 1/1000 = {verdict.constant}: refuted"
+
+
+def sparse_vector() -> str:
+    """P37: the loss of sparse vector, variant 4, from its densities: all outcomes, both ways, one pair."""
+    left, right = _variant_four((4, 4, 4, 4, 2)), _variant_four((3, 3, 3, 3, 3))
+    ways = [one.against(two).max_log_ratio(precision=64) for one, two in ((left, right), (right, left))]
+    loss = max(ways, key=lambda bracket: float(bracket.lower))
+    width = float((loss.upper.enclose(128) - loss.lower.enclose(128)).upper())
+    assert width < 1e-15  # noqa: S101
+    return f"loss = {float(loss.lower):.16g}, width {width:.1e}"
+
+
+def long_sparse_vector() -> str:
+    """The same for 40 queries, 41 outcomes."""
+    left, right = _variant_four((4,) * 39 + (2,)), _variant_four((3,) * 40)
+    return f"loss = {right.against(left).max_log_ratio(precision=64)}"
+
+
+def _variant_four(answers: tuple[int, ...]) -> IntegralLaw:
+    return first_above(answers, threshold=0, threshold_scale=4, query_scale="4/3")

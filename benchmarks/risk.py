@@ -1,30 +1,16 @@
 """What an attacker learns: block risk tables, the hierarchical posterior and its sampler, each beside a plain-Python loop.
 
-The loops do the same in floats, term by term, as the definitions are written; `ratio` is their time over ours, in one run. Lines
-that say "enclosed" give what the loops do not, an error bound with every number. Then what the best test
-gains, beside riskcal where that is installed (testers.py).
-
-    python benchmarks/risk.py --write benchmarks/risk.json
+The loops do the same in floats, term by term, as the definitions are written. "Enclosed" is what the loops do not give: an error
+bound with every number.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
-import os
-import platform
 import random
-import sys
-import time
-from collections.abc import Callable
 from fractions import Fraction
-from importlib.metadata import version
-from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
-import testers
 
 from reproductions.block_risk import PRIORS, detailed_rho
 from reproductions.counts import block, block as intervals
@@ -39,16 +25,6 @@ RELEASED = Released(block=2, group=1, others=-1)
 SWEEPS = 10_000
 COUNTS = np.round(np.random.default_rng(0).normal(1, math.sqrt(1 / (2 * float(RHO))), 100_000))
 """Released counts of as many cells, as differences from the known count."""
-
-
-class Case(NamedTuple):
-    """One line: ours, the loop, how far the results may be apart, and a limit in seconds where one is set."""
-
-    name: str
-    ours: Callable[[], list[float]]
-    loop: Callable[[], list[float]]
-    tolerance: float
-    limit: float | None = None
 
 
 def looped_risk(rho: float, prior: float) -> float:
@@ -148,77 +124,22 @@ def looped_success() -> list[float]:
     return [total / whole]
 
 
-CASES = (
-    Case("block table, enclosed in doubles", enclosed_table, looped_table, 1e-9),
-    Case("block table, enclosed to 64 bits", enclosed_in_balls, looped_table, 1e-9),
-    Case(
-        f"risks of {len(COUNTS):,} released counts, floats",
-        lambda: [float(realised_risks(COUNTS, float(RHO), float(prior)).mean()) for prior in FRACTIONS],
-        looped_risks,
-        1e-9,
-    ),
-    Case(
-        "risk curves, floats",
-        lambda: [float(risk) for prior in FRACTIONS for risk in risk_curve(RHOS, float(prior))],
-        lambda: [looped_risk(float(rho), float(prior)) for prior in FRACTIONS for rho in RHOS],
-        1e-9,
-    ),
-    Case("hierarchical posterior, d = 27, enclosed", exact_posterior, looped_posterior, 1e-9, 0.1),
-    Case("Gibbs, 10,000 sweeps", lambda: [gibbs(ATTACK, RELEASED, sweeps=SWEEPS, seed=1).posterior], looped_gibbs, 0.03, 2),
-    Case("success over all releases, floats", lambda: [success(ATTACK, (1, 1)).right], looped_success, 1e-4),
-)
+def risks() -> list[float]:
+    """R' of every released count and prior, in floats."""
+    return [float(realised_risks(COUNTS, float(RHO), float(prior)).mean()) for prior in FRACTIONS]
 
 
-def best(run: Callable[[], list[float]], repeats: int) -> tuple[float, list[float]]:
-    """The shortest of several runs, and what it found."""
-    seconds, found = math.inf, []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        found = run()
-        seconds = min(seconds, time.perf_counter() - start)
-    return seconds, found
+def curves() -> list[float]:
+    return [float(risk) for prior in FRACTIONS for risk in risk_curve(RHOS, float(prior))]
 
 
-def row(case: Case, repeats: int) -> dict[str, Any]:
-    """One line of the results."""
-    seconds, found = best(case.ours, repeats)
-    looped, other = best(case.loop, max(1, repeats // 2))
-    return {
-        "case": case.name,
-        "seconds": round(seconds, 7),
-        "loop_seconds": round(looped, 7),
-        "ratio": round(looped / seconds, 2),
-        "limit": case.limit,
-        "numbers": len(found),
-        "apart": max(abs(a - b) for a, b in zip(found, other, strict=True)),
-        "reached": (case.limit is None or seconds <= case.limit)
-        and all(abs(a - b) <= case.tolerance for a, b in zip(found, other, strict=True)),
-    }
+def looped_curves() -> list[float]:
+    return [looped_risk(float(rho), float(prior)) for prior in FRACTIONS for rho in RHOS]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", type=Path, help="where to write the results as JSON")
-    parser.add_argument("--repeats", type=int, default=5, help="how often each line runs; the shortest time counts")
-    arguments = parser.parse_args()
-    rows = []
-    for case in CASES:
-        rows.append(row(case, arguments.repeats))
-        line = rows[-1]
-        limit = f"   limit {line['limit']:g} s" if line["limit"] else ""
-        times = f"{line['seconds'] * 1000:9.3f} ms   loop {line['loop_seconds'] * 1000:10.3f} ms   x{line['ratio']:<8g}"
-        print(f"{line['case']:42} {times} apart {line['apart']:.1e}{limit}", flush=True)
-    tests = testers.rows(arguments.repeats)
-    for line in tests:
-        print(testers.text(line))
-    if arguments.write is not None:
-        names = ["dpspec", "dpspec-attackers", "dpspec-census", "python-flint", "numpy", "scipy"]
-        names += ["riskcal", "dp-accounting"] if any("ratio" in line for line in tests) else []
-        machine = {"python": platform.python_version(), "system": platform.system(), "processors": os.cpu_count()}
-        results = {"versions": {name: version(name) for name in names}, "machine": machine, "cases": rows, "tests": tests}
-        arguments.write.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-    return 0 if all(line["reached"] for line in rows) else 1
+def sampled_posterior() -> list[float]:
+    return [gibbs(ATTACK, RELEASED, sweeps=SWEEPS, seed=1).posterior]
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def exact_success() -> list[float]:
+    return [success(ATTACK, (1, 1)).right]

@@ -1,6 +1,4 @@
-"""TopDown on a synthetic state: five levels, 10,000 blocks, the 2,016 cells of the 2020 persons, all invariants of TopDown.
-
-    python benchmarks/topdown.py --blocks 10000 --write benchmarks/topdown.json
+"""TopDown on a synthetic state: five levels, the 2,016 cells of the 2020 persons, all invariants of TopDown; and on Rhode Island.
 
 The state is drawn at random: blocks of very different size, housing units and group quarters in them, persons with the
 attributes of the redistricting file. The run is that of a release: all levels of persons and housing units measured with the
@@ -9,14 +7,12 @@ allocation of 2020 (without the nation), fitted, rounded, and every constraint c
 
 from __future__ import annotations
 
-import argparse
-import json
-import resource
-import time
-from collections.abc import Callable
+import os
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from dpspec_census import TopdownByLevels
@@ -30,7 +26,9 @@ from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.records import Households
 from dpspec.grammar.workers import Run
+from reproductions.rhode_island import main
 
+RHODE_ISLAND = "us-census-2010-ri-blocks/ri_2010_blocks_pl94_counts.csv"
 LEVELS = ("state", "county", "tract", "block-group", "block")
 QUARTERS = tuple(f"quarters-{k}" for k in range(1, 8))
 KINDS = ("household", "vacant", *QUARTERS)
@@ -101,108 +99,68 @@ def synthetic(blocks: int, seed: int) -> dict[str, Any]:
     return {"household": csr_array(units), "person": persons}
 
 
-class Watched:
-    """The families that pass through the kernel, some of them kept to be solved again alone."""
-
-    def __init__(self) -> None:
-        self.kept: list[Family] = []
-        self._inner = kernel.solved
-
-    def __call__(self, family: Family, gap: float) -> Any:
-        if family.parent is not None and family.children > 1 and len(self.kept) < 4000:
-            self.kept.append(family)
-        return self._inner(family, gap)
+def run(folder: Path, blocks: int) -> None:
+    """All levels of a state of so many blocks, fitted and rounded."""
+    true, plan = state(blocks)
+    plan.descended(plan.invariants(true), Run(source=SeededRandomness(1)), true=true, given=None)
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Processor time."""
-    begin = time.process_time()
-    work()
-    return time.process_time() - begin
+@lru_cache
+def state(blocks: int) -> tuple[dict[str, Any], Any]:
+    """The counts of a state and the plan of its release; made once, and not a part of what is timed."""
+    return synthetic(blocks, 1), mechanism().plan(space(blocks))
 
 
-def against_bare(families: list[Family]) -> dict[str, Any]:
-    """The kernel's fit and rounding against its solver alone, and the interior-point path against that solver alone."""
-    sample = families[:: max(len(families) // 40, 1)]
-    fast = sum(seconds(lambda f=family: structured(f)) for family in sample)
-    whole = sum(seconds(lambda f=family: kernel.solved(f, 1e-2)) for family in sample)
-    small = [family for family in sample if family.cells * family.children < 8000]
-    posed = [program(family) for family in small]
-    bare = sum(seconds(lambda p=p: solve(p)) for p in posed)
-    path = sum(seconds(lambda f=family: rounded(f, conic(f).tables)) for family in small)
-    return {
-        "families": len(sample),
-        "fast_path_alone_seconds": round(fast, 3),
-        "feasibility_fit_and_rounding_seconds": round(whole, 3),
-        "ratio": round(whole / fast, 3),
-        "small_families": len(small),
-        "interior_point_alone_seconds": round(bare, 3),
-        "assembled_solved_and_rounded_seconds": round(path, 3),
-        "interior_point_ratio": round(path / bare, 3),
-    }
+@lru_cache
+def families(blocks: int) -> list[Family]:
+    """Some of the families that pass through the kernel."""
+    found: list[Family] = []
+    inner = kernel.solved
+
+    def solved(family: Family, gap: float) -> Any:
+        if family.parent is not None and family.children > 1:
+            found.append(family)
+        return inner(family, gap)
+
+    with mock.patch.object(kernel, "solved", solved):
+        run(Path(), blocks)
+    return found[:: max(len(found) // 40, 1)]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--blocks", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", type=Path)
-    arguments = parser.parse_args()
-    true = synthetic(arguments.blocks, arguments.seed)
-    plan = mechanism().plan(space(arguments.blocks))
-    watched = Watched()
-    kernel.solved = watched
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    begin, wall, stages = time.process_time(), time.perf_counter(), []
-
-    def progress(done: int, total: int) -> None:
-        stages.append({"nodes": done, "of": total, "processor_seconds": round(time.process_time() - begin, 2)})
-        print(stages[-1], flush=True)
-
-    run = Run(source=SeededRandomness(arguments.seed), progress=progress)
-    done = plan.descended(plan.invariants(true), run, true=true, given=None)
-    spent, passed = time.process_time() - begin, time.perf_counter() - wall
-    levels = []
-    for table in plan.tables:
-        cells, fitted = done[table.cells.unit]
-        for level, notes in enumerate(fitted.notes):
-            truth = csr_array(true[cells.unit])
-            nodes = cells.geography.size(level)
-            error = cells.geography.summed(np.asarray(truth.sum(axis=1)), len(LEVELS) - 1, level) - fitted.counts[level].sum(
-                axis=1
-            )
-            levels.append(
-                {
-                    "unit": cells.unit,
-                    "level": LEVELS[level],
-                    "nodes": nodes,
-                    "families": len(notes),
-                    "mean_rounds": round(float(notes[:, 0].mean()), 1),
-                    "largest_gap": float(notes[:, 1].max()) / 1e6,
-                    "by_interior_point": int(notes[:, 2].sum()),
-                    "mean_absolute_error_of_a_total": round(float(abs(error).mean()), 3),
-                }
-            )
-            print(levels[-1], flush=True)
-    found = {
-        "blocks": arguments.blocks,
-        "persons": int(true["person"].sum()),
-        "units": int(true["household"].sum()),
-        "answers": int(sum(answers.size for _, fitted in done.values() for answers in fitted.answers)),
-        "processor_seconds": round(spent, 1),
-        "wall_seconds": round(passed, 1),
-        "peak_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-        "before_mib": round(before),
-        "stages": stages,
-        "levels": levels,
-        "against_the_solver_alone": against_bare(watched.kept),
-    }
-    kernel.solved = watched._inner
-    print(json.dumps(found["against_the_solver_alone"]), found["processor_seconds"], found["peak_mib"])
-    if arguments.write is not None:
-        arguments.write.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    return 0
+def fitted(folder: Path, blocks: int) -> None:
+    """Feasibility, fit and rounding of these families."""
+    for family in families(blocks):
+        kernel.solved(family, 1e-2)
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+def fitted_alone(folder: Path, blocks: int) -> None:
+    """The fit alone."""
+    for family in families(blocks):
+        structured(family)
+
+
+def solved(folder: Path, blocks: int) -> None:
+    """The small ones of these families by the interior-point method: assembled, solved and rounded."""
+    for family in small(blocks):
+        rounded(family, conic(family).tables)
+
+
+def solved_alone(folder: Path, blocks: int) -> None:
+    """The interior-point solver alone, on the same matrices."""
+    for program_ in programs(blocks):
+        solve(program_)
+
+
+def small(blocks: int) -> list[Family]:
+    return [family for family in families(blocks) if family.cells * family.children < 8000]
+
+
+@lru_cache
+def programs(blocks: int) -> list[Any]:
+    return [program(family) for family in small(blocks)]
+
+
+def rhode_island(folder: Path, _: int) -> None:
+    """From the file of counts to the files of the release."""
+    arguments = ["--table", str(Path(os.environ["BENCHMARK_DATA"]) / RHODE_ISLAND), "--out", str(folder / "out"), "--seed", "1"]
+    main.main(arguments, standalone_mode=False)

@@ -113,7 +113,7 @@ def _functions_counted(found: Counter[str]) -> Iterator[None]:
         for (owner, name), counter in FUNCTIONS.items():
             stack.enter_context(watched(owner, name, counter, lambda given, *_: elements(given)))
         stack.enter_context(watched(KeyedRandomness, "words", "words drawn", lambda _, count: int(count)))
-        stack.enter_context(watched(KeyedPlaces, "words_at", "words drawn", lambda _, stream, places: np.size(places)))
+        stack.enter_context(watched(KeyedPlaces, "words_at", "words drawn", lambda *given: np.size(given[-1])))
         yield
 
 

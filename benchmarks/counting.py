@@ -18,8 +18,7 @@ from typing import Any
 
 from benchmarks.counters import counted, largest_memory
 from benchmarks.lines import LINES
-from benchmarks.measure import ROOT, Line, environment, forget, temporary
-
+from benchmarks.measure import ROOT, Line, caches, environment, temporary
 
 
 def main(names: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -36,7 +35,11 @@ def main(names: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 def of_line(line: Line) -> dict[str, Any]:
     """The counters of one line at each of its sizes."""
-    each = [in_fork(line, size) for size in line.counted]
+    each = []
+    for size in line.counted:
+        begin = sum(os.times()[:4])
+        each.append(in_fork(line, size))
+        print(f"{line.name} {size}: counted in {sum(os.times()[:4]) - begin:.1f} s", file=sys.stderr)
     if line.command is not None and line.counted == (1,):
         each[0]["modules"] = modules(line)
     names = sorted(set().union(*each))
@@ -54,9 +57,9 @@ def in_fork(line: Line, size: int) -> dict[str, int]:
                 first.mkdir()
                 again.mkdir()
                 line.run(first, min(line.counted))()
-                forget()
+                emptied()
                 found = counted(line.run(folder, size))
-                forget()
+                emptied()
                 found["bytes"] = largest_memory(line.run(again, size))
                 pipe.write(json.dumps(found))
         except BaseException:
@@ -73,6 +76,11 @@ def in_fork(line: Line, size: int) -> dict[str, int]:
     return found
 
 
+def emptied() -> None:
+    for cache in caches():
+        cache.cache_clear()
+
+
 def modules(line: Line) -> int:
     """How many modules a command imports in a process of its own."""
     code = (
@@ -80,7 +88,7 @@ def modules(line: Line) -> int:
         "before = len(sys.modules); dpspec(sys.argv[2:], Path(sys.argv[1])); print(len(sys.modules) - before)"
     )
     with temporary() as folder:
-        assert line.command is not None  # noqa: S101
+        assert line.command is not None
         arguments = [sys.executable, "-c", code, str(folder), *line.command(folder, 1)]
         done = subprocess.run(arguments, cwd=ROOT, env=environment(), capture_output=True, text=True, check=True)
     return int(done.stdout)

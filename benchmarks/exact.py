@@ -124,7 +124,7 @@ CLASSIC = Fraction(math.sqrt(2 * math.log(1250)) / 10) ** 2
 def classic_gaussian() -> str:
     """P16: delta(10) of the classic calibration at epsilon = 10, where 1/1000 is claimed."""
     spent = GaussianLaw(0, CLASSIC).against(GaussianLaw(1, CLASSIC)).hockey_stick(10, precision=64)
-    assert spent.lower > Fraction(1, 1000)  # noqa: S101
+    assert spent.lower > Fraction(1, 1000)
     return f"delta(10) = {spent}: refuted"
 
 
@@ -147,7 +147,7 @@ def classic_claim() -> str:
         budget=UniformBudget(parameter="epsilon", value=10),
     )
     verdict = verify_claim(Classic(), spec)
-    assert verdict.outcome is Outcome.REFUTED  # noqa: S101
+    assert verdict.outcome is Outcome.REFUTED
     return f"epsilon at 1/1000 = {verdict.constant}: refuted"
 
 
@@ -157,7 +157,7 @@ def sparse_vector() -> str:
     ways = [one.against(two).max_log_ratio(precision=64) for one, two in ((left, right), (right, left))]
     loss = max(ways, key=lambda bracket: float(bracket.lower))
     width = float((loss.upper.enclose(128) - loss.lower.enclose(128)).upper())
-    assert width < 1e-15  # noqa: S101
+    assert width < 1e-15
     return f"loss = {float(loss.lower):.16g}, width {width:.1e}"
 
 

@@ -1,4 +1,4 @@
-"""How long the first minutes of a new user take the machine: the table of docs/first-minutes.md.
+"""How long the first minutes of a new user take the machine: the table of docs/first-minutes.md, from first-minutes.json.
 
     python docs/make_site.py && python benchmarks/first_minutes.py out/site
 
@@ -10,6 +10,8 @@ the commands, commands, and lines to copy or edit. Nobody's time to read and to 
 from __future__ import annotations
 
 import argparse
+import datetime
+import json
 import os
 import platform
 import shlex
@@ -22,6 +24,7 @@ from pathlib import Path
 import attrs
 
 ROOT = Path(__file__).parents[1]
+WRITTEN = Path(__file__).with_name("first-minutes.json")
 sys.path.insert(0, str(ROOT))
 
 from tests.packaging.test_tutorial import DOCS, FENCE, FILE, edit  # noqa: E402
@@ -110,18 +113,22 @@ def walk(user: str, site: Path, folder: Path) -> Walk:
 
 
 def main() -> None:
-    """Walk, and print the table."""
+    """Walk, and write the numbers that the page shows."""
     parser = argparse.ArgumentParser(description="Measure the first minutes of three users.")
     parser.add_argument("site", type=Path, help="the folder of the site")
     site = parser.parse_args().site.resolve()
-    print(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} processors\n")
-    rows: dict[str, list[str]] = {}
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors (load {os.getloadavg()[0]:.0f})"
+    date = datetime.datetime.now(datetime.UTC).date().isoformat()
+    milestones: dict[str, list[tuple[int, int, int]]] = {}
     for user in USERS:
         with tempfile.TemporaryDirectory() as folder:
             for what, (seconds, commands, lines) in walk(user, site, Path(folder)).milestones.items():
-                rows.setdefault(what, [what]).append(f"{seconds:.0f} s, {commands}, {lines}")
-    for cells in (["from nothing to", *USERS.values()], ["---"] * (len(USERS) + 1), *rows.values()):
-        print(f"| {' | '.join(cells)} |")
+                milestones.setdefault(what, []).append((round(seconds), commands, lines))
+    found = {"date": date, "machine": machine, "python": platform.python_version(), "users": list(USERS.values()), "milestones": milestones}
+    part = WRITTEN.with_suffix(".part")
+    part.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    os.replace(part, WRITTEN)
+    print(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import ROOT, Line, Round, exponent_of_increments
+from benchmarks.measure import ROOT, Cost, Line, Round, exponent
 
 PATH = Path(__file__).with_name("results.json")
 
@@ -107,6 +107,21 @@ def entry(line: Line, rounds: Sequence[Round]) -> dict[str, Any]:
     return found
 
 
+def growth(line: Line, costs: Sequence[Cost]) -> dict[str, Any]:
+    """The exponent of processor time in the size, and the bytes of memory that a further record takes."""
+    seconds = [rounded(cost.seconds) for cost in costs]
+    found: dict[str, Any] = {"sizes": list(line.sizes), "seconds": seconds, "bound": line.bound}
+    found["exponent"] = round(exponent(line.sizes, seconds), 3)
+    missed = ["exponent"] if line.bound is not None and found["exponent"] > line.bound else []
+    if line.memory_bound is not None:
+        further = (costs[-1].peak - costs[0].peak) * 2**20 / (line.sizes[-1] - line.sizes[0])
+        taken = [max(cost.peak - cost.before, 1) for cost in costs]
+        found |= {"bytes_per_record": round(further, 1), "bytes_bound": line.memory_bound}
+        found["memory_exponent"] = round(exponent(line.sizes, taken), 3)
+        missed += ["bytes_per_record"] if further > line.memory_bound else []
+    return {**found, "missed": missed}
+
+
 def rounded(value: float) -> float:
     """Four significant digits."""
     return float(f"{value:.4g}")
@@ -120,7 +135,7 @@ def exponents(counts: Counts) -> dict[str, float]:
     sizes = counts["sizes"]
     if len(sizes) < 4:
         return {}
-    return {name: round(exponent_of_increments(sizes, values), 3) for name, values in counts["counts"].items()}
+    return {name: round(exponent(sizes, values), 3) for name, values in counts["counts"].items()}
 
 
 def larger_counts(recorded: Mapping[str, Counts], found: Mapping[str, Counts]) -> list[str]:

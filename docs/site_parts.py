@@ -9,6 +9,7 @@ import contextlib
 import importlib
 import inspect
 import io
+import json
 import os
 import re
 import subprocess
@@ -309,7 +310,73 @@ def same_sidebar(_app: object, pagename: str, _template: str, context: dict[str,
 
 _sidebars: dict[str, str] = {}
 
+# --- Measured -------------------------------------------------------------------------------------
+
+
+def measured(*begins: str) -> Iterator[str]:
+    """The lines of benchmarks/results.json whose names begin with one of these, all without one: time, memory, ratio, goals."""
+    results = json.loads((ROOT / "benchmarks" / "results.json").read_text(encoding="utf-8"))
+    lines = {name: line for name, line in results["lines"].items() if name.startswith(begins or ("",))}
+    yield "| line | processor time | memory | beside a calibration | beside a peer | goal |\n|---|---|---|---|---|---|"
+    for name, line in lines.items():
+        goals = ", ".join(_goal(what, goal, line) for what, goal in line["goals"].items())
+        named = "the plain loop" if line.get("peer") in OWN_PEERS else line.get("peer")
+        peer = "" if line["peer_ratio"] is None else f"{line['peer_ratio']:.3g} x {named}"
+        beside = f"{line['ratio']:.3g} x {CALIBRATIONS[line['calibration']]}"
+        cost = f"{_seconds(line['seconds'])} | {line['megabytes']:,} MB"
+        yield f"| {line['what']} (`{name}`) | {cost} | {beside} | {peer} | {goals} |"
+    reasons = [f"* `{name}`: {line['reason']}" for name, line in lines.items() if "reason" in line]
+    yield from ("", *reasons) if reasons else ()
+    yield _origin(results, lines)
+
+
+def growth() -> Iterator[str]:
+    """How processor time grows with each size that has a bound, and memory with the number of records."""
+    results = json.loads((ROOT / "benchmarks" / "results.json").read_text(encoding="utf-8"))
+    yield "| line | sizes | time grows as size to the power | at most | bytes a record |\n|---|---|---|---|---|"
+    for name, line in results["growth"].items():
+        sizes = f"{line['sizes'][0]:,} to {line['sizes'][-1]:,}"
+        bound = "" if line["bound"] is None else f"{line['bound']:g}"
+        yield f"| `{name}` | {sizes} | {line['exponent']:.2f} | {bound} | {line.get('bytes_per_record', '')} |"
+    yield _origin(results, results["growth"])
+
+
+def first_minutes() -> Iterator[str]:
+    """The table of benchmarks/first-minutes.json: seconds, commands and lines of each user at each milestone."""
+    results = json.loads((ROOT / "benchmarks" / "first-minutes.json").read_text(encoding="utf-8"))
+    yield f"| from nothing to | {' | '.join(results['users'])} |\n|{'---|' * (len(results['users']) + 1)}"
+    for name, reached in results["milestones"].items():
+        yield f"| {name} | {' | '.join(f'{seconds} s, {commands}, {lines}' for seconds, commands, lines in reached)} |"
+    machine = f"{results['machine']}, Python {results['python']}"
+    yield f"\n*Measured by `python benchmarks/first_minutes.py`: {results['date']}. {machine}.*\n"
+
+
+CALIBRATIONS = {"import numpy": "`import numpy`", "copy": "a copy of 1 GiB", "sort": "a sort of 10^7 words"}
+OWN_PEERS = ("polars", "dpspec", "dpspec_census")
+"""The libraries of peers that are no package of someone else's."""
+
+
+def _goal(what: str, goal: float, line: dict[str, Any]) -> str:
+    said = {"seconds": _seconds(goal), "peer_ratio": f"{goal:g} x the peer", "megabytes": f"{goal:,.0f} MB"}[what]
+    return f"{said} ({'missed' if what in line['missed'] else 'met'})"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.3g} s" if value >= 1 else f"{value * 1000:.3g} ms"
+
+
+def _origin(results: dict[str, Any], lines: dict[str, Any]) -> str:
+    """When, of which commits and on which machine."""
+    taken = sorted({(line["date"], line["commit"]) for line in lines.values()})
+    machine = results["machine"]
+    when = "; ".join(f"{date}, commit {commit}" for date, commit in taken)
+    return (
+        f"\n*Measured by `python -m benchmarks`: {when}. {machine['processor']}, {machine['processors']} processors, "
+        f"{machine['system']}, Python {machine['python']}.*\n"
+    )
+
+
 PARTS = {
-    "glossary": glossary, "specifications": specifications, "api": api, "file": brought, "picture": picture,
-    "wheels": wheels, "archive": archive,
+    "measured": measured, "growth": growth, "first-minutes": first_minutes, "glossary": glossary,
+    "specifications": specifications, "api": api, "file": brought, "picture": picture, "wheels": wheels, "archive": archive,
 }  # fmt: skip

@@ -13,7 +13,6 @@ from __future__ import annotations
 import csv
 import json
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -108,7 +107,7 @@ def _count(row: Mapping[str, str], column: str) -> int:
     return int(value)
 
 
-def page(output: Output, seconds: float, seed: int | None) -> str:
+def page(output: Output, seed: int | None) -> str:
     """The report as a page."""
     drawn = "the operating system's generator" if seed is None else f"audit seed {seed}, so not fit for publication"
     budget = output.report["budget"]
@@ -116,7 +115,7 @@ def page(output: Output, seconds: float, seed: int | None) -> str:
     lines = [
         "# Rhode Island 2010 by TopDown",
         "",
-        f"{len(output.main):,} persons, 16 cells, five levels; noise from {drawn}; {seconds:.0f} s of one processor in all.",
+        f"{len(output.main):,} persons, 16 cells, five levels; noise from {drawn}.",
         f"Allocated rho {allocated} = {float(allocated):.6f}. The total of the only state is an invariant and does not move, so",
         f"what one person can lose is {lost} = {float(lost):.6f}.",
         "",
@@ -158,7 +157,6 @@ def write_rows(table: Table, path: Path, counted: bool) -> None:
 @click.option("--seed", type=int, default=None, help="Make the run reproducible, and unfit for publication.")
 def main(table: Path, out: Path, seed: int | None) -> None:
     """Protect the block counts of Rhode Island by TopDown."""
-    begin = time.process_time()
     source: Randomness = SystemRandomness() if seed is None else SeededRandomness(seed)
     persons, space = persons_of(table)
     nodes = sum(a.size for a in space.attributes if a.name in LEVELS)
@@ -170,7 +168,7 @@ def main(table: Path, out: Path, seed: int | None) -> None:
     write_rows(output.main, out / "released.csv", counted=True)
     with whole(out / "report.json") as part:
         part.write_text(json.dumps(output.report, indent=2) + "\n", encoding="utf-8")
-    report = page(output, time.process_time() - begin, seed)
+    report = page(output, seed)
     with whole(out / "report.md") as part:
         part.write_text(report, encoding="utf-8")
     click.echo(report)

@@ -125,7 +125,7 @@ def laplace_second_moment(dataset, rng):
     return moment + rng.laplace(scale=4.0)
 
 
-def sticky_count(dataset, rng):  # noqa: ARG001 - that is the fault
+def sticky_count(dataset, rng):
     seed = zlib.crc32(repr(sorted(dataset)).encode())
     return dataset.count("yes") + np.random.default_rng(seed).laplace()
 

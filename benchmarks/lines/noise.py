@@ -1,68 +1,40 @@
-"""Exact samplers, against OpenDP."""
+"""Exact noise, drawn as a release does: from a keyed generator, by the sampler that the width of the law calls for; beside OpenDP."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Line
 
-PEER_SHARE = 0.02
+DRAWS, PEER_SHARE = 1_000_000, 0.02
 """OpenDP draws a fiftieth of the numbers, and its time counts fifty times."""
 
-
-def geometric(ratio: str) -> Callable[[Any, int], object]:
-    def draw(source: Any, count: int) -> object:
-        from dpspec_noise.samplers import two_sided_geometric
-
-        return two_sided_geometric(source, count, ratio=Fraction(ratio))
-
-    return draw
-
-
-def laplace(scale: int) -> Callable[[Any, int], object]:
-    def draw(source: Any, count: int) -> object:
-        from dpspec_noise.samplers import discrete_laplace
-
-        return discrete_laplace(source, count, scale=Fraction(scale))
-
-    return draw
+LAWS = (
+    ("geometric-half", "geometric noise of ratio 1/2", "geometric", "1/2", 10),
+    ("geometric-slow", "geometric noise of ratio 0.99999", "geometric", "0.99999", 10),
+    ("discrete-laplace", "discrete Laplace noise of scale 100", "laplace", "100", 20),
+    ("discrete-gaussian-draws-half", "discrete Gaussian noise, sigma = 1/2", "gaussian", "1/2", 30),
+    ("discrete-gaussian-draws-1000", "discrete Gaussian noise, sigma = 1,000", "gaussian", "1000", 30),
+    ("discrete-gaussian-draws-million", "discrete Gaussian noise, sigma = 10^6", "gaussian", "1000000", 10),
+)
+"""Name, words, kind and parameter of the noise, and the goal in millions of draws a second."""
 
 
-def gaussian(sigma: int) -> Callable[[Any, int], object]:
-    def draw(source: Any, count: int) -> object:
-        from dpspec_noise.samplers import discrete_gaussian
+@lru_cache
+def mechanism(kind: str, parameter: Fraction) -> Any:
+    """What draws the noise; it keeps its tables, as in a release of several."""
+    from dpspec_noise import DiscreteGaussian, Geometric
 
-        return discrete_gaussian(source, count, variance=Fraction(sigma) ** 2)
+    from dpspec.blocks.invariant import Marginal
 
-    return draw
-
-
-def table(sigma: str) -> Callable[[Any, int], object]:
-    def draw(source: Any, count: int) -> object:
-        from dpspec_noise.samplers import inverted
-
-        from dpspec.laws.integers import DiscreteGaussianLaw
-
-        return inverted(DiscreteGaussianLaw(0, Fraction(sigma) ** 2), count, source)
-
-    return draw
-
-
-def line(name: str, what: str, draw: Callable[[Any, int], object], draws: int, millions: float, **further: Any) -> Line:
-    """A sampler; its goal is millions of draws a second, at a size that takes a good part of a second."""
-
-    def work(_: Path, size: int) -> object:
-        from dpspec.base.randomness import SeededRandomness
-
-        return draw(SeededRandomness(1), size)
-
-    return Line(
-        name=name, what=what, work=work, sizes=(draws,), draws=draws, calibration="sort", goal=draws / millions / 1e6,
-        **{"counted": (2_000, 4_000, 8_000, 16_000), **further},
-    )  # fmt: skip
+    queries = (Marginal(attributes=()),)
+    if kind == "gaussian":
+        return DiscreteGaussian(queries=queries, sensitivities=(1,), variance=parameter**2)
+    return Geometric(queries=queries, ratio=parameter) if kind == "geometric" else Geometric(queries=queries, epsilon=1 / parameter)
 
 
 def opendp(sigma: float) -> Callable[[Path, int], object]:
@@ -78,15 +50,21 @@ def opendp(sigma: float) -> Callable[[Path, int], object]:
     return peer
 
 
-LINES = (
-    line("geometric-half", "geometric noise of ratio 1/2", geometric("1/2"), 1_000_000, 10, is_quick=True),
-    line(
-        "geometric-slow", "geometric noise of ratio 0.99999", geometric("0.99999"), 1_000_000, 10,
-        counted=(500, 1000, 2000, 4000), is_quick=True,
-    ),
-    line("discrete-laplace", "discrete Laplace noise of scale 10", laplace(10), 1_000_000, 20, is_quick=True),
-    line("discrete-gaussian-draws-1000", "discrete Gaussian noise, sigma = 1,000", gaussian(1000), 1_000_000, 30, is_quick=True, peer=opendp(1000), needs=("opendp",), peer_share=PEER_SHARE),
-    line("discrete-gaussian-draws-million", "discrete Gaussian noise, sigma = 10^6", gaussian(10**6), 1_000_000, 10, peer=opendp(10**6), needs=("opendp",), peer_share=PEER_SHARE),
-    line("table-half", "discrete Gaussian noise by a table, sigma = 1/2", table("1/2"), 4_000_000, 10),
-    line("table-1000", "discrete Gaussian noise by a table, sigma = 1,000", table("1000"), 4_000_000, 10),
-)  # fmt: skip
+def lines() -> Iterator[Line]:
+    for name, what, kind, text, millions in LAWS:
+
+        def work(_: Path, size: int, kind: str = kind, text: str = text) -> object:
+            from dpspec.base.randomness import SeededRandomness
+
+            return mechanism(kind, Fraction(text)).draw(size, SeededRandomness(1))
+
+        peer: dict[str, Any] = {}
+        if kind == "gaussian":
+            peer = {"peer": opendp(float(Fraction(text))), "needs": ("opendp",), "peer_share": PEER_SHARE}
+        yield Line(
+            name=name, what=what, work=work, sizes=(DRAWS,), draws=DRAWS, counted=(10_000, 20_000, 40_000, 80_000), calibration="sort",
+            goal=DRAWS / millions / 1e6, is_quick=name != "discrete-gaussian-draws-half", **peer,
+        )  # fmt: skip
+
+
+LINES = tuple(lines())

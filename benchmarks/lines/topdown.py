@@ -18,7 +18,7 @@ LINES = (
     *(RHODE_ISLAND if "BENCHMARK_DATA" in os.environ else ()),
     Line(
         name="topdown", what="TopDown on a synthetic state of 10,000 blocks, all levels", work=late("benchmarks.topdown:run"),
-        sizes=(1250, 2500, 5000, 10_000), counted=(125, 250, 500, 1000), calibration="sort", bound=1.1, repeats=1,
+        sizes=(1250, 2500, 5000, 10_000), counted=(50, 100, 200, 400), calibration="sort", bound=1.1, repeats=1,
     ),
     Line(
         name="topdown-fit", what="feasibility, fit and rounding of 40 families, beside the fit alone",

@@ -1,0 +1,203 @@
+"""Cost is watched: counters of work are not larger than recorded, a planted regression is found, no page has a typed figure."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import counters, results
+from benchmarks.lines import LINES
+from benchmarks.measure import Cost, Round, environment
+
+ROOT = Path(__file__).parents[2]
+
+PLANTED = """
+import sys
+import numpy as np
+from dpspec.releases import write
+
+original = write.record_keys
+def record_keys(tables, columns):
+    for name in columns:
+        np.unique(np.concatenate([table.codes[name] for table in tables]), return_inverse=True)
+    return original(tables, columns)
+write.record_keys = record_keys
+"""
+"""One `np.unique` for each column, put back into the checks of a release."""
+
+RUN = """
+import json, sys
+from benchmarks import counting
+print(json.dumps(counting.main(sys.argv[1:])))
+"""
+
+
+def counted(*names: str, planted: str = "", seed: str = "random") -> dict:
+    """The counters of some lines, from a process of its own."""
+    command = [sys.executable, "-c", planted + RUN, *names]
+    given = {**environment(), "PYTHONHASHSEED": seed}
+    done = subprocess.run(command, cwd=ROOT, env=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+FAST = ("check", "compose-times", "swap", "census-ledger", "geometric-half", "discrete-laplace", "verify-attributes")
+"""Lines whose work is counted in the default run; the others are slow."""
+
+
+def test_no_counter_is_larger_than_recorded() -> None:
+    """A larger value is accepted by `python -m benchmarks --counters --write --reason "..."`."""
+    assert results.larger_counts(results.read()["counters"], counted(*FAST)) == []
+
+
+@pytest.mark.slow
+def test_no_counter_of_any_line_is_larger_than_recorded() -> None:
+    recorded = results.read()["counters"]
+    others = [name for name in recorded if name not in FAST]
+    assert results.larger_counts(recorded, counted(*others)) == []
+
+
+def test_a_sort_of_each_column_in_the_checks_of_a_release_is_found() -> None:
+    found = results.larger_counts(results.read()["counters"], counted("swap", planted=PLANTED))
+    assert any(fault.startswith("swap: rows sorted at size ") for fault in found), found
+
+
+def test_counters_do_not_depend_on_the_hash_seed() -> None:
+    names = ("swap", "geometric-half", "census-ledger")
+    one, other = (counted(*names, seed=seed) for seed in ("1", "2"))
+    for name in names:
+        for counter in one[name]["counts"]:
+            if counter == "bytes":
+                assert other[name]["counts"][counter] == pytest.approx(one[name]["counts"][counter], rel=0.03)
+            else:
+                assert other[name]["counts"][counter] == one[name]["counts"][counter], (name, counter)
+
+
+def test_every_function_that_is_counted_by_name_is_there() -> None:
+    for paths in counters.NAMED.values():
+        for path in paths:
+            assert counters.code_of(path).co_name == path.rpartition(":")[2].rpartition(".")[2]
+
+
+def test_work_is_counted() -> None:
+    import numpy as np
+
+    from dpspec.base.randomness import SeededRandomness
+    from dpspec.releases.keys import RecordKeys
+
+    def work() -> None:
+        np.sort(np.arange(10))
+        np.lexsort((np.arange(7), np.arange(7)))
+        np.bincount(np.arange(5))
+        np.fft.rfft(np.arange(16.0))
+        SeededRandomness(1).words(9)
+        RecordKeys(np.zeros(3, dtype=np.int64)).append(np.zeros(3, dtype=np.int64), 2)
+
+    found = counters.counted(work)
+    assert found["rows sorted"] == 10 + 14
+    assert found["rows scanned"] == 5
+    assert found["points transformed"] == 16
+    assert found["words drawn"] == 9
+    assert found["calls"] >= 1
+
+
+# --- the gate ------------------------------------------------------------------------------------
+
+BEFORE = {"line": {"sizes": [1, 2, 4, 8], "counts": {"rows sorted": [100, 200, 400, 800]}}}
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ({"rows sorted": [100, 200, 400, 800]}, []),
+        ({"rows sorted": [110, 220, 440, 880]}, []),
+        ({"rows sorted": [10, 20, 40, 80]}, []),
+        ({"rows sorted": [100, 200, 400, 881]}, ["line: rows sorted at size 8: 881, recorded 800"]),
+        ({"rows sorted": [10, 25, 65, 160]}, ["line: rows sorted grows with the exponent 1.338, recorded 1.0"]),
+        ({"patterns": [0, 0, 0, 1]}, ["line: patterns at size 8: 1, recorded 0"]),
+    ],
+)
+def test_what_is_larger_than_recorded(counts: dict, said: list[str]) -> None:
+    found = results.larger_counts(BEFORE, {"line": {"sizes": [1, 2, 4, 8], "counts": counts}})
+    assert [fault for fault in found if "patterns grows" not in fault] == said
+
+
+def test_other_sizes_and_new_lines_have_to_be_recorded() -> None:
+    for name, sizes in (("line", [1, 2, 4, 16]), ("other", [1, 2, 4, 8])):
+        found = results.larger_counts(BEFORE, {name: {"sizes": sizes, "counts": {}}})
+        assert found == [f"{name}: its counters at these sizes are not recorded"]
+
+
+def round_of(ours: float, calibration: float = 1.0) -> Round:
+    return Round(Cost(ours, 100.0), calibration, None)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "is_slower"),
+    [((1.0, 1.0, 1.0), False), ((9.0, 9.0, 1.4), False), ((1.6, 9.0, 1.51), True), ((1.4, 9.0, 9.0), False)],
+)
+def test_a_line_is_slower_only_where_all_rounds_agree(seconds: tuple[float, ...], is_slower: bool) -> None:
+    before = {"line": {"ratio": 1.0, "calibration": "sort"}}
+    assert (results.slower(before, "line", [round_of(value) for value in seconds]) is not None) is is_slower
+
+
+def test_a_slow_machine_slows_the_calibration_too() -> None:
+    before = {"line": {"ratio": 1.0, "calibration": "sort"}}
+    assert results.slower(before, "line", [round_of(10.0, 10.0)] * 3) is None
+
+
+# --- figures on pages ----------------------------------------------------------------------------
+
+
+def test_results_have_their_origin() -> None:
+    found = results.read()
+    assert found["machine"]["processor"]
+    assert found["versions"]["numpy"]
+    for part in ("lines", "growth", "counters"):
+        assert found[part]
+        for name, entry in found[part].items():
+            assert name in LINES
+            assert re.fullmatch(r"\d{4}-\d\d-\d\d", entry["date"])
+            assert entry["commit"]
+
+
+TIMING = re.compile(r"\b\d[\d,.]*(?:\s|-)?(?:ms|s|seconds?|minutes?|min|(?:core-)?hours?)\b(?!-|')")
+
+LIMITS = {
+    "docs/where-people-work.md": ["0.3 seconds after your last change"],
+    "CONTRIBUTING.md": ["`.ci/run` has to end in 20 minutes", "takes more than 600 s of"],
+}
+"""Settings and limits that are chosen, and not measured."""
+
+RECORDS = ("docs/decisions.md", "docs/zoo.md", "docs/changes.md")
+"""Decisions state what was measured when they were taken; the page of the zoo is made by `benchmarks/zoo.py` from zoo.json."""
+
+PAGES = [
+    path
+    for folder in (ROOT / "docs", ROOT / "benchmarks", *ROOT.glob("plugins/*"), ROOT)
+    for path in sorted(folder.rglob("*.md") if folder.name in ("docs", "benchmarks") else folder.glob("*.md"))
+    if path.name != "CHANGELOG.md" and path.relative_to(ROOT).as_posix() not in RECORDS
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_no_timing_figure_is_typed_into_a_page(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for phrase in LIMITS.get(page.relative_to(ROOT).as_posix(), ()):
+        text = text.replace(phrase, "")
+    found = [line for line in text.splitlines() if TIMING.search(re.sub(r"user-\d+-hours?|--seconds \d+|\]\([^)]*\)", "", line))]
+    assert found == [], "figures come from benchmarks/results.json: <!-- site: measured LINE -->"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_timing"),
+    [
+        ("takes 5.8 s", True), ("in 3 ms.", True), ("about 20 minutes", True), ("3.2 core-hours", True), ("2020s", False),
+        ("8 steps", False), ("the 1990s", False), ("10 min", True), ("a 3s run", True), ("3 sizes", False),
+    ],
+)  # fmt: skip
+def test_timing_figures_are_recognised(text: str, is_timing: bool) -> None:
+    assert bool(TIMING.search(re.sub(r"\b\d{4}s\b", "", text))) is is_timing

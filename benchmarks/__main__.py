@@ -1,7 +1,7 @@
 """Run the lines of the benchmarks: `python -m benchmarks`.
 
     python -m benchmarks                        every line, its growth, and the counters of work
-    python -m benchmarks --only swap,topdown    some lines, by what their names begin with
+    python -m benchmarks --only swap,topdown    some lines, by name, or by what names begin with
     python -m benchmarks --quick                the gate of times in .ci/run: ratios of the quick lines in three rounds
     python -m benchmarks --counters             the counters alone
     python -m benchmarks --write                record the results in benchmarks/results.json
@@ -30,7 +30,7 @@ ROUNDS = 3
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", metavar="NAMES", help="lines whose names begin with one of these, separated by commas")
+    parser.add_argument("--only", metavar="NAMES", help="names of lines, or what names begin with, separated by commas")
     parser.add_argument("--quick", action="store_true", help="ratios of the quick lines: under three minutes")
     parser.add_argument("--counters", action="store_true", help="counters alone: no time is measured")
     parser.add_argument("--write", action="store_true", help="record the results")
@@ -54,8 +54,9 @@ def main() -> int:
 
 def chosen(only: str | None) -> dict[str, Line]:
     """The lines whose names begin with one of the given."""
-    begins = tuple(only.split(",")) if only else ("",)
-    lines = {name: line for name, line in LINES.items() if name.startswith(begins)}
+    given = only.split(",") if only else [""]
+    begins = tuple(part for part in given if part not in LINES)
+    lines = {name: line for name, line in LINES.items() if name in given or name.startswith(begins)}
     if not lines:
         raise SystemExit(f"no line begins with {only}: there are {', '.join(LINES)}")
     return lines

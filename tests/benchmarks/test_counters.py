@@ -15,10 +15,10 @@ from benchmarks.measure import Cost, Round, environment
 ROOT = Path(__file__).parents[2]
 
 PLANTED = """
-import sys
+import importlib
 import numpy as np
-from dpspec.releases import write
 
+write = importlib.import_module("dpspec.releases.write")
 original = write.record_keys
 def record_keys(tables, columns):
     for name in columns:

@@ -317,6 +317,9 @@ def measured(*begins: str) -> Iterator[str]:
     """The lines of benchmarks/results.json whose names begin with one of these, all without one: time, memory, ratio, goals."""
     results = json.loads((ROOT / "benchmarks" / "results.json").read_text(encoding="utf-8"))
     lines = {name: line for name, line in results["lines"].items() if name.startswith(begins or ("",))}
+    if not lines:
+        yield "*Not recorded yet: `python -m benchmarks --write` measures it.*\n"
+        return
     yield "| line | processor time | memory | beside a calibration | beside a peer | goal |\n|---|---|---|---|---|---|"
     for name, line in lines.items():
         goals = ", ".join(_goal(what, goal, line) for what, goal in line["goals"].items())

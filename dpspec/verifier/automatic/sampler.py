@@ -181,6 +181,8 @@ def _warned(search: _Search, *, read: bool) -> Iterator[None]:
 class RunLimitError(NotEnumerableError):
     """Several enumerations together took more runs than they may."""
 
+    code = "run-limit"
+
 
 @attrs.define
 class RunCounter:

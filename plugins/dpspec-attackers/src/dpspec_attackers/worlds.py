@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
-from dpspec.plugin import Dataset, FiniteLaw, Mechanism, Number, PrivacySpec, Rational, errors, exact, params, risks
+from dpspec.plugin import Dataset, DatasetSpace, FiniteLaw, Mechanism, Number, PrivacySpec, Rational, errors, exact, params, risks
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 WrittenPrior = tuple[tuple[Any, Fraction], ...]
 """Datasets with their probabilities; empty for the uniform prior over all datasets."""
 _LOOKED = 64
+_ENTRIES = 1 << 20
 
 
 @attrs.frozen
@@ -151,7 +152,7 @@ def replacing(spec: PrivacySpec, given: Number | None = None) -> Number:
         raise errors.CounterfactualError(
             "the target's record", rule, "give the distance of a replacement, or a space of one size"
         )
-    looked = list(itertools.islice(space.datasets(), _LOOKED))
+    looked = list(itertools.islice(_few(space), _LOOKED))
     found = [
         spec.distance(left, right)
         for left, right in itertools.combinations(looked, 2)
@@ -161,6 +162,16 @@ def replacing(spec: PrivacySpec, given: Number | None = None) -> Number:
         rule = "may be replaced by one at infinite distance, about which nothing is promised"
         raise errors.CounterfactualError("the target's record", rule, "ask about a distance of replaced records")
     return max(found)
+
+
+def _few(space: DatasetSpace) -> Iterator[Dataset]:
+    """The first datasets, two at least, while to compare each with all others takes at most `_ENTRIES` entries."""
+    entries = 0
+    for place, dataset in enumerate(space.datasets()):
+        entries += place * len(dataset)  # type: ignore[arg-type]
+        if place > 1 and entries > _ENTRIES:
+            return
+        yield dataset
 
 
 def replaced(spec: PrivacySpec, position: int, given: Number | None = None) -> risks.Candidates:

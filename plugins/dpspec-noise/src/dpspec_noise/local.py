@@ -17,6 +17,7 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 import numpy as np
@@ -191,6 +192,12 @@ def leaning_laws(a: ExactChance, b: ExactChance) -> tuple[Law, Law]:
     rest = 1 - a - b
     before = laws.finite_law({"for": a, "against": b, "neither": rest})
     return before, laws.finite_law({"for": b, "against": a, "neither": rest})
+
+
+@lru_cache(maxsize=256)
+def bit_laws(one: ExactChance, other: ExactChance) -> tuple[Law, Law]:
+    """The laws of two bits that are 1 with these probabilities; kept, so that the reports of all records have the same ones."""
+    return laws.finite_law({1: one, 0: 1 - one}), laws.finite_law({1: other, 0: 1 - other})
 
 
 def odds_of(epsilon: Number, share: Fraction = Fraction(1)) -> ExactChance:
@@ -392,7 +399,7 @@ class UnaryEncoding(LocalRule):
     def report(self, place: int, asked: Attribute) -> Law:
         """The law of the row of bits, in the order of the categories."""
         check_listed(self.name, asked.size, self.chances()[1])
-        own, other = (laws.finite_law({1: chance, 0: 1 - chance}) for chance in self.chances())
+        own, other = bit_laws(*self.chances())
         return laws.product([own if i == place else other for i in range(asked.size)])
 
     def structure(self, space: DatasetSpace) -> grammar.Structure:

@@ -35,6 +35,7 @@ from dpspec.plugin import (
 from dpspec_noise.local import (
     ExactChance,
     LocalRule,
+    bit_laws,
     bits_of,
     check_listed,
     check_released,
@@ -231,7 +232,7 @@ class CountMeanSketch(LocalRule):
             rows = itertools.product((0, 1), repeat=self.width)
             every = itertools.product(enumerate(values), rows)
             return laws.finite_law({(j, row): chances[_kept(row, value)] for (j, value), row in every})
-        own, other = laws.finite_law({1: keep, 0: flip}), laws.finite_law({0: keep, 1: flip})
+        own, other = bit_laws(keep, flip)
         likely = [laws.product([own if c == value else other for c in range(self.width)]) for value in values]
         return laws.Adaptive(FiniteLaw.uniform(range(len(likely))), tuple(enumerate(likely)))
 

@@ -193,7 +193,9 @@ def test_the_answers_are_those_of_every_pair(seed: int) -> None:
 @pytest.mark.parametrize("folder", ["swapping-2020", "lint", "ledger-2020"])
 def test_the_answers_of_a_folder_are_those_of_every_pair(folder: str) -> None:
     registry = installed().registry
-    named = [(one.id, one) for one in map(read, sorted((ROOT / "specs" / folder).glob("*.dpspec.toml")))]
+    files = sorted((ROOT / "specs" / folder).glob("*.dpspec.toml"))
+    readable = (read(file) for file in files if not file.name.startswith("ledger--"))  # whose parts do not add up, on purpose
+    named = [(one.id, one) for one in readable]
     every = order(named, lambda left, right: compared(left, right, registry))
     assert order_of_many(named, answers(), no_comparison).answers == every.answers
 

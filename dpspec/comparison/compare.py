@@ -24,14 +24,7 @@ from typing import Any, NoReturn, overload
 
 import attrs
 
-from dpspec.base.errors import (
-    Faults,
-    IncompatibleBlocksError,
-    NoFormulaError,
-    NotEnumerableError,
-    ParameterError,
-    count,
-)
+from dpspec.base.errors import Faults, IncompatibleBlocksError, NoFormulaError, NotEnumerableError, ParameterError, count
 from dpspec.base.exact import INFINITY, ZERO, Number, number
 from dpspec.base.shown import Showable
 from dpspec.base.types import Progress

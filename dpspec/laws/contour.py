@@ -28,7 +28,6 @@ threshold, or change masses by a factor.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -722,13 +721,12 @@ def _exponential(power: float) -> float:
 
 
 def _power(values: Complexes, times: int) -> Complexes:
-    """values^times by repeated squaring."""
-    result: Complexes | None = None
-    for bit in itertools.count():
-        if times >> bit & 1:
-            result = values if result is None else result * values
-        if times >> (bit + 1) == 0:
-            assert result is not None  # noqa: S101
-            return result
+    """values^times, times >= 1, by repeated squaring."""
+    while times % 2 == 0:
+        values, times = values * values, times // 2
+    result = values
+    while times := times // 2:
         values = values * values
-    raise AssertionError
+        if times % 2:
+            result = result * values
+    return result

@@ -207,7 +207,7 @@ class _Case:
         if any(finding.code in (ENDS, LATE) for finding in findings):
             return self._undecided(findings[-1].text, findings)
         exact = self._enumerated(findings, PARTS["choices"] * self.clock.left(), most_runs=FIRST_RUNS)
-        if exact is None and FIRST_DRAWS:
+        if exact is None:
             found = self._drawn(findings, PARTS["first draws"] * self.clock.left(), draws=FIRST_DRAWS)
             if found is not None and found.outcome is Outcome.REFUTED:
                 return attrs.evolve(found, findings=_each_once((*findings, *found.findings)))
@@ -244,8 +244,7 @@ class _Case:
             findings.append(Notice(code=LATE, text="the time was over before it was sampled"))
             return None
         datasets = only or self.datasets
-        limits = [limit for limit in (draws, self.sampling.draws) if limit is not None]
-        most = min(limits, default=None)
+        most = min((limit for limit in (draws, self.sampling.draws) if limit is not None), default=None)
         sampled = self._apart(lambda tell: self._sampled(tell, seconds, datasets, most), seconds=_at_most(seconds))
         findings += _printed(sampled.printed)
         if sampled.value is None:
@@ -333,9 +332,7 @@ class _Case:
 
     # -- enumerated ---------------------------------------------------------------------------------
 
-    def _enumerated(
-        self, findings: list[Notice], seconds: float, *, most_runs: int | None = None
-    ) -> Verdict | str | None:  # fmt: skip
+    def _enumerated(self, findings: list[Notice], seconds: float, *, most_runs: int | None = None) -> Verdict | str | None:
         """The verdict on the law that is read off the code, or why there is none to rely on; None where that takes more runs
         than it may."""
         function = readable(self.function)
@@ -562,9 +559,7 @@ class _Case:
 
     # -- sampled ------------------------------------------------------------------------------------
 
-    def _sampled(
-        self, tell: Progress, seconds: float, datasets: tuple[Dataset, ...] | None, draws: int | None
-    ) -> Verdict:  # fmt: skip
+    def _sampled(self, tell: Progress, seconds: float, datasets: tuple[Dataset, ...] | None, draws: int | None) -> Verdict:
         """Refuted on draws, or undecided; with `bits` half of the error, and some of the time, is kept for the last bits."""
         sampling = self.sampling
         kept = PARTS["bits"] * seconds if sampling.bits else 0.0

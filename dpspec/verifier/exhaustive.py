@@ -176,6 +176,8 @@ NOTHING = "no two datasets of one universe are at a finite distance: nothing to 
 REVERSED = 100
 """So many pairs are compared in both orders where a distance is declared to be symmetric."""
 
+WORK_OF_A_LAW = 100
+"""Units of work of any law that is asked for; see `work_of`."""
 MOST_WALKED = 20_000
 """A space of more datasets is not walked."""
 
@@ -272,7 +274,7 @@ def refute_on(
                 compared.append(dataset)
                 work += work_of(walk.law(dataset)) if is_new else 1
             else:
-                work += 100
+                work += WORK_OF_A_LAW
         for found in walk.among(compared) if len(compared) > 1 else ():
             pairs += sum(result.pairs or 0 for result in found.universes)
             if found.outcome is Outcome.REFUTED:
@@ -286,7 +288,7 @@ def refute_on(
 
 
 def work_of(law: Law) -> int:
-    """How much work it is to compute a law and to compare it: 100, and one unit for each answer of each outcome.
+    """How much work it is to compute a law and to compare it: `WORK_OF_A_LAW`, and one unit for each answer of each outcome.
 
     Units do not depend on the machine. A law whose outcomes are not listed is compared in closed form, and counts as one outcome.
 
@@ -296,7 +298,7 @@ def work_of(law: Law) -> int:
     listed = getattr(law, "support", ())
     outcomes = listed if isinstance(listed, Sequence) else ()
     answers = len(outcomes[0]) if outcomes and isinstance(outcomes[0], tuple) else 1
-    return 100 + answers * (1 + len(outcomes))
+    return WORK_OF_A_LAW + answers * (1 + len(outcomes))
 
 
 def without_number(spec: PrivacySpec, judge: Callable[[PrivacySpec], Verdict]) -> Verdict:

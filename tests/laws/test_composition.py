@@ -12,6 +12,7 @@ from flint import arb, ctx
 from hypothesis import given, settings, strategies as st
 from scipy import integrate, signal, stats
 
+from benchmarks.lines.accounting import HOUSING, PERSONS, QUERIES
 from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import ZERO, ln, number
 from dpspec.laws import FiniteLaw, GaussianLaw, LaplaceLaw, TwoSidedGeometricLaw, mixture, pieces as spread, pieces as tilted
@@ -460,21 +461,6 @@ def test_total_variation_and_infinite_losses():
 
 
 # --- the 2020 Census -------------------------------------------------------------------------------------------------
-
-PERSONS = (104, 1440, 447, 687, 1256, 165)
-HOUSING = tuple(map(Fraction, ("1/205", "1/205", "7/82", "364/1025", "1759/4100", "99/820")))
-QUERIES = """0 3773/4097 3126/4097 1567/4102 1705/4099 5/4097
-52/4097 6/4097 10/4097 4/2051 3/4099 9/4097
-26/4097 6/4097 10/4097 5/4102 3/4099 5/4097
-26/4097 6/4097 10/4097 5/4102 3/4099 5/4097
-26/4097 6/4097 10/4097 5/4102 3/4099 5/4097
-26/4097 6/4097 10/4097 5/4102 3/4099 5/4097
-130/4097 12/4097 28/4097 1933/4102 1055/4099 21/4097
-130/4097 12/4097 28/4097 10/2051 9/4099 21/4097
-26/4097 6/4097 10/4097 5/4102 3/4099 5/4097
-26/241 2/241 101/4097 67/4102 24/4099 71/4097
-189/241 230/4097 754/4097 241/2051 1288/4099 3945/4097"""
-
 
 def ledger(levels=range(6)):
     """rho* of every measurement of the levels (K-N10), from K-N7 to K-N9."""

@@ -50,6 +50,7 @@ from dpspec.verifier.automatic import ReleaseCode
 from dpspec.verifier.derived import Missing, derive
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome
+from tests.randomness.scripted import Words
 
 PRIME = 2**31 - 1
 
@@ -547,18 +548,6 @@ def test_the_code_that_releases_has_the_constant_on_every_choice_of_its_randomne
     assert found.outcome is Outcome.VERIFIED
     assert found.constant.is_exact
     assert found.constant.lower == number(epsilon)
-
-
-class Words:
-    """A source whose words are written down beforehand."""
-
-    def __init__(self, *values: int) -> None:
-        self.values = list(values)
-
-    def words(self, count: int) -> Any:
-        drawn, self.values = self.values[:count], self.values[count:]
-        assert len(drawn) == count
-        return np.array(drawn, dtype=np.uint64)
 
 
 def test_an_irrational_coin_takes_as_many_bits_as_decide() -> None:

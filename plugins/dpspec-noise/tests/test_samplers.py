@@ -29,6 +29,7 @@ from dpspec.base.exact import number
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.invariant import Marginal
 from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
+from tests.randomness.scripted import Words
 
 N, LEVEL = 200_000, 1e-9
 
@@ -136,18 +137,6 @@ def test_two_sided_geometric_by_inversion(decay):
     scale = 1 / float(number(decay))
     wrongs = [geometric_weight(scale * off) for off in (0.95, 1.05)]
     judge(draws, geometric_weight(scale), wrongs, max(30, int(40 * scale)))
-
-
-class Words:
-    """A source whose words are written down beforehand."""
-
-    def __init__(self, *values):
-        self.values = list(values)
-
-    def words(self, count):
-        drawn, self.values = self.values[:count], self.values[count:]
-        assert len(drawn) == count
-        return np.array(drawn, dtype=np.uint64)
 
 
 THIRD = (2**64 - 1) // 3  # the bits 0101...01

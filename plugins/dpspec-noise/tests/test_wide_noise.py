@@ -25,25 +25,12 @@ from dpspec.base.exact import ln, number
 from dpspec.base.randomness import KeyedRandomness, SeededRandomness
 from dpspec.blocks.invariant import Marginal
 from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
+from tests.randomness.scripted import Words
 
 TOTAL = (Marginal(attributes=()),)
 ROOT = number("sqrt(2)") * F(1, 10**7)
 TOP = 1 << 64
 N, LEVEL = 200_000, 1e-9
-
-
-class Words:
-    """A source whose words are written down beforehand."""
-
-    fit_for_publication = True
-
-    def __init__(self, *values):
-        self.values = list(values)
-
-    def words(self, count):
-        drawn, self.values = self.values[:count], self.values[count:]
-        assert len(drawn) == count
-        return np.array(drawn, dtype=np.uint64)
 
 
 class Counted(KeyedRandomness):

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 WrittenPrior = tuple[tuple[Any, Fraction], ...]
 """Datasets with their probabilities; empty for the uniform prior over all datasets."""
-_LOOKED = 64
-_ENTRIES = 1 << 20
+_LOOKED, _ENTRIES = 64, 1 << 20
+"""So many datasets are compared with each other, and at most so many of their entries."""
 
 
 @attrs.frozen

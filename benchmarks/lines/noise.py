@@ -63,7 +63,7 @@ def lines() -> Iterator[Line]:
         if kind == "gaussian":
             peer = {"peer": opendp(float(Fraction(text))), "needs": ("opendp",), "peer_share": PEER_SHARE}
         yield Line(
-            name=name, what=what, work=work, sizes=(DRAWS,), draws=DRAWS, counted=(10_000, 20_000, 40_000, 80_000), calibration="sort",
+            name=name, what=what, work=work, sizes=(DRAWS,), draws=DRAWS, counted=(40_000, 80_000, 160_000, 320_000), calibration="sort",
             goal=DRAWS / millions / 1e6, is_quick=name != "discrete-gaussian-draws-half", **peer,
         )  # fmt: skip
 

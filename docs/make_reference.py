@@ -20,6 +20,7 @@ from dpspec.base.late import at
 from dpspec.base.words import ACCEPTABLE, SEVEREST_FIRST, Word
 from dpspec.blocks.parts import PARTS
 from dpspec.cli import main
+from dpspec.cli.face import Face
 from dpspec.extension import hooks as hookspecs
 from dpspec.extension.hooks import BASES, KINDS, PREFIX
 from dpspec.grammar.structure import View
@@ -215,7 +216,8 @@ def _by_file(tests: tuple[str, ...]) -> str:
 
 def _commands(group: click.Group, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     yield path, group
-    for name, command in group.commands.items():
+    found = group.every_command() if isinstance(group, Face) else group.commands
+    for name, command in found.items():
         if isinstance(command, click.Group):
             yield from _commands(command, (*path, name))
         else:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         lint as lint,
         order as order,
         read as read,
+        read_table as read_table,
         release as release,
         replay as replay,
         risk as risk,
@@ -100,6 +101,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.mechanism import Claim as Claim, Mechanism as Mechanism
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
     from dpspec.laws.law import FiniteLaw as FiniteLaw, Law as Law
+    from dpspec.report.shown import CommandAnswer as CommandAnswer
     from dpspec.specfile.document import SpecDocument as SpecDocument
     from dpspec.verifier.verdict import Outcome as Outcome, Verdict as Verdict
 
@@ -114,6 +116,7 @@ _HOMES = {
         "lint",
         "order",
         "read",
+        "read_table",
         "release",
         "replay",
         "risk",
@@ -214,6 +217,7 @@ _HOMES = {
         "FiniteLaw",
         "Law",
     ),
+    "dpspec.report.shown": ("CommandAnswer",),
     "dpspec.specfile.document": ("SpecDocument",),
     "dpspec.verifier.verdict": (
         "Outcome",
@@ -240,7 +244,17 @@ def __getattr__(name: str) -> Any:
     except AttributeError:
         if name.startswith("_") or find_spec(f"dpspec.{name}") is not None:  # a module, which nobody has imported yet
             raise
+    if (contributed := _contributed(name)) is not None:
+        return contributed
     return _class(name) if name[0].isupper() else _constructor(name)
+
+
+def _contributed(name: str) -> Any:
+    """A function that an installed package contributes under this name; None where none does."""
+    from importlib.metadata import entry_points
+
+    found = sorted(entry_points(group="dpspec.functions", name=name), key=lambda one: "" if one.dist is None else one.dist.name)
+    return found[0].load() if found else None
 
 
 def _class(name: str) -> Any:

@@ -16,6 +16,7 @@ from dpspec.api import (
     lint as lint,
     order as order,
     read as read,
+    read_table as read_table,
     release as release,
     replay as replay,
     risk as risk,
@@ -85,6 +86,7 @@ from dpspec.extension.loader import installed as installed, load_plugins as load
 from dpspec.grammar.mechanism import Claim as Claim, Mechanism as Mechanism
 from dpspec.grammar.spec import PrivacySpec as PrivacySpec
 from dpspec.laws.law import FiniteLaw as FiniteLaw, Law as Law
+from dpspec.report.shown import CommandAnswer as CommandAnswer
 from dpspec.specfile.document import SpecDocument as SpecDocument
 from dpspec.verifier.verdict import Outcome as Outcome, Verdict as Verdict
 from dpspec.base.exact import NumberLike

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.attacker import AttackerModel
     from dpspec.grammar.mechanism import Mechanism
     from dpspec.grammar.spec import PrivacySpec
+    from dpspec.grammar.tables import Table
     from dpspec.linter.finding import Finding
     from dpspec.reason.conversions import Conversions
     from dpspec.risks.engine import Panel, RiskReport
@@ -53,6 +54,30 @@ def read(path: str | Path, registry: Registry | None = None) -> SpecDocument:
     from dpspec.specfile.reader import read as read_file
 
     return read_file(Path(path), registry or installed().registry)
+
+
+def read_table(specification: Specification, table: str | Path) -> Table:
+    """Read a table of the records that a specification is about.
+
+    Args:
+        specification: five blocks, a specification, or its file; it says which attributes there are and how the table is stored.
+        table: a table file, a directory with households and persons, or a registered table.
+
+    Returns:
+        the records of the largest unit, one column of category numbers for each attribute.
+
+    Raises:
+        TableError and its kin: the table cannot be read, or does not fit the space.
+    """
+    from dpspec.extension.loader import installed
+    from dpspec.releases.draw import given_table
+
+    document = as_document(specification)
+    return given_table(str(table), document, document.spec.space.units[0], installed().registry, _unseen)
+
+
+def _unseen(done: int, total: int) -> None:
+    """Progress that nobody watches."""
 
 
 def build(**tables: Any) -> SpecDocument:

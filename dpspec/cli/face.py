@@ -14,13 +14,24 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
-from dpspec.base.errors import DpspecError, Faults, LibraryError, OwnFaultError, UnreadableFileError, harmless_page
+from dpspec.base.errors import (
+    DpspecError,
+    Faults,
+    LibraryError,
+    OwnFaultError,
+    PluginContractError,
+    UnreadableFileError,
+    harmless_page,
+)
 from dpspec.base.words import Word, worst_code
 from dpspec.cli.library_output import captured, run_in_child
 
@@ -36,11 +47,28 @@ _USAGE, _INTERRUPTED, _UNREAD = 2, 130, 141
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+COMMANDS = "dpspec.commands"
+"""The entry-point group of commands that installed packages contribute: click commands whose callbacks return an answer."""
+
+
 class Face(click.Group):
     """The group of commands; turns every error into a message and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+        return [*self.commands, *sorted(name for name in contributed() if name not in self.commands)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command of dpspec, or one that a package contributes; a package cannot replace a command of dpspec."""
+        own = super().get_command(ctx, cmd_name)
+        if own is not None or cmd_name not in contributed():
+            return own
+        return _answering(contributed()[cmd_name])
+
+    def every_command(self) -> dict[str, click.Command]:
+        """All commands by name, those that packages contribute among them, in the order of the help."""
+        context = click.Context(self)
+        found = {name: self.get_command(context, name) for name in self.list_commands(context)}
+        return {name: command for name, command in found.items() if command is not None}
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """Run a command from the shell: whatever happens ends in one line and in an exit code of the table above.
@@ -102,6 +130,32 @@ class Face(click.Group):
         except BaseException as problem:
             code = _unforeseen(ctx, problem)
         ctx.exit(code if isinstance(code, int) else 0)
+
+
+@cache
+def contributed() -> Mapping[str, EntryPoint]:
+    """The commands that installed packages contribute, by name; where two packages name one, the first package by name has it."""
+    found = sorted(entry_points(group=COMMANDS), key=lambda one: "" if one.dist is None else one.dist.name, reverse=True)
+    return {one.name: one for one in found}
+
+
+def _answering(place: EntryPoint) -> click.Command:
+    """A contributed command with ``--format``, which prints what its callback returns."""
+    command: click.Command = copy(place.load())
+    command.params = list(command.params)
+    ask = command.callback
+
+    def told(as_json: bool, **given: Any) -> int:
+        from dpspec.report.terminal import Work
+
+        if ask is None:
+            raise PluginContractError(f"command {place.name}", "has nothing to run", "give a click command with a callback")
+        with Work(place.name):
+            answer = ask(**given)
+        return tell(answer, as_json)
+
+    command.callback = told
+    return formatted(command)
 
 
 _READS_TABLES = ("release", "synth", "new", "evidence")

@@ -405,7 +405,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     if not judged.word.is_good and not options.unverified:
         raise _not_verified(document, judged)
     options.stage("reading")
-    given = _table(table, document, unit, registry, options.progress)
+    given = given_table(table, document, unit, registry, options.progress)
     collections = Collections.found_in(space)
     if collections is not None and unit == space.units[0]:
         check_size(space.name, len(given), *collections.total_range())
@@ -515,7 +515,12 @@ def _suffix(path: Path, wanted: str | None, formats: Formats) -> str:
     return path.suffix.lower() if path.suffix.lower() in formats else ".csv"
 
 
-def _table(name: str, document: SpecDocument, unit: str, registry: Registry, progress: Progress) -> Table:
+def given_table(name: str, document: SpecDocument, unit: str, registry: Registry, progress: Progress) -> Table:
+    """The table that a path or a registered name stands for, with the attributes of a unit of the specification's space.
+
+    Raises:
+        TableError: it cannot be read, or does not fit the space.
+    """
     path, formats, space, layout = Path(name), formats_of(registry), document.spec.space, document.layout
     if path.is_dir() and len(space.units) > 1 and unit == space.units[0]:
         outer, inner = (own_attributes(space, kind) for kind in space.units[:2])

@@ -43,14 +43,16 @@ def commands(page: Path) -> list[str]:
 def fault(line: str) -> str | None:
     """What is wrong with a command line; None when every word that dpspec must know is one."""
     from dpspec.cli import main
+    from dpspec.cli.face import Face
 
     words = shlex.split(re.split(r" *[|>#;]", line)[0].replace("...", "")) if line.count('"') % 2 == 0 else line.split()
     command: click.Command = main
     for word in words[1:]:
         if isinstance(command, click.Group) and not word.startswith("-"):
-            if word not in command.commands:
+            found = command.every_command() if isinstance(command, Face) else command.commands
+            if word not in found:
                 return None if word.isupper() else f"{line}: there is no command {word}"
-            command = command.commands[word]
+            command = found[word]
         elif word.startswith("--"):
             known = {name for option in command.params for name in option.opts} | {"--help", "--version"}
             if word.partition("=")[0] not in known:

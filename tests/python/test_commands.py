@@ -20,6 +20,7 @@ RULES = SPECS / "rules" / "redact-5-round-5.rules.toml"
 WITHOUT_A_COMMAND = {
     "build": "a specification from the tables of a file, given in Python",
     "read": "what `check` reads, as an object",
+    "read_table": "what `release` and `exposure` read, as an object",
     "spec": "five blocks put together in Python",
     "order": "`compare` of more than two files",
     "replay": "`verify --replay`",

@@ -1,0 +1,299 @@
+"""`dpspec exposure`: what the tables that a specification publishes exactly disclose before any noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import dpspec as dp
+from dpspec.plugin import Marginal, ParameterError, blocks, errors, params, tables
+from dpspec_disclosure.changes import Change, changes
+from dpspec_disclosure.exposure import SCALE, Exposed, FixedCells, SecretExposure, Share, each_attribute
+from dpspec_disclosure.knowledge import Geography
+from dpspec_disclosure.margins import Codes, kinds_of, margins_of
+
+if TYPE_CHECKING:
+    from dpspec import CommandAnswer, DatasetSpace, PrivacySpec, SpecDocument
+
+MOST_UNKNOWN = 1_000_000
+
+
+def exposure(
+    specification: SpecDocument | PrivacySpec | str | Path,
+    table: str | Path | None = None,
+    *,
+    secret: Iterable[str] = (),
+    known: Iterable[str] | None = None,
+    unknown: int = 1,
+) -> CommandAnswer:
+    """What exact tables disclose before any noise is added.
+
+    The invariants of a specification are published as they are. The tables with the same invariants form the universe of the
+    confidential table, and what all of them have in common is known with certainty, whatever the mechanism does.
+
+    Args:
+        specification: five blocks, a specification, or its file.
+        table: the confidential table. Without it the answer says which changes of one record no universe allows.
+        secret: the attributes of the secret; without them, each attribute of the published tables is one in turn.
+        known: the attributes of the target that the attacker knows; without them, all other attributes.
+        unknown: the number of records, the target's among them, that an attacker does not know who knows all others.
+
+    Returns:
+        with a table: `cells` (an attacker who knows only the published tables) and `secrets` (who knows the target's values, or
+        all records but some), as counts of records; without: `changes`.
+
+    Raises:
+        UnknownNameError: an attribute is none of the space.
+        ParameterError: the secret is known, or `unknown` is not positive.
+        IncompatibleBlocksError: the universes are not given by tables of counts of one unit.
+        TableError: the table does not fit the space.
+        NotEnumerableError: too many kinds of records fit the tables.
+
+    >>> import dpspec as dp
+    >>> people = dp.records(sex=["f", "m"], town=["north", "south"])
+    >>> town = dp.marginal(attributes=["town"])
+    >>> promise = dp.spec(space=people, invariants=[town], distance="hamming", standard="pure", epsilon=1)
+    >>> print(dp.exposure(promise)["changes"][1]["words"])
+    no universe allows changing the town of one person
+    """
+    document = dp.read(specification) if isinstance(specification, str | Path) else specification
+    spec = document if isinstance(document, dp.PrivacySpec) else document.spec
+    published = _published(spec)
+    name = "the specification" if isinstance(document, dp.PrivacySpec) else document.id
+    if table is None:
+        space = spec.space
+        found = {unit: _changes_of(space, unit, published) for unit in space.units}
+        content = {
+            "specification": name, "published": [str(margin) for margin in published], "table": None,
+            "changes": [_change_data(change, unit) for unit, some in found.items() for change in some],
+        }  # fmt: skip
+        return dp.CommandAnswer("exposure", 0, content, lambda: _changes_text(name, published, found))
+    unit = _unit_of_records(spec.space, published)
+    given = dp.read_table(document, table)
+    chosen = _chosen(unit, given.attributes, secret, known, unknown)
+    return _with_table(name, unit, published, given, blocks.sizes_of(spec.space), chosen, unknown)
+
+
+def _published(spec: PrivacySpec) -> tuple[Marginal, ...]:
+    """The tables of counts that hold the universes together.
+
+    Raises:
+        IncompatibleBlocksError: the universes are given otherwise.
+    """
+    invariants = spec.multiverse.invariants
+    if invariants is None:
+        raise errors.IncompatibleBlocksError("exposure", "needs universes that invariants give, not a list of them")
+    if not spec.space.units:
+        raise errors.IncompatibleBlocksError("exposure", "needs a space of records", value=spec.space.name)
+    margins = [invariant.as_marginal() for invariant in invariants]
+    strange = [str(invariant) for invariant, margin in zip(invariants, margins, strict=True) if margin is None]
+    if strange:
+        raise errors.IncompatibleBlocksError("exposure", "knows tables of counts only", value="; ".join(strange))
+    return tuple(margin for margin in margins if margin is not None)
+
+
+def _changes_of(space: DatasetSpace, unit: str, published: Sequence[Marginal]) -> tuple[Change, ...]:
+    """The changes of one record; where all datasets of the space have as many records, none is added or taken away."""
+    found = changes(space.attributes_of(unit), *_by_unit(published, unit, space))
+    return tuple(one for one in found if one.attribute is not None or not space.fixes_size(unit))
+
+
+def _by_unit(published: Sequence[Marginal], unit: str, space: DatasetSpace) -> tuple[list[Marginal], list[Marginal]]:
+    """The tables that count a unit, and those that change with it because they count its members, or the record that holds it."""
+    own = [m for m in published if m.unit == unit]
+    members = [m for m in published if m.unit != unit and (unit == space.units[0] or blocks.MEMBERS in m.attributes)]
+    return own, members
+
+
+def _unit_of_records(space: DatasetSpace, published: Sequence[Marginal]) -> str:
+    """The unit of the records of a table, all of whose published tables look at attributes of its own.
+
+    Raises:
+        IncompatibleBlocksError: some table counts the members of a record, or the space holds no two equal records.
+    """
+    unit = space.units[0]
+    own = {a.name for a in blocks.own_attributes(space, unit)}
+    inner = [str(m) for m in published if m.unit != unit or not {*m.attributes, *(a for a, _ in m.where)} <= own]
+    if inner:
+        advice = f"describe the {space.units[-1]} records as a table of their own"
+        rule = f"reads tables of {unit} records, not of their members"
+        raise errors.IncompatibleBlocksError("exposure", rule, advice, value="; ".join(inner))
+    counting = blocks.counting_cells(space)
+    if counting is None or counting.cell_range() != (0, None):
+        raise errors.IncompatibleBlocksError("exposure", "needs a space in which records may be equal", value=space.name)
+    return unit
+
+
+def _chosen(
+    unit: str, attributes: Sequence[dp.Attribute], secret: Iterable[str], known: Iterable[str] | None, unknown: int
+) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    names = [a.name for a in attributes]
+    secret, known = tuple(dict.fromkeys(secret)), None if known is None else tuple(dict.fromkeys(known))
+    for name in (*secret, *(known or ())):
+        if name not in names:
+            raise errors.UnknownNameError("attribute", f"is none of a {unit}", params.did_you_mean(name, names), value=name)
+    both = [name for name in secret if name in Geography(attributes=tuple(attributes)).known_with(known or ())]
+    if both:
+        raise ParameterError("secret", "is known by what the attacker knows", "take it out of `known`", value=", ".join(both))
+    if isinstance(unknown, bool) or not 1 <= unknown <= MOST_UNKNOWN:
+        raise ParameterError("unknown", "must be a positive number of records", value=unknown)
+    return secret, known
+
+
+def _with_table(  # noqa: PLR0917 - one question with all that it needs
+    name: str,
+    unit: str,
+    published: Sequence[Marginal],
+    given: tables.Table,
+    sizes: tuple[int, int | None],
+    chosen: tuple[tuple[str, ...], tuple[str, ...] | None],
+    unknown: int,
+) -> CommandAnswer:
+    margins = margins_of(given, published, sizes)
+    geography = Geography(attributes=given.attributes)
+    exposed = Exposed(margins, geography)
+    secret, known = chosen
+    names = [a.name for a in given.attributes]
+    seen = [a.name for a in margins.attributes]
+    asked = (
+        [(secret, tuple(n for n in names if n not in secret) if known is None else known)]
+        if secret
+        else [(one, others if known is None else tuple(n for n in known if n not in one)) for one, others in each_attribute(seen)]
+    )
+    cells = exposed.fixed_cells()
+    secrets = []
+    for one, beside in asked:
+        table, counts = _kinds(given, (*one, *beside, *seen))
+        secrets.append(exposed.of_secret(table, counts, one, beside, unknown))
+    content = {
+        "specification": name, "published": [str(m) for m in published], "table": {"unit": unit, "records": len(given)},
+        "cells": _cells_data(cells), "secrets": [_secret_data(one) for one in secrets],
+    }  # fmt: skip
+    code = 3 if cells.undecided or any(one.determined.undecided or one.all_but.undecided for one in secrets) else 0
+    return dp.CommandAnswer(
+        "exposure", code, content, lambda: _table_text(name, unit, published, cells, secrets), value=(cells, tuple(secrets))
+    )
+
+
+def _kinds(given: tables.Table, names: Iterable[str]) -> tuple[Mapping[str, Codes], Codes]:
+    """The kinds of records told apart by the named attributes and the coarser ones in which these lie, with their counts."""
+    wanted = Geography(attributes=given.attributes).known_with(names)
+    kept = [a.name for a in given.attributes if a.name in wanted]
+    kinds, counts = kinds_of(given, kept)
+    return {name: kinds[:, place] for place, name in enumerate(kept)}, counts
+
+
+# --- as data --------------------------------------------------------------------------------------
+
+
+def _change_data(change: Change, unit: str) -> dict[str, Any]:
+    return {
+        "unit": unit,
+        "attribute": change.attribute,
+        "allowed": change.allowed,
+        "conditions": list(change.conditions),
+        "words": change.in_words(unit),
+    }
+
+
+def _share_data(share: Share) -> dict[str, int]:
+    return {"records": share.yes, "undecided": share.undecided, "of": share.of}
+
+
+def _cells_data(cells: FixedCells) -> dict[str, Any]:
+    return {
+        "fixed": cells.cells, "possible": cells.possible, "undecided": cells.undecided, "records": _share_data(cells.records)
+    }  # fmt: skip
+
+
+def _secret_data(one: SecretExposure) -> dict[str, Any]:
+    belief = one.belief
+    return {
+        "secret": list(one.secret),
+        "known": list(one.known),
+        "determined": _share_data(one.determined),
+        "strata": {"with_determined": one.strata[0], "of": one.strata[1], "smallest": one.smallest},
+        "belief": None if belief is None else {
+            "mean": [belief.low / SCALE, belief.high / SCALE],
+            "without_tables": [belief.guess_low / SCALE, belief.guess_high / SCALE],
+            "largest_undetermined": None if belief.largest is None else str(belief.largest),
+        },
+        "all_but": {"unknown": one.unknown, **_share_data(one.all_but)},
+    }  # fmt: skip
+
+
+# --- as text --------------------------------------------------------------------------------------
+
+
+def _percent(part: int, whole: int) -> str:
+    """A share in percent with one decimal, never 0.0 for some nor 100.0 for not all.
+
+    >>> [_percent(*pair) for pair in ((0, 9), (1, 10_000), (2100, 10_000), (9_999, 10_000), (9, 9))]
+    ['0 %', 'under 0.1 %', '21.0 %', 'over 99.9 %', '100 %']
+    """
+    if part in {0, whole}:
+        return "0 %" if part == 0 else "100 %"
+    thousandths = part * 1000 // whole if 2 * part < whole else -(-part * 1000 // whole)
+    if thousandths in {0, 1000}:
+        return "under 0.1 %" if thousandths == 0 else "over 99.9 %"
+    return f"{thousandths / 10:.1f} %"
+
+
+def _counted(share: Share) -> str:
+    open_ = f", {share.undecided:,} undecided" if share.undecided else ""
+    return f"{share.yes:,} ({_percent(share.yes, share.of)}){open_}"
+
+
+def _changes_text(name: str, published: Sequence[Marginal], found: Mapping[str, Sequence[Change]]) -> str:
+    lines = [f"Changes of one record that no universe of {name} allows: nothing is promised about them.", ""]
+    lines += [f"  published exactly: {margin}" for margin in published] or ["  nothing is published exactly"]
+    for unit, some in found.items():
+        ranked = sorted(some, key=lambda change: ("never", "sometimes", "always").index(change.allowed))
+        lines += ["", *(f"  {change.in_words(unit)}" for change in ranked)]
+    return "\n".join(lines)
+
+
+def _table_text(name: str, unit: str, published: Sequence[Marginal], cells: FixedCells, secrets: Sequence[SecretExposure]) -> str:
+    records = cells.records
+    lines = [
+        f"{records.yes:,} of {records.of:,} {unit} records ({_percent(records.yes, records.of)}) are exposed by the exact tables "
+        f"of {name} alone, before any noise.",
+        "",
+        *(f"  published exactly: {margin}" for margin in published),
+        "",
+        "An attacker who knows only these tables:",
+        f"  {cells.cells:,} of {cells.possible:,} possible kinds of records have the same count in every table that fits;",
+        f"  {_counted(records)} of the records are of these kinds.",
+        "",
+        "An attacker who also knows values of the target; records whose secret is the same in every table that fits:",
+        *_grid(secrets),
+    ]
+    unknown = secrets[0].unknown if secrets else 1
+    others = "the target's record" if unknown == 1 else f"the target's record and {unknown - 1:,} others"
+    lines += ["", f"An attacker who knows all records but {others}, and these values:"]
+    lines += [f"  {_of(one)}: {_counted(one.all_but)}" for one in secrets]
+    lines += ["", "These numbers are computed from the confidential table: they are for the office, not for publication."]
+    return "\n".join(lines)
+
+
+def _of(one: SecretExposure) -> str:
+    return ", ".join(one.secret)
+
+
+def _grid(secrets: Sequence[SecretExposure]) -> list[str]:
+    rows = [("secret", "known", "determined", "mean belief in the truth", "without the tables", "largest belief otherwise")]
+    for one in secrets:
+        belief = one.belief
+        beliefs = ("not computed",) * 3 if belief is None else (
+            _number(belief.low, belief.high), _number(belief.guess_low, belief.guess_high),
+            "-" if belief.largest is None else f"{float(belief.largest):.4g}",
+        )  # fmt: skip
+        rows.append((_of(one), f"{len(one.known)} attributes", _counted(one.determined), *beliefs))
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return ["  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _number(low: int, high: int) -> str:
+    """A bracketed number to four digits."""
+    return f"{(low + high) / 2 / SCALE:.4f}"

@@ -1,0 +1,199 @@
+"""Exposure against enumeration: every table of the universe is listed, and what they have in common is read off."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+from dpspec_disclosure.exposure import SCALE, Exposed
+from dpspec_disclosure.knowledge import Geography
+from dpspec_disclosure.margins import kinds_of, margins_of
+
+from dpspec.plugin import Attribute, Marginal, Table
+
+# --- the oracle: no code of the plugin -------------------------------------------------------------
+
+
+def every_kind(attributes):
+    names = [a.name for a in attributes]
+    for kind in itertools.product(*(list(a.values()) for a in attributes)):
+        record = dict(zip(names, kind, strict=True))
+        nested = [(a, next(b for b in attributes if b.name == a.within)) for a in attributes if a.within]
+        if all(a.parent(record[a.name], b) == record[b.name] for a, b in nested):
+            yield kind
+
+
+def published(table, margins, names):
+    def count(margin):
+        places = [names.index(a) for a in margin.attributes]
+        where = [(names.index(a), admitted) for a, admitted in margin.where]
+        return Counter(tuple(r[p] for p in places) for r in table if all(r[p] in admitted for p, admitted in where))
+
+    return [count(margin) for margin in margins]
+
+
+def universe(table, margins, attributes, sizes):
+    names = [a.name for a in attributes]
+    wanted = published(table, margins, names)
+    lengths = [len(table)] if any(not m.where for m in margins) else range(sizes[0], sizes[1] + 1)
+    return [
+        other
+        for length in lengths
+        for other in itertools.combinations_with_replacement(sorted(every_kind(attributes)), length)
+        if published(other, margins, names) == wanted
+    ]
+
+
+def with_coarser(names, attributes):
+    known = {a.name: a for a in attributes}
+    found = set()
+    for name in names:
+        at = name
+        while at is not None:
+            found.add(at)
+            at = known[at].within
+    return found
+
+
+def part(record, names, wanted):
+    return tuple(record[names.index(name)] for name in names if name in wanted)
+
+
+def fixed_cells(table, others, names, seen):
+    """The kinds by the attributes that margins see, whose count is the same in all tables, and the kinds that are possible."""
+    counted = [Counter(part(record, names, seen) for record in other) for other in others]
+    possible = set().union(*counted)
+    fixed = {kind for kind in possible if len({count[kind] for count in counted}) == 1}
+    here = Counter(part(record, names, seen) for record in table)
+    return len(fixed), len(possible), sum(here[kind] for kind in fixed)
+
+
+def determined(table, others, names, secret, known):
+    return sum(
+        {part(r, names, secret) for other in others for r in other if part(r, names, known) == part(target, names, known)}
+        == {part(target, names, secret)}
+        for target in table
+    )
+
+
+def all_but(table, margins, attributes, secret, known, unknown):
+    names = [a.name for a in attributes]
+    kinds = sorted(every_kind(attributes))
+    found = 0
+    for place, target in enumerate(table):
+        rest = [i for i in range(len(table)) if i != place]
+        possible = set()
+        for chosen in itertools.combinations(rest, min(unknown, len(table)) - 1):
+            hidden = [table[i] for i in (place, *chosen)]
+            wanted = published(hidden, margins, names)
+            for filled in itertools.combinations_with_replacement(kinds, len(hidden)):
+                if published(filled, margins, names) == wanted:
+                    possible |= {part(r, names, secret) for r in filled if part(r, names, known) == part(target, names, known)}
+        found += possible == {part(target, names, secret)}
+    return found
+
+
+def beliefs(table, margins, attributes, secret, known):
+    """P(secret | known) of each record under the uniform law on the lists with these margins."""
+    names = [a.name for a in attributes]
+    weights = [(other, _orders(other)) for other in universe(table, margins, attributes, (len(table), len(table)))]
+    for target in table:
+        k, s = part(target, names, known), part(target, names, secret)
+        fits = sum(w * sum(part(r, names, known) == k for r in o) for o, w in weights)
+        true = sum(w * sum(part(r, names, known) == k and part(r, names, secret) == s for r in o) for o, w in weights)
+        yield Fraction(true, fits)
+
+
+def _orders(other):
+    found = 1
+    for place, count in enumerate(itertools.accumulate(Counter(other).values())):
+        size = list(Counter(other).values())[place]
+        found *= len(list(itertools.combinations(range(count), size)))
+    return found
+
+
+# --- random tables --------------------------------------------------------------------------------
+
+
+def drawn(rng, *, partial=True):
+    sizes = [rng.choice((2, 2, 3)) for _ in range(rng.choice((2, 3, 3)))]
+    if sum(sizes) > 7:
+        sizes = [2] * len(sizes)
+    attributes = [Attribute(name="abc"[i], count=size) for i, size in enumerate(sizes)]
+    if len(sizes) == 3 and rng.random() < 0.3:
+        attributes[1] = Attribute(name="b", count=max(sizes[1], sizes[0]), within="a")
+    names = [a.name for a in attributes]
+    margins = []
+    for _ in range(rng.choice((1, 2, 2, 3))):
+        chosen = tuple(sorted(rng.sample(names, rng.choice((1, 2, 2)))))
+        where = ()
+        if partial and rng.random() < 0.25:
+            a = rng.choice(attributes)
+            where = ((a.name, tuple(rng.sample(sorted(a.values()), rng.choice((1, 1, a.size))))),)
+        margins.append(Marginal(attributes=chosen, where=where))
+    kinds = sorted(every_kind(attributes))
+    table = [rng.choice(kinds) for _ in range(rng.choice((1, 2, 3, 3, 4)))]
+    sizes = (rng.choice((0, len(table))), len(table) + rng.choice((0, 0, 1)))
+    secret = tuple(rng.sample(names, rng.choice((1, 1, 2)) if len(names) > 1 else 1))
+    known = tuple(n for n in names if n not in secret and rng.random() < 0.7)
+    known = tuple(n for n in known if not with_coarser([n], attributes) & set(secret))
+    return attributes, margins, table, sizes, secret, known
+
+
+def analysed(attributes, margins, table, sizes, secret, known, unknown):
+    given = Table.from_records(table, tuple(attributes))
+    found = Exposed(margins_of(given, margins, sizes), Geography(attributes=tuple(attributes)))
+    rows, counts = kinds_of(given, [a.name for a in attributes])
+    columns = {a.name: rows[:, place] for place, a in enumerate(attributes)}
+    return found, found.of_secret(columns, counts, secret, known, unknown)
+
+
+def check(seed):
+    rng = random.Random(seed)
+    attributes, margins, table, sizes, secret, known = case = drawn(rng)
+    names = [a.name for a in attributes]
+    unknown = rng.choice((1, 2, 2, 3))
+    exposed, found = analysed(*case, unknown)
+    others = universe(table, margins, attributes, sizes)
+    assert tuple(sorted(table)) in others
+    seen = {a.name for a in exposed.margins.attributes}
+    cells = exposed.fixed_cells()
+    fixed, possible, records = fixed_cells(table, others, names, seen)
+    undecided = 0
+    assert cells.records.yes <= records <= cells.records.yes + cells.records.undecided
+    assert cells.cells <= fixed <= cells.cells + cells.undecided
+    assert possible <= cells.possible <= possible + cells.undecided
+    undecided += cells.undecided
+    wider = with_coarser(known, attributes)
+    truth = determined(table, others, names, set(secret), wider)
+    assert found.determined.yes <= truth <= found.determined.yes + found.determined.undecided
+    undecided += found.determined.undecided
+    truth = all_but(table, margins, attributes, set(secret), wider, unknown)
+    assert found.all_but.yes <= truth <= found.all_but.yes + found.all_but.undecided
+    if found.belief is not None:
+        exact = list(beliefs(table, margins, attributes, set(secret), wider))
+        mean = sum(exact) / len(exact)
+        assert found.belief.low <= mean * SCALE <= found.belief.high
+        assert found.belief.high - found.belief.low <= 2
+        kinds = list(every_kind(attributes))
+        fits = [[k for k in kinds if part(k, names, wider) == part(t, names, wider)] for t in table]
+        true = [sum(part(k, names, secret) == part(t, names, secret) for k in fit) for t, fit in zip(table, fits, strict=True)]
+        guesses = [Fraction(count, len(fit)) for count, fit in zip(true, fits, strict=True)]
+        assert found.belief.guess_low <= sum(guesses) / len(guesses) * SCALE <= found.belief.guess_high
+    return undecided, found.all_but.undecided
+
+
+@pytest.mark.parametrize("first", range(0, 200, 50))
+def test_small_tables_by_enumeration(first):
+    found = [check(seed) for seed in range(first, first + 50)]
+    assert sum(cells for cells, _ in found) == 0, "small tables leave nothing undecided"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1_000, 3_000, 200))
+def test_many_small_tables_by_enumeration(first):
+    for seed in range(first, first + 200):
+        check(seed)

@@ -7,10 +7,13 @@ import random
 from collections import Counter
 from fractions import Fraction
 
+import numpy as np
 import pytest
+from attrs import evolve
 from dpspec_disclosure.exposure import SCALE, Exposed
 from dpspec_disclosure.knowledge import Geography
 from dpspec_disclosure.margins import kinds_of, margins_of
+from dpspec_disclosure.programs import Program, programs_of
 
 from dpspec.plugin import Attribute, Marginal, Table
 
@@ -197,3 +200,81 @@ def test_small_tables_by_enumeration(first):
 def test_many_small_tables_by_enumeration(first):
     for seed in range(first, first + 200):
         check(seed)
+
+
+# --- what random tables seldom show ---------------------------------------------------------------
+
+
+def compared(attributes, margins, table, sizes, secret, known, unknown):
+    """The three counts by the plugin, each as (proved, undecided), and by enumeration."""
+    exposed, found = analysed(attributes, margins, table, sizes, secret, known, unknown)
+    others = universe(table, margins, attributes, sizes)
+    names = [a.name for a in attributes]
+    wider = with_coarser(known, attributes)
+    cells = exposed.fixed_cells()
+    said = [(share.yes, share.undecided) for share in (cells.records, found.determined, found.all_but)]
+    true = [
+        fixed_cells(table, others, names, {a.name for a in exposed.margins.attributes})[2],
+        determined(table, others, names, set(secret), wider),
+        all_but(table, margins, attributes, set(secret), wider, unknown),
+    ]
+    return said, true
+
+
+def test_margins_in_a_circle_are_not_decomposable():
+    """All two-way margins of three attributes: a kind with positive margins may still be impossible."""
+    attributes = [Attribute(name=name, count=2) for name in "abc"]
+    margins = [Marginal(attributes=pair) for pair in (("a", "b"), ("b", "c"), ("a", "c"))]
+    differing = 0
+    for seed in range(40):
+        table = random.Random(seed).choices(sorted(every_kind(attributes)), k=5)
+        said, true = compared(attributes, margins, table, (0, None), ("c",), ("a", "b"), 1)
+        assert said == [(count, 0) for count in true], table
+        chain = margins[:2]
+        differing += compared(attributes, chain, table, (0, None), ("c",), ("a", "b"), 1)[1] != true
+    assert differing > 10
+
+
+def test_three_unknown_records_can_open_what_two_cannot():
+    """Along a chain of margins an exchange between two others has to come first: two unknown records leave the secret certain."""
+    attributes = [Attribute(name="a", count=3), *(Attribute(name=name, count=2) for name in "bcd")]
+    margins = [Marginal(attributes=pair) for pair in (("a", "b"), ("b", "c"), ("c", "d"))]
+    table = [("0", "0", "0", "0"), ("1", "0", "1", "0"), ("2", "1", "1", "1")]
+    two = compared(attributes, margins, table, (0, None), ("d",), ("a",), 2)
+    three = compared(attributes, margins, table, (0, None), ("d",), ("a",), 3)
+    assert two[0][2] == (two[1][2], 0)
+    assert three[1][2] < two[1][2]
+    assert three[0][2][0] <= three[1][2] <= sum(three[0][2])
+
+
+def test_beliefs_without_tables_count_what_lies_beside():
+    """Of two nested branches the one beside the path counts: a region with more districts has more kinds of records."""
+    region = Attribute(name="region", count=2)
+    county = Attribute(name="county", categories=("p", "q", "r"), within="region", parents=("0", "1", "1"))
+    district = Attribute(name="district", categories=("s", "t", "u"), within="region", parents=("0", "0", "1"))
+    attributes = (region, county, district)
+    kinds = list(every_kind(attributes))
+    above, below = Geography(attributes=attributes).shares("county", None)
+    for place, name in enumerate(county.categories):
+        assert Fraction(int(above[place]), int(below[place])) == Fraction(sum(kind[1] == name for kind in kinds), len(kinds))
+
+
+def block():
+    """One block of a program: one published total of two records, of two kinds, both records of the first."""
+    attributes = (Attribute(name="a", count=2),)
+    given = Table.from_records([("0",), ("0",)], attributes)
+    margins = margins_of(given, [Marginal(attributes=())], (0, None))
+    of_a = evolve(margins, attributes=attributes, kinds=np.array([[0]]))
+    (program,) = (program for _, program in programs_of(of_a, np.array([[0], [1]])))
+    return program
+
+
+def test_a_solver_is_not_believed(monkeypatch):
+    program, second = block(), np.array([False, True])
+    assert program.largest(second, more_than=1).proved is True
+    assert program.largest(second, more_than=2).proved is False
+    monkeypatch.setattr(Program, "_solved", lambda self, wanted, sign: np.array([0, 3]))  # three records, where two are published
+    assert program.largest(second, more_than=2).proved is False
+    assert program.largest(second, more_than=1).proved is None
+    monkeypatch.setattr(Program, "_solved", lambda self, wanted, sign: None)
+    assert [program.largest(second, more_than=most).proved for most in (0, 1, 2)] == [None, None, False]

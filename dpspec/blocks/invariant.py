@@ -213,7 +213,9 @@ class Marginal(Invariant):
 
     def matrix(self, space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
         cells = listed_cells(space)
-        return None if cells is None or space.is_ordered else self.rows_over(cells, space)
+        if cells is None or space.is_ordered:
+            return None
+        return _small_matrix(self, space) if len(cells) <= FEW_CELLS else self.rows_over(cells, space)
 
     def rows_over(self, cells: Sequence[Hashable], space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
         try:
@@ -295,6 +297,15 @@ def exact_covers(whole: frozenset[str], sets: Iterable[frozenset[str]]) -> Itera
             yield chosen
             continue
         waiting += [(left - one, (*chosen, one)) for one in reversed(holding[min(left)]) if one <= left]
+
+
+FEW_CELLS = 1_000
+"""Matrices over at most so many cells are kept: a proof with 64 tables needs those of the same invariants 64 times."""
+
+
+@lru_cache(maxsize=64)
+def _small_matrix(marginal: Marginal, space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
+    return marginal.rows_over(listed_cells(space) or (), space)
 
 
 @lru_cache(maxsize=1024)

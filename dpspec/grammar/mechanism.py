@@ -140,6 +140,17 @@ class Mechanism(Promising, ABC):
         """
         return None
 
+    def reduced(self, space: DatasetSpace) -> Mechanism:
+        """The mechanism with smaller parameters, where its law is too large to compute even on a few records; optional.
+
+        A structure is compared with the law on a reduced space. Override this where the size of the law depends on parameters
+        and not on the space, such as the number of bits of a report. The result has to be an object of the same class.
+
+        Args:
+            space: the reduced space: few categories for each attribute, and at most four records.
+        """
+        return self
+
     def degrades(self, parameter: str, to: Any) -> str | None:
         """Why the same mechanism with `parameter` at `to`, or at any value between, is a post-processing of this one; optional.
 
@@ -181,7 +192,7 @@ class Mechanism(Promising, ABC):
         "degrades": degrades,
         "__str__": object.__str__,
     }
-    _asides = frozenset({"check", "claims", "keeps", "proved", "release", "resumable", "run", "structure"})
+    _asides = frozenset({"check", "claims", "keeps", "proved", "reduced", "release", "resumable", "run", "structure"})
 
 
 def stated_structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | None:

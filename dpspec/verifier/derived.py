@@ -19,8 +19,10 @@ McSherry, Nissim and Smith 2006 (sensitivity); Bailie, Gong and Meng 2023 (insid
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import NoReturn
 
 import attrs
 
@@ -44,6 +46,7 @@ from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.grammar.structure import NoStructure, ProvedBound, Structure, View, structure_for, table_data
 from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.attaining import Attaining, SeenPair
+from dpspec.verifier.changes import pairs_of
 from dpspec.verifier.declared import check_declared
 from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit, verify, without_number
 from dpspec.verifier.law_check import cell_count, compare_law, compare_theorem
@@ -54,6 +57,14 @@ EVERY = "every universe"
 """The label of what holds in all universes of a space that nobody lists."""
 
 WHOLE, ONE_PAIR, METHOD = "the whole space", "one pair of the whole space", "derived"
+
+OTHER_SPACE = (
+    "the law was compared with the structure on a smaller space only: on this space it is not known on the pair of the verdict"
+)
+"""What a proof rests on where the mechanism raises an error for its own law on the space of the claim."""
+
+MANY_OTHERS = 50
+"""So many other records are put beside a pair, so that a law which changes with the number of records is seen."""
 
 NOT_COMPUTED = "a bound follows from the structure, but the laws of no pair of datasets were computed that would confirm it"
 UNCONFIRMED = (
@@ -173,11 +184,22 @@ def _by_structure(mechanism: Mechanism, structure: Structure, spec: PrivacySpec)
         undefined = _undefined(mechanism, proof, found)
         if undefined:
             return Missing(step="law", reason=undefined)
-    _tried(mechanism, structure, spec, found)
+    elsewhere = _tried(mechanism, structure, proof, found)
     comparison = compare_law(mechanism, structure, spec)
-    if found.outcome is Outcome.VERIFIED and UNCONFIRMED in found.assumptions and (not comparison.compared or comparison.open):
-        return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=NOT_COMPUTED)
-    return attrs.evolve(found, assumptions=(*found.assumptions, *comparison.assumptions()))
+    found = attrs.evolve(found, assumptions=(*found.assumptions, *(comparison.assumptions() or elsewhere)))
+    return _only_if_compared(found, comparison.missing("structure"))
+
+
+def _only_if_compared(found: Verdict, missing: str) -> Verdict:
+    """The verdict; undecided where it rests on a statement of the mechanism's author that was not compared with a law.
+
+    A plugin registers, it does not decide: what only its author says is not reported as holding. The bound is part of the reason.
+    """
+    if found.outcome is not Outcome.VERIFIED or not missing:
+        return found
+    bound = found.constant.upper
+    reason = missing if bound.is_infinite else f"the constant would be at most {bound}, but {missing}"
+    return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=reason)
 
 
 @attrs.frozen(kw_only=True)
@@ -364,7 +386,7 @@ def _by_theorem(mechanism: Mechanism, spec: PrivacySpec) -> Verdict | Missing:
     unfit = _unfit(found, spec)
     if unfit:
         return Missing(step="theorem", reason=unfit)
-    compare_theorem(mechanism, spec, found.invariants)
+    comparison = compare_theorem(mechanism, spec, found.invariants)
     compared = shown is not None and not all(result.is_vacuous for result in shown.universes)
     reached = shown.constant if shown is not None and compared else found.reached
     if reached is None:
@@ -374,7 +396,8 @@ def _by_theorem(mechanism: Mechanism, spec: PrivacySpec) -> Verdict | Missing:
         outcome=Outcome.VERIFIED, attained=found.pair if compared else None,
     )  # fmt: skip
     proof = (ProofStep(step="theorem", says=found.says, citation=found.citation),)
-    return Verdict(outcome=Outcome.VERIFIED, method=METHOD, scope=WHOLE, universes=(result,), proof=proof)
+    verdict = Verdict(outcome=Outcome.VERIFIED, method=METHOD, scope=WHOLE, universes=(result,), proof=proof)
+    return _only_if_compared(verdict, comparison.missing("theorem"))
 
 
 def on_pair_of_theorem(mechanism: Mechanism, spec: PrivacySpec, pair: Pair) -> Verdict | None:
@@ -466,22 +489,63 @@ def _no_law(mechanism: Mechanism, proof: _Proof, dataset: Dataset) -> str:
     return ""
 
 
-def _tried(mechanism: Mechanism, structure: Structure, spec: PrivacySpec, found: Verdict) -> None:
-    """Hold the law of the mechanism against its structure, on the pair of the verdict, where the law is small."""
+def _tried(mechanism: Mechanism, structure: Structure, proof: _Proof, found: Verdict) -> tuple[str, ...]:
+    """Hold the law of the mechanism against its structure on the space itself, where the law is small: on the pair of the
+    verdict, and on the same pair beside many other records.
+
+    Returns:
+        what the verdict takes for granted, where the law cannot be computed on that pair although it has few answers.
+    """
+    spec = proof.spec
     pair = next((result.attained for result in found.universes), None)
-    before, after = (None, None) if pair is None else (_small_law(mechanism, structure, spec, dataset) for dataset in pair)
-    if pair is None or before is None or after is None:
-        return
+    if pair is None:
+        return ()
+    if sum(_answers(view, pair[0], spec.space) for view in structure.views) > FEW_ANSWERS:
+        return ()
+    known_apart = found.universes[0].constant
+    apart = _of_law(mechanism, structure, spec, pair)
+    if apart is None:
+        return (OTHER_SPACE,)
+    if apart.upper < known_apart.lower or apart.lower > known_apart.upper:
+        _raise_other_law(mechanism, pair, apart, known_apart)
+    if found.outcome is Outcome.VERIFIED and not structure.is_sampled and not any(view.by_record for view in structure.views):
+        for crowded in _beside_many(proof, pair):
+            apart = _of_law(mechanism, structure, spec, crowded)
+            if apart is not None and apart.lower > known_apart.upper:
+                _raise_other_law(mechanism, crowded, apart, known_apart)
+    return ()
+
+
+def _of_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec, pair: Pair) -> Bracket | None:
+    """d_Pr per unit of d_X of the laws of a pair; None where they cannot be computed or compared."""
+    before, after = (_small_law(mechanism, structure, spec, dataset) for dataset in pair)
+    if before is None or after is None:
+        return None
     try:
-        apart = per_unit(spec.output_divergence.between(before, after), spec.distance(*pair))
+        return per_unit(spec.output_divergence.between(before, after), spec.distance(*pair))
     except PluginContractError:
         raise
     except DpspecError:  # what is released has no divergence that can be computed
-        return
-    known_apart = found.universes[0].constant
-    if apart.upper < known_apart.lower or apart.lower > known_apart.upper:
-        rule = f"has another law than its structure says: {apart} against {known_apart} per unit on one pair"
-        raise ContradictedError(f"mechanism {mechanism.name}", rule, "report it to the plugin's author", value=str(pair))
+        return None
+
+
+def _raise_other_law(mechanism: Mechanism, pair: Pair, apart: Bracket, known_apart: Bracket) -> NoReturn:
+    rule = f"has another law than its structure says: {apart} against {known_apart} per unit on one pair"
+    raise ContradictedError(f"mechanism {mechanism.name}", rule, "report it to the plugin's author", value=str(pair))
+
+
+def _beside_many(proof: _Proof, pair: Pair) -> Iterator[Pair]:
+    """The same change of records, and one record added, next to many others, all alike, where that is a pair of one universe."""
+    spec, unit = proof.spec, proof.sensitivity.steps.unit
+    ours, theirs = (Counter(spec.space.records(dataset, unit)) for dataset in pair)
+    gone, come = tuple((ours - theirs).elements()), tuple((theirs - ours).elements())
+    one = (*gone, *come)[:1]
+    others = one * MANY_OTHERS
+    for ours_too, theirs_too in ((gone, come), ((), one)):
+        for left, right in itertools.islice(pairs_of(others + ours_too, others + theirs_too, spec.space, unit), 1):
+            shared = left != right and spec.multiverse.share_universe(left, right, spec.space)
+            if shared and not spec.distance(left, right).is_infinite:
+                yield left, right
 
 
 def _answers(view: View, dataset: Dataset, space: DatasetSpace) -> int:

@@ -11,7 +11,10 @@ On each pair, in both orders, d_Pr of the two laws has to be that of the structu
 published, and at most the proved constant times d_X. A difference is a defect of the mechanism, never a verdict.
 
 The space itself is used where its answers are few. Otherwise a reduced space is used: the same attributes with a few categories
-each, those among them that the mechanism or the invariants name, and at most four records.
+each, those among them that the mechanism or the invariants name, and at most four records. Where the law of the mechanism is
+too large even there, the mechanism may state smaller parameters for the comparison (`Mechanism.reduced`).
+
+A structure that is compared with a law nowhere, or only on some of the pairs, proves nothing: it is the statement of its author.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 import attrs
 
@@ -28,7 +31,7 @@ from dpspec.base.exact import INFINITY, Bracket, Number, rounded_product
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multisets import count_records
 from dpspec.blocks.multiverse import mentioned_by
-from dpspec.blocks.parts import CellCounts, Changes, ListedCells, Mentioned, merged_mentions
+from dpspec.blocks.parts import CellCounts, Changes, ListedCells, Mentioned, merged_mentions, miniature_of
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -45,8 +48,10 @@ MOST_REPORTED = 2
 """... and where at most so many cells are reported record by record, or sampled: such laws grow with the power of the records."""
 MOST_SEVERAL = 3
 """So many pairs with several changes at once."""
-MOST_KINDS_LISTED, MOST_WITH_INVARIANTS = 1_000, 100
-"""A reduced space has at most so many kinds of records, and fewer with invariants, which are then matrices over the kinds."""
+MOST_KINDS_LISTED, MOST_WITH_INVARIANTS, MOST_OF_ALL = 1_000, 100, 400
+"""A reduced space has at most so many kinds of records, and fewer with invariants, which are then matrices over the kinds: a
+comparison over 100 kinds takes about 0.4 s with the 64 tables of a census. The last number is for spaces that have no smaller
+reduced space in which everything varies that is read."""
 RECORDS = 4
 """The largest number of records in a reduced space."""
 MOST_VARIED = 8
@@ -61,8 +66,9 @@ OTHERS, FEW_OTHERS = (0, 1, 3), (0, 1)
 """How many other records both datasets have; of samples fewer, since their laws are mixtures over all samples."""
 PRECISION = 16
 """Bits of d_Pr of two laws; a bracket that is wider than needed only finds smaller contradictions no longer."""
-MOST_DATASETS = 200
-"""So many of the smallest datasets are compared with each other where a theorem is compared with the law."""
+MOST_DATASETS, MOST_LOOKED_AT = 200, 2_000
+"""So many of the smallest datasets are compared with each other where a theorem is compared with the law, of so many that may
+share a universe with another one."""
 ADVICE = "the mechanism's author has to correct one of the two; until then no verdict can rest on either"
 WITH_MEMBERS = 6
 """So many changes of larger records with members are compared."""
@@ -70,27 +76,49 @@ WITH_MEMBERS = 6
 
 @attrs.frozen
 class LawComparison:
-    """How the law of a mechanism was compared with its structure.
+    """How the law of a mechanism was compared with its structure, or with its theorem.
 
     Args:
         compared: the number of pairs of datasets whose laws were compared.
         open: the number of pairs whose laws could not be computed or compared.
+        reason: why there is a pair whose laws could not be computed, where the mechanism says so.
+        has_smaller_parameters: whether it is the law of the mechanism with smaller parameters (`Mechanism.reduced`).
     """
 
     compared: int = 0
     open: int = 0
+    reason: str = ""
+    has_smaller_parameters: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the laws of all pairs were compared, and there was one."""
+        return self.compared > 0 and not self.open
+
+    def missing(self, statement: str) -> str:
+        """Why nothing is proved by a statement of the mechanism's author; empty where it was compared with the law.
+
+        Args:
+            statement: "structure", or "theorem".
+        """
+        if self.is_complete:
+            return ""
+        reason = f" ({self.reason})" if self.reason else ""
+        rests = f"the proof rests on the {statement} that the mechanism states"
+        if not self.compared:
+            return f"{rests}, and no law could be computed to compare it with{reason}"
+        pairs = self.compared + self.open
+        compared = f"on {self.compared} of {pairs} small pairs of datasets only"
+        return f"{rests}, and its law could be compared with it {compared}{reason}"
 
     def assumptions(self) -> tuple[str, ...]:
         """What a verdict takes for granted after this comparison."""
-        if not self.compared:
-            return ("the verdict rests on the structure that the mechanism states, not on its law: no law could be computed",)
-        if self.open:
-            pairs = self.compared + self.open
-            return (
-                f"the law could be compared with the structure on {self.compared} of {pairs} small pairs of datasets; "
-                "elsewhere the verdict rests on the structure",
-            )
-        return ()
+        return (SMALLER_PARAMETERS,) if self.has_smaller_parameters else ()
+
+
+SMALLER_PARAMETERS = (
+    "the law was compared with the structure for smaller parameters of the mechanism only: for its own it is too large to compute"
+)
 
 
 def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> LawComparison:
@@ -103,11 +131,16 @@ def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -
         found = _LawPairs(mechanism=mechanism, structure=structure, spec=spec).compare()
         if found.compared:
             return found
+    found = LawComparison()
     with _elsewhere():
-        smaller = _reduced(mechanism, structure, spec)
-        if smaller is not None:
-            return smaller.compare()
-    return LawComparison()
+        space = _reduced_space(structure, spec)
+        if space is not None:
+            found = _on_reduced(mechanism, spec, space)
+            other = mechanism if found.is_complete else mechanism.reduced(space)
+            if type(other) is type(mechanism) and other != mechanism:
+                compared = _on_reduced(other, spec, space)
+                found = attrs.evolve(compared, has_smaller_parameters=True) if compared.is_complete else found
+    return found
 
 
 @contextlib.contextmanager
@@ -121,7 +154,7 @@ def _elsewhere() -> Iterator[None]:
         pass
 
 
-def compare_theorem(mechanism: Mechanism, spec: PrivacySpec, invariants: Sequence[Invariant]) -> None:
+def compare_theorem(mechanism: Mechanism, spec: PrivacySpec, invariants: Sequence[Invariant]) -> LawComparison:
     """Compare the law of a mechanism with its theorem that a claim holds, on all pairs of a small space.
 
     Args:
@@ -141,13 +174,27 @@ def compare_theorem(mechanism: Mechanism, spec: PrivacySpec, invariants: Sequenc
             small = spec.replace(space=space)
             mechanism.check(space)
             stated = mechanism.proved(small)
-            if stated is None or not stated.holds:
-                return
-            found = verify(mechanism, small, datasets=itertools.islice(space.datasets(), MOST_DATASETS))
-            if found.witness is not None:
+            if stated is None:
+                return LawComparison()
+            found = verify(mechanism, small, datasets=_in_shared_universes(small))
+            if not stated.holds and found.witness is None:  # it says that another pair refutes the claim
+                return LawComparison()
+            if stated.holds and found.witness is not None:
                 rule = f"states a theorem that its own law contradicts: on a small space the claim is refuted by {found.witness}"
                 raise ContradictedError(f"mechanism {mechanism.name}", rule, ADVICE)
-        return
+            return LawComparison(sum(result.pairs or 0 for result in found.universes))
+        return LawComparison()
+    return LawComparison()
+
+
+def _in_shared_universes(spec: PrivacySpec) -> list[Dataset]:
+    """The smallest datasets of a space that share a universe with another one."""
+    held: dict[Hashable, list[Dataset]] = {}
+    for dataset in itertools.islice(spec.space.datasets(), MOST_LOOKED_AT):
+        for label in spec.multiverse.labels(dataset, spec.space):
+            held.setdefault(label, []).append(dataset)
+    shared = dict.fromkeys(dataset for datasets in held.values() if len(datasets) > 1 for dataset in datasets)
+    return list(itertools.islice(shared, MOST_DATASETS))
 
 
 def _is_quick(structure: Structure, space: DatasetSpace) -> bool:
@@ -165,17 +212,17 @@ def cell_count(view: View, space: DatasetSpace) -> int:
     return math.prod(sizes[name] for name in view.table.attributes)
 
 
-def _reduced(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> _LawPairs | None:
-    """The claim on a reduced space; None where the mechanism, the claim or the space does not allow it."""
-    space = _reduced_space(structure, spec)
-    if space is None:
-        return None
+def _on_reduced(mechanism: Mechanism, spec: PrivacySpec, space: DatasetSpace) -> LawComparison:
+    """The comparison on a reduced space; of no pairs where the mechanism or the claim does not fit it."""
     small = spec.replace(space=space)
-    mechanism.check(space)
+    try:
+        mechanism.check(space)
+    except DpspecError as fault:
+        return LawComparison(reason=str(fault))
     made = structure_for(mechanism, space)
     if not isinstance(made, Structure):
-        return None
-    return _LawPairs(mechanism=mechanism, structure=made, spec=small, is_reduced=True)
+        return LawComparison()
+    return _LawPairs(mechanism=mechanism, structure=made, spec=small, is_reduced=True).compare()
 
 
 def _reduced_space(structure: Structure, spec: PrivacySpec) -> DatasetSpace | None:
@@ -187,6 +234,9 @@ def _reduced_space(structure: Structure, spec: PrivacySpec) -> DatasetSpace | No
     for mentioned in ({**unseen, **seen, **ends}, {**unseen, **seen}, seen):
         space = part.reduced(mentioned, records)
         if space is not None and _kinds(space) <= (MOST_WITH_INVARIANTS if spec.multiverse.induced_by() else MOST_KINDS_LISTED):
+            return space
+    for space in (part.reduced(seen, records), miniature_of(spec.space, seen, records)):  # with one member in larger records
+        if space is not None and _kinds(space) <= MOST_OF_ALL:
             return space
     return None
 
@@ -234,14 +284,15 @@ class _LawPairs:
     spec: PrivacySpec
     is_reduced: bool = False
     laws: dict[Dataset, Law | None] = attrs.field(factory=dict)
+    reason: str = ""
 
     def compare(self) -> LawComparison:
         known = Sensitivity(structure=self.structure, spec=self.spec)
         try:
             _, changes = known.changes()
             costs = known.costs(changes, PRECISIONS[0])
-        except MissingStep:  # no proof uses it there
-            return LawComparison()
+        except MissingStep as at:  # no proof uses it there
+            return LawComparison(reason=str(at.missing))
         upper = known.upper(costs) if known.is_single(changes) or known.is_metric else INFINITY
         attaining, seen, compared, missed = Attaining(sensitivity=known), set[tuple[Dataset, Dataset]](), 0, 0
         for left, right, number in self._pairs(attaining, costs):
@@ -254,7 +305,7 @@ class _LawPairs:
                 missed += 1
             if len(seen) >= 2 * MOST_PAIRS:
                 break
-        return LawComparison(compared, missed)
+        return LawComparison(compared, missed, self.reason)
 
     def _is_asked(self, left: Dataset, right: Dataset) -> bool:
         """Whether the claim speaks about the pair."""
@@ -354,6 +405,7 @@ class _LawPairs:
                 if isinstance(fault, PluginContractError) and not self.is_reduced:
                     raise
                 self.laws[dataset] = None
+                self.reason = self.reason or str(fault)
         return self.laws[dataset]
 
     def _is_beyond(self, before: Law, after: Law, limit: Number) -> bool | None:

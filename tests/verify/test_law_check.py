@@ -17,10 +17,12 @@ from dpspec_divergences import (
     SymmetricDifference,
     TotalVariation,
 )
+from dpspec_flavours.secrets.averages import Subsampled
+from dpspec_noise.combined import ComposedMechanism, Filtered, Parallel, ParallelPart, PostProcessed
 
 from dpspec import Attribute, Households, Marginal, OrderedRecords, PrivacySpec, Trivial, UniformBudget, UnorderedRecords
 from dpspec.base.errors import NoFormulaError, PluginContractError
-from dpspec.base.params import Truth
+from dpspec.base.params import Integer, Truth, evolve
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.structure import NoisyCount, ProvedBound, Report, Structure, law_data
@@ -29,8 +31,9 @@ from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw
 from dpspec.plugin import define
-from dpspec.verifier.derived import Missing, derive
+from dpspec.verifier.derived import OTHER_SPACE, Missing, derive
 from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.law_check import SMALLER_PARAMETERS
 from dpspec.verifier.verdict import Outcome
 
 SEX = Attribute(name="sex", categories=("f", "m"))
@@ -251,6 +254,34 @@ class SomeLaws(Noisy):
         return self.structure_of_counts()
 
 
+@define
+class FromSixOn(Noisy):
+    """The exact number of records of tables with six and more: never seen on four records."""
+
+    name: ClassVar[str] = "test-from-six-on"
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        number = len(space.records(dataset, "person"))
+        return product([*self.counts(dataset, space), FiniteLaw.point(max(5, number))])
+
+    def structure(self, space: Any) -> Structure:
+        return self.structure_of_counts()
+
+
+@define
+class ManyCategories(Noisy):
+    """Another structure for a space of many categories, which a reduced space has not."""
+
+    name: ClassVar[str] = "test-many-categories"
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        return product([*self.counts(dataset, space), noise(len(space.records(dataset, "person")))])
+
+    def structure(self, space: Any) -> Structure:
+        views = (NoisyCount(BY_SEX, noise), NoisyCount(Marginal(attributes=()), noise))
+        return Structure(views=views[:1] if space.attributes_of("person")[1].size > 50 else views)
+
+
 AGES = Attribute(name="age", categories=("young", "middle", "old"))
 LISTS = OrderedRecords(attributes=(SEX, AGE))
 HOMES = Households(household=(Attribute(name="block", count=500),), person=(SEX,))
@@ -275,6 +306,9 @@ BROKEN = [
     (WithLargest(), claim(SymmetricDifference(unit="household"), "ln(4)", space=OF_TWO)),
     (WrongReport(), claim(HammingOrdered(), space=OrderedRecords(attributes=(AGES,)))),
     (Rounded(), claim()),
+    (FromSixOn(), claim()),
+    (FromSixOn(), claim(Neighbour(relation=AddRemove()))),
+    (ManyCategories(), claim()),
 ]
 
 
@@ -319,17 +353,98 @@ def test_a_correct_structure_is_verified_and_does_not_rest_on_itself(mechanism: 
     assert not any("structure" in text for text in found.assumptions)
 
 
-def test_a_verdict_says_that_it_rests_on_the_structure_where_there_is_no_law() -> None:
+def test_a_structure_without_any_law_proves_nothing() -> None:
+    """Its author states the structure, and nothing else says that the mechanism is made so."""
     found = derive(NoLaw(), claim())
     assert not isinstance(found, Missing)
-    assert found.outcome is Outcome.VERIFIED
-    assert any("rests on the structure that the mechanism states, not on its law" in text for text in found.assumptions)
+    assert found.outcome is Outcome.UNDECIDED
+    assert "the constant would be at most ln(2), but the proof rests on the structure that the mechanism states" in found.reason
+    assert "test-no-law: has no law that can be computed" in found.reason
+    assert not found.universes
 
 
-def test_a_verdict_says_how_many_pairs_could_not_be_compared() -> None:
+def test_a_law_on_some_pairs_alone_proves_nothing() -> None:
     found = derive(SomeLaws(), claim(Neighbour(relation=AddRemove())))
     assert not isinstance(found, Missing)
-    assert any("rests on the structure" in text for text in found.assumptions)
+    assert found.outcome is Outcome.UNDECIDED
+    assert "has a law for one person only" in found.reason
+
+
+@define
+class FewCategories(Noisy):
+    """A law that can be computed for few categories only."""
+
+    name: ClassVar[str] = "test-few-categories"
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        if space.attributes_of("person")[1].size > 50:
+            raise NoFormulaError(self.name, "has a law for few categories only", "none")
+        return product(self.counts(dataset, space))
+
+    def structure(self, space: Any) -> Structure:
+        return self.structure_of_counts()
+
+
+def test_a_verdict_says_that_the_law_is_known_on_smaller_spaces_only() -> None:
+    found = derive(FewCategories(), claim())
+    assert not isinstance(found, Missing)
+    assert found.outcome is Outcome.VERIFIED
+    assert OTHER_SPACE in found.assumptions
+
+
+@define
+class WideReport(Noisy):
+    """Noisy counts whose law is listed for few bits only, with a claim for smaller parameters: its own, or those of another."""
+
+    name: ClassVar[str] = "test-wide-report"
+
+    bits: Annotated[int, Integer()] = 64
+    other_class: Annotated[bool, Truth()] = False
+    leaks: Annotated[bool, Truth()] = False
+
+    def reduced(self, space: Any) -> Mechanism:
+        return Correct() if self.other_class else evolve(self, bits=2)
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        if self.bits > 8:
+            raise NoFormulaError(self.name, "has a law for eight bits only", "none")
+        number = len(space.records(dataset, "person"))
+        return product([*self.counts(dataset, space), *([FiniteLaw.point(number)] if self.leaks else [])])
+
+    def structure(self, space: Any) -> Structure:
+        return self.structure_of_counts()
+
+
+def test_smaller_parameters_confirm_a_structure_and_the_verdict_says_so() -> None:
+    found = derive(WideReport(), claim())
+    assert not isinstance(found, Missing)
+    assert found.outcome is Outcome.VERIFIED
+    assert SMALLER_PARAMETERS in found.assumptions
+
+
+def test_another_mechanism_is_not_the_one_with_smaller_parameters() -> None:
+    found = derive(WideReport(other_class=True), claim())
+    assert not isinstance(found, Missing)
+    assert found.outcome is Outcome.UNDECIDED
+
+
+def test_smaller_parameters_whose_law_contradicts_the_structure_are_a_fault() -> None:
+    with pytest.raises(PluginContractError, match=r"test-wide-report.*contradicts"):
+        derive(WideReport(leaks=True), claim())
+
+
+@pytest.mark.parametrize("made", [
+    lambda inner: Filtered(mechanism=inner, where=(("sex", ("f",)),)),
+    lambda inner: ComposedMechanism(parts=(inner, Correct())),
+    lambda inner: PostProcessed(mechanism=inner, at_least=0),
+    lambda inner: Parallel(attribute="sex", parts=(ParallelPart(categories=("f",), mechanism=inner),)),
+    lambda inner: Subsampled(mechanism=inner, rate="1/2"),
+])  # fmt: skip
+@pytest.mark.parametrize("inner", [NoLaw(), SomeLaws()], ids=lambda inner: inner.name)
+def test_what_applies_a_mechanism_without_a_law_proves_nothing(made: Any, inner: Any) -> None:
+    found = derive(made(inner), claim(epsilon="ln(4)"))
+    assert not isinstance(found, Missing)
+    assert found.outcome is Outcome.UNDECIDED
 
 
 # --- theorems --------------------------------------------------------------------------------------
@@ -361,6 +476,28 @@ def test_a_theorem_that_the_law_contradicts_is_a_fault_of_the_mechanism() -> Non
     assert found.outcome is Outcome.VERIFIED
     with pytest.raises(PluginContractError, match="states a theorem that its own law contradicts"):
         derive(Theorem(leaks=True), claim())
+
+
+@define
+class TheoremAlone(Theorem):
+    """The same theorem, of a mechanism without a law on more than one record."""
+
+    name: ClassVar[str] = "test-theorem-alone"
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        if len(space.records(dataset, "person")) > 1:
+            raise NoFormulaError(self.name, "has a law for one person only", "none")
+        return super().law(dataset, space)
+
+    def proved(self, spec: PrivacySpec) -> ProvedBound:
+        return super().proved(spec)
+
+
+def test_a_theorem_that_cannot_be_compared_with_a_law_proves_nothing() -> None:
+    found = derive(TheoremAlone(), claim())
+    assert not isinstance(found, Missing)
+    assert found.outcome is Outcome.UNDECIDED
+    assert "rests on the theorem that the mechanism states" in found.reason
 
 
 # --- views -----------------------------------------------------------------------------------------

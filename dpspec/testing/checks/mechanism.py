@@ -260,6 +260,8 @@ def check_structure_agrees_with_the_law(subject: PlacedSubject, context: Context
     if structure.is_sampled:
         raise NotApplicable("records take part by chance, so that its views are compared by the verifier only")
     laws = {x: _law_of(subject, x) for x in subject.compared}
+    missing = "a structure is stated, and no law of any dataset can be computed to compare it with, so that it proves nothing"
+    require(any(law is not None for law in laws.values()), missing)
     for x, y in _some_pairs(subject, context):
         if any(fact.value(x, subject.space) != fact.value(y, subject.space) for fact in structure.reads):
             continue

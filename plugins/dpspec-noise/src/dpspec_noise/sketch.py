@@ -30,6 +30,7 @@ from dpspec.plugin import (
     grammar,
     laws,
     number,
+    params,
     tables,
 )
 from dpspec_noise.local import (
@@ -235,6 +236,10 @@ class CountMeanSketch(LocalRule):
         own, other = bit_laws(keep, flip)
         likely = [laws.product([own if c == value else other for c in range(self.width)]) for value in values]
         return laws.Adaptive(FiniteLaw.uniform(range(len(likely))), tuple(enumerate(likely)))
+
+    def reduced(self, space: DatasetSpace) -> CountMeanSketch:
+        """Few bits and two functions: the law of a row has 2^bits outcomes for each function."""
+        return params.evolve(self, width=min(self.width, LISTED_BITS), hashes=self.hashes[:2])
 
     def structure(self, space: DatasetSpace) -> grammar.Structure:
         """One report for each record; two categories that the functions tell apart best bound all others."""

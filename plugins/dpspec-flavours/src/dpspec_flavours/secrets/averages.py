@@ -188,6 +188,10 @@ class Subsampled(Mechanism):
         ]
         return laws.mixture(list(chances.values()), parts)
 
+    def reduced(self, space: DatasetSpace) -> Subsampled:
+        """Samples of records of the reduced space; one record where the size of samples is fixed, so that some are left out."""
+        return params.evolve(self, samples=None, size=None if self.size is None else min(self.size, 1))
+
     def structure(self, space: DatasetSpace) -> grammar.Structure:
         """The views of the mechanism, of records that take part by chance; none where the sample is published, or of others."""
         found = grammar.stated_structure(self.mechanism, self.sampled(space))

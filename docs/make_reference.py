@@ -370,6 +370,7 @@ OPENS: dict[str, dict[str, str]] = {
         "structure": "`verify`: a proof on spaces of any size, and the pair that attains it",
         "proved": "`verify`: what a theorem of its own shows",
         "symmetries": "`verify`: fewer pairs",
+        "reduced": "`verify`: a structure whose law is too large to compute even on four records",
         "degrades": "`verify`: ranges of a secret parameter",
         "keeps": "`release`: what is the same before and after is told in the report",
         "release": "`release` of one table",

@@ -20,8 +20,9 @@ from dpspec.base.errors import (
     IncompatibleBlocksError,
     MixedLedgerError,
     NotInUniverseError,
+    PluginContractError,
 )
-from dpspec.base.exact import Number
+from dpspec.base.exact import ZERO, Number
 from dpspec.base.params import collect
 from dpspec.base.shown import Showable
 from dpspec.blocks.budget import Budget
@@ -84,8 +85,18 @@ class PrivacySpec(Showable):
             )
 
     def distance(self, left: Dataset, right: Dataset) -> Number:
-        """d_X(x, x')."""
-        return self.input_divergence.distance(left, right, self.space)
+        """d_X(x, x').
+
+        Raises:
+            PluginContractError: when the divergence returns something else than an exact number of at least 0.
+        """
+        found = self.input_divergence.distance(left, right, self.space)
+        if type(found) is not Number or ((found.rational_part < 0 or found.logs) and found < ZERO):
+            raise PluginContractError(
+                self.input_divergence.name, "returns a distance that is no exact number of at least 0",
+                'return dpspec.plugin.number(...), such as number("3/2")', value=repr(found),
+            )  # fmt: skip
+        return found
 
     def bound(self, universe: Universe) -> Number:
         """The Lipschitz constant that the budget allows in a universe."""

@@ -1,20 +1,23 @@
-"""Check what the divergences of a claim declare about themselves, on a few examples, before an engine uses it.
+"""Check what the divergences and invariants of a claim declare about themselves, on a few examples, before an engine uses it.
 
 Engines skip work because a class declares a property: one order of each pair where distances are symmetric, bounds that add up
 along paths for a metric, integers instead of exact numbers for a `score`. The conformance tests check these declarations
 thoroughly, but a plugin may never have run them. Here they are checked on three laws, and on the datasets of a small space, once
-for each divergence and space. A declaration that fails is a defect of the plugin, and no verdict.
+for each divergence and space. So are types (an exact number, a bracket, a value that has a hash), repeated calls, and the table
+that an invariant says to be. A declaration that fails is a defect of the plugin, and no verdict.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import lru_cache
 
 from dpspec.base.errors import DpspecError, PluginContractError
-from dpspec.base.exact import Bracket, Number
+from dpspec.base.exact import ZERO, Bracket, Number, number
 from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Changes
 from dpspec.blocks.space import Dataset, DatasetSpace
@@ -29,16 +32,19 @@ DATASETS = 7
 MOST_LISTED = 2_000
 """Datasets of a larger space are not listed: even the first of them may take long."""
 _BITS = 128
+AUTHOR = "report it to the author of the plugin"
 
 
 def check_declared(spec: PrivacySpec) -> None:
-    """Check what the two divergences of a claim declare.
+    """Check what the two divergences and the invariants of a claim declare.
 
     Raises:
-        PluginContractError: for a declaration that an example contradicts; it names the divergence.
+        PluginContractError: for a declaration that an example contradicts; it names the divergence or the invariant.
     """
     _once(_check_output, spec.output_divergence)
     _once(_check_input, spec.input_divergence, spec.space)
+    for invariant in spec.multiverse.induced_by() or ():
+        _once(_check_invariant, invariant, spec.space)
 
 
 def _once(check: Callable[..., None], *arguments: object) -> None:
@@ -57,8 +63,6 @@ def _remembered(check: Callable[..., None], *arguments: object) -> None:
 
 
 def _check_output(divergence: OutputDivergence) -> None:
-    if not divergence.is_symmetric and not divergence.is_metric and type(divergence).score is OutputDivergence.score:
-        return
     try:
         found = dict(_compared(divergence))
     except PluginContractError:
@@ -80,7 +84,15 @@ def _check_output(divergence: OutputDivergence) -> None:
 
 def _compared(divergence: OutputDivergence) -> Iterator[tuple[tuple[int, int], Bracket]]:
     for one, other in itertools.permutations(range(len(WEIGHTS)), 2):
-        yield (one, other), divergence.evaluate(_pair(one, other))
+        found = divergence.evaluate(_pair(one, other))
+        if not isinstance(found, Bracket) or found.lower < ZERO:
+            rule = "returns a divergence that is no bracket of numbers of at least 0"
+            advice = "return dpspec.plugin.Bracket(lower=..., upper=...)"
+            raise PluginContractError(divergence.name, rule, advice, value=repr(found))
+        again = divergence.evaluate(_pair(one, other))
+        if again.lower > found.upper or found.lower > again.upper:
+            raise PluginContractError(divergence.name, f"returns {found} and then {again} for the same two laws", AUTHOR)
+        yield (one, other), found
 
 
 def _pair(one: int, other: int) -> FiniteDichotomy:
@@ -106,21 +118,73 @@ def _check_score(divergence: OutputDivergence, found: Mapping[tuple[int, int], B
 
 
 def _check_input(divergence: InputDivergence, space: DatasetSpace) -> None:
-    if not (divergence.is_symmetric or divergence.is_metric or divergence.is_integral):
-        return
     for where in _small(divergence, space):
-        listed = tuple(itertools.islice(where.datasets(), 4 * DATASETS))
-        listed = listed[:: max(1, len(listed) // DATASETS)]
-        found = {(x, y): divergence.distance(x, y, where) for x, y in itertools.permutations(listed, 2)}
+        listed = _listed(where)
+        found = {(x, y): _distance(divergence, x, y, where) for x, y in itertools.permutations(listed, 2)}
         for (x, y), there in found.items():
             if divergence.is_symmetric and there != found[y, x]:
                 _refuse(divergence, "is_symmetric", f"d(x, x') = {there} and d(x', x) = {found[y, x]} for x = {x}, x' = {y}")
             is_whole = there.is_infinite or (there.is_rational and there.as_fraction().denominator == 1)
             if divergence.is_integral and not is_whole:
                 _refuse(divergence, "is_integral", f"d(x, x') = {there} for x = {x}, x' = {y}")
+            if not there.is_infinite:
+                _check_price(divergence, x, y, there, where)
         for x, y, z in itertools.permutations(listed, 3) if divergence.is_metric else ():
             if _exceeds(*(Bracket.exactly(found[pair]) for pair in ((x, z), (x, y), (y, z)))):
                 _refuse(divergence, "is_metric", f"d(x, z) is above d(x, y) + d(y, z) for x = {x}, y = {y}, z = {z}")
+
+
+def _check_price(divergence: InputDivergence, x: Dataset, y: Dataset, there: Number, space: DatasetSpace) -> None:
+    """The changes of records between two datasets at a finite distance have to cost at most that distance."""
+    steps = divergence.record_steps(space)
+    if steps is None:
+        return
+    ours, theirs = (Counter(space.records(dataset, steps.unit)) for dataset in (x, y))
+    gone, come = (ours - theirs).total(), (theirs - ours).total()
+    if gone != come and steps.added is None:
+        _refuse(divergence, "record_steps", f"datasets of different sizes are at distance {there}: x = {x}, x' = {y}")
+    price = min(gone, come) * steps.replaced + abs(gone - come) * (steps.added or 0)
+    if price > (there if steps.within is None else number(steps.within)):
+        _refuse(divergence, "record_steps", f"changes of price {price} lead to distance {there}: x = {x}, x' = {y}")
+
+
+def _distance(divergence: InputDivergence, x: Dataset, y: Dataset, space: DatasetSpace) -> Number:
+    found, again = (divergence.distance(x, y, space) for _ in range(2))
+    if not isinstance(found, Number) or found < ZERO:
+        rule = "returns a distance that is no exact number of at least 0"
+        advice = 'return dpspec.plugin.number(...), such as number("3/2")'
+        raise PluginContractError(divergence.name, rule, advice, value=repr(found))
+    if found != again:
+        rule = f"returns {found} and then {again} for the same two datasets: x = {x}, x' = {y}"
+        raise PluginContractError(divergence.name, rule, AUTHOR)
+    return found
+
+
+def _check_invariant(invariant: Invariant, space: DatasetSpace) -> None:
+    """Its value has a hash and is the same in each call; datasets have equal values exactly where the table has that it is."""
+    table = invariant.as_marginal()
+    for where in _small(invariant, space):
+        values: dict[Dataset, Hashable] = {}
+        for x in _listed(where):
+            values[x], again = (invariant.value(x, where) for _ in range(2))
+            try:
+                hash(values[x])
+            except TypeError as fault:
+                rule = f"returns a value that has no hash: {fault}"
+                raise PluginContractError(f"invariant {invariant.name}", rule, "return a tuple", value=repr(values[x])) from fault
+            if values[x] != again:
+                rule = f"returns {values[x]} and then {again} for the same dataset {x}"
+                raise PluginContractError(f"invariant {invariant.name}", rule, AUTHOR)
+        for x, y in itertools.combinations(values, 2) if table is not None and table is not invariant else ():
+            if (values[x] == values[y]) != (table.value(x, where) == table.value(y, where)):
+                rule = f"says that it is the table {table}, and is not: x = {x}, x' = {y}"
+                raise PluginContractError(f"invariant {invariant.name}", rule, AUTHOR)
+
+
+def _listed(space: DatasetSpace) -> tuple[Dataset, ...]:
+    """A few datasets of a small space, spread over the first ones."""
+    listed = tuple(itertools.islice(space.datasets(), 4 * DATASETS))
+    return listed[:: max(1, len(listed) // DATASETS)]
 
 
 def check_reverse(divergence: InputDivergence, x: Dataset, y: Dataset, there: Number, space: DatasetSpace) -> None:
@@ -130,7 +194,7 @@ def check_reverse(divergence: InputDivergence, x: Dataset, y: Dataset, there: Nu
         _refuse(divergence, "is_symmetric", f"d(x, x') = {there} and d(x', x) = {back} for x = {x}, x' = {y}")
 
 
-def _small(divergence: InputDivergence, space: DatasetSpace) -> Iterator[DatasetSpace]:
+def _small(block: InputDivergence | Invariant, space: DatasetSpace) -> Iterator[DatasetSpace]:
     """The space itself, where its datasets are quick to list, and the space with few categories and records."""
     size = space.cardinality()
     if size is not None and size <= MOST_LISTED:
@@ -141,7 +205,7 @@ def _small(divergence: InputDivergence, space: DatasetSpace) -> Iterator[Dataset
     if smaller is None:
         return
     try:
-        divergence.check(smaller)
+        block.check(smaller)
     except PluginContractError:
         raise
     except DpspecError:  # it is defined on spaces with all categories or sizes only

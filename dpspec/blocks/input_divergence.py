@@ -70,6 +70,17 @@ class RecordSteps:
     within: int | None = None
     in_place: bool = False
 
+    def price(self, gone: int, come: int) -> int | None:
+        """The price of so many records that go and come, replaced as far as they can be; None where that is never compared.
+
+        >>> steps = RecordSteps(unit="person", replaced=2, added=1)
+        >>> steps.price(1, 3), RecordSteps(unit="person", replaced=1).price(0, 1)
+        (4, None)
+        """
+        if gone != come and self.added is None:
+            return None
+        return min(gone, come) * self.replaced + abs(gone - come) * (self.added or 0)
+
 
 class InputDivergence(Promising, ABC):
     """d_X: a distance on the whole space X, never recomputed inside a universe.

@@ -141,10 +141,10 @@ def _check_price(divergence: InputDivergence, x: Dataset, y: Dataset, there: Num
         return
     ours, theirs = (Counter(space.records(dataset, steps.unit)) for dataset in (x, y))
     gone, come = (ours - theirs).total(), (theirs - ours).total()
-    if gone != come and steps.added is None:
+    price = steps.price(gone, come)
+    if price is None:
         _refuse(divergence, "record_steps", f"datasets of different sizes are at distance {there}: x = {x}, x' = {y}")
-    price = min(gone, come) * steps.replaced + abs(gone - come) * (steps.added or 0)
-    if price > (there if steps.within is None else number(steps.within)):
+    elif price > (there if steps.within is None else number(steps.within)):
         _refuse(divergence, "record_steps", f"changes of price {price} lead to distance {there}: x = {x}, x' = {y}")
 
 
@@ -175,7 +175,9 @@ def _check_invariant(invariant: Invariant, space: DatasetSpace) -> None:
             if values[x] != again:
                 rule = f"returns {values[x]} and then {again} for the same dataset {x}"
                 raise PluginContractError(f"invariant {invariant.name}", rule, AUTHOR)
-        for x, y in itertools.combinations(values, 2) if table is not None and table is not invariant else ():
+        if table is None:
+            continue
+        for x, y in itertools.combinations(values, 2):
             if (values[x] == values[y]) != (table.value(x, where) == table.value(y, where)):
                 rule = f"says that it is the table {table}, and is not: x = {x}, x' = {y}"
                 raise PluginContractError(f"invariant {invariant.name}", rule, AUTHOR)

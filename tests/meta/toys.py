@@ -18,7 +18,7 @@ from dpspec.base.exact import Bracket, largest, ln, number, rational
 from dpspec.base.params import Rational, define
 from dpspec.base.randomness import KeyedRandomness
 from dpspec.blocks.budget import Budget, UniformBudget
-from dpspec.blocks.input_divergence import InputDivergence, Relation
+from dpspec.blocks.input_divergence import InputDivergence, RecordSteps, Relation
 from dpspec.blocks.invariant import Invariant, LinearMap, Marginal
 from dpspec.blocks.multiverse import Multiverse, Trivial
 from dpspec.blocks.output_divergence import Composed, OutputDivergence
@@ -112,6 +112,15 @@ class Discrete(InputDivergence):
 
     def least_distance(self, space):
         return number(1)
+
+
+@breaks("check_changes_cost_at_most_the_distance", "input_divergences")
+@define
+class BrokenPrice(Discrete):
+    """Each change of a bit costs 1, and any number of changes lead to distance 1."""
+
+    def record_steps(self, space):
+        return RecordSteps(unit="person", replaced=1)
 
 
 @breaks("check_distance_to_itself_is_zero", "input_divergences")
@@ -406,6 +415,9 @@ class Total(Invariant):
     def matrix(self, space):
         return ((1,) * len(space.cells()),)
 
+    def as_marginal(self):
+        return Marginal(attributes=("bit",))
+
 
 COUNTER = itertools.count()
 
@@ -417,6 +429,9 @@ class BrokenMemory(Total):
 
     def value(self, dataset, space):
         return next(COUNTER)
+
+    def as_marginal(self):
+        return None
 
     def matrix(self, space):
         return None
@@ -446,6 +461,9 @@ class BrokenEquality(Total):
     def value(self, dataset, space):
         return Nearly(sum(dataset))
 
+    def as_marginal(self):
+        return None
+
     def matrix(self, space):
         return None
 
@@ -457,6 +475,9 @@ class BrokenImplication(Total):
 
     def value(self, dataset, space):
         return any(dataset)
+
+    def as_marginal(self):
+        return None
 
     def matrix(self, space):
         return None
@@ -472,6 +493,15 @@ class BrokenMatrix(Total):
 
     def matrix(self, space):
         return ((1,) + (0,) * (len(space.cells()) - 1),)
+
+
+@breaks("check_table_carries_the_same_information", "invariants")
+@define
+class BrokenTable(Total):
+    """The number of ones, said to be the number of records."""
+
+    def as_marginal(self):
+        return Marginal(attributes=())
 
 
 @breaks("check_answers_are_integers_with_labels", "invariants")

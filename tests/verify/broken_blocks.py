@@ -61,6 +61,9 @@ def difference(left: Any, right: Any, space: DatasetSpace) -> int:
 class Counted(InputDivergence):
     """What these distances share: the records that differ, as a price of records added and replaced."""
 
+    def check(self, space: DatasetSpace) -> None:
+        space.check_unit("person")
+
     def distance(self, left: Any, right: Any, space: DatasetSpace) -> Number:
         return number(difference(left, right, space))
 
@@ -284,6 +287,9 @@ class WrongScore(OutputDivergence):
 class Constant(Invariant):
     """Holds nothing fixed: its value is the same for all datasets."""
 
+    def check(self, space: DatasetSpace) -> None:
+        BY_SEX.check(space)
+
     def value(self, dataset: Any, space: DatasetSpace) -> Any:
         return ()
 
@@ -352,6 +358,9 @@ class Finer(Invariant):
 
     name: ClassVar[str] = "broken-finer"
 
+    def check(self, space: DatasetSpace) -> None:
+        BY_SEX.check(space)
+
     def value(self, dataset: Any, space: DatasetSpace) -> Any:
         return sum(record[0] == "f" for record in space.records(dataset, "person"))
 
@@ -368,6 +377,9 @@ class ExactBySex(Mechanism):
 
     name: ClassVar[str] = "broken-exact-by-sex"
 
+    def check(self, space: DatasetSpace) -> None:
+        BY_SEX.check(space)
+
     def law(self, dataset: Any, space: DatasetSpace) -> Any:
         return laws.FiniteLaw.point(BY_SEX.answers(space.dataset(dataset), space))
 
@@ -380,6 +392,9 @@ class NoisyBySex(Mechanism):
     """Noisy counts by sex, as a view that universes might fix."""
 
     name: ClassVar[str] = "broken-noisy-by-sex"
+
+    def check(self, space: DatasetSpace) -> None:
+        BY_SEX.check(space)
 
     def law(self, dataset: Any, space: DatasetSpace) -> Any:
         return NOISE.law(dataset, space)

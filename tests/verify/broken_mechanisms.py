@@ -5,6 +5,7 @@ Next to each is a false claim that a proof would verify if it relied on the stru
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -23,6 +24,7 @@ from dpspec_divergences import (
 from dpspec.plugin import (
     Attribute,
     FiniteLaw,
+    IncompatibleBlocksError,
     LevelSets,
     Marginal,
     Mechanism,
@@ -55,6 +57,11 @@ def noise(center: int) -> Any:
     return TwoSidedGeometricLaw.with_ratio(center, HALF)
 
 
+def refuse(condition: bool, wanted: str) -> None:
+    if condition:
+        raise IncompatibleBlocksError("mechanism", f"is about {wanted}")
+
+
 def claim(
     distance: Any = None, epsilon: Any = "ln(2)", fixed: tuple[Any, ...] = (), space: Any = PEOPLE, output: Any = None,
     parameter: str = "epsilon",
@@ -69,7 +76,17 @@ def claim(
 
 
 class Noisy(Mechanism):
-    """What the mechanisms here share: noisy counts by sex, in the structure and in the law."""
+    """What the mechanisms here share: noisy counts by sex, in the structure and in the law, and examples for the conformance
+    tests with as many records and attributes as show the fault."""
+
+    def check(self, space: Any) -> None:
+        for attribute in ("sex", "age"):
+            Marginal(attributes=(attribute,)).check(space)
+
+    @classmethod
+    def examples(cls) -> Iterator[Any]:
+        yield cls(), UnorderedRecords(attributes=(SEX, Attribute(name="age", count=1)), most=7)
+        yield cls(), UnorderedRecords(attributes=(SEX, Attribute(name="age", count=2)), most=2)
 
     def counts(self, dataset: Any, space: Any) -> list[Any]:
         return [noise(answer) for answer in BY_SEX.answers(space.dataset(dataset), space)]
@@ -180,6 +197,13 @@ class WithSecondPerson(Noisy):
 
     name: ClassVar[str] = "test-with-second-person"
 
+    def check(self, space: Any) -> None:
+        refuse(not space.is_ordered, "lists")
+
+    @classmethod
+    def examples(cls) -> Iterator[Any]:
+        yield cls(), OrderedRecords(attributes=(SEX,), most=2)
+
     def law(self, dataset: Any, space: Any) -> Any:
         records = space.records(dataset, "person")
         return product([*self.counts(dataset, space), FiniteLaw.point(records[1:2] and records[1][0] == "m")])
@@ -193,6 +217,14 @@ class WithLargest(Mechanism):
     """A noisy number of persons, and whether a household has two persons or more."""
 
     name: ClassVar[str] = "test-with-largest"
+
+    def check(self, space: Any) -> None:
+        refuse(len(space.units) != 2, "households")
+
+    @classmethod
+    def examples(cls) -> Iterator[Any]:
+        block = Attribute(name="block", categories=("a",))
+        yield cls(), Households(household=(block,), person=(SEX,), most=1, members=2)
 
     def law(self, dataset: Any, space: Any) -> Any:
         persons = len(space.records(dataset, "person"))
@@ -208,6 +240,13 @@ class WrongReport(Mechanism):
     """Each person reports: young and middle-aged persons in the same way, old ones the truth."""
 
     name: ClassVar[str] = "test-wrong-report"
+
+    def check(self, space: Any) -> None:
+        refuse(AGES not in space.attributes_of("person"), "the three ages")
+
+    @classmethod
+    def examples(cls) -> Iterator[Any]:
+        yield cls(), OrderedRecords(attributes=(AGES,), most=2)
 
     _laws: ClassVar[dict[str, Any]] = {
         "young": FiniteLaw.of({0: "2/3", 1: "1/3"}), "middle": FiniteLaw.of({0: "1/3", 1: "2/3"}), "old": FiniteLaw.point(1),
@@ -253,6 +292,10 @@ class ManyCategories(Noisy):
     """Another structure for a space of many categories, which a reduced space has not."""
 
     name: ClassVar[str] = "test-many-categories"
+
+    @classmethod
+    def examples(cls) -> Iterator[Any]:
+        yield cls(), UnorderedRecords(attributes=(SEX, Attribute(name="age", count=51)), most=1)
 
     def law(self, dataset: Any, space: Any) -> Any:
         return product([*self.counts(dataset, space), noise(len(space.records(dataset, "person")))])

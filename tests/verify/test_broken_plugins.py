@@ -84,7 +84,9 @@ def dpspec(folder: Path, *arguments: object) -> Ran:
     return Ran(done.returncode, json.loads(done.stdout), done.stderr)
 
 
-@pytest.mark.parametrize(("name", "mechanism", "spec"), broken_blocks.claims(), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("name", "mechanism", "spec"), broken_blocks.claims(), ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_a_broken_block_verifies_nothing(name: str, mechanism: Any, spec: Any) -> None:
     try:
         found = verify_claim(mechanism, spec)
@@ -119,5 +121,9 @@ def test_no_false_claim_of_an_installed_plugin_is_verified(installed: Path, regi
 def test_conformance_rejects_each_broken_class(name: str, installed: Path) -> None:
     ran = dpspec(installed, "check-plugin", name)
     assert ran.code == 1
-    failed = {row["subject"].partition(" ")[0].partition("(")[0] for row in ran.data["results"] if row["status"] == "failed"}
-    print(failed, {row["subject"] for row in ran.data["results"]})
+    rows = [(row["subject"].partition(" ")[0], row["status"]) for row in ran.data["results"]]
+    failed = {subject for subject, status in rows if status == "failed"}
+    entries = load_plugins(modules=[(name, MODULES[name])]).registry
+    registered = {entry.name for entry in entries if entry.provenance.plugin == name}
+    assert failed == registered - RIGHT
+    assert registered & RIGHT <= {subject for subject, status in rows if status == "passed"}

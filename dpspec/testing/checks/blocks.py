@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from dpspec.base.errors import DpspecError
-from dpspec.base.exact import Number
+from dpspec.base.exact import Number, number
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.parts import ListedCells
@@ -304,6 +304,21 @@ def _products(rows: Any, vector: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @check(INVARIANTS)
+def check_table_carries_the_same_information(subject: PlacedSubject, context: Context) -> None:
+    """`as_marginal`: the table of counts and c determine each other. Proofs count the changes of records that keep the table."""
+    table = subject.thing.as_marginal()
+    if table is None:
+        raise NotApplicable("it says to be no table of counts")
+    seen: dict[Hashable, Dataset] = {}
+    pair = _counterexample(subject, lambda x: table.value(x, subject.space))
+    require(pair is None, f"{pair} agree, and differ in the table {table}")
+    for x in subject.datasets:
+        twin = seen.setdefault(table.value(x, subject.space), x)
+        same = subject.thing.value(x, subject.space) == subject.thing.value(twin, subject.space)
+        require(same, f"{twin} and {x} agree in the table {table}, and differ themselves")
+
+
+@check(INVARIANTS)
 def check_answers_are_integers_with_labels(subject: PlacedSubject, context: Context) -> None:
     """`answers`: integers, as many for every dataset as there are `labels`. Noise is added to them entry by entry."""
     try:
@@ -377,6 +392,23 @@ def check_least_distance_is_a_lower_bound(subject: PlacedSubject, context: Conte
     for x, y in subject.pairs():
         found = subject.thing.distance(x, y, subject.space)
         require(x == y or not exceeds(least, found), f"d({x}, {y}) = {found} is below least_distance = {least}")
+
+
+@check(INPUT_DIVERGENCES)
+def check_changes_cost_at_most_the_distance(subject: PlacedSubject, context: Context) -> None:
+    """`record_steps`: the records in which two datasets differ have a price of at most d_X(x, x'). Proofs count these changes."""
+    steps = subject.thing.record_steps(subject.space)
+    if steps is None:
+        return
+    for x, y in subject.pairs():
+        found = subject.thing.distance(x, y, subject.space)
+        if found.is_infinite:
+            continue
+        ours, theirs = (Counter(subject.space.records(each, steps.unit)) for each in (x, y))
+        price = steps.price((ours - theirs).total(), (theirs - ours).total())
+        require(price is not None, f"d({x}, {y}) = {found}, and `added` is None")
+        most = found if steps.within is None else number(steps.within)
+        require(price is None or not exceeds(number(price), most), f"d({x}, {y}) = {found}, and the changes cost {price}")
 
 
 @check(INPUT_DIVERGENCES, when="is_integral")

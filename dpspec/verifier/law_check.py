@@ -66,6 +66,8 @@ OTHERS, FEW_OTHERS = (0, 1, 3), (0, 1)
 """How many other records both datasets have; of samples fewer, since their laws are mixtures over all samples."""
 PRECISION = 16
 """Bits of d_Pr of two laws; a bracket that is wider than needed only finds smaller contradictions no longer."""
+MOST_SHARED, MOST_GROUPED = 6, 500
+"""So many pairs of datasets of one universe are compared besides, of so many of the smallest datasets."""
 MOST_DATASETS, MOST_LOOKED_AT = 200, 2_000
 """So many of the smallest datasets are compared with each other where a theorem is compared with the law, of so many that may
 share a universe with another one."""
@@ -189,12 +191,18 @@ def compare_theorem(mechanism: Mechanism, spec: PrivacySpec, invariants: Sequenc
 
 def _in_shared_universes(spec: PrivacySpec) -> list[Dataset]:
     """The smallest datasets of a space that share a universe with another one."""
+    groups = _by_universe(spec, MOST_LOOKED_AT).values()
+    shared = dict.fromkeys(dataset for datasets in groups if len(datasets) > 1 for dataset in datasets)
+    return list(itertools.islice(shared, MOST_DATASETS))
+
+
+def _by_universe(spec: PrivacySpec, most: int) -> dict[Hashable, list[Dataset]]:
+    """So many of the smallest datasets of a space, by the labels of their universes."""
     held: dict[Hashable, list[Dataset]] = {}
-    for dataset in itertools.islice(spec.space.datasets(), MOST_LOOKED_AT):
+    for dataset in itertools.islice(spec.space.datasets(), most):
         for label in spec.multiverse.labels(dataset, spec.space):
             held.setdefault(label, []).append(dataset)
-    shared = dict.fromkeys(dataset for datasets in held.values() if len(datasets) > 1 for dataset in datasets)
-    return list(itertools.islice(shared, MOST_DATASETS))
+    return held
 
 
 def _is_quick(structure: Structure, space: DatasetSpace) -> bool:
@@ -326,6 +334,17 @@ class _LawPairs:
                 others = _others(gone, come, number)
                 for left, right in itertools.islice(pairs_of(others + gone, others + come, space, unit), 2):
                     yield left, right, number
+        for left, right in self._in_shared_universes():
+            yield left, right, 0
+
+    def _in_shared_universes(self) -> Iterator[tuple[Dataset, Dataset]]:
+        """Pairs of small datasets of one universe, whatever the structure says of changes: several invariants leave exchanges
+        alone, and what a divergence or an invariant says of changes is a statement of its author, too."""
+        if self.structure.is_sampled:
+            return
+        groups = _by_universe(self.spec, MOST_GROUPED).values()
+        pairs = [pair for datasets in groups for pair in itertools.pairwise(datasets)]
+        yield from pairs[:: max(1, math.ceil(len(pairs) / MOST_SHARED))]
 
     def _exchanges(self, attaining: Attaining, costs: Sequence[Cost]) -> Iterator[ExchangedRecords]:
         """The records that go and come, for each kind of change and for two of them at once."""

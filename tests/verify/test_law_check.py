@@ -7,9 +7,10 @@ from typing import Annotated, Any, ClassVar
 import pytest
 from dpspec_divergences import AddRemove, Hamming, MultDelta, Neighbour
 from dpspec_flavours.secrets.averages import Subsampled
+from dpspec_noise import Laplace
 from dpspec_noise.combined import ComposedMechanism, Filtered, Parallel, ParallelPart, PostProcessed
 
-from dpspec import PrivacySpec, UnorderedRecords
+from dpspec import Marginal, PrivacySpec, UnorderedRecords
 from dpspec.base.errors import NoFormulaError, PluginContractError
 from dpspec.base.params import Integer, Truth, evolve
 from dpspec.grammar.mechanism import Mechanism
@@ -20,7 +21,7 @@ from dpspec.laws.law import FiniteLaw
 from dpspec.plugin import define
 from dpspec.verifier.derived import OTHER_SPACE, Missing, derive
 from dpspec.verifier.entry import verify_claim
-from dpspec.verifier.law_check import SMALLER_PARAMETERS
+from dpspec.verifier.law_check import SMALLER_PARAMETERS, compare_law
 from dpspec.verifier.verdict import Outcome
 from tests.verify.broken_mechanisms import AGE, BROKEN, BY_SEX, SEX, Correct, Noisy, WithNumber, claim, noise
 
@@ -262,3 +263,13 @@ def test_a_view_that_shows_something_else_inherits_no_promise() -> None:
     assert NoisyCount(BY_SEX, noise).tells_more_by_more
     assert Renamed(BY_SEX, noise).tells_more_by_more
     assert not Halved(BY_SEX, noise).tells_more_by_more
+
+
+def test_two_margins_that_cross_are_compared_on_exchanges() -> None:
+    """No single change keeps both margins, so that pairs of the structure's changes share no universe."""
+    table = Marginal(attributes=("sex", "age"))
+    spec = claim(Hamming(), 2, fixed=(BY_SEX, Marginal(attributes=("age",))))
+    mechanism = Laplace(queries=(table,), epsilon=1)
+    structure = mechanism.structure(spec.space)
+    assert structure is not None
+    assert compare_law(mechanism, structure, spec).compared > 0

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from dpspec.blocks.space import Attribute as Attribute, DatasetSpace as DatasetSpace
     from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts
     from dpspec.commands import (
+        ablate as ablate,
         catalogue as catalogue,
         check as check,
         check_derivation as check_derivation,
@@ -177,6 +178,7 @@ _HOMES = {
         "IntegerCounts",
     ),
     "dpspec.commands": (
+        "ablate",
         "catalogue",
         "check",
         "check_derivation",

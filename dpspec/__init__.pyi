@@ -55,6 +55,7 @@ from dpspec.blocks.records import (
 from dpspec.blocks.space import Attribute as Attribute, DatasetSpace as DatasetSpace
 from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts
 from dpspec.commands import (
+    ablate as ablate,
     catalogue as catalogue,
     check as check,
     check_derivation as check_derivation,

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from dpspec.deployments.begin import DeploymentQuestion
     from dpspec.deployments.catalogue import CatalogueEntry
     from dpspec.grammar.attacker import Tolerance
+    from dpspec.grammar.mechanism import Mechanism
+    from dpspec.grammar.spec import PrivacySpec
     from dpspec.report.dossier import Dossier
     from dpspec.specfile.document import SpecDocument
 
@@ -201,6 +203,61 @@ def yardsticks(
     code, names = 0 if any(one.is_common for one in found) else 3, (documents[0].id, documents[1].id)
     data = comparison.yardstick_data(found, names, registry, stands)
     return CommandAnswer("compare", code, data, partial(comparison.yardstick_text, found, names, stands), value=found)
+
+
+def ablate(
+    left: Specification,
+    right: Specification,
+    *,
+    mechanism: Mechanism | Specification | None = None,
+    largest_household: int | None = None,
+) -> CommandAnswer:
+    """What each block contributes to the budget that a mechanism needs: ``dpspec ablate A B``. `value` has the steps.
+
+    The blocks of A (space, multiverse, input divergence, output divergence) are exchanged for those of B in every order;
+    after each step the least Lipschitz constant of the mechanism is proved, and with it the least budget.
+
+    Args:
+        left, right: A and B: five blocks, specifications, or files.
+        mechanism: the mechanism, or a specification that names it; without it, that of A, else that of B.
+        largest_household: assume that no household has more persons than this number.
+
+    Raises:
+        ParameterError: there is no mechanism.
+        IncompatibleBlocksError: the blocks cannot be exchanged one at a time in any order.
+
+    >>> import dpspec as dp
+    >>> people = dp.records(colour=2)
+    >>> bounded, free = ({"distance": name} for name in ("hamming", "symmetric-difference"))
+    >>> a, b = (dp.spec(space=people, standard="pure", epsilon=1, **distance) for distance in (free, bounded))
+    >>> found = dp.ablate(a, b, mechanism=dp.geometric(queries=dp.marginal(attributes="colour"), ratio="1/2"))
+    >>> [step["budget"]["upper"] for step in found["steps"]]
+    ['ln(2)', 'ln(4)']
+    """
+    from dpspec.comparison.ablation import ablate as engine
+    from dpspec.grammar.mechanism import Mechanism as MechanismKind
+    from dpspec.report.ablation import ablation_data, ablation_text
+
+    documents = [as_document(one) for one in (left, right)]
+    if isinstance(mechanism, MechanismKind):
+        run: Mechanism | None = mechanism
+    else:
+        named = documents if mechanism is None else [as_document(mechanism)]
+        run = next((document.mechanism for document in named if document.mechanism is not None), None)
+    if run is None:
+        raise ParameterError("mechanism", "is named by neither specification", "give a file that names one")
+    specs = [_with_largest_household(document.spec, largest_household) for document in documents]
+    found = engine(specs[0], specs[1], run, (documents[0].id, documents[1].id))
+    return CommandAnswer("ablate", found.exit_code, ablation_data(found), partial(ablation_text, found), value=found)
+
+
+def _with_largest_household(spec: PrivacySpec, most: int | None) -> PrivacySpec:
+    """The specification on the datasets whose households have at most so many persons; as it is where there are no households."""
+    from dpspec.blocks.parts import Membership
+
+    membership = Membership.found_in(spec.space)
+    bounded = None if most is None or membership is None else membership.with_most("person", "household", most)
+    return spec if bounded is None else spec.replace(space=bounded)
 
 
 def check_derivation(path: AnyPath, trust: Iterable[str] = ()) -> CommandAnswer:

@@ -61,6 +61,31 @@ def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
     return _pair(paths, given.get("derivation"), given.get("picture"), as_json, verbose)
 
 
+@click.command(short_help="What does each block contribute to the budget?")
+@click.argument("left", metavar="A", type=click.Path())
+@click.argument("right", metavar="B", type=click.Path())
+@click.option("--mechanism", metavar="FILE", type=click.Path(), help="Look at the mechanism of FILE; else at that of A or B.")
+@click.option("--largest-household", type=click.IntRange(min=1), metavar="N", help="Assume that no household is larger.")
+@formatted
+def ablate(left: str, right: str, mechanism: str | None, largest_household: int | None, as_json: bool) -> int:
+    """Exchange the blocks of A for those of B, one at a time in every order, and say what budget the mechanism needs after each.
+
+    The first line is what `verify` proves of A, the last what it proves of B. Exits with 3 when a step stays undecided.
+
+    \b
+    Examples:
+      dpspec ablate specs/topdown-2020-pl-persons.dpspec.toml \\
+                    specs/swapping-2020-county-tract.dpspec.toml \\
+                    --largest-household 10
+    """
+    from dpspec import commands
+    from dpspec.report.terminal import Work
+
+    with Work("judging the steps"):
+        found = commands.ablate(left, right, mechanism=mechanism, largest_household=largest_household)
+    return tell(found, as_json)
+
+
 def _warn_of_parts(documents: Sequence[SpecDocument], what: str) -> None:
     """Say of products that only their first promise is looked at."""
     for document in documents:

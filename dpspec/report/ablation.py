@@ -1,0 +1,122 @@
+"""What each block contributes, as text and as data."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from dpspec.base.errors import count
+from dpspec.report.json import bracket
+from dpspec.report.terminal import pair_in_words
+
+if TYPE_CHECKING:
+    from dpspec.base.exact import Bracket
+    from dpspec.comparison.ablation import Ablation, AblationStep, BlockFactor
+
+_NAMES = {
+    "space": "dataset space",
+    "multiverse": "multiverse",
+    "input_divergence": "input divergence",
+    "output_divergence": "output divergence",
+}
+
+
+def ablation_data(found: Ablation) -> dict[str, Any]:
+    """The answer as data."""
+    return {
+        "from": found.names[0],
+        "to": found.names[1],
+        "mechanism": found.mechanism.name,
+        "differing": list(found.differing),
+        "steps": [_step_data(step) for step in found.steps],
+        "orders": [list(order) for order in found.orders],
+        "factors": [_factor_data(factor) for factor in found.factors],
+    }
+
+
+def _step_data(step: AblationStep) -> dict[str, Any]:
+    budget = step.budget()
+    return {
+        "exchanged": list(step.exchanged),
+        "fits": step.fits,
+        "parameter": step.parameter or None,
+        "constant": None if step.constant is None else bracket(step.constant),
+        "budget": None if budget is None else bracket(budget),
+        "power": None if step.power is None else bracket(step.power),
+        "pair": None if step.pair is None else [str(dataset) for dataset in step.pair],
+        "reason": step.reason or None,
+    }
+
+
+def _factor_data(factor: BlockFactor) -> dict[str, Any]:
+    return {
+        "block": factor.block,
+        "smallest": None if factor.smallest is None else list(factor.smallest),
+        "largest": None if factor.largest is None else list(factor.largest),
+        "mean": factor.mean,
+    }
+
+
+def ablation_text(found: Ablation) -> str:
+    """The answer as text: the least budgets first, then the factors."""
+    left, right = found.names
+    head = f"The least budget that {found.mechanism.name} needs as blocks of {left} are exchanged for those of {right}:"
+    if not found.differing:
+        return "\n".join(
+            [f"{left} and {right} differ in no block.", "", *_table([_step_row(step, found) for step in found.steps])]
+        )
+    columns = ("blocks exchanged", "least budget", "constant", "power at 5 %")
+    rows = [columns, *(_step_row(step, found) for step in found.steps)]
+    lines = [head, "", *_table(rows), ""]
+    reasons: dict[str, list[str]] = {}
+    for step in found.steps:
+        if why := _note(step):
+            reasons.setdefault(why, []).append(_exchanged(step, found))
+    for why, steps in reasons.items():
+        lines += [*(f"  {step}" for step in steps), textwrap.fill(why, 110, initial_indent="    ", subsequent_indent="    "), ""]
+    lines += [f"What one block contributes, over {count(len(found.orders), 'order')} in which every step fits:", ""]
+    lines += _table([("block", "smallest factor", "largest factor", "mean"), *map(_factor_row, found.factors)])
+    if "output_divergence" in found.differing:
+        lines += ["", "Constants of two output divergences are no multiples of each other: compare the powers, which are those"]
+        lines += ["of the best test between two datasets at distance 1 that the constant allows."]
+    return "\n".join(lines)
+
+
+def _exchanged(step: AblationStep, found: Ablation) -> str:
+    if not step.exchanged:
+        return f"none: {found.names[0]}"
+    names = ", ".join(_NAMES[block] for block in step.exchanged)
+    return f"all: {found.names[1]}" if step.exchanged == found.differing else names
+
+
+def _step_row(step: AblationStep, found: Ablation) -> tuple[str, ...]:
+    budget = step.budget()
+    if not step.fits or budget is None or step.constant is None:
+        return _exchanged(step, found), "does not fit" if not step.fits else "undecided", "", ""
+    power = "" if step.power is None else _decimal(step.power)
+    return _exchanged(step, found), f"{step.parameter} = {budget}", str(step.constant), power
+
+
+def _note(step: AblationStep) -> str:
+    if step.pair is not None and step.spec is not None:
+        left, right = pair_in_words(*step.pair, step.spec.space)
+        return f"no finite budget, as {left} and {right} show"
+    return step.reason.partition(";")[0]
+
+
+def _factor_row(factor: BlockFactor) -> tuple[str, ...]:
+    if factor.smallest is None or factor.largest is None:
+        why = "another standard" if factor.block == "output_divergence" else "no factor: a constant is 0, infinite or not known"
+        return _NAMES[factor.block], why, "", ""
+    return _NAMES[factor.block], f"{factor.smallest[0]:.6g}", f"{factor.largest[1]:.6g}", f"{factor.mean:.6g}"
+
+
+def _decimal(value: Bracket) -> str:
+    """A bracket to four digits; both ends where they differ in these."""
+    low, high = (f"{float(end):.4f}" for end in (value.lower, value.upper))
+    return low if low == high else f"{low} to {high}"
+
+
+def _table(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return ["  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,0 +1,125 @@
+"""Ablation: known numbers, ends that equal `verify`, invariants that never raise a constant, and steps that do not fit."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+import dpspec as dp
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError
+from dpspec.base.exact import INFINITY
+from dpspec.cli import main
+
+CELLS = dp.records(cell=["x", "y"])
+NOISE = dp.geometric(queries=[dp.marginal(attributes=["cell"])], ratio="1/2")
+FREE = dp.spec(space=CELLS, distance="symmetric-difference", standard="pure", epsilon=1)
+FIXED = dp.spec(space=CELLS, invariants=[dp.marginal(attributes=[])], distance="hamming", standard="zero-concentrated", rho=1)
+
+
+def test_a_histogram_of_two_cells_with_geometric_noise():
+    """The constants as Lipschitz constants: for zero-concentrated privacy the square root of rho."""
+    found = dp.ablate(FREE, FIXED, mechanism=NOISE)
+    constants = {tuple(step["exchanged"]): step["constant"]["upper"] for step in found["steps"]}
+    assert constants[()] == "ln(2)"
+    assert constants["input_divergence",] == "ln(4)"
+    assert constants["output_divergence",] == "sqrt(1/3*ln(2))"
+    assert constants["multiverse",] == "ln(2)"
+    assert constants["multiverse", "input_divergence", "output_divergence"] == "sqrt(1/3*ln(4))"
+    assert len(found["orders"]) == 6
+    by_block = {factor["block"]: factor for factor in found["factors"]}
+    assert by_block["input_divergence"]["smallest"][0] <= 2**0.5 <= by_block["input_divergence"]["smallest"][1]
+    assert by_block["input_divergence"]["largest"][0] <= 2 <= by_block["input_divergence"]["largest"][1]
+    assert by_block["output_divergence"]["mean"] is None
+
+
+def test_the_command_prints_and_its_data_fits_the_schema(tmp_path):
+    from dpspec.extension import installed
+    from dpspec.specfile.writer import to_toml
+
+    for name, spec in (("free", FREE), ("fixed", FIXED)):
+        text = to_toml(spec, installed().registry)
+        run = '\n[mechanism]\ntype = "geometric"\nratio = "1/2"\nqueries = [{ type = "marginal", attributes = ["cell"] }]\n'
+        (tmp_path / f"{name}.dpspec.toml").write_text(text + (run if name == "free" else ""))
+    files = [str(tmp_path / f"{name}.dpspec.toml") for name in ("free", "fixed")]
+    said = CliRunner().invoke(main, ["ablate", *files])
+    assert said.exit_code == 0, said.output
+    assert said.output.startswith("The least budget that geometric needs as blocks of")
+    data = CliRunner().invoke(main, ["ablate", *files, "--format", "json"])
+    jsonschema.validate(json.loads(data.output), dp.schema("output"))
+
+
+def test_an_infinite_step_shows_its_pair():
+    gaussian = dp.gaussian(queries=[dp.marginal(attributes=["cell"])], variance=1)
+    concentrated = FREE.replace(output_divergence=FIXED.output_divergence, budget=FIXED.budget)
+    found = dp.ablate(concentrated, FREE, mechanism=gaussian)
+    assert found["steps"][1]["constant"]["upper"] == "inf"
+    assert found["steps"][1]["pair"] is not None
+    assert "no finite budget, as" in str(found)
+
+
+def test_a_bracket_of_powers_is_not_one_number():
+    from dpspec.base.exact import Bracket, number
+    from dpspec.report.ablation import _decimal
+
+    assert _decimal(Bracket(lower=number("1/2"), upper=number("3/4"))) == "0.5000 to 0.7500"
+    assert _decimal(Bracket(lower=number("1/2"), upper=number("0.50001"))) == "0.5000"
+
+
+def test_blocks_that_cannot_be_exchanged():
+    other = dp.spec(space=dp.records(town=2), distance="symmetric-difference", standard="pure", epsilon=1)
+    with pytest.raises(IncompatibleBlocksError, match="in any order"):
+        dp.ablate(FREE, other, mechanism=NOISE)
+
+
+def test_without_a_mechanism_there_is_nothing_to_ask():
+    with pytest.raises(ParameterError, match="named by neither"):
+        dp.ablate(FREE, FIXED)
+
+
+def drawn(rng):
+    """Two specifications on one space, and a mechanism on it."""
+    space = dp.records(a=rng.choice((2, 3)), b=2)
+    queries = [dp.marginal(attributes=some) for some in rng.sample([["a"], ["b"], ["a", "b"], []], rng.choice((1, 2)))]
+
+    def spec():
+        invariants = [dp.marginal(attributes=some) for some in rng.sample([[], ["a"], ["b"]], rng.choice((0, 1, 1)))]
+        standard, budget = rng.choice([("pure", {"epsilon": 1}), ("zero-concentrated", {"rho": 1})])
+        distance = rng.choice(["hamming", "symmetric-difference"])
+        return dp.spec(space=space, invariants=invariants, distance=distance, standard=standard, **budget)
+
+    noise = rng.choice([dp.geometric(queries=queries, ratio="1/2"), dp.laplace(queries=queries, epsilon=1)])
+    return spec(), spec(), noise
+
+
+def check(seed):
+    left, right, noise = drawn(random.Random(seed))
+    found = dp.ablate(left, right, mechanism=noise).value
+    for spec, step in ((left, found.steps[0]), (right, found.steps[-1])):
+        judged = dp.verify(noise, spec.replace(budget=dp.UniformBudget(parameter=step.parameter, value=INFINITY)))
+        assert step.constant is None or step.constant == judged.constant
+    by_blocks = {step.exchanged: step for step in found.steps}
+    for some, without in itertools.permutations(by_blocks, 2):
+        if set(some) == {*without, "multiverse"}:
+            more, fewer = (by_blocks[one] for one in (some, without))
+            if len(more.spec.multiverse.invariants) < len(fewer.spec.multiverse.invariants):
+                more, fewer = fewer, more
+            nested = set(map(str, fewer.spec.multiverse.invariants)) <= set(map(str, more.spec.multiverse.invariants))
+            if nested and more.constant is not None and fewer.constant is not None:
+                assert more.constant.lower <= fewer.constant.upper
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_ends_equal_verify_and_an_invariant_raises_nothing(seed):
+    check(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(100, 600, 50))
+def test_ends_equal_verify_and_an_invariant_raises_nothing_500_times(first):
+    for seed in range(first, first + 50):
+        check(seed)

@@ -18,7 +18,7 @@ import itertools
 import json
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -173,10 +173,16 @@ def _proofs_of(row: JsonTable, beside: Path) -> list[RecheckedProof]:
         claim = _attempt(
             "claim", lambda one=one: of_file(lambda file: file.check_claim(one, blocks_of(one["claim"], "claim")))  # type: ignore[misc]
         )
-        lines = (*believed(one), *unknown_keys("file", row), *(f"without a proof, not checked: {other}" for other in others))
-        name = f"{row.get('path')}: {one.get('name')}"
-        found.append(RecheckedProof(name=name, steps=(*check_proof(one), *whole, claim), believed=lines))
+        steps = (*check_proof(one), *whole, claim)
+        lines = (*believed(one), *_not_checked(steps), *unknown_keys("file", row))
+        lines += tuple(f"without a proof, not checked: {other}" for other in others)
+        found.append(RecheckedProof(name=f"{row.get('path')}: {one.get('name')}", steps=steps, believed=lines))
     return found
+
+
+def _not_checked(steps: Sequence[CheckedStep]) -> list[str]:
+    """The steps that are not rechecked, by their names: whoever relies on the proof believes them."""
+    return [f"{step.rule}, not checked: {step.reason}" for step in steps if step.status == NOT_RECHECKED]
 
 
 def check_proof(obligation: JsonTable) -> tuple[CheckedStep, ...]:
@@ -535,7 +541,7 @@ def _of_members(moved: list[tuple[JsonTable, str]], space: JsonTable) -> list[li
 
 
 BY_RECORD, COUNTING = ("Report", "CountMeanSketch"), (
-    "NoisyCount", "NoisySum", "NoisyDistinct", "Chosen", "FirstAboveThreshold", "ShownCounts",
+    "NoisyCount", "NoisySum", "NoisyDistinct", "Chosen", "NoisyLargest", "FirstAboveThreshold", "ShownCounts",
 )  # fmt: skip
 """Views that answer for each record in its place, and those that see the counts of cells."""
 
@@ -591,6 +597,14 @@ def _chosen_answers(view: JsonTable, shifts: tuple[int, ...], space: JsonTable) 
     return [Counter({(response(loss), 0): 1} if loss != ExactValue() else {})]
 
 
+def _largest_answers(view: JsonTable, shifts: tuple[int, ...], space: JsonTable) -> list[Moves]:
+    """For given noise of the others a cell is chosen from some threshold of its own noise on, which moves by the span of the
+    changes at most; the density of the noise changes by e^rate for each count (Dwork and Roth 2014, Claim 3.9)."""
+    if view["noise_name"] not in ("laplace", "exponential", "geometric"):
+        raise UnknownFormula(f"the noise {view['noise_name']} is not known here")
+    return _chosen_answers(view, shifts, space)
+
+
 def _first_answers(view: JsonTable, shifts: tuple[int, ...], _: JsonTable) -> list[Moves]:
     """Given the noisy threshold, a count that moves by one changes the probability of an outcome by e^(1/query scale) at most."""
     loss = len(shifts) / fraction(view["query_scale"])
@@ -610,8 +624,8 @@ def _shown_answers(view: JsonTable, shifts: tuple[int, ...], _: JsonTable) -> li
 
 
 _VIEWS: dict[str, Callable[[JsonTable, tuple[int, ...], JsonTable], list[Moves]]] = {
-    "NoisySum": _sum_answers, "NoisyDistinct": _kind_answers, "Chosen": _chosen_answers, "FirstAboveThreshold": _first_answers,
-    "ShownCounts": _shown_answers,
+    "NoisySum": _sum_answers, "NoisyDistinct": _kind_answers, "Chosen": _chosen_answers, "NoisyLargest": _largest_answers,
+    "FirstAboveThreshold": _first_answers, "ShownCounts": _shown_answers,
 }  # fmt: skip
 
 
@@ -733,6 +747,32 @@ def _worst(change: JsonTable, proof: _Proven) -> Moves:
 # --- the other steps -----------------------------------------------------------------------------
 
 
+def _sizes(proof: _Proven) -> str:
+    """The numbers of records that bounds of single answers hold for are those that the space gives.
+
+    They are records of the largest unit, all of them: of those that meet a condition, of members, and of samples, there may be
+    none.
+    """
+    space, rows = proof.claim["space"], typed(proof.steps["sizes"], "records", list)
+    need(bool(rows), "no number of records is stated")
+    need("sample" not in proof.steps, "of the records of a sample there may be none")
+    unit = "household" if space["type"] == "households" else space.get("unit", "person")
+    if space["type"] not in ("records", "ordered-records", "households"):
+        raise UnknownFormula(f"the numbers of records in a space of type {space['type']} are not known here")
+    for row in rows:
+        table, least, most = row["table"], row["least"], row["most"]
+        views = [view for view in proof.sensitivity["views"] if view["table"] == table]
+        need(any("contributions" not in view for view in views), "no view has the table")
+        need(table["unit"] == unit, f"there may be any number of records of the unit {table['unit']}")
+        for name, categories in table.get("where", {}).items():
+            whole = len(set(categories)) == attribute_size(space, name)
+            need(whole or not least, f"of the records with some categories of {name} there may be none")
+        need(type(least) is int and least <= space.get("least", 0), f"a dataset may have fewer records than {least}")
+        limit = space.get("most")
+        need(most is None or (limit is not None and limit <= most), f"a dataset may have more records than {most}")
+    return f"each of {len(rows)} stated ranges of numbers of records follows from the space"
+
+
 def _sample(proof: _Proven) -> str:
     rate, (_, replaced, added, within) = proof.rate, proof.prices
     need(0 <= rate <= 1, "the rate is no probability")
@@ -769,6 +809,6 @@ def _budget(proof: _Proven) -> str:
 
 
 _STEPS: dict[str, Callable[[_Proven], str]] = {
-    "sensitivity": _sensitivity, "noise": _noise_step, "sample": _sample, "path": _path, "post-process": _post_process,
-    "budget": _budget,
+    "sensitivity": _sensitivity, "noise": _noise_step, "sizes": _sizes, "sample": _sample, "path": _path,
+    "post-process": _post_process, "budget": _budget,
 }  # fmt: skip

@@ -55,13 +55,15 @@ KEYS: dict[str, tuple[str, ...]] = {
 
 DATA_KEYS = {
     "sensitivity": {"unit", "replaced", "added", "within", "views", "kept", "changes", "answers"},
-    "noise": {"bounds", "largest"}, "sample": {"rate", "size", "least"}, "path": {"metric"}, "post-process": {"reads"},
+    "noise": {"bounds", "largest"}, "sizes": {"records"}, "sample": {"rate", "size", "least"}, "path": {"metric"},
+    "post-process": {"reads"},
 }  # fmt: skip
 """The data of each step that is known here. Any other key may be a hypothesis: a step with one is not rechecked."""
 
 VIEW_KEYS: dict[str, tuple[str, ...]] = {
     "NoisyCount": ("noise",), "Report": ("laws",), "NoisyDistinct": ("noise",), "NoisySum": ("noise", "least", "most"),
-    "Chosen": ("cells", "rate"), "FirstAboveThreshold": ("query_scale", "threshold_scale"), "ShownCounts": ("ratio", "threshold"),
+    "Chosen": ("cells", "rate"), "NoisyLargest": ("cells", "rate", "noise_name"),
+    "FirstAboveThreshold": ("query_scale", "threshold_scale"), "ShownCounts": ("ratio", "threshold"),
     "CountMeanSketch": ("epsilon", "width", "hashes", "telling"),
 }  # fmt: skip
 LAW_KEYS: dict[str, tuple[str, ...]] = {

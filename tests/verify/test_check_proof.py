@@ -79,7 +79,7 @@ def test_what_is_derived_is_rechecked(name: str) -> None:
     if not obligation["verdict"]["proof"]:
         assert obligation["verdict"]["outcome"] == "refuted"
         return
-    rest = {"pair": "not rechecked"} if name.startswith("mechanisms/first-above") else {}
+    rest = {"pair": "not rechecked"} if name.startswith(("mechanisms/first-above", "mechanisms/noisy-max")) else {}
     found = statuses(obligation)
     assert found == dict.fromkeys(found, "rechecked") | rest, check_proof(obligation)
 
@@ -522,3 +522,84 @@ def test_a_proof_that_was_shortened_or_put_together_is_not_accepted(name: str) -
         one["verdict"]["proof"] = copy.deepcopy(chosen)
         assert set(statuses(one).values()) != {"rechecked"}, [step["step"] for step in chosen]
     assert tried >= len(steps)
+
+
+# --- what is not known here -------------------------------------------------------------------------
+
+
+UNCHECKED = {
+    "mechanisms/first-above": {"pair"}, "mechanisms/noisy-max-laplace": {"pair"}, "mechanisms/noisy-max-geometric": {"pair"},
+    "mechanisms/shuffled-thousand": {"sensitivity", "noise", "pair"},
+}  # fmt: skip
+
+
+def recheck(name: str, tmp_path: Path, text: str = "") -> dict[str, Any]:
+    """What `dpspec check-proof` prints about the proof of a file, or of a copy with another text."""
+    path = SPECS / f"{name}.dpspec.toml"
+    if text:
+        path = tmp_path / path.name
+        path.write_text(text, encoding="utf-8")
+    report = file_report(str(path), verify_document(read(path)))
+    data = {"format": 1, "command": "verify", "exit_code": 0, "files": [report]}
+    written = tmp_path / "verdict.json"
+    written.write_text(json.dumps(data), encoding="utf-8")
+    found = CliRunner().invoke(main, ["check-proof", str(written), "--format", "json"])
+    result: dict[str, Any] = json.loads(found.stdout)
+    return result["proofs"][0]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("name", UNCHECKED)
+def test_what_is_not_rechecked_is_listed_as_believed_by_name(name: str, tmp_path: Path) -> None:
+    proof = recheck(name, tmp_path)
+    open_steps = {step["step"] for step in proof["steps"] if step["status"] == "not rechecked"}
+    assert open_steps == UNCHECKED[name]
+    assert not proof["accepted"]
+    for step in open_steps:
+        assert any(line.startswith(f"{step}, not checked: ") for line in proof["believed"]), step
+
+
+def test_one_universe_that_is_named_is_the_claim_of_the_file(tmp_path: Path) -> None:
+    """`multiverse = { type = "trivial" }` and no invariants are the same multiverse; the claim was said to be another one."""
+    name = "mechanisms/geometric-adults-add-remove"
+    text = (SPECS / f"{name}.dpspec.toml").read_text(encoding="utf-8")
+    assert "[multiverse]\ninvariants = []" in text
+    proof = recheck(name, tmp_path, text=text.replace("[multiverse]\ninvariants = []", '[multiverse]\ntype = "trivial"'))
+    assert proof["accepted"], proof["steps"]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"least": 1001}, "fewer records than 1001"),
+        ({"most": 10**6}, "more records than 1000000"),
+        ({"table": {"attributes": ["answer"], "unit": "person", "where": {"answer": ["yes"]}}}, "no view has the table"),
+        ({"least": "1000"}, "fewer records"),
+    ],
+)
+def test_numbers_of_records_that_the_space_does_not_give_are_wrong(change: dict[str, Any], reason: str) -> None:
+    obligation = copy.deepcopy(proved("mechanisms/shuffled-thousand"))
+    assert statuses(obligation)["sizes"] == "rechecked"
+    (row,) = next(step for step in obligation["verdict"]["proof"] if step["step"] == "sizes")["data"]["records"]
+    row.update(change)
+    (found,) = [step for step in check_proof(obligation) if step.rule == "sizes"]
+    assert found.status == "wrong"
+    assert reason in found.reason
+
+
+def test_numbers_of_records_under_a_condition_are_wrong() -> None:
+    obligation = copy.deepcopy(proved("mechanisms/shuffled-thousand"))
+    steps = {step["step"]: step["data"] for step in obligation["verdict"]["proof"]}
+    where = {"answer": ["0"]}
+    steps["sizes"]["records"][0]["table"]["where"] = where
+    steps["sensitivity"]["views"][0]["table"]["where"] = where
+    (found,) = [step for step in check_proof(obligation) if step.rule == "sizes"]
+    assert (found.status, "there may be none" in found.reason) == ("wrong", True)
+
+
+@pytest.mark.parametrize("key", ["rate", "cells", "noise_name"])
+def test_the_view_of_a_noisy_maximum_is_rechecked(key: str) -> None:
+    obligation = copy.deepcopy(proved("mechanisms/noisy-max-laplace"))
+    assert {statuses(obligation)[step] for step in ("sensitivity", "noise")} == {"rechecked"}
+    steps = {step["step"]: step["data"] for step in obligation["verdict"]["proof"]}
+    steps["sensitivity"]["views"][0][key] = {"rate": "1", "cells": 3, "noise_name": "gaussian"}[key]
+    assert statuses(obligation)["sensitivity"] != "rechecked"

@@ -563,6 +563,10 @@ class NoisyLargest(grammar.View):
     mechanism: NoisyMax
     cells: int
 
+    def data(self) -> dict[str, Any]:
+        noise = {"noise_name": self.mechanism.noise, "rate": str(self.mechanism.rate), "cells": self.cells}
+        return {**super().data(), "kind": "NoisyLargest", **noise}
+
     @property
     def tells_more_by_more(self) -> bool:
         return True

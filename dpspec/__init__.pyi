@@ -65,6 +65,7 @@ from dpspec.commands import (
     examples as examples,
     explain as explain,
     label as label,
+    measure as measure,
     new_deployment as new_deployment,
     new_plugin as new_plugin,
     new_spec as new_spec,

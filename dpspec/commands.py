@@ -21,6 +21,8 @@ from dpspec.base.words import Word, worst_code
 from dpspec.report.shown import CommandAnswer
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from dpspec.api import Specification
     from dpspec.base.exact import NumberLike
     from dpspec.base.types import JsonData, Progress
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.report.dossier import Dossier
     from dpspec.specfile.document import SpecDocument
+    from dpspec.verifier.verdict import Verdict
 
 AnyPath = str | Path
 
@@ -249,6 +252,73 @@ def ablate(
     specs = [_with_largest_household(document.spec, largest_household) for document in documents]
     found = engine(specs[0], specs[1], run, (documents[0].id, documents[1].id))
     return CommandAnswer("ablate", found.exit_code, ablation_data(found), partial(ablation_text, found), value=found)
+
+
+def measure(
+    subject: Mechanism | Callable[..., Any] | str | None = None,
+    against: Specification | None = None,
+    *,
+    seconds: NumberLike = 30,
+    progress: Progress | None = None,
+    **given: Any,
+) -> CommandAnswer:
+    """The least budget that a mechanism or a function needs, as a bracket: ``dpspec measure``. `value` has the measurement.
+
+    The upper end is proved, the lower end is shown by a pair of datasets and an event. No budget has to be claimed first.
+
+    Args:
+        subject: a mechanism; a function `(dataset, numpy Generator) -> output`; `module:name` of one, which runs in a sandbox.
+            Without it, the mechanism of the specification.
+        against: five blocks, a specification, or its file, whose budget is not looked at; or instead of it
+        given: the blocks by name, as `spec` takes them: `space`, `distance`, `standard`, `invariants`, ...; and for a function
+            how it is sampled, as `verify` takes it: `seed`, `error`, `draws`, `bits`, `by_value`.
+        seconds: of processor time for a function.
+        progress: called with (done, in all).
+
+    Raises:
+        ParameterError: there are neither blocks nor a specification.
+
+    >>> import dpspec as dp
+    >>> noise = dp.geometric(queries=dp.marginal(attributes="colour"), ratio="1/2")
+    >>> found = dp.measure(noise, space=dp.records(colour=2), distance="hamming", standard="pure")
+    >>> found["budget"]
+    {'lower': 'ln(4)', 'upper': 'ln(4)'}
+    """
+    from dpspec.base.exact import rational
+    from dpspec.base.params import parameters
+    from dpspec.constructors import blocks_alone
+    from dpspec.grammar.mechanism import Mechanism as MechanismKind
+    from dpspec.report.measured import measured_data, measured_text
+    from dpspec.verifier.entry import verify_claim
+    from dpspec.verifier.functions import NamedFunction, Sampling
+    from dpspec.verifier.measure import measure as engine
+    from dpspec.verifier.named import verify_named
+
+    sampled = {p.name for p in parameters(Sampling)}
+    blocks = {name: value for name, value in given.items() if name not in sampled}
+    sampling = {name: value for name, value in given.items() if name in sampled}
+    if (against is None) == (not blocks):
+        advice = "such as space=..., distance=..., standard=..."
+        raise ParameterError("measure", "needs a specification, or the blocks by name", advice)
+    document = None if against is None else as_document(against)
+    spec = blocks_alone(**blocks) if document is None else document.spec
+    run = subject if subject is not None else None if document is None else document.mechanism
+    if run is None:
+        raise ParameterError("measure", "needs a mechanism or a function", "name one in the file, or give it")
+    total = rational(seconds, "seconds")
+
+    def judge(claim: PrivacySpec, share: Fraction) -> Verdict:
+        if isinstance(run, MechanismKind):
+            return verify_claim(run, claim)
+        if isinstance(run, str):
+            named = NamedFunction(path=run, sampling=Sampling(**sampling, seconds=total * share))
+            return verify_named(named, claim, progress=progress)
+        return verify_claim(run, claim, seconds=total * share, progress=progress, **sampling)
+
+    if isinstance(run, MechanismKind):
+        run.check(spec.space)
+    found = engine(judge, spec)
+    return CommandAnswer("measure", found.exit_code, measured_data(found), partial(measured_text, found), value=found)
 
 
 def _with_largest_household(spec: PrivacySpec, most: int | None) -> PrivacySpec:

@@ -24,7 +24,7 @@ from dpspec.base.errors import (
     UnknownNameError,
     with_article,
 )
-from dpspec.base.exact import Number
+from dpspec.base.exact import INFINITY, Number
 from dpspec.base.late import at
 from dpspec.base.params import (
     FAILED,
@@ -385,6 +385,19 @@ def spec(
         multiverse=found[3],
         budget=_budget(budget, left, measured),
     )
+
+
+def blocks_alone(*, standard: OutputDivergence | str | Mapping[str, Any], **given: Any) -> PrivacySpec:
+    """The blocks of `spec` with a budget that asks for nothing.
+
+    >>> from dpspec.constructors import constructor
+    >>> people = constructor("records")(colour=10)
+    >>> print(blocks_alone(space=people, distance="add-remove", standard="pure").budget)
+    epsilon = inf
+    """
+    numbers = {name: value for name, value in given.items() if name not in inspect.signature(spec).parameters}
+    measured, _ = _standard(standard, numbers)
+    return spec(standard=standard, budget=UniformBudget(parameter=measured.budget_parameters[0], value=INFINITY), **given)
 
 
 def _block(kind: str, given: Any, subject: str) -> Any:

@@ -11,7 +11,19 @@ import click
 from dpspec.cli.comparing import ablate, check_derivation, check_proof, compare, convert, recommend, risk
 from dpspec.cli.deployments import catalogue, evidence, label, new_deployment
 from dpspec.cli.face import Face
-from dpspec.cli.files import check, check_plugin, examples, explain, lint, lsp, new, plugins as list_plugins, schema, verify
+from dpspec.cli.files import (
+    check,
+    check_plugin,
+    examples,
+    explain,
+    lint,
+    lsp,
+    measure,
+    new,
+    plugins as list_plugins,
+    schema,
+    verify,
+)
 from dpspec.cli.registry import registry, rules
 from dpspec.cli.releasing import compose, ledger, release, synth
 from dpspec.cli.reporting import curve, report, site
@@ -36,8 +48,8 @@ def main() -> None:
 
 
 _IN_THE_ORDER_OF_THE_HELP = (
-    check, verify, compare, ablate, check_derivation, check_proof, ledger, compose, convert, risk, recommend, curve, lint,
-    catalogue, label, evidence, report, site, list_plugins, check_plugin, release, synth, explain, examples, new, registry,
+    check, verify, measure, compare, ablate, check_derivation, check_proof, ledger, compose, convert, risk, recommend, curve,
+    lint, catalogue, label, evidence, report, site, list_plugins, check_plugin, release, synth, explain, examples, new, registry,
     rules, schema, lsp,
 )  # fmt: skip
 new.add_command(new_deployment)

@@ -147,6 +147,36 @@ def verify(  # noqa: PLR0917 - one argument for each option
         return each_file("verify", paths, as_json, one, accept, raised=(FunctionError,))
 
 
+@click.command(short_help="What is the least budget that something needs?")
+@click.argument("spec", metavar="FILE", type=SpecPath())
+@click.option("--function", metavar="MODULE:NAME", help="Measure this plain function; without it, the mechanism of FILE.")
+@click.option("--seed", type=click.IntRange(min=0), help="With --function, take this seed for all draws.  [default: 0]")
+@click.option("--seconds", metavar="S", help="With --function, take so much processor time for everything.  [default: 30]")
+@click.option("--dataset", metavar="ADAPTER", help="With --function, hand it each dataset so: pandas, numpy, dicts, ...")
+@click.option("--generator", metavar="ADAPTER", help="With --function, let its chances come from here: random, system, ...")
+@formatted
+def measure(spec: str, function: str | None, as_json: bool, **sampling: Any) -> int:
+    """Say the least budget under the blocks of FILE, whose own budget is not looked at: what was proved to be enough, and what
+    two datasets show not to be.
+
+    A function runs in a sandbox. Exits with 3 when nothing was proved from above.
+
+    \b
+    Examples:
+      dpspec measure specs/randomised-response.dpspec.toml
+      dpspec measure survey.dpspec.toml --function survey:survey
+    """
+    from dpspec import commands
+    from dpspec.report.terminal import Work
+
+    given = {name: value for name, value in sampling.items() if value is not None}
+    if function is None and given:
+        raise click.UsageError(f"--{next(iter(given))} belongs to --function MODULE:NAME: name the function, or leave it out")
+    with Work("measuring") as work:
+        found = commands.measure(function, spec, progress=work, **given)
+    return tell(found, as_json)
+
+
 def _go_together(
     paths: tuple[str, ...], witnesses: str | None, replay: str | None, function: str | None, sampling: dict[str, Any]
 ) -> None:

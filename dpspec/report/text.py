@@ -187,7 +187,7 @@ def verdict_lines(verdict: Verdict, spec: PrivacySpec | None, *, verbose: bool =
     if verdict.vacuous:
         yield "vacuous", f"{count(len(verdict.vacuous), 'universe')} without a pair at finite distance: nothing is asked there"
     if verdict.witness is not None:
-        yield from _witness(verdict.witness, spec)
+        yield from witness_lines(verdict.witness, spec)
     for finding in verdict.findings:
         yield "noticed", f"{finding.code}: {finding.text}"
 
@@ -221,7 +221,7 @@ def _closeness(result: UniverseResult) -> str:
     return ""
 
 
-def _witness(witness: Witness, spec: PrivacySpec | None) -> Iterator[TextLine]:
+def witness_lines(witness: Witness, spec: PrivacySpec | None) -> Iterator[TextLine]:
     both = (witness.left, witness.right)
     left, right = map(value_text, both) if spec is None else pair_in_words(*both, spec.space)
     yield "witness", f"x  = {left}"

@@ -1,0 +1,131 @@
+"""The least budget as a bracket: it contains known constants, and its ends are a proof and a pair."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+import dpspec as dp
+from dpspec.base.errors import ParameterError
+from dpspec.cli import main
+
+COUNTS = dp.integer_counts(length=2)
+BLOCKS = {"space": COUNTS, "distance": "l1", "standard": "pure"}
+
+
+def noisy(x, rng):
+    return [count + rng.laplace(scale=2.0) for count in x]
+
+
+def announced(x, rng):
+    return "many" if sum(x) + rng.laplace(scale=1.0) > 3 else "few"
+
+
+def as_it_is(x, rng):
+    return x[0]
+
+
+def one_sided(x, rng):
+    return x[0] + int(rng.geometric(0.5))
+
+
+@pytest.mark.parametrize(
+    ("made", "blocks", "constant"),
+    [
+        (dp.geometric(queries=dp.marginal(attributes="a"), ratio="1/2"), {"distance": "symmetric-difference"}, "ln(2)"),
+        (dp.geometric(queries=dp.marginal(attributes="a"), ratio="1/2"), {"distance": "hamming"}, "ln(4)"),
+        (dp.laplace(queries=dp.marginal(attributes="a"), epsilon="1/3"), {"distance": "symmetric-difference"}, "1/3"),
+    ],
+)
+def test_a_mechanism_is_measured_exactly(made, blocks, constant):
+    found = dp.measure(made, space=dp.records(a=2), standard="pure", **blocks)
+    assert found["budget"] == {"lower": constant, "upper": constant}
+    assert found["refuted"]["outcome"] == "refuted"
+    assert found.exit_code == 0
+
+
+def test_a_function_that_is_read_is_measured_exactly():
+    found = dp.measure(noisy, **BLOCKS, seconds=20)
+    assert found["budget"] == {"lower": "1/2", "upper": "1/2"}
+    assert "exactly" in str(found)
+
+
+def test_a_bracket_holds_the_constant_of_a_threshold():
+    found = dp.measure(announced, **BLOCKS, seconds=20).value
+    assert float(found.constant.lower) <= 1 <= float(found.constant.upper)
+    assert float(found.constant.lower) > 0.5
+    assert found.refuted.witness.event is not None
+
+
+@pytest.mark.parametrize("function", [as_it_is, one_sided])
+def test_where_no_budget_is_enough_a_pair_says_so(function):
+    found = dp.measure(function, **BLOCKS, seconds=20)
+    assert found.value.constant.lower.is_infinite
+    assert str(found).startswith("No finite epsilon is enough.")
+    assert found.exit_code == 0
+
+
+def test_the_budget_of_concentrated_privacy_is_the_square_of_the_constant():
+    found = dp.measure(dp.gaussian(queries=dp.marginal(attributes="a"), variance=1), space=dp.records(a=2),
+                       distance="symmetric-difference", standard="zero-concentrated")  # fmt: skip
+    assert found["budget"] == {"lower": "1/2", "upper": "1/2"}
+    assert math.isclose(float(found.value.constant.upper) ** 2, 0.5)
+
+
+def test_the_command_measures_the_mechanism_of_a_file():
+    said = CliRunner().invoke(main, ["measure", "specs/randomised-response.dpspec.toml", "--format", "json"])
+    assert said.exit_code == 0, said.output
+    found = json.loads(said.output)
+    jsonschema.validate(found, dp.schema("output"))
+    assert found["budget"] == {"lower": "ln(3)", "upper": "ln(3)"}
+    assert found["by_draws"] is False
+
+
+def test_an_end_is_rounded_to_its_own_side():
+    from dpspec.base.exact import number
+    from dpspec.report.measured import _above, _below
+
+    third = number("12345678901/99999999999")
+    assert _below(third) == "0.123456"
+    assert _above(third) == "0.123457"
+    assert _below(number("ln(3)")) == "ln(3)"
+
+
+def test_what_is_missing_is_said():
+    with pytest.raises(ParameterError, match="needs a specification, or the blocks by name"):
+        dp.measure(noisy)
+    with pytest.raises(ParameterError, match="needs a mechanism or a function"):
+        dp.measure(**BLOCKS)
+    said = CliRunner().invoke(main, ["measure", "specs/randomised-response.dpspec.toml", "--seed", "1"])
+    assert said.exit_code == 2
+    assert "belongs to --function" in said.output
+
+
+class Unsure:
+    """A judge that says what it was told for each budget, and counts."""
+
+    def __init__(self, outcomes):
+        self.outcomes, self.asked = outcomes, []
+
+    def __call__(self, spec, share):
+        from dpspec.verifier.verdict import Outcome, Verdict
+
+        self.asked.append(spec.budget.value)
+        outcome = self.outcomes(spec.budget.value)
+        return Verdict(outcome=Outcome[outcome], method="none" if outcome == "UNDECIDED" else "sampled", scope="")
+
+
+def test_undecided_claims_bound_nothing():
+    from dpspec.verifier.measure import TRIES, measure
+
+    blocks = dp.spec(**BLOCKS, epsilon=1)
+    judge = Unsure(lambda value: "REFUTED" if value < dp.number("3/10") else "UNDECIDED")
+    found = measure(judge, blocks)
+    assert found.constant.upper.is_infinite
+    assert dp.number("1/4") <= found.constant.lower < dp.number("3/10")
+    assert len(judge.asked) == TRIES + 1
+    assert found.exit_code == 3

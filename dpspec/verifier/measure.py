@@ -31,7 +31,7 @@ CLOSE = 1 / 64
 JUST_BELOW = 0.999
 """The claim that shows the event: this part of a lower end that a pair attains."""
 
-Judge = Callable[[PrivacySpec, Fraction], Verdict]
+ClaimJudge = Callable[[PrivacySpec, Fraction], Verdict]
 """Judges a specification in a share of the time."""
 
 
@@ -82,7 +82,7 @@ def without_budget(spec: PrivacySpec) -> PrivacySpec:
     return spec.replace(budget=UniformBudget(parameter=spec.budget.parameter, value=INFINITY))
 
 
-def measure(judge: Judge, spec: PrivacySpec) -> Measurement:
+def measure(judge: ClaimJudge, spec: PrivacySpec) -> Measurement:
     """The least budget under the blocks of a specification.
 
     Args:

@@ -14,14 +14,14 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import add
 
 from dpspec.base.errors import DpspecError
 from dpspec.blocks.moves import adds_up, kernel_of
 from dpspec.blocks.multiverse import mentioned_by
-from dpspec.blocks.parts import CellCounts, Changes, Item, Trials, counting_cells, few_cells, listed_cells, miniature_of
+from dpspec.blocks.parts import CellCounts, Changes, Item, Trials, counting_cells, few_cells, listed_cells, miniature_of, sizes_of
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Pair, Record
 from dpspec.blocks.tried import FIRST
 from dpspec.grammar.mechanism import Mechanism
@@ -102,7 +102,14 @@ def _changes(spec: PrivacySpec, listed: DatasetSpace, generator: random.Random) 
 
 
 MOST_TABLED = 4_096
-"""With more kinds of records than this no dataset is tried: laws over so many cells take too long, and often too much memory."""
+"""With more kinds of records than this datasets are tried only for a mechanism whose law is known to be small (`has_small_law`):
+a law over all these cells takes too long, and often too much memory."""
+MOST_NUMBERS = 20_000
+"""A law is small with so many numbers in all its outcomes: 8,000 counts that are rounded take 0.1 s."""
+MOST_RECORDS = 50_000
+"""Pairs of a space with many kinds are tried until they have so many records in all: reading them takes about 0.4 s."""
+PROBED = 6
+"""So many categories of an attribute are kept to see whether a law grows with it."""
 FEW = 48
 """So many of the smallest datasets are compared with each other."""
 CHANGES = 6
@@ -119,10 +126,92 @@ def trial_groups(spec: PrivacySpec) -> tuple[tuple[Dataset, ...], ...]:
 
     The first group holds the smallest datasets, the others the two sides of one change. They depend on the specification alone.
     """
+    if _has_many_kinds(spec.space):
+        return ()
     try:
         return _kept_groups(spec)
     except TypeError:  # a block of a plugin that cannot be hashed
         return tuple(_groups(spec))
+
+
+def groups_for(mechanism: Mechanism, spec: PrivacySpec) -> Iterable[tuple[Dataset, ...]]:
+    """The groups of datasets on which the laws of a mechanism are compared.
+
+    With more than `MOST_TABLED` kinds of records, and a small law, these are pairs of a few records that differ in each attribute
+    in turn; otherwise those of `trial_groups`.
+    """
+    if _has_many_kinds(spec.space):
+        return _groups_of_few_records(spec) if has_small_law(mechanism, spec) else ()
+    return trial_groups(spec)
+
+
+def _has_many_kinds(space: DatasetSpace) -> bool:
+    return counting_cells(space) is not None and listed_cells(space) is None and _kinds(space) > MOST_TABLED
+
+
+def _groups_of_few_records(spec: PrivacySpec) -> Iterator[tuple[Dataset, ...]]:
+    """Pairs of records that differ in each attribute in turn, also next to more and more records equal to one of the two."""
+    pairs, left = itertools.chain(pairs_of_one_record(spec), _pairs_in_crowds(spec)), MOST_RECORDS
+    for pair in pairs:
+        yield pair
+        left -= sum(map(spec.space.magnitude, pair))
+        if left < 0:
+            return
+
+
+def _pairs_in_crowds(spec: PrivacySpec) -> Iterator[tuple[Dataset, Dataset]]:
+    space, changes = spec.space, Changes.found_in(spec.space)
+    if changes is None or not space.units:
+        return
+    unit = space.units[0]
+    least = sizes_of(space)[0]
+    base, *records = dict.fromkeys(_records_of_attributes(spec, unit))
+    for common, record in itertools.product(COMMON[1:] if least <= LARGEST else (), records):
+        for gone, come in (((base,), (record,)), ((), (record,))):
+            filled = (base,) * max(0, least - common - len(gone))
+            for crowd in ((base,) * common, (record,) * common):
+                shared = crowd + filled
+                with contextlib.suppress(DpspecError):
+                    for one, other in changes.differing(unit, shared + gone, shared + come):
+                        yield space.dataset(one), space.dataset(other)
+
+
+def has_small_law(mechanism: Mechanism, spec: PrivacySpec) -> bool:
+    """Whether the law of a mechanism on a space of many kinds of records has few numbers, as far as smaller spaces show.
+
+    On a reduced space each attribute gets some categories more, and it is counted whether the law grows with them. Where it
+    does, the law is expected to grow in proportion to the number of categories of the attribute.
+    """
+    part, space = Changes.found_in(spec.space), spec.space
+    every = {a.name: a for unit in space.units for a in space.attributes_of(unit) if a.name != MEMBERS}
+    if part is None:
+        return False
+    try:
+        few = part.reduced(dict.fromkeys(every, frozenset()), 2)
+        if few is None:
+            return False
+        expected = base = _numbers_of_law(mechanism, few)
+        for name, attribute in every.items():
+            kept = frozenset(itertools.islice(map(str, attribute.values()), PROBED))
+            more = part.reduced({**dict.fromkeys(every, frozenset()), name: kept}, 2)
+            if more is None or _numbers_of_law(mechanism, more) > base:
+                size = next(a.size for unit in few.units for a in few.attributes_of(unit) if a.name == name)
+                expected *= max(1, math.ceil(attribute.size / size))
+        return expected <= MOST_NUMBERS
+    except DpspecError:  # the mechanism does not fit the reduced space, or has no law there
+        return False
+
+
+def _numbers_of_law(mechanism: Mechanism, space: DatasetSpace) -> int:
+    mechanism.check(space)
+    return _numbers_in(mechanism.law(next(iter(space.datasets())), space))
+
+
+def _numbers_in(thing: object) -> int:
+    """How many numbers the outcomes of a law have, or an outcome."""
+    parts = getattr(thing, "laws", None) or getattr(thing, "support", None)
+    inside = parts if parts is not None else thing
+    return sum(map(_numbers_in, inside)) if isinstance(inside, tuple) else 1
 
 
 @lru_cache(maxsize=64)
@@ -133,8 +222,6 @@ def _kept_groups(spec: PrivacySpec) -> tuple[tuple[Dataset, ...], ...]:
 def _groups(spec: PrivacySpec) -> Iterator[tuple[Dataset, ...]]:
     space = spec.space
     held = counting_cells(space)
-    if held is not None and listed_cells(space) is None and _kinds(space) > MOST_TABLED:
-        return
     smallest = tuple(itertools.islice(space.datasets(), FEW))
     if smallest:
         yield smallest

@@ -15,7 +15,7 @@ from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.trial_datasets import trial_groups
+from dpspec.grammar.trial_datasets import groups_for
 from dpspec.verifier.derived import METHOD, ONE_PAIR, derive
 from dpspec.verifier.exhaustive import MOST_WALKED, not_empty, per_unit, refute_on, verify
 from dpspec.verifier.sensitivity import Missing
@@ -75,7 +75,7 @@ def judged_unlisted(
         return proved
     if spec.budget.unpublished() is not None:  # no pair is beyond an unknown number
         return proved
-    tried = refute_on(mechanism, spec, trial_groups(spec), registry=registry, most_work=most_work)
+    tried = refute_on(mechanism, spec, groups_for(mechanism, spec), registry=registry, most_work=most_work)
     if isinstance(tried, Verdict):
         return _of_one_pair(tried)
     return attrs.evolve(proved, reason=f"{proved.reason}; {tried}")

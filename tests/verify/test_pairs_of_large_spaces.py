@@ -19,8 +19,8 @@ from dpspec.api import quick_standing, read, risk, verify
 from dpspec.base.errors import DpspecError
 from dpspec.base.exact import number
 from dpspec.base.words import Word
-from dpspec.grammar.trial_datasets import trial_groups
-from dpspec.plugin import Mechanism, define
+from dpspec.grammar.trial_datasets import MOST_RECORDS, groups_for, has_small_law, trial_groups
+from dpspec.plugin import Attribute, Marginal, Mechanism, UnorderedRecords, define
 from dpspec.verifier.apart import Stopwatch
 from dpspec.verifier.exhaustive import refute_on, work_of
 from dpspec.verifier.mechanisms import judged_unlisted
@@ -137,10 +137,9 @@ def test_every_method_of_the_specifications_is_refuted_without_a_bound_and_witho
 
 
 def test_a_pair_that_an_attacker_names_refutes_the_claim(tmp_path):
-    """Too many kinds of records for a search: the user names the two datasets."""
+    """Too many cells for a search: the user names the two datasets."""
     path = written(tmp_path, "conventional-rounding", "base = 5")
-    large = path.read_text(encoding="utf-8").replace('categories = ["old", "young"]', "count = 4000")
-    path.write_text(large, encoding="utf-8")
+    with_ages(path, 15_000)
     assert verify(path).standing.word is Word.UNDECIDED
     two, three = ([["north", "0"]] * n + [["south", "0"]] * (3 - n) for n in (2, 3))
     report = risk(path, "tester", datasets=[two, three])
@@ -218,3 +217,82 @@ def test_nothing_is_verified_by_pairs():
     found = judged_unlisted(Counted(), people())
     assert getattr(found, "outcome", None) is not Outcome.VERIFIED
     assert "is beyond it" in str(found)
+
+
+# --- many kinds of records --------------------------------------------------------------------------
+
+
+def with_ages(path, count, tables='[["region", "age"], []]'):
+    text = path.read_text(encoding="utf-8").replace('categories = ["old", "young"]', f"count = {count}")
+    path.write_text(text.replace('[["region", "age"], []]', tables), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("count", "tables"), [(4_000, '[["region", "age"], []]'), (10**6, '[["region"], []]')])
+@pytest.mark.parametrize(
+    ("method", "parameters"),
+    [("cell-suppression", "threshold = 10"), ("conventional-rounding", "base = 5"), ("random-rounding", "base = 3")],
+)
+def test_a_false_claim_with_many_kinds_of_records_is_refuted_by_a_pair(tmp_path, method, parameters, count, tables):
+    path = with_ages(written(tmp_path, method, parameters), count, tables)
+    found = verify(path).standing.verdicts[0]
+    assert found.outcome is Outcome.REFUTED
+    document = read(path)
+    one, other = (document.mechanism.law(x, document.spec.space) for x in (found.witness.left, found.witness.right))
+    assert log_ratio(one, other) > 1
+
+
+@define
+class TenOldest(Mechanism):
+    """Whether ten persons are of the last age: no other category of no other attribute shows anything."""
+
+    name = "ten-oldest"
+
+    def law(self, dataset, space):
+        last = str(space.attributes_of("person")[1].size - 1)
+        return dp.laws.FiniteLaw.point(sum(record[1] == last for record in dataset) >= 10)
+
+
+@define
+class EveryCount(Mechanism):
+    """All counts of a table of a million cells, which nothing should list."""
+
+    name = "every-count"
+    calls: ClassVar[Counter] = Counter()
+
+    def law(self, dataset, space):
+        self.calls[space] += 1
+        return dp.laws.FiniteLaw.point(Marginal(attributes=("age",)).answers(space.dataset(dataset), space))
+
+
+def many(**size):
+    age = Attribute(name="age", count=10**6)
+    space = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")), age), **size)
+    return dp.spec(space=space, distance="hamming", standard="pure", epsilon=1)
+
+
+@pytest.mark.parametrize("size", [{}, {"least": 12}, {"most": 40}])
+def test_a_threshold_on_the_last_category_is_found(size):
+    found = judged_unlisted(TenOldest(), many(**size))
+    assert found.outcome is Outcome.REFUTED
+    assert {TenOldest().law(x, many().space) for x in (found.witness.left, found.witness.right)} == {
+        dp.laws.FiniteLaw.point(True), dp.laws.FiniteLaw.point(False)
+    }  # fmt: skip
+
+
+def test_a_law_of_a_million_numbers_is_never_computed():
+    EveryCount.calls.clear()
+    spec = many()
+    found = judged_unlisted(EveryCount(), spec)
+    assert getattr(found, "outcome", None) is not Outcome.VERIFIED
+    assert EveryCount.calls[spec.space] == 0
+    assert not has_small_law(EveryCount(), spec)
+    assert has_small_law(TenOldest(), spec)
+
+
+def test_the_pairs_of_a_space_with_many_kinds_are_bounded_and_always_the_same():
+    for size in ({}, {"least": 1_000}):
+        groups = [tuple(groups_for(TenOldest(), many(**size))) for _ in range(2)]
+        assert groups[0] == groups[1]
+        assert sum(len(dataset) for group in groups[0] for dataset in group) <= MOST_RECORDS + 2_100
+    assert not trial_groups(many())

@@ -16,6 +16,7 @@ import attrs
 from dpspec import laws
 from dpspec.base.errors import DpspecError, NoCompositionError, ParameterError, RefutedPartError, count
 from dpspec.base.exact import Bracket, Number, NumberLike, number
+from dpspec.base.memo import distinct, key_of
 from dpspec.base.params import Exact, Integer, Items, Rational, collect, raise_all
 from dpspec.base.shown import Showable
 from dpspec.base.words import Word
@@ -179,7 +180,7 @@ def _aligned(listed: tuple[Part, ...], like: PrivacySpec | None, known: Sequence
     """
     if like is None or not listed:
         check_kinds([(part.id, part.spec) for part in listed])
-    keys = [_key_of(part.spec) for part in listed]
+    keys = [key_of(part.spec) for part in listed]
     first: dict[object, Part] = {}
     for key, part in zip(keys, listed, strict=True):
         first.setdefault(key, part)
@@ -187,20 +188,11 @@ def _aligned(listed: tuple[Part, ...], like: PrivacySpec | None, known: Sequence
     return tuple(attrs.evolve(led[key], part=part) for key, part in zip(keys, listed, strict=True))
 
 
-def _key_of(value: object) -> object:
-    """What equal values share in a dictionary; a value of a plugin that cannot be hashed is equal to no other."""
-    try:
-        hash(value)
-    except TypeError:
-        return object()
-    return value
-
-
 def _led(parts: tuple[Part, ...], like: PrivacySpec | None, known: Sequence[Rule]) -> tuple[LedgerLine, ...]:
     """The parts, led to common blocks one by one."""
     space, refinement = _common_space(parts, like), _refinement(parts)
     refined = [_refined(part, space, refinement, known) for part in parts]
-    inputs = [like.input_divergence] if like is not None else list(dict.fromkeys(part.spec.input_divergence for part in parts))
+    inputs = [like.input_divergence] if like is not None else distinct(part.spec.input_divergence for part in parts)
     gaps: list[str] = []
     for divergence in inputs:
         lines, lacking = _all_moved(refined, "input_divergence", refined[0].spec.replace(input_divergence=divergence), known)
@@ -212,7 +204,7 @@ def _led(parts: tuple[Part, ...], like: PrivacySpec | None, known: Sequence[Rule
 
 def _common_space(parts: tuple[Part, ...], like: PrivacySpec | None) -> DatasetSpace:
     """The space that every other one includes."""
-    candidates = [like.space] if like is not None else list(dict.fromkeys(part.spec.space for part in parts))
+    candidates = [like.space] if like is not None else distinct(part.spec.space for part in parts)
     for space in candidates:
         if all(part.spec.space == space or part.spec.space.includes(space) for part in parts):
             return space
@@ -239,7 +231,7 @@ def _all_moved(
     found: dict[object, tuple[Step, ...] | None] = {}
     for line in lines:
         spec = line.spec
-        key = _key_of(spec)
+        key = key_of(spec)
         if key not in found:
             found[key] = moved(spec, block, goal, rules)
         steps = found[key]
@@ -252,7 +244,7 @@ def _all_moved(
 
 def _added(lines: tuple[LedgerLine, ...], rules: Sequence[Rule]) -> Composition:
     """The sum in an output divergence in which the budgets add up: as they are stated, or in one that bounds no less."""
-    divergences = list(dict.fromkeys(line.spec.output_divergence for line in lines))
+    divergences = distinct(line.spec.output_divergence for line in lines)
     for divergence in divergences:
         stated = divergence.composed([(line.spec.output_divergence, line.amount) for line in lines])
         if stated is not None:
@@ -312,7 +304,7 @@ def _refinement(parts: tuple[Part, ...]) -> Multiverse:
     Raises:
         NoCompositionError: universes that no invariants induce meet other ones.
     """
-    proper = list(dict.fromkeys(p.spec.multiverse for p in parts if p.spec.multiverse.induced_by() != ()))
+    proper = distinct(p.spec.multiverse for p in parts if p.spec.multiverse.induced_by() != ())
     if len(proper) <= 1:
         return proper[0] if proper else Trivial()
     united = []
@@ -413,7 +405,7 @@ def account(
     lines = _aligned(tuple(parts), like, rules_of(installed().registry) if rules is None else rules)
     found: dict[object, tuple[WorstPairs, int]] = {}
     for line, n in zip(lines, often, strict=True):
-        key = _key_of(line.spec)
+        key = key_of(line.spec)
         pairs, before = found[key] if key in found else (_worst_pairs(line), 0)
         found[key] = pairs, before + n
     low, high = (laws.compose([(pairs[end], n) for pairs, n in found.values()]) for end in (0, 1))
@@ -567,7 +559,7 @@ def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None
     standings: dict[object, Standing] = {}
     parts = []
     for document in documents:
-        claim = _key_of(claim_of(document))
+        claim = key_of(claim_of(document))
         if claim not in standings:
             standings[claim] = standing(document, registry)
         one = standings[claim]

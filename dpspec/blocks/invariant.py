@@ -9,12 +9,12 @@ import itertools
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
 import attrs
 
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
+from dpspec.base.memo import memoize
 from dpspec.base.params import Integer, Items, Pairs, Text, define, did_you_mean, evolve
 from dpspec.base.promises import Promising, is_a
 from dpspec.blocks.multisets import all_records
@@ -303,12 +303,12 @@ FEW_CELLS = 1_000
 """Matrices over at most so many cells are kept: a proof with 64 tables needs those of the same invariants 64 times."""
 
 
-@lru_cache(maxsize=64)
+@memoize(maxsize=64)
 def _small_matrix(marginal: Marginal, space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
     return marginal.rows_over(listed_cells(space) or (), space)
 
 
-@lru_cache(maxsize=1024)
+@memoize(maxsize=1024)
 def _columns(marginal: Marginal, space: DatasetSpace) -> tuple[list[int], list[tuple[int, frozenset[Any]]]]:
     """Where a record holds the attributes of a marginal, and where its conditions with the categories that they admit."""
     places = {a.name: place for place, a in enumerate(space.attributes_of(marginal.unit))}

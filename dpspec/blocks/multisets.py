@@ -15,10 +15,10 @@ import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
+from dpspec.base.memo import memoize
 from dpspec.base.params import evolve
 from dpspec.blocks.parts import Changes, Choice, Collections, Entries, ListedCells, Mentioned, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, pair_of_records, range_in_words
@@ -246,7 +246,7 @@ def multisets_of(kinds: Iterator[Hashable], size: int) -> Iterator[tuple[Hashabl
             return
 
 
-@lru_cache(maxsize=64)
+@memoize(maxsize=64)
 def _all_kinds(space: Multisets) -> tuple[Hashable, ...]:
     """Listed once: a law asks for them with every dataset."""
     return tuple(space.kinds())

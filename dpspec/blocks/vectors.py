@@ -21,12 +21,16 @@ def _integers(value: Any, length: int, subject: str) -> tuple[int, ...]:
     vector = tuple(value)
     if len(vector) != length:
         raise NotInSpaceError(subject, f"must have length {length}, not {len(vector)}", value=vector)
+    if set(map(type, vector)) <= {int}:  # a long vector is read at the speed of a copy
+        return vector
     for entry in vector:
         if isinstance(entry, bool) or not hasattr(entry, "__index__"):
             raise NotInSpaceError(subject, "must hold integers only", "no missing values, booleans or floats", value=entry)
     return tuple(int(entry) for entry in vector)
 
 
+_RECORDS: tuple[Record, Record] = ("0",), ("1",)
+"""The record of a bit."""
 _PLACES_LISTED = 1 << 20
 """Longer vectors have no list of their places."""
 
@@ -60,9 +64,8 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Sizes, Changes, Trials,
 
     def dataset(self, value: Any) -> Dataset:
         bits = _integers(value, self.length, self.name)
-        for bit in bits:
-            if bit not in (0, 1):
-                raise NotInSpaceError(self.name, "must hold bits 0 and 1 only", value=bit)
+        for bit in set(bits) - {0, 1}:
+            raise NotInSpaceError(self.name, "must hold bits 0 and 1 only", value=bit)
         return bits
 
     def datasets(self) -> Iterator[Dataset]:
@@ -86,7 +89,7 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Sizes, Changes, Trials,
 
     def records(self, dataset: Dataset, unit: str) -> tuple[Record, ...]:
         self.check_unit(unit)
-        return tuple((str(bit),) for bit in self._bits(dataset))
+        return tuple(map(_RECORDS.__getitem__, self._bits(dataset)))
 
     def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
         self.check_unit(unit)

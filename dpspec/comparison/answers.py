@@ -18,6 +18,7 @@ import attrs
 
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import INFINITY, Bracket, Number, number
+from dpspec.base.memo import memoize
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.grammar.mechanism import Mechanism
@@ -89,7 +90,7 @@ def both_ways(divergence: OutputDivergence, left: Law, right: Law) -> Bracket:
         return Bracket(lower=number(0), upper=INFINITY)
 
 
-@lru_cache(maxsize=512)
+@memoize(maxsize=512)
 def extremal_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answers, ...]:
     """What the divergence says itself about the bound, checked on its N_0 and N_1; the truth when everything is allowed."""
     if bound.is_infinite:
@@ -99,7 +100,7 @@ def extremal_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answe
     return tuple(answers for answers in divergence.extremal(bound) if _within(divergence, bound, answers))
 
 
-@lru_cache(maxsize=512)
+@memoize(maxsize=512)
 def searched_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answers, ...]:
     """Coins, leaks and noise with d_Pr(N_i, N_j) <= bound |i - j|, each as strong as it can be."""
     if bound.is_infinite or (bound == 0 and divergence.separates_laws()):

@@ -19,13 +19,14 @@ from __future__ import annotations
 import enum
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, NoReturn, overload
 
 import attrs
 
 from dpspec.base.errors import Faults, IncompatibleBlocksError, NoFormulaError, NotEnumerableError, ParameterError, count
 from dpspec.base.exact import INFINITY, ZERO, Number, number
+from dpspec.base.memo import memoize
 from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.blocks.budget import Budget, settled, stands_for
@@ -394,7 +395,7 @@ def _instance(premise: PrivacySpec, conclusion: PrivacySpec, pair: Pair) -> tupl
     return _instance_with(premise, tuple(x for x in pair if families.has(premise.space, conclusion.space, x)))
 
 
-@lru_cache(maxsize=1024)
+@memoize(maxsize=1024)
 def _instance_with(premise: PrivacySpec, shared: tuple[Dataset, ...]) -> tuple[Dataset, ...]:
     compared = itertools.chain.from_iterable(own_pairs(premise))
     known = dict.fromkeys(itertools.chain(shared, itertools.islice(compared, 4 * INSTANCE)))

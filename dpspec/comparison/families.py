@@ -37,13 +37,14 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import partial
 from typing import ClassVar
 
 import attrs
 
 from dpspec.base.errors import DpspecError, NotEnumerableError
 from dpspec.base.exact import Number, number
+from dpspec.base.memo import memoize
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.parts import miniature_of
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record
@@ -95,7 +96,7 @@ def _named(side: frozenset[Dataset], shown: int = 4) -> str:
 Links = tuple[tuple[Number, Dataset, Dataset], ...]
 
 
-@lru_cache(maxsize=64)
+@memoize(maxsize=64)
 def _links(premise: PrivacySpec) -> Links | None:
     """What the premise allows between any two datasets of its space, the least first; None when they are too many to list."""
     size = premise.space.cardinality()
@@ -354,7 +355,7 @@ def has(space: DatasetSpace, other: DatasetSpace, dataset: Dataset) -> bool:
     return same and (space == other or _attribute_names(space) == _attribute_names(other) or not _records(other, dataset))
 
 
-@lru_cache(maxsize=1024)
+@memoize(maxsize=1024)
 def _attribute_names(space: DatasetSpace) -> dict[str, tuple[str, ...]]:
     return {unit: tuple(a.name for a in space.attributes_of(unit)) for unit in space.units}
 
@@ -377,7 +378,7 @@ def _strange(space: DatasetSpace, conclusion: PrivacySpec) -> Iterator[Pair]:
             yield from ((x, y) for y in reversed(listed) if y != x and not set(labels(x)).isdisjoint(labels(y)))
 
 
-@lru_cache(maxsize=1024)
+@memoize(maxsize=1024)
 def _parts(space: DatasetSpace) -> tuple[DatasetSpace, ...]:
     """The space itself when it is small, else small parts of it: of few records, and of every category."""
     size = space.cardinality()

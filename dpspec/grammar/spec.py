@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -23,6 +22,7 @@ from dpspec.base.errors import (
     PluginContractError,
 )
 from dpspec.base.exact import ZERO, Number
+from dpspec.base.memo import key_of, memoize
 from dpspec.base.params import collect
 from dpspec.base.shown import Showable
 from dpspec.blocks.budget import Budget
@@ -130,6 +130,11 @@ def blocks_of(spec: PrivacySpec) -> dict[str, Any]:
     return {field.name: getattr(spec, field.name) for field in attrs.fields(PrivacySpec)}
 
 
+def key_of_blocks(spec: PrivacySpec) -> tuple[object, ...]:
+    """What specifications with the same blocks share in a dictionary, also where a block of a plugin cannot be hashed."""
+    return tuple(map(key_of, blocks_of(spec).values()))
+
+
 # --- bounded and unbounded neighbours -----------------------------------------------------------------
 
 
@@ -174,7 +179,7 @@ def compares_sizes(spec: PrivacySpec) -> bool | None:
     return next((answer for answer in (False, True) if answer in answers), None)
 
 
-@lru_cache(maxsize=256)
+@memoize(maxsize=256)
 def _compares(space: DatasetSpace, multiverse: Multiverse, divergence: InputDivergence, unit: str) -> bool | None:
     """The answer, remembered: the releases of one data collection share their blocks."""
     met = False

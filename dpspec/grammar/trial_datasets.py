@@ -14,11 +14,11 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from operator import add
 
 from dpspec.base.errors import DpspecError
+from dpspec.base.memo import memoize
 from dpspec.blocks.moves import adds_up, kernel_of
 from dpspec.blocks.multiverse import mentioned_by
 from dpspec.blocks.parts import CellCounts, Changes, Item, Trials, counting_cells, few_cells, listed_cells, miniature_of, sizes_of
@@ -26,7 +26,6 @@ from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Pair,
 from dpspec.blocks.tried import FIRST
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.law import Law
 
 MOST = 400
 """So many datasets are listed for plain code at most."""
@@ -119,19 +118,18 @@ COMMON = (*range(25), 31, 32, 49, 50, 63, 64, 99, 100)
 powers of two and round numbers are limits of counters."""
 LARGEST = 10_000
 """A pair is not filled up with more records than this."""
+MOST_COMPARED, MOST_ENTRIES = 1 << 24, 1 << 22
+"""The smallest datasets are so few that comparing each two of them entry by entry compares at most so many entries, and all pairs
+that are filled up have at most so many. A second of work each; all datasets of up to 10,000 entries are within the first."""
 
 
+@memoize(maxsize=64)
 def trial_groups(spec: PrivacySpec) -> tuple[tuple[Dataset, ...], ...]:
     """Groups of datasets of a large space whose laws are compared inside each group; none where there are too many cells.
 
     The first group holds the smallest datasets, the others the two sides of one change. They depend on the specification alone.
     """
-    if _has_many_kinds(spec.space):
-        return ()
-    try:
-        return _kept_groups(spec)
-    except TypeError:  # a block of a plugin that cannot be hashed
-        return tuple(_groups(spec))
+    return () if _has_many_kinds(spec.space) else tuple(_groups(spec))
 
 
 def groups_for(mechanism: Mechanism, spec: PrivacySpec) -> Iterable[tuple[Dataset, ...]]:
@@ -214,15 +212,10 @@ def _numbers_in(thing: object) -> int:
     return sum(map(_numbers_in, inside)) if isinstance(inside, tuple) else 1
 
 
-@lru_cache(maxsize=64)
-def _kept_groups(spec: PrivacySpec) -> tuple[tuple[Dataset, ...], ...]:
-    return tuple(_groups(spec))
-
-
 def _groups(spec: PrivacySpec) -> Iterator[tuple[Dataset, ...]]:
     space = spec.space
     held = counting_cells(space)
-    smallest = tuple(itertools.islice(space.datasets(), FEW))
+    smallest = tuple(_few(space))
     if smallest:
         yield smallest
     if held is None:
@@ -233,6 +226,20 @@ def _groups(spec: PrivacySpec) -> Iterator[tuple[Dataset, ...]]:
             if frozenset(pair) not in found and len(set(pair)) > 1:
                 found.add(frozenset(pair))
                 yield pair
+
+
+def _few(space: DatasetSpace) -> Iterator[Dataset]:
+    """The smallest datasets, two at least."""
+    compared = 0
+    for place, dataset in enumerate(itertools.islice(space.datasets(), FEW)):
+        compared += place * _entries(dataset)
+        if place > 1 and compared > MOST_COMPARED:
+            return
+        yield dataset
+
+
+def _entries(dataset: Dataset) -> int:
+    return len(dataset) if isinstance(dataset, Sized) else 1
 
 
 def _pairs_of_changes(
@@ -248,11 +255,15 @@ def _pairs_of_changes(
         for change in kernel_of(additive, cells, space, keep_total=keep_total)[:CHANGES]
     ]  # fmt: skip
     least = held.counts(smallest[0]).total() if smallest else 0
+    entries = 0
     for common in COMMON:
         for change in dict.fromkeys(changes):
             steps = [(cell, step) for cell, step in zip(cells, change, strict=True) if step]
             sides = [Counter({cell: abs(step) for cell, step in steps if step * sign > 0}) for sign in (-1, 1)]
             for shared in _shared(cells, sides, common, least):
+                entries += 2 * max(shared.total(), *map(_entries, smallest[:1]), 1)
+                if entries > MOST_ENTRIES:
+                    return
                 with contextlib.suppress(DpspecError):
                     yield held.from_counts(sides[0] + shared), held.from_counts(sides[1] + shared)
 
@@ -370,19 +381,3 @@ def _completed(fixed: Mapping[str, str], attributes: Mapping[str, Attribute], to
         return values[name]
 
     return tuple(value_of(name) for name in attributes)
-
-
-# --- laws on them ---------------------------------------------------------------------------------
-
-
-def law_on(mechanism: Mechanism, dataset: Dataset, space: DatasetSpace) -> Law:
-    """The law of a mechanism on a dataset that is tried, computed once for all commands and attackers of a process."""
-    try:
-        return _kept_law(mechanism, dataset, space)
-    except TypeError:  # a mechanism of a plugin that cannot be hashed, or one that raises
-        return mechanism.law(dataset, space)
-
-
-@lru_cache(maxsize=1024)
-def _kept_law(mechanism: Mechanism, dataset: Dataset, space: DatasetSpace) -> Law:
-    return mechanism.law(dataset, space)

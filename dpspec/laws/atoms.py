@@ -11,7 +11,8 @@ masses kept, can only raise it. The two differ in second order of the width of t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from functools import cached_property, cmp_to_key
 
@@ -73,13 +74,20 @@ class FiniteDichotomy(Dichotomy, Growth, Finite):
     def by_ratio(self) -> tuple[tuple[int, int], ...]:
         """The weights (p, q) with equal likelihood ratios merged, the largest ratio first."""
         merged: dict[tuple[int, int], tuple[int, int]] = {}
-        for p, q in zip(self.p_weights, self.q_weights, strict=True):
+        for (p, q), times in Counter(zip(self.p_weights, self.q_weights, strict=True)).items():  # most atoms are equal to others
             common = math.gcd(p, q)
             if common:
                 ratio = (p // common, q // common)
                 p_before, q_before = merged.get(ratio, (0, 0))
-                merged[ratio] = (p_before + p, q_before + q)
+                merged[ratio] = (p_before + times * p, q_before + times * q)
         return tuple(sorted(merged.values(), key=cmp_to_key(_by_falling_ratio)))
+
+    def signature(self) -> Hashable:
+        return FiniteDichotomy, self.exact_atoms()
+
+    @property
+    def work(self) -> int:
+        return len(self.p_weights)
 
     def product(self, other: FiniteDichotomy) -> FiniteDichotomy:
         """The pair of product laws; atoms of equal ratio are merged, so that n equal factors stay small."""
@@ -289,6 +297,10 @@ class Between(Dichotomy):
         lower = max(functional(pair).lower for pair in self.lowers)
         upper = min(functional(pair).upper for pair in self.uppers)
         return Bracket(lower=lower, upper=upper) if lower != upper else Bracket.exactly(lower)
+
+    @property
+    def work(self) -> int:
+        return sum(pair.work for pair in (*self.lowers, *self.uppers))
 
     def reverse(self) -> Dichotomy:
         return Between(tuple(pair.reverse() for pair in self.lowers), tuple(pair.reverse() for pair in self.uppers))

@@ -25,9 +25,9 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 import attrs
@@ -35,8 +35,9 @@ from flint import arb, ctx
 
 from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, largest, ln, number, rational
+from dpspec.base.memo import memoize
 from dpspec.laws.atoms import IDENTICAL, Between, Sandwich
-from dpspec.laws.dichotomy import INFINITE, NOTHING, Cell, Cells, Dichotomy, rational_end, total
+from dpspec.laws.dichotomy import INFINITE, NOTHING, WORK_OF_A_FORMULA, Cell, Cells, Dichotomy, rational_end, total
 from dpspec.laws.law import AtomicLaw, FiniteLaw, KnownLaw, Law, NotALaw, OutputValue, Parts, atomic, general
 from dpspec.laws.numeric import ball_exponential, hull, positive, rational_exponential
 from dpspec.laws.products import UnionDichotomy, product_of
@@ -53,10 +54,13 @@ def product(laws: Sequence[Law]) -> Law:
     >>> product([FiniteLaw.bernoulli("1/2"), FiniteLaw.point("x")])
     FiniteLaw({(1, 'x'): 1/2, (0, 'x'): 1/2})
     """
-    finite = [law for law in laws if isinstance(law, FiniteLaw)]
-    if len(finite) == len(laws) and math.prod(len(law.weights) for law in finite) <= _MOST_OUTCOMES:
-        return FiniteLaw.product(finite)
-    return Product(tuple(laws))
+    finite, outcomes = list[FiniteLaw](), 1
+    for law in laws:
+        if not isinstance(law, FiniteLaw) or outcomes * len(law.weights) > _MOST_OUTCOMES:
+            return Product(tuple(laws))
+        finite.append(law)
+        outcomes *= len(law.weights)
+    return FiniteLaw.product(finite)
 
 
 def push_forward(law: Law, function: Callable[[Any], OutputValue]) -> Law:
@@ -76,11 +80,14 @@ def mixture(weights: Sequence[NumberLike], laws: Sequence[Law]) -> Law:
     return next(iter(joined)) if len(joined) == 1 else Mixture(tuple(joined.values()), tuple(joined))
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class Product(AtomicLaw):
     """Independent draws from several laws."""
 
     laws: tuple[Law, ...]
+
+    def factors(self) -> tuple[Law, ...]:
+        return self.laws
 
     def window(self, precision: int) -> Sequence[OutputValue]:
         """The product of the windows of the factors, taken smaller when it would be too long.
@@ -107,9 +114,11 @@ class Product(AtomicLaw):
         return total
 
     def closed_against(self, other: Law) -> Dichotomy | None:
+        """Factors that are one object are identical, and drop out; of a long vector all are but a few."""
         if not isinstance(other, Product) or len(other.laws) != len(self.laws):
             return None
-        return product_of(mine.against(theirs) for mine, theirs in zip(self.laws, other.laws, strict=True))
+        differing = ((mine, theirs) for mine, theirs in zip(self.laws, other.laws, strict=True) if mine is not theirs)
+        return product_of(mine.against(theirs) for mine, theirs in differing)
 
 
 @attrs.frozen
@@ -145,7 +154,7 @@ class PushForward(AtomicLaw):
         return Between((listed,), (parent, listed))
 
 
-@lru_cache(maxsize=256)
+@memoize(maxsize=256)
 def _images(law: PushForward, precision: int) -> tuple[dict[OutputValue, arb], arb]:
     """The masses of the images of a window, and what lies outside it."""
     images: dict[OutputValue, arb] = {}
@@ -213,6 +222,9 @@ def _known(law: Law) -> KnownLaw:
 _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64)
 """The orders at which the supremum over all orders is bounded from below."""
 
+_SHOWN = 64
+"""The precision at which it is seen whether the chances are exact."""
+
 Chances = tuple[tuple[Bracket, Bracket], ...]
 """(w_i, v_i) for every first outcome i."""
 
@@ -222,7 +234,7 @@ Loss = Callable[[Dichotomy], Bracket]
 Value = TypeVar("Value")
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class Adaptive(Law):
     """The law of the pair (i, Y): i is drawn from `first`, Y from the law that `then` holds for i.
 
@@ -253,7 +265,7 @@ class Adaptive(Law):
         return tuple(label for label, _ in self.then)
 
 
-@lru_cache(maxsize=4096)
+@memoize(maxsize=4096)
 def _pair(one: Adaptive, two: Adaptive) -> AdaptiveDichotomy:
     """Kept, since a release compares the same few laws for many groups."""
 
@@ -289,6 +301,18 @@ class AdaptiveDichotomy(Dichotomy):
     @property
     def is_identical(self) -> bool:
         return self.first.is_identical and all(pair.is_identical for pair in self.pairs)
+
+    def signature(self) -> Hashable:
+        chances = self.chances(_SHOWN)
+        if not all(p.is_exact and q.is_exact for p, q in chances):
+            return self
+        return AdaptiveDichotomy, frozenset(
+            Counter((p.lower, q.lower, pair.signature()) for (p, q), pair in zip(chances, self.pairs, strict=True)).items()
+        )
+
+    @property
+    def work(self) -> int:
+        return self.first.work + sum(pair.work for pair in self.pairs)
 
     def reverse(self) -> AdaptiveDichotomy:
         def turned(precision: int) -> Chances:
@@ -478,6 +502,13 @@ class Sampled(Dichotomy):
     def is_identical(self) -> bool:
         return self.rate == 0
 
+    def signature(self) -> Hashable:
+        return Sampled, self.pair.signature(), self.rate, self.is_turned
+
+    @property
+    def work(self) -> int:
+        return self.pair.work + WORK_OF_A_FORMULA
+
     def reverse(self) -> Dichotomy:
         return attrs.evolve(self, is_turned=not self.is_turned)
 
@@ -590,6 +621,13 @@ class FixedSizeSample(Dichotomy):
     @property
     def is_identical(self) -> bool:
         return self.rate == 0
+
+    def signature(self) -> Hashable:
+        return FixedSizeSample, self.pair.signature(), self.rate
+
+    @property
+    def work(self) -> int:
+        return 2 * self.pair.work + WORK_OF_A_FORMULA
 
     def reverse(self) -> Dichotomy:
         return self

@@ -12,8 +12,10 @@ e^(epsilon score / 2); their likelihood ratios c e^r have the exact logarithm ln
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import total_ordering
 
@@ -124,6 +126,8 @@ class Exponential:
         return _sign(self.top) * _sign(self.bottom)
 
     def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
         their = read(other)
         if their is None:
             return NotImplemented
@@ -142,6 +146,10 @@ class Exponential:
         return (self - their).sign() < 0
 
     def __hash__(self) -> int:
+        return self._hash
+
+    @functools.cached_property
+    def _hash(self) -> int:
         constant = self.rational()
         return hash(self._ends()) if constant is None else hash(constant)
 
@@ -374,12 +382,16 @@ class ExponentialLaw(AtomicLaw):
         mine = dict(self.probabilities)
         if _same(mine, theirs):
             return IDENTICAL
-        pairs = [(mine.get(outcome), theirs.get(outcome)) for outcome in dict.fromkeys((*mine, *theirs))]
+        outcomes = dict.fromkeys((*mine, *theirs))
+        pairs = _counted(list(map(mine.get, outcomes)), list(map(theirs.get, outcomes)))
 
         def cells(precision: int) -> Cells:
-            return tuple(Cell.atom(_positive_ball(p, precision), _positive_ball(q, precision)) for p, q in pairs)
+            balls = ((_positive_ball(p, precision), _positive_ball(q, precision), times) for (p, q), times in pairs.values())
+            return tuple(Cell.atom(p * times, q * times) for p, q, times in balls)
 
-        return BallDichotomy(cells, _top(pairs), _top([(q, p) for p, q in pairs]))
+        listed = [pair for pair, _ in pairs.values()]
+        made_of = frozenset((key, times) for key, (_, times) in pairs.items())
+        return BallDichotomy(cells, _top(listed), _top([(q, p) for p, q in listed]), made_of)
 
 
 def finite_law(weights: Mapping[OutputValue, Weight], *, normalise: bool = False) -> FiniteLaw | ExponentialLaw:
@@ -399,23 +411,48 @@ def finite_law(weights: Mapping[OutputValue, Weight], *, normalise: bool = False
     >>> str(law.against(other).max_log_ratio())
     '1'
     """
-    read = {outcome: _exact(weight, f"weight of {outcome!r}") for outcome, weight in weights.items()}
-    for outcome, weight in read.items():
-        if weight.sign() < 0:
-            raise NotALaw(f"weight of {outcome!r}", "must be at least 0", "probabilities are never negative", value=str(weight))
-    total = sum(read.values(), Exponential())
+    read: dict[int, Exponential] = {}  # a weight that many outcomes share is one object, and is read once
+    for outcome, weight in weights.items():
+        if id(weight) not in read:
+            exact = read[id(weight)] = _exact(weight, f"weight of {outcome!r}")
+            if exact.sign() < 0:
+                rule = "must be at least 0"
+                raise NotALaw(f"weight of {outcome!r}", rule, "probabilities are never negative", value=str(exact))
+    often = Counter(map(id, weights.values()))
+    total = sum((read[place] * times for place, times in often.items()), Exponential())
     if not total.top or not (normalise or total == 1):
         raise NotALaw("probabilities", "must sum to exactly 1", "write exact numbers, or ask to normalise", value=str(total))
-    kept = {outcome: weight / total if normalise else weight for outcome, weight in read.items() if weight.top}
-    rationals = {outcome: p.rational() for outcome, p in kept.items()}
-    known = {outcome: p for outcome, p in rationals.items() if p is not None}
-    return FiniteLaw.of(known) if len(known) == len(kept) else ExponentialLaw(tuple(kept.items()))
+    scaled = {place: weight / total if normalise else weight for place, weight in read.items() if weight.top}
+    kept = {outcome: scaled[id(weight)] for outcome, weight in weights.items() if id(weight) in scaled}
+    rationals = {place: known for place, p in scaled.items() if (known := p.rational()) is not None}
+    if len(rationals) < len(scaled):
+        return ExponentialLaw(tuple(kept.items()))
+    common = math.lcm(*(p.denominator for p in rationals.values()))
+    whole = {place: p.numerator * (common // p.denominator) for place, p in rationals.items()}
+    return FiniteLaw.from_weights({outcome: whole[id(weights[outcome])] for outcome in kept})
 
 
 def _exact(value: object, subject: str = "probability") -> Exponential:
     found = read(value)
     if found is None:
         raise NumericalError(subject, "must be rational or made with `exponential`", value=value)
+    return found
+
+
+Probabilities = tuple[Exponential | None, Exponential | None]
+"""Those of one outcome under two laws; None for 0."""
+
+
+def _counted(
+    mine: Sequence[Exponential | None], theirs: Sequence[Exponential | None]
+) -> dict[Hashable, tuple[Probabilities, int]]:  # fmt: skip
+    """The different pairs of probabilities, and how often each occurs: equal numbers are mostly one object, and hashed once."""
+    often = Counter(zip(map(id, mine), map(id, theirs), strict=True))
+    objects = {(id(p), id(q)): (p, q) for p, q in zip(mine, theirs, strict=True)}
+    found: dict[Hashable, tuple[Probabilities, int]] = {}
+    for key, pair in objects.items():
+        written = tuple(None if number is None else (number.top, number.bottom) for number in pair)
+        found[written] = pair, often[key] + found.get(written, (pair, 0))[1]
     return found
 
 
@@ -445,7 +482,7 @@ def _top(pairs: Sequence[tuple[Exponential | None, Exponential | None]]) -> Brac
     """
     if any(p is not None and q is None for p, q in pairs):
         return INFINITE
-    listed = list({(p.top, p.bottom, q.top, q.bottom): (p, q) for p, q in pairs if p is not None and q is not None}.values())
+    listed = [(p, q) for p, q in pairs if p is not None and q is not None]
     with ctx.workprec(_ORDER_PRECISIONS[-1]):
         enclosed = [_positive_ball(p, _ORDER_PRECISIONS[0]) / _positive_ball(q, _ORDER_PRECISIONS[0]) for p, q in listed]
         least = max((quotient.lower() for quotient in enclosed), default=arb(0))

@@ -20,6 +20,7 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.base.exact import Number, ball
+from dpspec.base.memo import memoize
 from dpspec.laws.dichotomy import Cell
 from dpspec.laws.numeric import hull
 
@@ -59,7 +60,7 @@ class Location(ABC):
         return peak - (curvature * distance + slope) * distance
 
 
-@functools.lru_cache(maxsize=256)
+@memoize(maxsize=256)
 def _coefficients(law: Location, precision: int) -> tuple[arb, arb, arb, arb]:
     """Balls around center, curvature, slope and the logarithm of the peak."""
     with ctx.workprec(precision):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,8 @@ from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.cumulant import Cumulant, CumulantSum, Derivatives, supremum
 from dpspec.laws.dichotomy import (
     INFINITE,
+    WORK_OF_A_TRANSFORM,
+    WORK_OF_CELLS,
     Cell,
     Cells,
     Composite,
@@ -237,6 +239,14 @@ class ProductDichotomy(Convolved, Growth):
                 counts[pair] = counts.get(pair, 0) + times
         return tuple(counts.items())
 
+    def signature(self) -> Hashable:
+        return ProductDichotomy, frozenset(Counter(factor.signature() for factor in self.factors).items())
+
+    @property
+    def work(self) -> int:
+        inner = sum(factor.work for factor in self.factors)
+        return inner + (WORK_OF_A_TRANSFORM if self.is_convolved else WORK_OF_CELLS * len(self.factors))
+
     def reverse(self) -> Dichotomy:
         turned = tuple(factor.reverse() for factor in self.factors)
         same = all(one is other for one, other in zip(turned, self.factors, strict=True))
@@ -397,6 +407,16 @@ class UnionDichotomy(Dichotomy):
     def is_identical(self) -> bool:
         return all(pair.is_identical for pair in self.pairs)
 
+    def signature(self) -> Hashable:
+        shares: dict[Hashable, Fraction] = {}
+        for weight, pair in zip(self.weights, self.pairs, strict=True):
+            shares[pair.signature()] = shares.get(pair.signature(), Fraction(0)) + weight
+        return UnionDichotomy, frozenset(shares.items())
+
+    @property
+    def work(self) -> int:
+        return sum(pair.work for pair in self.pairs)
+
     def reverse(self) -> UnionDichotomy:
         return UnionDichotomy(self.weights, tuple(pair.reverse() for pair in self.pairs))
 
@@ -515,6 +535,13 @@ class Power(Convolved, Growth):
 
     def releases(self) -> tuple[tuple[Dichotomy, int], ...]:
         return ((self.pair, self.times),)
+
+    def signature(self) -> Hashable:
+        return Power, self.pair.signature(), self.times
+
+    @property
+    def work(self) -> int:
+        return self.pair.work + WORK_OF_A_TRANSFORM
 
     def reverse(self) -> Dichotomy:
         return power(self.pair.reverse(), self.times)

@@ -35,13 +35,13 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from functools import lru_cache
 
 import attrs
 from flint import arb, ctx
 
 from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, dyadic, largest, number, rational
+from dpspec.base.memo import memoize
 from dpspec.laws.atoms import merge
 from dpspec.laws.dichotomy import INFINITE, NOTHING, Cell, Dichotomy, exact_atoms_of, growth_of, is_convolved
 from dpspec.laws.numeric import normal_cdf
@@ -221,7 +221,7 @@ PERFECT = TradeOff([(0, 1), (1, 0)])
 """1 - a, the curve of two equal laws."""
 
 
-@lru_cache(maxsize=1024)
+@memoize(maxsize=1024)
 def _group(curve: TradeOff, size: int) -> TradeOff:
     if size == 0:
         return PERFECT
@@ -488,7 +488,7 @@ def _by_cells(pair: Dichotomy, level: Fraction, precision: int) -> Bracket:
         return Bracket(lower=min(shown, most), upper=most)
 
 
-@lru_cache(maxsize=64)
+@memoize(maxsize=64)
 def _by_rising_ratio(pair: Dichotomy, precision: int) -> tuple[Cell, ...]:
     """The cells of a pair, the same at every level of a curve."""
     with ctx.workprec(precision + _GUARD):

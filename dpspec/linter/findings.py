@@ -9,12 +9,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from dpspec.base.errors import DpspecError, MixedLedgerError, NotAFileError
 from dpspec.base.exact import Bracket
+from dpspec.base.memo import memoize
 from dpspec.base.params import each, parameters
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import Trivial, determines
@@ -166,7 +166,7 @@ def _fixed_totals(spec: PrivacySpec) -> tuple[Invariant, ...]:
     return (Marginal(unit=unit, attributes=()),)
 
 
-@lru_cache(maxsize=1024)
+@memoize(maxsize=1024)
 def _determined(known: tuple[Invariant, ...], invariant: Invariant, space: DatasetSpace) -> str | None:
     """Why the known invariants determine another one; remembered, since the files of one collection share their blocks."""
     try:

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import attrs
 
 from dpspec.base.errors import DpspecError, NotInUniverseError, count as count_of
 from dpspec.base.exact import ZERO, Number, number, rounded_product
+from dpspec.base.memo import memoize
 from dpspec.base.params import define
 from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget, stands_for
 from dpspec.blocks.input_divergence import InputDivergence
@@ -289,7 +289,7 @@ class InsideUniverse(DatasetSpace, Nesting):
         return nesting_of(self.whole).most_changed(unit, per)
 
 
-@lru_cache(maxsize=256)
+@memoize(maxsize=256)
 def _fixes(invariants: tuple[Invariant, ...], unit: str, space: DatasetSpace) -> bool:
     total = Marginal(unit=unit, attributes=())
     try:
@@ -449,7 +449,7 @@ class SmallerSpace(Rule):
 # --- block 2: smaller universes -------------------------------------------------------------------
 
 
-@lru_cache(maxsize=512)
+@memoize(maxsize=512)
 def determined(fine: tuple[Invariant, ...], coarse: tuple[Invariant, ...], space: DatasetSpace) -> Determination:
     """`determines`, remembered: a search asks about the same invariants more than once."""
     return determines(fine, coarse, space)

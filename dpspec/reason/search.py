@@ -32,7 +32,7 @@ from dpspec.base.shown import Showable
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.extension import Registry, installed
 from dpspec.grammar.rule import Conversion, Rule, Step
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec, key_of_blocks
 from dpspec.reason.conversions import ConversionPath, paths
 from dpspec.reason.small_spaces import event_by_event, pair_by_pair
 from dpspec.specfile.writer import to_toml
@@ -149,24 +149,27 @@ def search(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Se
         PluginContractError: a rule raised, or proposed a step that does not start where it was asked to.
     """
     rules = by_right_names(rules, premise, goal)
-    reached: dict[PrivacySpec, tuple[Step, ...]] = {premise: ()}
+    wanted = key_of_blocks(goal)
+    reached: dict[object, tuple[Step, ...]] = {key_of_blocks(premise): ()}
     waiting = deque([premise])
     nearest = premise
-    while waiting and goal not in reached and len(reached) < VISITED:
+    while waiting and wanted not in reached and len(reached) < VISITED:
         here = waiting.popleft()
+        before = reached[key_of_blocks(here)]
         if agreement(here, goal) > agreement(nearest, goal):
             nearest = here
-        if len(reached[here]) >= DEPTH:
+        if len(before) >= DEPTH:
             continue
         for step in _proposed(here, goal, rules):
-            if step.after not in reached:
-                reached[step.after] = (*reached[here], step)
+            after = key_of_blocks(step.after)
+            if after not in reached:
+                reached[after] = (*before, step)
                 waiting.append(step.after)
-    if goal not in reached:
+    if wanted not in reached:
         last = pair_by_pair(premise, goal, rules) or event_by_event(premise, goal)
-        reached |= {} if last is None else {goal: (last,)}
-    arrived = goal in reached
-    steps = reached[goal if arrived else nearest]
+        reached |= {} if last is None else {wanted: (last,)}
+    arrived = wanted in reached
+    steps = reached[wanted if arrived else key_of_blocks(nearest)]
     return SearchResult(derivation=Derivation(premise=premise, steps=steps), arrived=arrived)
 
 

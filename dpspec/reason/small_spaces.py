@@ -9,13 +9,13 @@ import heapq
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from typing import Generic, TypeVar
 
 import attrs
 
 from dpspec.base.errors import DpspecError, NotEnumerableError, NumericalError, count
 from dpspec.base.exact import INFINITY, Bracket, Number, dyadic, number
+from dpspec.base.memo import memoize
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multisets import all_records, restrict_attributes
@@ -105,7 +105,7 @@ class _Remembered(Generic[_Item]):
             yield self.found[place]
 
 
-@lru_cache(maxsize=4)
+@memoize(maxsize=4)
 def _cases(premise: PrivacySpec, conclusion: PrivacySpec) -> _Remembered[SmallCase]:
     return _Remembered(_distinct(premise, conclusion))
 
@@ -135,7 +135,7 @@ def _belong(pair: Pair, *spaces: DatasetSpace) -> None:
 Labels = tuple[Hashable, ...]
 
 
-@lru_cache(maxsize=64)
+@memoize(maxsize=64)
 def labeller(multiverse: Multiverse, space: DatasetSpace) -> Callable[[Dataset], Labels]:
     """The labels of datasets, each computed once."""
     known: dict[Dataset, Labels] = {}
@@ -165,7 +165,7 @@ def _rate(spec: PrivacySpec, dataset: Dataset, labels: Labels) -> Number:
     return min((spec.bound(Universe(label=u, datasets=(dataset,))) for u in labels), default=INFINITY) if value is None else value
 
 
-@lru_cache(maxsize=64)
+@memoize(maxsize=64)
 def constant(spec: PrivacySpec) -> Number | None:
     """The budget as a Lipschitz constant, where it is one number."""
     value = spec.budget.uniform()
@@ -207,7 +207,7 @@ def pairs(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Pair]:
     yield from _crowded(premise, conclusion)
 
 
-@lru_cache(maxsize=1024)
+@memoize(maxsize=1024)
 def own_pairs(spec: PrivacySpec) -> Iterable[Pair]:
     """The pairs of a specification alone, computed once: a folder of files compares each of them with all others."""
     return _Remembered(pairs(spec, spec))
@@ -258,7 +258,7 @@ def _lists_datasets(space: DatasetSpace) -> bool:
     return max(least) <= ENTRIES
 
 
-@lru_cache(maxsize=256)
+@memoize(maxsize=256)
 def _pairs_in(small: DatasetSpace, space: DatasetSpace, multiverse: Multiverse, divergence: InputDivergence) -> tuple[Pair, ...]:
     by_distance: dict[Number, list[Pair]] = {}
     left = COMPARED
@@ -278,7 +278,7 @@ def _pairs_in(small: DatasetSpace, space: DatasetSpace, multiverse: Multiverse, 
     return tuple(pair for distance in sorted(by_distance) for pair in by_distance[distance])
 
 
-@lru_cache(maxsize=256)
+@memoize(maxsize=256)
 def universes(small: DatasetSpace, space: DatasetSpace, multiverse: Multiverse) -> tuple[list[Dataset], ...]:
     """The datasets of a miniature, universe by universe."""
     members: dict[object, list[Dataset]] = {}
@@ -292,7 +292,7 @@ KINDS_CHANGED, RECORDS_CHANGED = 6, 2
 """So many kinds of records change in spaces without small datasets, and so many records at most."""
 
 
-@lru_cache(maxsize=256)
+@memoize(maxsize=256)
 def _changed(
     space: DatasetSpace, invariants: tuple[Invariant, ...], multiverse: Multiverse, divergence: InputDivergence
 ) -> tuple[Pair, ...]:
@@ -422,7 +422,7 @@ def _asks_nothing(goal: PrivacySpec, pair: Pair) -> bool:
         return True
 
 
-@lru_cache(maxsize=64)
+@memoize(maxsize=64)
 def lines(spec: PrivacySpec, *, up: bool) -> Lines | None:
     """The inequalities of a specification; None where its space is too large, or single events do not decide.
 
@@ -627,7 +627,7 @@ def _listable(spec: PrivacySpec) -> bool:
     return size is not None and size <= PAIRWISE_LISTED and both
 
 
-@lru_cache(maxsize=256)
+@memoize(maxsize=256)
 def _table(spec: PrivacySpec, *, paths: bool) -> DistanceTable | None:
     """The finite bounds between two datasets, in either order; None where there is a universe without a budget.
 

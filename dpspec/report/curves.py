@@ -213,10 +213,9 @@ def _own(document: SpecDocument, distance: Number, verdict: Verdict | None) -> t
             if near:
                 return near, scope, False
     try:
-        found = pairs_within(spec, distance)
-        laws = tuple(_distinct(found.dichotomies(mechanism, spec)))
-        kept = laws[:_MOST_PAIRS]
-        return kept, found.scope, found.complete and len(kept) == len(laws)
+        found = pairs_within(spec, distance).compare(mechanism, spec)
+        kept = found.pairs[:_MOST_PAIRS]
+        return kept, found.scope, found.complete and len(kept) == len(found.pairs)
     except DpspecError as fault:
         reason = str(fault)
     try:
@@ -260,16 +259,6 @@ def _structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | None:
         return stated_structure(mechanism, space)
     except NoStructure:
         return None
-
-
-def _distinct(pairs: Iterator[Dichotomy]) -> Iterator[Dichotomy]:
-    """Pairs that differ; those that simulate each other because they have the same atoms, once."""
-    seen = set()
-    for pair in pairs:
-        key = exact_atoms_of(pair)
-        if key is None or key not in seen:
-            seen.add(key)
-            yield pair
 
 
 def _is_slow(subject: CurveSubject) -> bool:

@@ -17,9 +17,8 @@ For a prior pi over datasets, a secret (a set of datasets, such as "record 1 is 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 import attrs
 
@@ -32,16 +31,17 @@ from dpspec.base.errors import (
     ParameterError,
     count,
 )
-from dpspec.base.exact import INFINITY, Number, NumberLike, number
+from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, largest, number
+from dpspec.base.memo import is_hashable, key_of, memoize
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import Multiverse, Universe
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.grammar.attacker import RiskStatement, Sense
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.trial_datasets import law_on, pairs_of_one_record, trial_groups
+from dpspec.grammar.trial_datasets import pairs_of_one_record, trial_groups
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.law import FiniteLaw
+from dpspec.laws.law import WORK_OF_A_LAW, FiniteLaw, Law, size_of, work_of
 
 MOST_LISTED = 256
 """A space of at most so many datasets is walked whole."""
@@ -155,7 +155,8 @@ def candidates_within(
     reach = number(distance, "distance")
     if not is_small(spec):
         return _by_structure(spec, reach, keep)
-    found = candidates_among(spec, (pair for pair in _near(spec, reach) if keep is None or keep(*pair) or keep(pair[1], pair[0])))
+    near = measured_datasets(spec).near(reach)
+    found = candidates_among(spec, (pair for pair in near if keep is None or keep(*pair) or keep(pair[1], pair[0])))
     if found.bound is None and found.is_plain:
         rule = f"holds no two such candidates within distance {reach}"
         raise NotReachedError(f"space {spec.space.name}", rule, "ask about a larger distance")
@@ -166,12 +167,6 @@ def is_small(spec: PrivacySpec) -> bool:
     """Whether all datasets of the space may be walked."""
     size = spec.space.cardinality()
     return size is not None and size <= MOST_LISTED
-
-
-def _near(spec: PrivacySpec, reach: Number) -> Iterator[Pair]:
-    for left, right in itertools.combinations(spec.space.datasets(), 2):
-        if spec.distance(left, right) <= reach or _is_back(spec, left, right, reach):
-            yield left, right
 
 
 def _is_back(spec: PrivacySpec, left: Dataset, right: Dataset, reach: Number) -> bool:
@@ -335,35 +330,140 @@ class CandidatePairs:
     complete: bool
     scope: str
 
-    def dichotomies(self, mechanism: Mechanism, spec: PrivacySpec) -> Iterator[Dichotomy]:
-        """The pairs of laws of a mechanism, equal ones once.
+    def compare(self, mechanism: Mechanism, spec: PrivacySpec) -> ComparedPairs:
+        """The pairs of laws of a mechanism; those that simulate each other, once.
 
-        Where these are not all pairs, those are left out whose laws cannot be listed.
+        Laws and pairs of laws are shared by all attackers of one mechanism. Where these are not all pairs, those are left out
+        whose laws cannot be listed. No further pair is compared when the work exceeds `MOST_WORK`: what is found is then a bound.
 
         Raises:
             NotEnumerableError, NoFormulaError: when the law of no pair is known, or that of one of all pairs.
         """
-        laws: dict[Dataset, FiniteLaw | DpspecError] = {}
-        seen = set()
-        for pair in self.pairs:
-            for x in pair:
-                if x not in laws:
-                    laws[x] = self._law(mechanism, spec, x)
-            left, right = (laws[x] for x in pair)
-            if isinstance(left, DpspecError) or isinstance(right, DpspecError) or (left, right) in seen:
+        table = laws_of(mechanism, spec)
+        distinct: dict[Hashable, Dichotomy] = {}
+        sizes, met = dict[int, int](), set[tuple[int, int]]()
+        fault: DpspecError | None = None
+        work = compared = 0
+        for left, right in self.pairs:
+            if work > MOST_WORK:
+                break
+            compared += 1
+            try:
+                mine, theirs = table.law(left), table.law(right)
+            except (NotEnumerableError, NoFormulaError) as problem:
+                if self.complete:
+                    raise
+                fault, work = problem, work + WORK_OF_A_LAW
                 continue
-            seen.add((left, right))
-            yield left.against(right)
-        if not seen:
-            raise next(law for law in laws.values() if isinstance(law, DpspecError))
+            for law in (mine, theirs):
+                if id(law) not in sizes:
+                    sizes[id(law)] = size_of(law)
+                    work += LAW_FACTOR * work_of(law)
+            if (id(mine), id(theirs)) in met:
+                continue
+            met.add((id(mine), id(theirs)))
+            pair = table.pair(mine, theirs)
+            signature = key_of(pair.signature())
+            work += sizes[id(mine)] + sizes[id(theirs)] + (0 if signature in distinct else FUNCTIONALS * pair.work)
+            distinct.setdefault(signature, pair)
+        if not distinct and fault is not None:
+            raise fault
+        is_whole = compared == len(self.pairs)
+        return ComparedPairs(
+            pairs=tuple(distinct.values()),
+            complete=self.complete and is_whole,
+            scope=self.scope if is_whole else f"{self.scope}; {compared:,} compared, more would exceed the limit of work",
+        )
 
-    def _law(self, mechanism: Mechanism, spec: PrivacySpec, dataset: Dataset) -> Any:
+    def only(self, keep: Callable[[Dataset, Dataset], bool]) -> CandidatePairs:
+        """Those of the pairs for which something holds; the same object when it holds for all."""
+        kept = tuple(pair for pair in self.pairs if keep(*pair))
+        return self if len(kept) == len(self.pairs) else attrs.evolve(self, pairs=kept)
+
+
+@attrs.frozen(kw_only=True)
+class ComparedPairs:
+    """Pairs of laws that an attacker distinguishes.
+
+    Args:
+        pairs: the pairs of laws, in both orders, without those that are simulated by another one.
+        complete: whether these are all of the specification; otherwise a number that is found among them is a bound.
+        scope: which they are, in words.
+    """
+
+    pairs: tuple[Dichotomy, ...]
+    complete: bool
+    scope: str
+
+    @property
+    def sense(self) -> Sense:
+        """How the largest number of these pairs is related to that of all pairs."""
+        return Sense.EQUALS if self.complete else Sense.AT_LEAST
+
+    def largest(self, functional: Callable[[Dichotomy], Bracket]) -> Bracket:
+        """The largest value of a functional."""
+        return largest(functional(pair) for pair in self.pairs)
+
+
+MOST_WORK = 1 << 21
+"""Work after which an attacker compares no further pair of laws, in units of one atom of a finite pair (`Dichotomy.work`): about
+two seconds on the machine where they were measured."""
+LAW_FACTOR, FUNCTIONALS = 4, 16
+"""So many units is a unit of computing a law (`dpspec.laws.law.work_of`); so many functionals an attacker evaluates, about."""
+
+
+class SharedLaws:
+    """The laws of a mechanism on the datasets of a specification, and the pairs of them, each computed once."""
+
+    def __init__(self, mechanism: Mechanism, space: DatasetSpace) -> None:
+        self._mechanism, self._space = mechanism, space
+        self._known: dict[Dataset, Law | DpspecError] = {}
+        self._found: dict[int, tuple[Dataset, Law | DpspecError]] = {}
+        self._equal: dict[Law, Law] = {}
+        self._pairs: dict[tuple[int, int], Dichotomy] = {}
+
+    def law(self, dataset: Dataset) -> Law:
+        """The law on a dataset, the same object for equal laws.
+
+        Raises:
+            NotEnumerableError, NoFormulaError: it is not known.
+        """
+        if id(dataset) not in self._found:  # a long dataset is hashed once
+            if dataset not in self._known:
+                self._known[dataset] = self._computed(dataset)
+            self._found[id(dataset)] = dataset, self._known[dataset]
+        found = self._found[id(dataset)][1]
+        if isinstance(found, DpspecError):
+            raise found.with_traceback(None)
+        return found
+
+    def _computed(self, dataset: Dataset) -> Law | DpspecError:
         try:
-            return law_on(mechanism, dataset, spec.space)
+            law = self._mechanism.law(dataset, self._space)
         except (NotEnumerableError, NoFormulaError) as fault:
-            if self.complete:
-                raise
-            return fault
+            return fault.with_traceback(None)
+        return self._equal.setdefault(law, law) if is_hashable(law) else law
+
+    def pair(self, mine: Law, theirs: Law) -> Dichotomy:
+        """The pair of two laws of this table.
+
+        Raises:
+            NoFormulaError: they cannot be compared.
+        """
+        key = id(mine), id(theirs)
+        if key not in self._pairs:
+            self._pairs[key] = mine.against(theirs)
+        return self._pairs[key]
+
+
+@memoize(maxsize=2)
+def _kept_laws(mechanism: Mechanism, space: DatasetSpace) -> SharedLaws:
+    return SharedLaws(mechanism, space)
+
+
+def laws_of(mechanism: Mechanism, spec: PrivacySpec) -> SharedLaws:
+    """The laws of a mechanism on the space of a specification, shared by the attackers that are evaluated one after the other."""
+    return _kept_laws(mechanism, spec.space)
 
 
 def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable[Dataset] | None = None) -> CandidatePairs:
@@ -378,34 +478,89 @@ def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable
         NotReachedError: when there is none among the datasets that are looked at.
         NotEnumerableError: when no dataset of the space can be listed.
     """
-    reach, size = number(distance, "distance"), spec.space.cardinality()
-    complete = datasets is None and size is not None and size <= MOST_LISTED
-    groups: Iterable[tuple[Dataset, ...]]
-    if datasets is not None:
-        groups = (tuple(dict.fromkeys(spec.space.dataset(x) for x in datasets)),)
-    elif complete:
-        groups = (tuple(spec.space.datasets()),)
+    reach = number(distance, "distance")
+    if datasets is None:
+        measured, found = measured_datasets(spec), _pairs_within(spec, reach)
     else:
-        groups = trial_groups(spec)
-    if not groups:
+        measured = MeasuredDatasets.of(spec, (tuple(dict.fromkeys(spec.space.dataset(x) for x in datasets)),))
+        found = measured.within(reach, spec)
+    if not measured.groups:
         rule = "has too many datasets to be listed, so a mechanism's own law is looked at for named datasets only"
         advice = f"write --set 'datasets=[X, Y]', each as `dpspec explain {spec.space.name}` says"
         raise NotEnumerableError(f"space {spec.space.name}", rule, advice)
-    shared = _sharing(spec)
-    near = (
-        (left, right)
-        for group in groups
-        for left, right in itertools.permutations(group, 2)
-        if _is_near(spec, left, right, reach) and shared(left, right)
-    )
-    found, looked = tuple(dict.fromkeys(near)), len({dataset for group in groups for dataset in group})
+    looked = len(measured.datasets)
     if not found:
         rule = f"holds no two datasets of one universe within distance {reach} among the {looked:,} that were looked at"
         raise NotReachedError("space", rule, "name others (--set 'datasets=[X, Y]'), or ask about a larger distance")
+    complete = datasets is None and is_small(spec)
     scope = "all" if complete else "only"
     return CandidatePairs(
         pairs=found, complete=complete, scope=f"{scope} {count(len(found), 'ordered pair')} of {looked:,} datasets"
     )
+
+
+@memoize(maxsize=4)
+def _pairs_within(spec: PrivacySpec, reach: Number) -> tuple[Pair, ...]:
+    """The pairs of the datasets that are tried where none are named."""
+    return measured_datasets(spec).within(reach, spec)
+
+
+@attrs.frozen
+class MeasuredDatasets:
+    """Groups of datasets, and how far apart any two of one group are.
+
+    Args:
+        datasets: all of them, each once.
+        groups: which of them are compared with each other, by their place.
+        distances: for two places, the smaller one first, the distance of the two datasets: the smaller one of both orders, since
+            an attacker compares the two laws both ways.
+    """
+
+    datasets: tuple[Dataset, ...]
+    groups: tuple[tuple[int, ...], ...]
+    distances: Mapping[tuple[int, int], Number]
+
+    @classmethod
+    def of(cls, spec: PrivacySpec, groups: Iterable[Sequence[Dataset]]) -> MeasuredDatasets:
+        places: dict[Dataset, int] = {}
+        numbered = tuple(tuple(places.setdefault(dataset, len(places)) for dataset in group) for group in groups)
+        datasets, both_ways = tuple(places), not spec.input_divergence.is_symmetric
+        distances: dict[tuple[int, int], Number] = {}
+        for group in numbered:
+            for one, other in itertools.combinations(sorted(group), 2):
+                if (one, other) not in distances:
+                    left, right = datasets[one], datasets[other]
+                    forth = spec.distance(left, right)
+                    distances[one, other] = min(forth, spec.distance(right, left)) if both_ways else forth
+        return cls(datasets, numbered, distances)
+
+    def near(self, reach: Number) -> Iterator[Pair]:
+        """Two datasets of a group that are at most so far apart in one order, each two once."""
+        return (
+            (self.datasets[one], self.datasets[other]) for (one, other), distance in self.distances.items() if distance <= reach
+        )
+
+    def within(self, reach: Number, spec: PrivacySpec) -> tuple[Pair, ...]:
+        """The ordered pairs that are at most so far apart in one order, both in one universe."""
+        shared = _sharing(spec)
+        near = {
+            places: shared(self.datasets[places[0]], self.datasets[places[1]])
+            for places, distance in self.distances.items()
+            if distance <= reach
+        }
+        ordered = dict.fromkeys(
+            places
+            for group in self.groups
+            for places in itertools.permutations(group, 2)
+            if near.get((min(places), max(places)))
+        )
+        return tuple((self.datasets[one], self.datasets[other]) for one, other in ordered)
+
+
+@memoize(maxsize=4)
+def measured_datasets(spec: PrivacySpec) -> MeasuredDatasets:
+    """The datasets that attackers compare where none are named: all of a space that can be listed, else those that are tried."""
+    return MeasuredDatasets.of(spec, (tuple(spec.space.datasets()),) if is_small(spec) else trial_groups(spec))
 
 
 def _sharing(spec: PrivacySpec) -> Callable[[Dataset, Dataset], object]:
@@ -413,13 +568,6 @@ def _sharing(spec: PrivacySpec) -> Callable[[Dataset, Dataset], object]:
     if type(spec.multiverse).share_universe is not Multiverse.share_universe:
         return lambda left, right: spec.multiverse.share_universe(left, right, spec.space)
     return Allowed(spec).share
-
-
-def _is_near(spec: PrivacySpec, left: Dataset, right: Dataset, reach: Number) -> bool:
-    """In one order or the other: whoever compares the two compares them both ways."""
-    if spec.distance(left, right) <= reach:
-        return True
-    return not spec.input_divergence.is_symmetric and spec.distance(right, left) <= reach
 
 
 # --- what one outcome does to a belief ------------------------------------------------------------

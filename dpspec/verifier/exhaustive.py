@@ -37,7 +37,7 @@ from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism, Symmetry
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.laws.atoms import FiniteDichotomy
-from dpspec.laws.law import FiniteLaw, Law
+from dpspec.laws.law import WORK_OF_A_LAW, FiniteLaw, Law, work_of
 from dpspec.verifier.declared import check_declared, check_reverse
 from dpspec.verifier.event import Asked, telling_event
 from dpspec.verifier.verdict import Outcome, UniverseResult, Verdict, Witness, worst
@@ -176,8 +176,6 @@ NOTHING = "no two datasets of one universe are at a finite distance: nothing to 
 REVERSED = 100
 """So many pairs are compared in both orders where a distance is declared to be symmetric."""
 
-WORK_OF_A_LAW = 100
-"""Units of work of any law that is asked for; see `work_of`."""
 MOST_WALKED = 20_000
 """A space of more datasets is not walked."""
 
@@ -285,20 +283,6 @@ def refute_on(
     if not pairs:
         return "no pair of datasets was found whose laws can be compared"
     return f"none of the {count(pairs, 'pair')} that were compared is beyond it"
-
-
-def work_of(law: Law) -> int:
-    """How much work it is to compute a law and to compare it: `WORK_OF_A_LAW`, and one unit for each answer of each outcome.
-
-    Units do not depend on the machine. A law whose outcomes are not listed is compared in closed form, and counts as one outcome.
-
-    >>> work_of(FiniteLaw.uniform([(0, 1, 2), (0, 1, 3)]))
-    109
-    """
-    listed = getattr(law, "support", ())
-    outcomes = listed if isinstance(listed, Sequence) else ()
-    answers = len(outcomes[0]) if outcomes and isinstance(outcomes[0], tuple) else 1
-    return WORK_OF_A_LAW + answers * (1 + len(outcomes))
 
 
 def without_number(spec: PrivacySpec, judge: Callable[[PrivacySpec], Verdict]) -> Verdict:

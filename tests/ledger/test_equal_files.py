@@ -13,6 +13,7 @@ import pytest
 
 from dpspec import composition
 from dpspec.base.errors import Faults
+from dpspec.base.memo import key_of
 from dpspec.base.words import Word
 from dpspec.composition import account_files, compose_files
 from dpspec.extension import installed
@@ -121,5 +122,5 @@ def test_what_a_claim_leaves_out_is_text():
 
 
 def test_a_promise_of_a_plugin_that_cannot_be_hashed_is_equal_to_itself_only():
-    assert composition._key_of([1]) != composition._key_of([1])
-    assert composition._key_of(1) == composition._key_of(1)
+    assert key_of([1]) != key_of([1])
+    assert key_of(1) == key_of(1)

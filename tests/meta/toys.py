@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
-from dpspec.base.exact import Bracket, largest, ln, number, rational
+from dpspec.base.exact import Bracket, ln, number, rational
 from dpspec.base.params import Rational, define
 from dpspec.base.randomness import KeyedRandomness
 from dpspec.blocks.budget import Budget, UniformBudget
@@ -1594,9 +1594,9 @@ class Guesser(AttackerModel):
         return Bracket.exactly(bound)
 
     def under(self, mechanism, spec):
-        pairs = list(pairs_within(spec).dichotomies(mechanism, spec))
-        power = largest(largest_power(pair, self.level) for pair in pairs)
-        gain = largest(pair.max_log_ratio() for pair in pairs)
+        found = pairs_within(spec).compare(mechanism, spec)
+        power = found.largest(partial(largest_power, level=self.level))
+        gain = found.largest(lambda pair: pair.max_log_ratio())
         return tuple(candidates_within(spec).left_open(self.said(Standing.EQUALS, power, None, gain)))
 
     def said(self, relation, power, bet, gain):

@@ -20,9 +20,10 @@ from dpspec.base.errors import DpspecError
 from dpspec.base.exact import number
 from dpspec.base.words import Word
 from dpspec.grammar.trial_datasets import MOST_RECORDS, groups_for, has_small_law, trial_groups
+from dpspec.laws.law import work_of
 from dpspec.plugin import Attribute, Marginal, Mechanism, UnorderedRecords, define
 from dpspec.verifier.apart import Stopwatch
-from dpspec.verifier.exhaustive import refute_on, work_of
+from dpspec.verifier.exhaustive import refute_on
 from dpspec.verifier.mechanisms import judged_unlisted
 from dpspec.verifier.verdict import Outcome
 

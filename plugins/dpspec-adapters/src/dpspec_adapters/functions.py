@@ -18,13 +18,21 @@ import os
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 
-from dpspec.plugin import Dataset, DatasetAdapter, DatasetSpace, GeneratorAdapter, IncompatibleBlocksError, blocks, errors
+from dpspec.plugin import (
+    Dataset,
+    DatasetAdapter,
+    DatasetSpace,
+    GeneratorAdapter,
+    IncompatibleBlocksError,
+    blocks,
+    errors,
+    memoize,
+)
 
 # --- datasets -------------------------------------------------------------------------------------
 
@@ -101,7 +109,7 @@ class Dicts(DatasetAdapter):
         return [dict(row) for row in written]
 
 
-@lru_cache(maxsize=64)
+@memoize(maxsize=64)
 def values_of(space: DatasetSpace) -> tuple[tuple[Any, ...], ...]:
     """Values of each column, from which its type is read: a column has one type, whichever dataset it is of, the empty one too.
 

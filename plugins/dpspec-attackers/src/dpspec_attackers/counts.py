@@ -20,7 +20,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 import attrs
@@ -46,6 +46,7 @@ from dpspec.plugin import (
     exact,
     laws,
     ln,
+    memoize,
     number,
     params,
     risks,
@@ -288,7 +289,7 @@ def worst_bet(divergence: OutputDivergence, bound: Number, prior: exact.NumberLi
         return Bracket(lower=number(min(least, Fraction(1))), upper=number(min(most, Fraction(1))))
 
 
-@lru_cache(maxsize=1 << 14)
+@memoize(maxsize=1 << 14)
 def _power(divergence: OutputDivergence, bound: Number, level: Fraction) -> arb:
     """g at a level, at least the level itself."""
     if level == 1:
@@ -474,10 +475,8 @@ class BlockKnowledge(CountAttacker):
         return self.beside(spec, partial(self._own, mechanism, spec))
 
     def _own(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        looked = risks.pairs_within(spec, self.distance, self.datasets or None)
-        relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
-        pairs = list(looked.dichotomies(mechanism, spec))
-        return self.of_pairs((), relation, f"exact Bayes (Kazan 2025, equations 2.5 and 2.6), {looked.scope}", pairs)
+        looked = risks.pairs_within(spec, self.distance, self.datasets or None).compare(mechanism, spec)
+        return self.of_pairs((), looked.sense, f"exact Bayes (Kazan 2025, equations 2.5 and 2.6), {looked.scope}", looked.pairs)
 
 
 @define
@@ -535,17 +534,15 @@ class Uniqueness(CountAttacker):
         return self.beside(spec, partial(self._own, mechanism, spec))
 
     def _own(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        looked = risks.pairs_within(spec, self.distance, self.datasets or None)
-        relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
-        pairs = list(looked.dichotomies(mechanism, spec))
+        looked = risks.pairs_within(spec, self.distance, self.datasets or None).compare(mechanism, spec)
         return by_quantity(
             said
             for count in self.levels
             for said in self.of_pairs(
                 (("levels", str(count)),),
-                relation,
+                looked.sense,
                 f"exact Bayes for independent releases (Kazan 2025, Section 2.6.3), {looked.scope}",
-                [laws.compose([(pair, count)]) for pair in pairs],
+                [laws.compose([(pair, count)]) for pair in looked.pairs],
             )
         )
 

@@ -13,8 +13,9 @@ no bound that depends on epsilon alone. Assumption 1 (Kazan 2025), that the atta
 
 from __future__ import annotations
 
+import heapq
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Annotated, ClassVar
@@ -41,8 +42,11 @@ from dpspec_attackers.numeric import fmpq_of, in_decay
 from dpspec_attackers.profiles.profile import INDEPENDENCE, risk_bound
 from dpspec_attackers.semantics import pure_bound, said
 
-LawFamily = tuple[FiniteLaw | None, dict[Dataset, FiniteLaw]]
-"""The law without the target (None when it is certainly included), and the laws by dataset with it, the others being the same."""
+LawFamily = tuple[FiniteLaw | None, tuple[FiniteLaw, ...]]
+"""For the same others: the law without the target (None when it is certainly included), and the laws with each of its values."""
+
+Likelihoods = tuple[tuple[tuple[int, int], ...], Fraction]
+"""The probability of an outcome by each of these laws, as a weight and a total, and that without the target."""
 
 
 @define
@@ -123,28 +127,38 @@ class IndependentRecord(AttackerModel):
         if candidates.bound is None:
             return certain
         pairs = replacement_pairs(spec) if is_replaced else inclusion_pairs(spec)
-        families = _families(pairs.pairs, mechanism, spec, replaced=is_replaced)
-        risks = [risk for family in families for risk in self._risks(family)]
-        if not risks:
+        complete, scope, work, compared = pairs.complete, pairs.scope, 0, set[Likelihoods]()
+        families = _families(pairs.pairs, risks.laws_of(mechanism, spec), spec, replaced=is_replaced)
+        for place, (without, laws) in enumerate(families):
+            if work > risks.MOST_WORK:
+                complete, scope = False, f"{scope}; {place:,} beliefs compared, more would exceed the limit of work"
+                break
+            outcomes = dict.fromkeys(outcome for law in laws for outcome in law.support)
+            work += len(outcomes) * len(laws)
+            compared |= {
+                (
+                    tuple((law.weights.get(outcome, 0), law.total) for law in laws),
+                    Fraction(0) if without is None else without.probability(outcome),
+                )
+                for outcome in outcomes
+            }
+        found = [risk for masses, missing in compared for risk in self._risks(masses, missing)]
+        if not found:
             raise errors.NoFormulaError("value", "below 1 needs two different values of the target", "ask with value = 1")
-        relation = Sense.EQUALS if pairs.complete else Sense.AT_LEAST
-        own = self._said(relation, Bracket.exactly(max(risks)), f"exact Bayes (Kazan 2025, Definition 5), {pairs.scope}")
+        relation = Sense.EQUALS if complete else Sense.AT_LEAST
+        own = self._said(relation, Bracket.exactly(max(found)), f"exact Bayes (Kazan 2025, Definition 5), {scope}")
         return (*certain, *candidates.left_open(own))
 
-    def _risks(self, family: LawFamily) -> Iterator[Fraction]:
-        without, laws = family
+    def _risks(self, likelihoods: Sequence[tuple[int, int]], missing: Fraction) -> Iterator[Fraction]:
+        """The risk of each value at one outcome, against the value that makes the outcome least probable."""
         both, other, out = self.inclusion * self.value, self.inclusion * (1 - self.value), 1 - self.inclusion
-        for dataset, law in laws.items():
-            for outcome in law.support:
-                seen = law.probability(outcome)
-                if not seen:
-                    continue
-                against = [rival.probability(outcome) for place, rival in laws.items() if place != dataset]
-                if other and not against:
-                    continue
-                missing = without.probability(outcome) if without is not None else Fraction(0)
-                least = min(against, default=Fraction(0))
-                yield seen / (both * seen + other * least + out * missing)
+        if other and len(likelihoods) == 1:
+            return
+        masses = [Fraction(weight, total) for weight, total in likelihoods]
+        least, next_least = (*heapq.nsmallest(2, masses), Fraction(0))[:2]
+        for seen in dict.fromkeys(masses):
+            if seen:
+                yield seen / (both * seen + other * (next_least if seen == least else least) + out * missing)
 
     def _said(self, relation: Sense, risk: Bracket, theorem: str) -> tuple[RiskStatement, ...]:
         at = (("inclusion", str(self.inclusion)), ("value", str(self.value)))
@@ -154,13 +168,12 @@ class IndependentRecord(AttackerModel):
 
 
 def _families(
-    pairs: tuple[tuple[Dataset, Dataset], ...], mechanism: Mechanism, spec: PrivacySpec, *, replaced: bool
-) -> list[LawFamily]:
+    pairs: tuple[tuple[Dataset, Dataset], ...], table: risks.SharedLaws, spec: PrivacySpec, *, replaced: bool
+) -> Iterator[LawFamily]:
     """For the same others: the law without the target, and those with each of its values."""
-    found: dict[Dataset, dict[Dataset, FiniteLaw]] = defaultdict(dict)
 
     def law(dataset: Dataset) -> FiniteLaw:
-        made = mechanism.law(dataset, spec.space)
+        made = table.law(dataset)
         if not isinstance(made, FiniteLaw):
             raise errors.NoFormulaError(
                 f"law {type(made).__name__}", "is not finite, so that Bayes is not exact", "ask for the worst case"
@@ -168,11 +181,13 @@ def _families(
         return made
 
     if replaced:
-        return [(None, {left: law(left), right: law(right)}) for left, right in pairs]
+        yield from ((None, (law(left), law(right))) for left, right in pairs)
+        return
+    found: dict[Dataset, dict[Dataset, None]] = defaultdict(dict)
     for left, right in pairs:
         small, large = sorted((left, right), key=spec.space.magnitude)
-        found[small][large] = law(large)
-    return [(law(small), laws) for small, laws in found.items()]
+        found[small][large] = None
+    yield from ((law(small), tuple(map(law, larger))) for small, larger in found.items())
 
 
 # --- beliefs --------------------------------------------------------------------------------------

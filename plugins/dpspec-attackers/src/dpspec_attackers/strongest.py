@@ -140,13 +140,12 @@ class StrongestAttacker(AttackerModel):
         found, about = risks.candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
         if found.bound is None and not self.datasets:
             return tuple(found.published(about))
-        looked = risks.pairs_within(spec, self.distance, self.datasets or None)
-        pairs = list(looked.dichotomies(mechanism, spec))
-        relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
-        ratio = _largest_ratio(pairs)
-        statements = list(self._about(relation, ratio, f"the largest likelihood ratio, {looked.scope}"))
+        looked = risks.pairs_within(spec, self.distance, self.datasets or None).compare(mechanism, spec)
+        loss = looked.largest(lambda pair: pair.max_log_ratio())
+        ratio = Bracket(lower=exponential(loss.lower).lower, upper=exponential(loss.upper).upper)
+        statements = list(self._about(looked.sense, ratio, f"the largest likelihood ratio, {looked.scope}"))
         for factor in self.factors:
-            grown = exact.largest(laws.PrivacyLoss(pair).above(ln(factor)) for pair in pairs)
+            grown = looked.largest(partial(_tail, ln(factor)))
             theorem = f"tail of the privacy loss, the limit of a small prior, {looked.scope}"
             known = self._about_class(OthersKnownTrueRecord)
             statements.append(said(TRUE, at(factor=factor), Sense.AT_LEAST, grown, theorem, known, trivial=1))
@@ -173,11 +172,9 @@ class StrongestAttacker(AttackerModel):
             )
 
 
-def _largest_ratio(pairs: list[laws.Dichotomy]) -> Bracket:
-    """e to the largest log-ratio."""
-    loss = exact.largest(pair.max_log_ratio() for pair in pairs)
-    low, high = exponential(loss.lower), exponential(loss.upper)
-    return Bracket(lower=low.lower, upper=high.upper)
+def _tail(loss: Number, pair: laws.Dichotomy) -> Bracket:
+    """P(privacy loss >= a number)."""
+    return laws.PrivacyLoss(pair).above(loss)
 
 
 # --- any prior ------------------------------------------------------------------------------------

@@ -107,13 +107,12 @@ class FrequentistTester(AttackerModel):
         found, about = risks.candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
         if found.bound is None and not self.datasets:
             return tuple(found.published(about))
-        looked = risks.pairs_within(spec, self.distance, self.datasets or None)
-        pairs = list(looked.dichotomies(mechanism, spec))
-        relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
+        looked = risks.pairs_within(spec, self.distance, self.datasets or None).compare(mechanism, spec)
         theorem = f"likelihood-ratio test (Kifer et al. 2022, Section 4), {looked.scope}"
-        powers = self._powers(relation, theorem, lambda level: exact.largest(laws.largest_power(pair, level) for pair in pairs))
-        variation = exact.largest(pair.total_variation() for pair in pairs)
-        own = (*powers, self._advantage(relation, variation, f"total variation (Kifer et al. 2022, Section 5.1), {looked.scope}"))
+        powers = self._powers(looked.sense, theorem, lambda level: looked.largest(partial(laws.largest_power, level=level)))
+        variation = looked.largest(lambda pair: pair.total_variation())
+        theorem = f"total variation (Kifer et al. 2022, Section 5.1), {looked.scope}"
+        own = (*powers, self._advantage(looked.sense, variation, theorem))
         return (*found.published(about), *found.left_open(own))
 
     def _advantage(self, relation: Sense, value: Bracket, theorem: str) -> RiskStatement:
@@ -269,18 +268,15 @@ class AttributeRestricted(AttackerModel):
         found, about = self._candidates(spec), partial(self._allowed, spec)
         if found.bound is None:
             return tuple(found.published(about))
-        looked = risks.pairs_within(spec, self.distance)
-        kept = tuple(pair for pair in looked.pairs if self._differ_only_there(spec, *pair))
-        if not kept:
+        kept = risks.pairs_within(spec, self.distance).only(partial(self._differ_only_there, spec))
+        if not kept.pairs:
             rule = "make no difference between two datasets within the distance"
             raise errors.NotReachedError(f"attributes {', '.join(self.attributes)}", rule, "ask for a larger distance")
-        pairs = list(risks.CandidatePairs(pairs=kept, complete=looked.complete, scope="").dichotomies(mechanism, spec))
-        relation = Sense.EQUALS if looked.complete else Sense.AT_LEAST
-        theorem = f"likelihood-ratio test, {len(kept):,} ordered pairs that differ in the attributes alone"
-        own = (
-            said(POWER, at(level=level), relation, power, theorem, self.assumption, trivial=1)
-            for level, power in ((level, exact.largest(laws.largest_power(p, level) for p in pairs)) for level in self.levels)
-        )
+        scope = f"{len(kept.pairs):,} ordered pairs that differ in the attributes alone"
+        looked = attrs.evolve(kept, scope=scope).compare(mechanism, spec)
+        theorem = f"likelihood-ratio test, {looked.scope}"
+        powers = ((level, looked.largest(partial(laws.largest_power, level=level))) for level in self.levels)
+        own = (said(POWER, at(level=level), looked.sense, power, theorem, self.assumption, trivial=1) for level, power in powers)
         return (*found.published(about), *found.left_open(own))
 
     def _places(self, spec: PrivacySpec) -> tuple[str, tuple[int, ...]]:

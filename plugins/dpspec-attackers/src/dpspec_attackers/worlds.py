@@ -20,8 +20,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import attrs
+from dpspec_divergences.counting import HammingOrdered
 
-from dpspec.plugin import Dataset, DatasetSpace, FiniteLaw, Mechanism, Number, PrivacySpec, Rational, errors, exact, params, risks
+from dpspec.plugin import Dataset, FiniteLaw, Mechanism, Number, PrivacySpec, Rational, errors, exact, params, risks
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 WrittenPrior = tuple[tuple[Any, Fraction], ...]
 """Datasets with their probabilities; empty for the uniform prior over all datasets."""
-_LOOKED, _ENTRIES = 64, 1 << 20
-"""So many datasets are compared with each other, and at most so many of their entries."""
 
 
 @attrs.frozen
@@ -152,26 +151,33 @@ def replacing(spec: PrivacySpec, given: Number | None = None) -> Number:
         raise errors.CounterfactualError(
             "the target's record", rule, "give the distance of a replacement, or a space of one size"
         )
-    looked = list(itertools.islice(_few(space), _LOOKED))
-    found = [
-        spec.distance(left, right)
-        for left, right in itertools.combinations(looked, 2)
-        if sum(a != b for a, b in zip(left, right, strict=True)) == 1  # type: ignore[call-overload]
-    ]
-    if not found or max(found).is_infinite:
+    step = replacement_distance(spec)
+    if step.is_infinite:
         rule = "may be replaced by one at infinite distance, about which nothing is promised"
         raise errors.CounterfactualError("the target's record", rule, "ask about a distance of replaced records")
-    return max(found)
+    return step
 
 
-def _few(space: DatasetSpace) -> Iterator[Dataset]:
-    """The first datasets, two at least, while to compare each with all others takes at most `_ENTRIES` entries."""
-    entries = 0
-    for place, dataset in enumerate(space.datasets()):
-        entries += place * len(dataset)  # type: ignore[arg-type]
-        if place > 1 and entries > _ENTRIES:
-            return
-        yield dataset
+def replacement_distance(spec: PrivacySpec) -> Number:
+    """A bound of the distance of two datasets of one size in which one record differs, in either order.
+
+    The largest one, where all datasets of ordered records can be listed; else what the input divergence says in comparison with
+    the number of positions that differ; infinity where it says nothing.
+    """
+    space, divergence = spec.space, spec.input_divergence
+    if space.is_ordered and risks.is_small(spec):
+        pairs = ((x, y) for x, y in itertools.permutations(space.datasets(), 2) if _differ_once(x, y))
+        return max((spec.distance(x, y) for x, y in pairs), default=exact.INFINITY)
+    unit = divergence.counted_unit()
+    found = None if unit is None else divergence.bounded_by(HammingOrdered(unit=unit), space)
+    return exact.INFINITY if found is None else found[0]
+
+
+def _differ_once(left: Dataset, right: Dataset) -> bool:
+    """Whether two datasets of ordered records have one length, and differ in one of them."""
+    if not isinstance(left, tuple) or not isinstance(right, tuple) or len(left) != len(right):
+        return False
+    return len([None for one, other in zip(left, right, strict=True) if one != other]) == 1
 
 
 def replaced(spec: PrivacySpec, position: int, given: Number | None = None) -> risks.Candidates:

@@ -14,7 +14,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 import attrs
@@ -41,6 +41,7 @@ from dpspec.plugin import (
     define,
     grammar,
     is_a,
+    memoize,
     tables,
     workers,
 )
@@ -426,7 +427,7 @@ def _odds(rate: Fraction) -> tuple[int, int]:
     return rate.numerator, rate.denominator - rate.numerator
 
 
-@lru_cache(maxsize=1 << 16)
+@memoize(maxsize=1 << 16)
 def _records(
     scheme: SwapScheme, labels: tuple[Record, tuple[Record, ...], tuple[Record, ...]], table: StratumCells, space: DatasetSpace
 ) -> tuple[Record, ...]:
@@ -437,7 +438,7 @@ def _records(
     return scheme.joined(match, pairs, space)
 
 
-@lru_cache(maxsize=1 << 16)
+@memoize(maxsize=1 << 16)
 def _dataset(scheme: SwapScheme, records: tuple[Record, ...], space: DatasetSpace) -> Dataset:
     return scheme.dataset(records, space)
 

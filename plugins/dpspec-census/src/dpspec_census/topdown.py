@@ -27,7 +27,7 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import partial
 from typing import Annotated, Any, ClassVar, Protocol
 
 import attrs
@@ -62,6 +62,7 @@ from dpspec.plugin import (
     exact,
     grammar,
     laws,
+    memoize,
     number,
 )
 
@@ -78,7 +79,7 @@ def products(rows: Rows, vector: Sequence[int]) -> tuple[int, ...]:
     return tuple(sum(a * v for a, v in zip(row, vector, strict=True)) for row in rows)
 
 
-@lru_cache(maxsize=256)
+@memoize(maxsize=256)
 def query_rows(query: Invariant, space: DatasetSpace) -> Rows:
     """The rows of a linear query, one for each of its answers: column j is its answer on the dataset of one record j."""
     constraint_rows(query, space)
@@ -92,7 +93,7 @@ def query_rows(query: Invariant, space: DatasetSpace) -> Rows:
     return tuple(zip(*columns, strict=True))
 
 
-@lru_cache(maxsize=256)
+@memoize(maxsize=256)
 def constraint_rows(invariant: Invariant, space: DatasetSpace) -> Rows:
     """The rows of a linear invariant; IncompatibleBlocksError when it is none on the space."""
     invariant.check(space)
@@ -106,7 +107,7 @@ def constraint_rows(invariant: Invariant, space: DatasetSpace) -> Rows:
     return rows
 
 
-@lru_cache(maxsize=256)
+@memoize(maxsize=256)
 def _check_linear(invariant: Invariant, space: DatasetSpace) -> None:
     """Refuse what is no linear map of the counts; a table of counts is one also where the cells are too many to list."""
     invariant.check(space)
@@ -366,7 +367,7 @@ def weights(variances: Sequence[Fraction]) -> tuple[int, ...]:
     return tuple(weight // common for weight in rough)
 
 
-@lru_cache(maxsize=1 << 14)
+@memoize(maxsize=1 << 14)
 def fitted(mechanism: Topdown, fixed: tuple[int, ...], measured: tuple[int, ...], space: DatasetSpace) -> tuple[int, ...]:
     """The fitted table as counts over the cells of the space.
 

@@ -11,6 +11,7 @@ With (-) the multiset difference of the records of a unit u and |.| the number o
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
@@ -39,10 +40,8 @@ from dpspec.plugin import (
 
 def exchange(left: Dataset, right: Dataset, space: DatasetSpace, unit: str) -> tuple[int, int]:
     """How many records (with multiplicity) only the left, and only the right dataset has."""
-    surplus = Counter(space.records(left, unit))
-    surplus.subtract(space.records(right, unit))
-    gone = sum(count for count in surplus.values() if count > 0)
-    return gone, gone - surplus.total()
+    ours, theirs = Counter(space.records(left, unit)), Counter(space.records(right, unit))
+    return (ours - theirs).total(), (theirs - ours).total()
 
 
 class Minorised(InputDivergence, ABC):
@@ -230,7 +229,7 @@ class HammingOrdered(Counting):
         ours, theirs = space.records(left, self.unit), space.records(right, self.unit)
         if len(ours) != len(theirs):
             return exact.INFINITY
-        return number(sum(a != b for a, b in zip(ours, theirs, strict=True)))
+        return number(sum(map(operator.ne, ours, theirs)))
 
     def in_words(self) -> str:
         return f"the data of one {self.unit} changed"

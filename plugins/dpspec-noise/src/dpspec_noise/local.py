@@ -52,6 +52,7 @@ from dpspec.plugin import (
     is_a,
     laws,
     ln,
+    memoize,
     number,
     params,
     tables,
@@ -306,7 +307,7 @@ class KAryResponse(LocalRule):
 
     def report(self, place: int, asked: Attribute) -> Law:
         """The law of a row of one category."""
-        keep, other = self.leaning(asked.size)
+        keep, other = _leaning(self, asked.size)
         check_listed(self.name, asked.size, keep)
         return laws.finite_law({(c,): keep if i == place else other for i, c in enumerate(asked.values())})
 
@@ -432,12 +433,25 @@ class UnaryEncoding(LocalRule):
         yield cls(form="optimised", epsilon=number(1)), few_records(3)
 
 
+@memoize(maxsize=64)
+def _leaning(mechanism: LocalRule, size: int) -> tuple[ExactChance, ExactChance]:
+    """The probabilities of a report, the same objects for all categories, so that laws of many of them are compared quickly."""
+    return mechanism.leaning(size)
+
+
 def few_records(count: int) -> OrderedRecords:
     """At most two records of few categories, and of another attribute that no report shows."""
     return OrderedRecords(attributes=(Attribute(name="state", count=count),), most=2)
 
 
 # --- one bit ----------------------------------------------------------------------------------------------
+
+
+@memoize(maxsize=64)
+def _answers(truth: Fraction) -> tuple[FiniteLaw, FiniteLaw]:
+    """The laws of the answer for a 0 and for a 1; the same objects for all bits, so that long vectors are compared quickly."""
+    no, yes = (FiniteLaw.of({bit: truth, 1 - bit: 1 - truth}) for bit in (0, 1))
+    return no, yes
 
 
 class _Response(Mechanism):
@@ -457,13 +471,13 @@ class _Response(Mechanism):
         """P(t) = p^agreements (1-p)^disagreements over all bit vectors t."""
         self.check(space)
         bits = cast("tuple[int, ...]", space.dataset(dataset))
-        return laws.product([FiniteLaw.of({bit: self.truth(), 1 - bit: 1 - self.truth()}) for bit in bits])
+        answers = _answers(self.truth())
+        return laws.product([answers[bit] for bit in bits])
 
     def reports(self, space: DatasetSpace) -> grammar.Structure:
         """Every bit is answered for by itself."""
-        answers = [FiniteLaw.of({bit: self.truth(), 1 - bit: 1 - self.truth()}) for bit in (0, 1)]
         bit = blocks.Marginal(attributes=("bit",), unit=space.units[0])
-        return reported(grammar.Report(bit, (answers[0], answers[1])), self)
+        return reported(grammar.Report(bit, _answers(self.truth())), self)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """Each bit of the table, flipped with probability exactly 1 - p."""

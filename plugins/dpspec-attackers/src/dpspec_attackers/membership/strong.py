@@ -11,7 +11,7 @@ from functools import partial
 from typing import Annotated, ClassVar
 
 import attrs
-from dpspec_divergences.counting import AddRemove, HammingOrdered, SymmetricDifference, exchange
+from dpspec_divergences.counting import AddRemove, SymmetricDifference, exchange
 
 from dpspec.plugin import (
     AttackerModel,
@@ -41,6 +41,7 @@ from dpspec_attackers.membership.posterior import (
 )
 from dpspec_attackers.numeric import as_bracket
 from dpspec_attackers.semantics import said
+from dpspec_attackers.worlds import replacement_distance
 
 
 def inclusion_distance(spec: PrivacySpec) -> tuple[Number, str]:
@@ -91,24 +92,23 @@ def inclusion_pairs(spec: PrivacySpec) -> risks.CandidatePairs:
     def by_one(left: Dataset, right: Dataset) -> bool:
         return sum(exchange(left, right, spec.space, unit)) == 1
 
-    kept = tuple((left, right) for left, right in near.pairs if by_one(left, right))
-    if not kept:
+    kept = near.only(by_one)
+    if not kept.pairs:
         raise errors.NotReachedError("space", f"holds no two datasets of one universe that differ by one {unit} record")
-    return attrs.evolve(near, pairs=kept, scope=f"{near.scope}, of these {len(kept)} with one {unit} record more or less")
+    return attrs.evolve(kept, scope=f"{near.scope}, of these {len(kept.pairs)} with one {unit} record more or less")
 
 
-def replacement_distance(spec: PrivacySpec) -> Number:
+def _replacement(spec: PrivacySpec) -> Number:
     """The largest distance of two datasets of one size in which one record differs.
 
     Raises:
         AttackerMisfitError: when it is not known to be finite.
     """
-    unit = spec.input_divergence.counted_unit()
-    found = None if unit is None else spec.input_divergence.bounded_by(HammingOrdered(unit=unit), spec.space)
-    if found is None or found[0].is_infinite:
+    found = replacement_distance(spec)
+    if found.is_infinite or spec.input_divergence.counted_unit() is None:
         rule = "does not say how far apart two datasets are in which one record differs"
         raise errors.AttackerMisfitError(f"input_divergence {spec.input_divergence.name}", rule, "use hamming with a unit")
-    return found[0]
+    return found
 
 
 def replacement_candidates(spec: PrivacySpec) -> risks.Candidates:
@@ -118,18 +118,18 @@ def replacement_candidates(spec: PrivacySpec) -> risks.Candidates:
     def one(left: Dataset, right: Dataset) -> bool:
         return exchange(left, right, spec.space, unit) == (1, 1)
 
-    return risks.candidates_within(spec, replacement_distance(spec), one)
+    return risks.candidates_within(spec, _replacement(spec), one)
 
 
 def replacement_pairs(spec: PrivacySpec) -> risks.CandidatePairs:
     """The ordered pairs of datasets of one universe in which one record differs, and nothing else."""
     unit = spec.input_divergence.counted_unit() or ""
-    near = risks.pairs_within(spec, replacement_distance(spec))
+    near = risks.pairs_within(spec, _replacement(spec))
 
     def one(left: Dataset, right: Dataset) -> bool:
         return exchange(left, right, spec.space, unit) == (1, 1)
 
-    return attrs.evolve(near, pairs=tuple((left, right) for left, right in near.pairs if one(left, right)))
+    return near.only(one)
 
 
 # --- the attacker ---------------------------------------------------------------------------------
@@ -185,9 +185,9 @@ class StrongMembership(AttackerModel):
         certain = tuple(found.published(partial(self._allowed, spec)))
         if found.bound is None:
             return certain
-        looked = inclusion_pairs(spec)
-        loss = exact.largest(two_sided_loss(pair, self.failure) for pair in looked.dichotomies(mechanism, spec))
-        own = self._said(Sense.EQUALS if looked.complete else Sense.AT_LEAST, loss, f"Kazan 2025, Theorem 27, {looked.scope}")
+        looked = inclusion_pairs(spec).compare(mechanism, spec)
+        loss = looked.largest(partial(two_sided_loss, failure=self.failure))
+        own = self._said(looked.sense, loss, f"Kazan 2025, Theorem 27, {looked.scope}")
         return (*certain, *found.left_open(own))
 
     def _said(self, relation: Sense, loss: Bracket, theorem: str) -> tuple[RiskStatement, ...]:

@@ -1,0 +1,92 @@
+"""Answers of a function that are kept, whatever it is called with.
+
+Most objects of a specification can be hashed, so that an answer about them is found again. An object of a plugin need not be: it
+is equal to itself alone as far as a dictionary is concerned, and an answer about it is computed each time.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import ParamSpec, TypeVar
+
+Accepted = ParamSpec("Accepted")
+Memoized = TypeVar("Memoized")
+Keyed = TypeVar("Keyed")
+
+
+def memoize(maxsize: int) -> Callable[[Callable[Accepted, Memoized]], Callable[Accepted, Memoized]]:
+    """Keep the latest answers of a function, as `functools.lru_cache` does, where its arguments can be hashed.
+
+    Args:
+        maxsize: how many answers are kept.
+
+    >>> @memoize(maxsize=8)
+    ... def length(values):
+    ...     return len(values)
+    >>> length((1, 2)), length([1, 2])
+    (2, 2)
+    """
+
+    def decorate(function: Callable[Accepted, Memoized]) -> Callable[Accepted, Memoized]:
+        kept = functools.lru_cache(maxsize=maxsize)(function)
+
+        @functools.wraps(function)
+        def call(*args: Accepted.args, **kwargs: Accepted.kwargs) -> Memoized:
+            try:
+                return kept(*args, **kwargs)  # type: ignore[arg-type]  # whether they can be hashed is what is tried
+            except TypeError:
+                if is_hashable((*args, *kwargs.values())):
+                    raise
+            return function(*args, **kwargs)
+
+        call.cache_clear = kept.cache_clear  # type: ignore[attr-defined]
+        call.cache_info = kept.cache_info  # type: ignore[attr-defined]
+        return call
+
+    return decorate
+
+
+def is_hashable(value: object) -> bool:
+    """Whether a dictionary can hold the value as a key."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def key_of(value: object) -> object:
+    """What equal values share in a dictionary; a value that cannot be hashed is equal to itself alone.
+
+    >>> key_of((1, 2)) == key_of((1, 2)), key_of([1]) == key_of([1])
+    (True, False)
+    """
+    return value if is_hashable(value) else Identity(value)
+
+
+def distinct(values: Iterable[Keyed]) -> list[Keyed]:
+    """The values, each once, in their order; two that cannot be hashed are one if they are the same object.
+
+    >>> distinct([2, 1, 2])
+    [2, 1]
+    """
+    found: dict[object, Keyed] = {}
+    for value in values:
+        found.setdefault(key_of(value), value)
+    return list(found.values())
+
+
+class Identity:
+    """A value as a key of its own: equal to the same object, and to nothing else."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identity) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)

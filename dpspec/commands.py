@@ -318,7 +318,10 @@ def measure(
     if isinstance(run, MechanismKind):
         run.check(spec.space)
     found = engine(judge, spec)
-    return CommandAnswer("measure", found.exit_code, measured_data(found), partial(measured_text, found), value=found)
+    others = () if document is None else document.stand_ins
+    return CommandAnswer(
+        "measure", found.exit_code, measured_data(found, others), partial(measured_text, found, others), value=found
+    )
 
 
 def _with_largest_household(spec: PrivacySpec, most: int | None) -> PrivacySpec:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from dpspec.base.errors import count
 from dpspec.base.exact import Number, number
 from dpspec.report.json import bracket, verdict
 from dpspec.report.terminal import bracket_in_words
@@ -22,13 +23,19 @@ _SHORT = 12
 _MILLION = 1_000_000
 
 
-def measured_data(found: Measurement) -> dict[str, Any]:
-    """The answer as data."""
+def measured_data(found: Measurement, stand_ins: Sequence[str] = ()) -> dict[str, Any]:
+    """The answer as data.
+
+    Args:
+        stand_ins: the blocks of the file that stand in for others.
+    """
     return {
         "parameter": found.parameter,
         "budget": bracket(found.budget),
         "constant": bracket(found.constant),
         "by_draws": found.by_draws,
+        "vacuous": found.is_vacuous,
+        "stand_ins": list(stand_ins),
         "proved": None if found.proved is None else verdict(found.proved),
         "refuted": None if found.refuted is None else verdict(found.refuted),
         "tried": [{"budget": str(value), "outcome": outcome.value} for value, outcome in found.tried],
@@ -36,12 +43,19 @@ def measured_data(found: Measurement) -> dict[str, Any]:
     }
 
 
-def measured_text(found: Measurement) -> str:
+def measured_text(found: Measurement, stand_ins: Sequence[str] = ()) -> str:
     """The bracket first, then why not more and why not less."""
     lines = [_answer(found)]
+    lines += [f"  about:      the {' and the '.join(stand_ins)} of the file, standing in for what is not published"] if stand_ins else []
     if found.proved is not None:
         lines += [f"  enough:     proved, {found.proved.method}: {found.proved.scope}"]
         lines += _assumed(found.proved.assumptions)
+        empty = len(found.proved.vacuous)
+        lines += (
+            [f"              {count(empty, 'universe')} without a pair at finite distance, where nothing is asked"]
+            if empty
+            else []
+        )
     else:
         reason = _not_understood(found) or "no finite budget is enough"
         lines += textwrap.wrap(reason, _WIDTH, initial_indent="  enough:     not proved: ", subsequent_indent="              ")
@@ -58,6 +72,8 @@ def measured_text(found: Measurement) -> str:
 
 def _answer(found: Measurement) -> str:
     budget, name = found.budget, found.parameter
+    if found.is_vacuous:
+        return f"Every {name} is enough: no universe holds two datasets at a finite distance, so nothing is promised."
     if budget.lower.is_infinite:
         return f"No finite {name} is enough."
     if budget.is_exact:

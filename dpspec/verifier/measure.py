@@ -67,6 +67,12 @@ class Measurement:
         return Bracket(lower=to(self.parameter, self.constant.lower), upper=to(self.parameter, self.constant.upper))
 
     @property
+    def is_vacuous(self) -> bool:
+        """Whether no universe that was looked at holds two datasets at a finite distance: then nothing is asked."""
+        universes = () if self.proved is None else self.proved.universes
+        return bool(universes) and all(result.is_vacuous for result in universes)
+
+    @property
     def by_draws(self) -> bool:
         """Whether the lower end rests on draws."""
         return self.refuted is not None and self.refuted.method == "sampled"

@@ -129,3 +129,19 @@ def test_undecided_claims_bound_nothing():
     assert dp.number("1/4") <= found.constant.lower < dp.number("3/10")
     assert len(judge.asked) == TRIES + 1
     assert found.exit_code == 3
+
+
+def test_where_nothing_is_compared_nothing_is_promised():
+    """With the whole table published, no universe holds two datasets."""
+    people = dp.records(a=2, most=2)
+    table = dp.marginal(attributes="a")
+    noise = dp.geometric(queries=table, ratio="1/2")
+    found = dp.measure(noise, space=people, invariants=[table], distance="hamming", standard="pure")
+    assert found["vacuous"] is True
+    assert "nothing is promised" in str(found)
+
+
+def test_a_file_whose_space_stands_in_for_another_says_so():
+    found = dp.measure(against="specs/deployments/cms-cell-size.dpspec.toml")
+    assert found["stand_ins"]
+    assert "standing in for what is not published" in str(found)

@@ -69,8 +69,7 @@ class Measurement:
     @property
     def is_vacuous(self) -> bool:
         """Whether no universe that was looked at holds two datasets at a finite distance: then nothing is asked."""
-        universes = () if self.proved is None else self.proved.universes
-        return bool(universes) and all(result.is_vacuous for result in universes)
+        return bool(self.first.universes) and all(result.is_vacuous for result in self.first.universes)
 
     @property
     def by_draws(self) -> bool:

@@ -46,7 +46,8 @@ def measured_data(found: Measurement, stand_ins: Sequence[str] = ()) -> dict[str
 def measured_text(found: Measurement, stand_ins: Sequence[str] = ()) -> str:
     """The bracket first, then why not more and why not less."""
     lines = [_answer(found)]
-    lines += [f"  about:      the {' and the '.join(stand_ins)} of the file, standing in for what is not published"] if stand_ins else []
+    if stand_ins:
+        lines += [f"  about:      the {' and the '.join(stand_ins)} of the file, standing in for what is not published"]
     if found.proved is not None:
         lines += [f"  enough:     proved, {found.proved.method}: {found.proved.scope}"]
         lines += _assumed(found.proved.assumptions)
@@ -73,7 +74,7 @@ def measured_text(found: Measurement, stand_ins: Sequence[str] = ()) -> str:
 def _answer(found: Measurement) -> str:
     budget, name = found.budget, found.parameter
     if found.is_vacuous:
-        return f"Every {name} is enough: no universe holds two datasets at a finite distance, so nothing is promised."
+        return f"No {name} promises anything: no universe that was looked at holds two datasets at a finite distance."
     if budget.lower.is_infinite:
         return f"No finite {name} is enough."
     if budget.is_exact:

@@ -245,7 +245,9 @@ class ProductDichotomy(Convolved, Growth):
     @property
     def work(self) -> int:
         inner = sum(factor.work for factor in self.factors)
-        return inner + (WORK_OF_A_TRANSFORM if self.is_convolved else WORK_OF_CELLS * len(self.factors))
+        if self.is_convolved:
+            return inner + WORK_OF_A_TRANSFORM
+        return (inner + WORK_OF_CELLS) * len(self.factors)  # the cells of each factor are multiplied with those of the others
 
     def reverse(self) -> Dichotomy:
         turned = tuple(factor.reverse() for factor in self.factors)

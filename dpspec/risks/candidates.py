@@ -41,7 +41,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.trial_datasets import pairs_of_one_record, trial_groups
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.law import WORK_OF_A_LAW, FiniteLaw, Law, size_of, work_of
+from dpspec.laws.law import WORK_OF_A_LAW, FiniteLaw, Law, size_of
 
 MOST_LISTED = 256
 """A space of at most so many datasets is walked whole."""
@@ -358,7 +358,7 @@ class CandidatePairs:
             for law in (mine, theirs):
                 if id(law) not in sizes:
                     sizes[id(law)] = size_of(law)
-                    work += LAW_FACTOR * work_of(law)
+                    work += LAW_FACTOR * (WORK_OF_A_LAW + sizes[id(law)])
             if (id(mine), id(theirs)) in met:
                 continue
             met.add((id(mine), id(theirs)))
@@ -405,11 +405,11 @@ class ComparedPairs:
         return largest(functional(pair) for pair in self.pairs)
 
 
-MOST_WORK = 1 << 21
+MOST_WORK = 1 << 22
 """Work after which an attacker compares no further pair of laws, in units of one atom of a finite pair (`Dichotomy.work`): about
-two seconds on the machine where they were measured."""
+four seconds on the machine where they were measured."""
 LAW_FACTOR, FUNCTIONALS = 4, 16
-"""So many units is a unit of computing a law (`dpspec.laws.law.work_of`); so many functionals an attacker evaluates, about."""
+"""So many units cost one outcome of a law that is computed; so many functionals an attacker evaluates, about."""
 
 
 class SharedLaws:

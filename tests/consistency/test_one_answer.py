@@ -13,6 +13,7 @@ import pytest
 
 import dpspec as dp
 from tests.consistency.contradictions import contradictions, implication_contradictions
+from tests.consistency.shared import shared_answers
 
 SPECS = Path(__file__).parents[2] / "specs"
 FILES = [
@@ -27,21 +28,17 @@ QUICK = (
     "flavours/approximate-dp", "flavours/one-sided-dp", "gaussian-lecture", "mechanisms/composed-two",
     "mechanisms/mistakes/sampled-times-rate", "mechanisms/users-five-views", "swapping-2020-county-tract",
 )  # fmt: skip
-"""The default run takes these: at most a second each, and every status that a claim can have."""
-SLOW = ("", "disclosure", "flavours", "mechanisms")
-"""The slow run adds the files of these folders, the long one those of all others, some of which take minutes."""
+"""The default run takes these: at most a second each, and every status that a claim can have. The slow run takes all files."""
 
 
 def marked(name: str) -> Any:
-    if name.removesuffix(".dpspec.toml") in QUICK:
-        return name
-    is_slow = name.rpartition("/")[0] in SLOW
-    return pytest.param(name, marks=pytest.mark.slow if is_slow else pytest.mark.long)
+    return name if name.removesuffix(".dpspec.toml") in QUICK else pytest.param(name, marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize("name", [marked(name) for name in FILES])
 def test_all_commands_agree_about_a_file(name: str) -> None:
-    assert list(contradictions(SPECS / name)) == []
+    with shared_answers():
+        assert list(contradictions(SPECS / name)) == []
 
 
 def pairs_about_one_space(most: int) -> list[tuple[str, str]]:

@@ -37,7 +37,7 @@ from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, largest, ln, number, rational
 from dpspec.base.memo import memoize
 from dpspec.laws.atoms import IDENTICAL, Between, Sandwich
-from dpspec.laws.dichotomy import INFINITE, NOTHING, WORK_OF_A_FORMULA, Cell, Cells, Dichotomy, rational_end, total
+from dpspec.laws.dichotomy import INFINITE, NOTHING, WORK_OF_A_FORMULA, WORK_OF_CELLS, Cell, Cells, Dichotomy, rational_end, total
 from dpspec.laws.law import AtomicLaw, FiniteLaw, KnownLaw, Law, NotALaw, OutputValue, Parts, atomic, general
 from dpspec.laws.numeric import ball_exponential, hull, positive, rational_exponential
 from dpspec.laws.products import UnionDichotomy, product_of
@@ -312,7 +312,7 @@ class AdaptiveDichotomy(Dichotomy):
 
     @property
     def work(self) -> int:
-        return self.first.work + sum(pair.work for pair in self.pairs)
+        return self.first.work + sum(pair.work + WORK_OF_CELLS for pair in self.pairs)
 
     def reverse(self) -> AdaptiveDichotomy:
         def turned(precision: int) -> Chances:

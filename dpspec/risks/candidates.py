@@ -405,9 +405,9 @@ class ComparedPairs:
         return largest(functional(pair) for pair in self.pairs)
 
 
-MOST_WORK = 1 << 22
+MOST_WORK = 3 << 20
 """Work after which an attacker compares no further pair of laws, in units of one atom of a finite pair (`Dichotomy.work`): about
-four seconds on the machine where they were measured."""
+three seconds on the machine where they were measured."""
 LAW_FACTOR, FUNCTIONALS = 4, 16
 """So many units cost one outcome of a law that is computed; so many functionals an attacker evaluates, about."""
 

@@ -31,7 +31,7 @@ from dpspec.base.exact import INFINITY, Bracket, Number, rounded_product
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multisets import count_records
 from dpspec.blocks.multiverse import mentioned_by
-from dpspec.blocks.parts import CellCounts, Changes, ListedCells, Mentioned, merged_mentions, miniature_of
+from dpspec.blocks.parts import CellCounts, Changes, ListedCells, Mentioned, merged_mentions, miniature_of, sizes_of
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -235,7 +235,7 @@ def _on_reduced(mechanism: Mechanism, spec: PrivacySpec, space: DatasetSpace) ->
 
 def _reduced_space(structure: Structure, spec: PrivacySpec) -> DatasetSpace | None:
     """The space with as many attributes that vary as leave few kinds of records."""
-    part, records = Changes.found_in(spec.space), 2 if structure.is_sampled else RECORDS
+    part, records = Changes.found_in(spec.space), _records(structure, spec.space)
     if part is None:
         return None
     seen, unseen, ends = _mentioned(structure, spec)
@@ -247,6 +247,19 @@ def _reduced_space(structure: Structure, spec: PrivacySpec) -> DatasetSpace | No
         if space is not None and _kinds(space) <= MOST_OF_ALL:
             return space
     return None
+
+
+def _records(structure: Structure, space: DatasetSpace) -> int:
+    """The largest number of records in a reduced space. Laws of samples grow fast, and need one record beside the sample; a
+    space of a known size is reduced to one record less."""
+    if not structure.is_sampled:
+        return RECORDS
+    return 3 if _has_one_size(space) else 2
+
+
+def _has_one_size(space: DatasetSpace) -> bool:
+    least, most = sizes_of(space)
+    return least == most
 
 
 def _kinds(space: DatasetSpace) -> int:
@@ -267,7 +280,8 @@ def _mentioned(structure: Structure, spec: PrivacySpec) -> tuple[Mentioned, Ment
         parts += [table.mentions() for table in (view.table, *view.parts())]
         parts.append({name: frozenset[str]().union(*sets) for name, sets in view.singled().items()})
     found = merged_mentions([*parts, mentioned_by(spec.multiverse.induced_by() or ())])
-    kept_single = {name for view in structure.views for name in view.table.attributes} if structure.is_sampled else set[str]()
+    single = structure.is_sampled and not _has_one_size(spec.space)  # records of one kind can be added, but not replaced
+    kept_single = {name for view in structure.views for name in view.table.attributes} if single else set[str]()
     for name in kept_single:
         found.pop(name, None)
     roots = (name for name in found if every[name].within is None and name != MEMBERS)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         laws_of as laws_of,
         pairs_tried as pairs_tried,
         pairs_within as pairs_within,
+        size_with_entries as size_with_entries,
+        work_of_law as work_of_law,
     )
     from dpspec.risks.engine import Panel as Panel, RiskReport as RiskReport, RiskRow as RiskRow, panel as panel, risk as risk
 
@@ -51,6 +53,8 @@ _HOMES = {
         "laws_of",
         "pairs_tried",
         "pairs_within",
+        "size_with_entries",
+        "work_of_law",
     ),
     "dpspec.risks.engine": (
         "Panel",

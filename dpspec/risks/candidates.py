@@ -357,8 +357,8 @@ class CandidatePairs:
                 continue
             for law in (mine, theirs):
                 if id(law) not in sizes:
-                    sizes[id(law)] = size_of(law)
-                    work += LAW_FACTOR * (WORK_OF_A_LAW + sizes[id(law)])
+                    sizes[id(law)] = size_with_entries(law)
+                    work += work_of_law(law)
             if (id(mine), id(theirs)) in met:
                 continue
             met.add((id(mine), id(theirs)))
@@ -619,3 +619,23 @@ def _probability(mechanism: Mechanism, space: DatasetSpace, dataset: Dataset, ou
     if not isinstance(law, FiniteLaw):
         raise ParameterError("law", "must be finite for an exact posterior", value=type(law).__name__)
     return law.probability(outcome)
+
+
+LONG_OUTCOME = 64
+"""An outcome of so many entries costs about twice as much as a number: all its entries are read when it is looked up."""
+
+
+def size_with_entries(law: Law) -> int:
+    """`size_of`, with long outcomes counted by their entries: reports can be lists of thousands of bits."""
+    first = next((outcome for factor in law.factors() for outcome in getattr(factor, "support", ())[:1]), None)
+    return size_of(law) * (1 + _entries(first) // LONG_OUTCOME)
+
+
+def _entries(outcome: object) -> int:
+    """About how many entries an outcome has, those of its first entry taken for all."""
+    return len(outcome) * _entries(outcome[0]) if isinstance(outcome, tuple) and outcome else 1
+
+
+def work_of_law(law: Law) -> int:
+    """The work of computing a law, in the units of `MOST_WORK`."""
+    return LAW_FACTOR * (WORK_OF_A_LAW + size_with_entries(law))

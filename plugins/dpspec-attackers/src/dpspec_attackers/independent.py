@@ -128,13 +128,18 @@ class IndependentRecord(AttackerModel):
             return certain
         pairs = replacement_pairs(spec) if is_replaced else inclusion_pairs(spec)
         complete, scope, work, compared = pairs.complete, pairs.scope, 0, set[Likelihoods]()
+        computed = set[int]()  # laws are kept by the table, so that none takes the place of another
         families = _families(pairs.pairs, risks.laws_of(mechanism, spec), spec, replaced=is_replaced)
         for place, (without, laws) in enumerate(families):
             if work > risks.MOST_WORK:
                 complete, scope = False, f"{scope}; {place:,} beliefs compared, more would exceed the limit of work"
                 break
             outcomes = dict.fromkeys(outcome for law in laws for outcome in law.support)
-            work += len(outcomes) * len(laws)
+            work += sum(map(risks.size_with_entries, laws))
+            for law in laws:
+                if id(law) not in computed:
+                    computed.add(id(law))
+                    work += risks.work_of_law(law)
             compared |= {
                 (
                     tuple((law.weights.get(outcome, 0), law.total) for law in laws),

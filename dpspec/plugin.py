@@ -73,7 +73,10 @@ _HOMES = {
         "ln",
         "number",
     ),
-    "dpspec.base.late": ("late_names",),
+    "dpspec.base.late": (
+        "late_module",
+        "late_names",
+    ),
     "dpspec.base.memo": ("memoize",),
     "dpspec.base.params": (
         "Exact",

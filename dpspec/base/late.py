@@ -3,6 +3,14 @@
 A *place* is the text ``module:Name``. A module whose public names live elsewhere lists them by their modules:
 
     __getattr__, __dir__ = late_names(__name__, {"dpspec.laws.law": ("FiniteLaw", "Law")})
+
+A module that computes with a heavy library in some of its functions, and is read for the names of its classes as well, takes the
+library late:
+
+    if TYPE_CHECKING:
+        import numpy as np
+    else:
+        np = late_module("numpy")
 """
 
 from __future__ import annotations
@@ -10,6 +18,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
 from typing import Any
 
 
@@ -62,3 +71,29 @@ def late_names(
         return sorted({*vars(sys.modules[module]), *places, *whole})
 
     return load, listed
+
+
+class _LateModule(ModuleType):
+    """A module that is imported when the first of its names is used; from then on its names are found here without delay."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what is asked of any object, as `inspect` does, is no use of the library
+            raise AttributeError(name)
+        module = importlib.import_module(self.__name__)
+        vars(self).update({known: value for known, value in vars(module).items() if not known.startswith("__")})
+        return getattr(module, name)
+
+    def __reduce__(self) -> tuple[Callable[[str], ModuleType], tuple[str]]:
+        return late_module, (self.__name__,)
+
+
+def late_module(name: str) -> ModuleType:
+    """A module that is imported when the first of its names is used.
+
+    Args:
+        name: its full name.
+
+    >>> late_module("fractions").Fraction(1, 2)
+    Fraction(1, 2)
+    """
+    return _LateModule(name)

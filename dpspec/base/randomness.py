@@ -35,19 +35,23 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpspec.base.errors import ReleaseError
+from dpspec.base.late import late_module
 from dpspec.base.types import AnyIntegers, Integers, Mask
 
-Words = npt.NDArray[np.uint64]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = late_module("numpy")
+
+Words: TypeAlias = "npt.NDArray[np.uint64]"
 WordsAt = Callable[[int, AnyIntegers], Words]
 
 _WORD = 64
-_LARGEST = np.uint64((1 << 64) - 1)
+_LARGEST = (1 << _WORD) - 1
 _TABLED = 40
 """All larger j have the floor(2^64 d(j)) of this one: they lie between d(40) and d(41)."""
 _SERIES = 200
@@ -133,13 +137,13 @@ def deranged(
 def _cycles(words_at: WordsAt, sizes: Integers, names: AnyIntegers, stream: int) -> list[tuple[Integers, Integers]]:
     """Where the cycles of each group begin, and how long they are, turn by turn."""
     begin, left = np.cumsum(sizes) - sizes, sizes.copy()
-    active = np.flatnonzero(left)
+    active, largest = np.flatnonzero(left), np.uint64(_LARGEST)
     found = []
     while active.size:
         n = left[active].astype(np.uint64)
         word = words_at(stream, names[active])
         # k - 2 is uniform below n - 1; a word beyond the last full multiple is refused, as if the length were.
-        fair = word <= _LARGEST - (_LARGEST % (n - 1) + 1) % (n - 1)
+        fair = word <= largest - (largest % (n - 1) + 1) % (n - 1)
         length = (word % (n - 1)).astype(np.int64) + 2
         kept = fair & _keeps(words_at, left[active] - length, names[active], stream + 1)
         cut, length = active[kept], length[kept]

@@ -12,17 +12,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 
 from dpspec.base.errors import DpspecError, ParameterError, TableError, named
+from dpspec.base.late import late_module
 from dpspec.base.params import Items, Text, Truth, define, did_you_mean, raise_all
 from dpspec.blocks.space import Attribute
 
-Codes = npt.NDArray[np.integer[Any]]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = late_module("numpy")
+
+Codes: TypeAlias = "npt.NDArray[np.integer[Any]]"
 
 _FAULTS_SHOWN = 5
 _CATEGORIES_SHOWN = 8

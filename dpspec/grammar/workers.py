@@ -21,19 +21,24 @@ import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 
 from dpspec.base.errors import CheckpointError, ReleaseError
 from dpspec.base.files import private_folder, whole
+from dpspec.base.late import late_module
 from dpspec.base.randomness import KEY_BYTES, Randomness
 from dpspec.base.types import Progress
 from dpspec.grammar.tables import Table
 
-Columns = Mapping[str, npt.NDArray[Any]]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = late_module("numpy")
+
+Columns: TypeAlias = "Mapping[str, npt.NDArray[Any]]"
 Kernel = Callable[[Columns], Columns]
 
 
@@ -72,7 +77,7 @@ class Embedded(Workers):
 # --- checkpoints ----------------------------------------------------------------------------------
 
 
-Arrays = Mapping[str, npt.NDArray[Any]]
+Arrays: TypeAlias = "Mapping[str, npt.NDArray[Any]]"
 
 _RUN, _KEY = "run.json", "key"
 FORMAT = 2

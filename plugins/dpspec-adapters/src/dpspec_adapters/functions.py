@@ -19,9 +19,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpspec.plugin import (
     Dataset,
@@ -31,8 +29,14 @@ from dpspec.plugin import (
     IncompatibleBlocksError,
     blocks,
     errors,
+    late_module,
     memoize,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = late_module("numpy")
 
 # --- datasets -------------------------------------------------------------------------------------
 

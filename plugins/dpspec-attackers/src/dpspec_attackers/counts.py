@@ -21,12 +21,10 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import attrs
-import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
 from dpspec.plugin import (
     AttackerModel,
@@ -44,6 +42,7 @@ from dpspec.plugin import (
     define,
     errors,
     exact,
+    late_module,
     laws,
     ln,
     memoize,
@@ -53,6 +52,12 @@ from dpspec.plugin import (
 )
 from dpspec_attackers.semantics import pure_bound, said
 from dpspec_attackers.worlds import IN_DOUBT
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = late_module("numpy")
 
 _STEP = Fraction(1, 1 << 11)
 """The grid of privacy losses on which several releases are added up."""

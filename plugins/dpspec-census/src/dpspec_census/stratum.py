@@ -27,12 +27,16 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache, partial
 from operator import add, itemgetter, mul, sub
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
-from dpspec.plugin import Randomness, Table, errors, randomness, tables, workers
+from dpspec.plugin import Randomness, Table, errors, late_module, randomness, tables, workers
 from dpspec_census.swap_budget import Rates, SwapScheme
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = late_module("numpy")
 
 StratumCells = tuple[int, ...]
 """A table of counts, row by row."""
@@ -234,7 +238,7 @@ def _sums(
 # --- on real tables -------------------------------------------------------------------------------
 
 
-Indices = npt.NDArray[np.int64]
+Indices: TypeAlias = "npt.NDArray[np.int64]"
 
 SELECT, KEYS, CYCLES = 0, 1 << 16, 2 << 16
 """The streams of the selection (one for each time that it is drawn), of the order, and of the lengths of cycles."""

@@ -22,11 +22,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 
 from dpspec.plugin import (
     Attribute,
@@ -53,9 +51,16 @@ from dpspec.plugin import (
     errors,
     exact,
     is_a,
+    late_module,
     ln,
     params,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = late_module("numpy")
 
 SwappedRecords = tuple[tuple[Record, Record], ...]
 """The records of one stratum, each as its pair (rest, swap)."""

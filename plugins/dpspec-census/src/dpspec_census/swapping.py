@@ -18,8 +18,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 
 from dpspec.plugin import (
     Budget,
@@ -41,6 +39,7 @@ from dpspec.plugin import (
     define,
     grammar,
     is_a,
+    late_module,
     memoize,
     tables,
     workers,
@@ -67,7 +66,12 @@ from dpspec_census.swap_constant import SwapConstant, derangement_constant, perm
 from dpspec_census.swap_pair import ConstantOfSpace, Swap
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from dpspec.plugin import Randomness
+else:
+    np = late_module("numpy")
 
 
 HALF = Fraction(1, 2)

@@ -14,13 +14,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import attrs
-import numpy as np
 
-from dpspec.plugin import Attribute, Integers, define, tables
+from dpspec.plugin import Attribute, Integers, define, late_module, tables
 from dpspec_census.massachusetts import COUNTIES, DWELLINGS_BY_SIZE, PRINTED, TENURES
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from dpspec.plugin import Table
+else:
+    np = late_module("numpy")
 
 
 TAIL = 1.5

@@ -28,10 +28,9 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
 
 import attrs
-import numpy as np
 from dpspec_noise.additive import noisy_answers, noisy_table
 from dpspec_noise.samplers import discrete_gaussian
 
@@ -61,10 +60,16 @@ from dpspec.plugin import (
     errors,
     exact,
     grammar,
+    late_module,
     laws,
     memoize,
     number,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = late_module("numpy")
 
 Rows = tuple[tuple[int, ...], ...]
 """An integer matrix: one row for each answer, one column for each cell."""

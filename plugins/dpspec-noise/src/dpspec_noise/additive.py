@@ -15,7 +15,6 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import attrs
-import numpy as np
 from dpspec_divergences import AddRemove, DifferInOnePosition, Hamming, HammingOrdered, Neighbour, ReplaceOne, SymmetricDifference
 
 from dpspec.plugin import (
@@ -48,13 +47,18 @@ from dpspec.plugin import (
     errors,
     grammar,
     is_a,
+    late_module,
     laws,
     params,
     tables,
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from dpspec.plugin import AnyIntegers, Integers, Randomness
+else:
+    np = late_module("numpy")
 
 
 RELATIONS: dict[str, Callable[..., Relation]] = {

@@ -14,7 +14,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import attrs
-import numpy as np
 
 from dpspec.plugin import (
     Attribute,
@@ -35,6 +34,7 @@ from dpspec.plugin import (
     define,
     errors,
     grammar,
+    late_module,
     laws,
     params,
     tables,
@@ -44,7 +44,11 @@ from dpspec_noise.additive import noisy_table, rows_meeting
 from dpspec_noise.gaussian import Geometric
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from dpspec.plugin import Integers, Mask, Randomness
+else:
+    np = late_module("numpy")
 
 Conditions = tuple[tuple[str, tuple[str, ...]], ...]
 

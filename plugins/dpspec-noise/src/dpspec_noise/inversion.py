@@ -17,14 +17,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 from flint import arb, ctx
 
-from dpspec.plugin import Integers, errors, exact, laws, randomness
+from dpspec.plugin import Integers, errors, exact, late_module, laws, randomness
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from dpspec.plugin import Randomness
+else:
+    np = late_module("numpy")
 
 WORD_BITS = 64
 LARGEST_REACH = 1 << 15

@@ -20,7 +20,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
-import numpy as np
 from dpspec_divergences import HammingOrdered, Mult
 
 from dpspec.plugin import (
@@ -50,6 +49,7 @@ from dpspec.plugin import (
     exact,
     grammar,
     is_a,
+    late_module,
     laws,
     ln,
     memoize,
@@ -59,7 +59,11 @@ from dpspec.plugin import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from dpspec.plugin import Integers, Mask, Randomness
+else:
+    np = late_module("numpy")
 
 ExactChance = Any
 """An exact probability: a `Fraction`, or a number of the field Q(e^r)."""

@@ -14,21 +14,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 from flint import arb, ctx
 
-from dpspec.plugin import Integers, Mask, Number, errors, exact, laws, ln, number
+from dpspec.plugin import Integers, Mask, Number, errors, exact, late_module, laws, ln, number
 from dpspec_noise.inversion import WORD_BITS as _WORD_BITS, fits, inverted
 from dpspec_noise.wide_noise import in_range, wide_discrete_gaussian, wide_geometric, wide_two_sided_geometric
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from dpspec.plugin import Randomness
+else:
+    np = late_module("numpy")
 
 
-AnyArray = npt.NDArray[Any]
+AnyArray: TypeAlias = "npt.NDArray[Any]"
 __all__ = [
     "BULK", "coins", "coins_of_exponential", "discrete_gaussian", "discrete_laplace", "fits", "inverted", "irrational_coins",
     "rational_coins", "staircase", "two_sided_geometric", "wide_two_sided_geometric",

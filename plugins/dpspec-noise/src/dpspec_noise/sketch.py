@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import attrs
-import numpy as np
 
 from dpspec.plugin import (
     Attribute,
@@ -28,6 +27,7 @@ from dpspec.plugin import (
     define,
     errors,
     grammar,
+    late_module,
     laws,
     number,
     params,
@@ -49,7 +49,11 @@ from dpspec_noise.local import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from dpspec.plugin import Integers, Randomness
+else:
+    np = late_module("numpy")
 
 
 @define

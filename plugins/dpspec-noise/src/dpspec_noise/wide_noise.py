@@ -24,14 +24,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import attrs
-import numpy as np
 from flint import arb, ctx
 
-from dpspec.plugin import Integers, Mask, Number, errors, exact, laws
+from dpspec.plugin import Integers, Mask, Number, errors, exact, late_module, laws
 from dpspec_noise.inversion import WORD_BITS, Magnitude, drawn_from
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from dpspec.plugin import Randomness, randomness
+else:
+    np = late_module("numpy")
 
 TABLE_REACH = 1 << 12
 """Blocks are counted up to about this one: such a table takes some 20 ms to make, and larger ones draw no faster."""

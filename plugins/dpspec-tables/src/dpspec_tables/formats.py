@@ -22,12 +22,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy.typing as npt
-
-from dpspec.plugin import Attribute, Table, errors, tables
+from dpspec.plugin import Attribute, Table, errors, late_module, tables
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import polars as pl
+else:
+    np = late_module("numpy")
 
 BATCH = 1 << 20
 """Rows that are read at a time."""

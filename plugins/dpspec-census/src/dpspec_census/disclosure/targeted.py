@@ -23,11 +23,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 
 from dpspec.plugin import (
     Claim,
@@ -46,10 +44,17 @@ from dpspec.plugin import (
     errors,
     exact,
     grammar,
+    late_module,
     tables,
 )
 from dpspec_census.disclosure.tables import PUBLISHED, DisclosureControl, small_space
 from dpspec_census.swap_budget import SwapScheme
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = late_module("numpy")
 
 MOST_RECORDS = 8
 """A law is listed for datasets of at most so many records: every order of the risky ones, and every donor."""

@@ -14,7 +14,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import attrs
-import numpy as np
 
 from dpspec.plugin import (
     Attribute,
@@ -39,6 +38,7 @@ from dpspec.plugin import (
     errors,
     exact,
     grammar,
+    late_module,
     laws,
     number,
     randomness,
@@ -52,7 +52,11 @@ from dpspec_census.hierarchy.workload import PRESETS, MeasuredQuery, Tabulation,
 from dpspec_census.topdown import FittedLaw
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from dpspec.plugin import Randomness
+else:
+    np = late_module("numpy")
 
 
 @define

@@ -16,16 +16,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
-import numpy as np
 
-from dpspec.plugin import Attribute, Mask, laws, randomness, workers
+from dpspec.plugin import Attribute, Mask, late_module, laws, randomness, workers
 from dpspec_census.hierarchy.family import CellBound, Counts, Family, UnitCells
 from dpspec_census.hierarchy.fit import Fit, conic, rounded, structured
 from dpspec_census.hierarchy.limits import Limit, contradiction, feasible
 from dpspec_census.hierarchy.workload import MeasuredQuery, Tabulation, measured
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = late_module("numpy")
 
 CHILD, PARENT, TRUE, LOW, HIGH, ANSWER, FITTED, NOTE = range(8)
 ROUNDS, GAP, EXACT = range(3)

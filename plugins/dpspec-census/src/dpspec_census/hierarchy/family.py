@@ -19,15 +19,31 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 
-from dpspec.plugin import Attribute, DatasetSpace, Floats, IncompatibleBlocksError, Mask, Table, blocks, errors, params, tables
+from dpspec.plugin import (
+    Attribute,
+    DatasetSpace,
+    Floats,
+    IncompatibleBlocksError,
+    Mask,
+    Table,
+    blocks,
+    errors,
+    late_module,
+    params,
+    tables,
+)
 
-Counts = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = late_module("numpy")
+
+Counts: TypeAlias = "npt.NDArray[np.int64]"
 
 UNBOUNDED = 1 << 39
 """A bound of this size is none; bounds of eight million nodes still add up in 64 bits."""
@@ -154,7 +170,7 @@ def check_laminar(groups: Sequence[Mask]) -> None:
 # --- the geographic hierarchy ---------------------------------------------------------------------
 
 
-Nodes = npt.NDArray[np.int64]
+Nodes: TypeAlias = "npt.NDArray[np.int64]"
 
 
 @attrs.frozen(kw_only=True, eq=False, slots=False)
@@ -252,7 +268,7 @@ def check_nested(table: Table) -> None:
 # --- the cells of a unit --------------------------------------------------------------------------
 
 
-CellCodes = npt.NDArray[np.int64]
+CellCodes: TypeAlias = "npt.NDArray[np.int64]"
 
 CELLS = 1 << 22
 """The cells below one node are listed, with a category of each attribute."""

@@ -36,14 +36,18 @@ have no such z; then every cell may move as far as it has to.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
-import numpy as np
 
-from dpspec.plugin import Floats, errors
+from dpspec.plugin import Floats, errors, late_module
 from dpspec_census.hierarchy.family import UNBOUNDED, Counts, Family
 from dpspec_census.hierarchy.limits import contradiction
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = late_module("numpy")
 
 _RELAXED = 1.6
 _EVERY = 10

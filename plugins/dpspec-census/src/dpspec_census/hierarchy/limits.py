@@ -20,13 +20,17 @@ which no part is one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import attrs
-import numpy as np
 
-from dpspec.plugin import IncompatibleBlocksError, Integer, Invariant, Items, Mask, Text, define, errors, params
+from dpspec.plugin import IncompatibleBlocksError, Integer, Invariant, Items, Mask, Text, define, errors, late_module, params
 from dpspec_census.hierarchy.family import UNBOUNDED, Counts, Family, UnitCells
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = late_module("numpy")
 
 EVERYWHERE = -1
 """The level of an invariant that is counted over all nodes together."""

@@ -13,15 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 
-from dpspec.plugin import Items, Nested, ParameterError, Randomness, Rational, Text, define, laws
+from dpspec.plugin import Items, Nested, ParameterError, Randomness, Rational, Text, define, late_module, laws
 from dpspec_census import configuration_2020
 from dpspec_census.hierarchy.family import Counts
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = late_module("numpy")
 
 PRESETS = ("2020-pl-persons", "2020-pl-housing-units")
 """The allocations of the 2020 redistricting file (Kifer et al. 2022, Tables 3 to 5)."""

@@ -28,7 +28,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import attrs
-import numpy as np
 
 from dpspec.plugin import (
     Attribute,
@@ -51,6 +50,7 @@ from dpspec.plugin import (
     blocks,
     define,
     grammar,
+    late_module,
     laws,
     ln,
     number,
@@ -71,10 +71,13 @@ from dpspec_census.safetab.design import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
     from dpspec_noise.additive import AdditiveNoise
 
     from dpspec.plugin import Randomness, Table
     from dpspec_census.safetab.design import Counted, Spent
+else:
+    np = late_module("numpy")
 
 
 @define

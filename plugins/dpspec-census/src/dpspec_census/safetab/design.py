@@ -19,7 +19,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import attrs
-import numpy as np
 from dpspec_noise import DiscreteGaussian, Geometric
 from dpspec_noise.additive import AdditiveNoise
 
@@ -38,13 +37,18 @@ from dpspec.plugin import (
     define,
     exact,
     is_a,
+    late_module,
     laws,
     number,
     params,
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from dpspec.plugin import Table
+else:
+    np = late_module("numpy")
 
 
 @define

@@ -12,10 +12,9 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 import attrs
-import numpy as np
 from dpspec_divergences import Mult
 from dpspec_noise import RandomisedResponse
 from dpspec_noise.samplers import rational_coins
@@ -41,12 +40,18 @@ from dpspec.plugin import (
     errors,
     grammar,
     is_a,
+    late_module,
     laws,
     ln,
     number,
     params,
 )
 from dpspec_flavours.secrets.spaces import DataLawSpace, Secrets
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = late_module("numpy")
 
 LISTED = 1 << 14
 """A dataset may have at most this many samples."""

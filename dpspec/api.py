@@ -541,7 +541,6 @@ def verify_file(
     """
     from dpspec.extension.loader import installed
     from dpspec.verifier.document import verify_document, verify_function, verify_release
-    from dpspec.verifier.replay import keep_witnesses
 
     registry = registry or installed().registry
     document = read(path, registry)
@@ -551,7 +550,11 @@ def verify_file(
         report = verify_document(document, registry=registry, progress=progress)
     else:
         report = verify_function(function, document, registry=registry, progress=progress)
-    return report if witnesses is None else keep_witnesses(report, witnesses, registry)
+    if witnesses is None:
+        return report
+    from dpspec.verifier.replay import keep_witnesses
+
+    return keep_witnesses(report, witnesses, registry)
 
 
 def quick_standing(

@@ -77,8 +77,6 @@ class _LateModule(ModuleType):
     """A module that is imported when the first of its names is used; from then on its names are found here without delay."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # what is asked of any object, as `inspect` does, is no use of the library
-            raise AttributeError(name)
         module = importlib.import_module(self.__name__)
         vars(self).update({known: value for known, value in vars(module).items() if not known.startswith("__")})
         return getattr(module, name)

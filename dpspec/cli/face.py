@@ -357,7 +357,7 @@ def named(*kinds: str) -> Callable[[click.Context, click.Parameter, str], list[C
 PATHS = click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=SpecPath(path_type=str))
 
 JudgedFile = tuple[Word, dict[str, Any], str]
-"""How one file ended, and its two reports."""
+"""How one file ended, and its two reports; of which the one that is not printed may be empty."""
 
 
 def each_file(

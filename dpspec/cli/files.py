@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.base.errors import harmless
+from dpspec.base.errors import DpspecError, harmless
 from dpspec.base.words import ACCEPTABLE, Word
 from dpspec.cli.face import (
     PATHS,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dpspec.report.drawing import Picture
     from dpspec.report.shown import CommandAnswer
     from dpspec.specfile.document import SpecDocument
+    from dpspec.verifier.functions import NamedFunction
 
 
 @click.command(short_help="Read specification files and report every fault.")
@@ -123,7 +124,6 @@ def verify(  # noqa: PLR0917 - one argument for each option
     from dpspec.api import verify_file
     from dpspec.report import json, shown
     from dpspec.report.terminal import Work
-    from dpspec.verifier.functions import FunctionError, NamedFunction, Sampling
 
     if release and (replay is not None or function is not None):
         raise click.UsageError("--release judges the file's own mechanism: leave out --function and --replay")
@@ -133,7 +133,12 @@ def verify(  # noqa: PLR0917 - one argument for each option
         raise click.UsageError("--format sarif tells files: --replay judges two datasets; take --format json")
     if replay is not None:
         return _replay(replay, function, as_json)
-    named = None if function is None else NamedFunction(path=function, sampling=Sampling(**given))
+    named: NamedFunction | None = None
+    raised: tuple[type[DpspecError], ...] = ()
+    if function is not None:  # what samples functions is read for them alone
+        from dpspec.verifier.functions import FunctionError, NamedFunction, Sampling
+
+        named, raised = NamedFunction(path=function, sampling=Sampling(**given)), (FunctionError,)
     with Work("verifying") as work:
 
         def one(path: Path, registry: Registry) -> JudgedFile:
@@ -142,9 +147,11 @@ def verify(  # noqa: PLR0917 - one argument for each option
                 found = verify_file(path, registry, progress=work, function=named, release=release, witnesses=witnesses)
             finally:
                 work.rest()
-            return found.word, json.file_report(str(path), found), shown.printed(found, verbose=verbose)
+            if as_json:
+                return found.word, json.file_report(str(path), found), ""
+            return found.word, {}, shown.printed(found, verbose=verbose)
 
-        return each_file("verify", paths, as_json, one, accept, raised=(FunctionError,))
+        return each_file("verify", paths, as_json, one, accept, raised=raised)
 
 
 @click.command(short_help="What is the least budget that something needs?")

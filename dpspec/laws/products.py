@@ -202,6 +202,8 @@ def have_few_atoms(parts: Sequence[tuple[FiniteDichotomy, int]]) -> bool:
     >>> have_few_atoms([(toss, 50), (other, 50)]), have_few_atoms([(toss, 200), (other, 200)])
     (True, False)
     """
+    if _are_few_at_most(parts):
+        return True
     import numpy as np
 
     sums, bits = np.zeros(1), 0
@@ -214,6 +216,17 @@ def have_few_atoms(parts: Sequence[tuple[FiniteDichotomy, int]]) -> bool:
                 return False
             sums = wider
     return True
+
+
+def _are_few_at_most(parts: Sequence[tuple[FiniteDichotomy, int]]) -> bool:
+    """Whether the product of the numbers of likelihood ratios is small already: then no two sums have to be compared."""
+    atoms, bits = 1, 0
+    for pair, times in parts:
+        ratios = max(len(pair.by_ratio), 1)
+        if times * math.log(ratios) > math.log(_MOST_ATOMS_OF_PRODUCT):
+            return False
+        atoms, bits = atoms * ratios**times, bits + times * (pair.p_total.bit_length() + pair.q_total.bit_length())
+    return atoms <= _MOST_ATOMS_OF_PRODUCT and atoms * bits <= _MOST_BITS_OF_PRODUCT
 
 
 def _log_ratio(p: int, q: int) -> float:

@@ -47,14 +47,19 @@ import sysconfig
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
-import numpy as np
 
 from dpspec.base.errors import SpecSyntaxError
+from dpspec.base.late import late_module
 from dpspec.base.types import Floats, Mask
 from dpspec.verifier.observed import Frame, Observed, UnobservableError, comparison, observed, observed_raise, plain_value
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = late_module("numpy")
 
 Shape = tuple[Hashable, ...]
 Atom = tuple[Shape, tuple[float, ...]]

@@ -36,12 +36,17 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import attrs
-import numpy as np
 
 from dpspec.base.errors import NotEnumerableError
+from dpspec.base.late import late_module
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = late_module("numpy")
 
 _ITSELF = (int, str, bytes, type(None))
 _DEEPEST = 100
@@ -49,7 +54,7 @@ _OURS = str(Path(__file__).parents[1] / "_").removesuffix("_")
 _LONGEST = 14_000
 """Bits of an integer that Python writes as text without being asked twice."""
 _PLACES = (types.GetSetDescriptorType, types.MemberDescriptorType)
-_MUTABLE = (list, dict, set, bytearray, collections.deque, np.ndarray)
+_MUTABLE = (list, dict, set, bytearray, collections.deque)
 _OWN = ("__str__", "__repr__", "__eq__", "__ne__", "__hash__", "__getattribute__", "__getattr__", "args")
 
 
@@ -207,7 +212,7 @@ def _sight(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
         return seen
     if depth > _DEEPEST:
         raise UnobservableError(value, "is nested too deeply to be compared")
-    if kind in _MUTABLE:
+    if kind in _MUTABLE or (kind not in _LOOKS and kind is np.ndarray):  # numpy is not imported for plain values
         if id(value) in inside:
             raise UnobservableError(value, "holds one object in two places, which a copy of it would not show", "return copies")
         inside[id(value)] = value
@@ -218,8 +223,10 @@ def _sight(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
 Look = Callable[[Any, dict[int, Any], int], Hashable]
 
 
-def _look(value: Any, kind: type) -> Look:
+def _look(value: Any, kind: type) -> Look:  # noqa: PLR0911 - one return for each kind
     """How a value is looked at whose type is not one of the few that are known by name."""
+    if kind is np.ndarray:
+        return _array
     if issubclass(kind, np.generic):
         return _scalar
     if issubclass(kind, Placeholder):
@@ -536,5 +543,5 @@ def _called(kind: type) -> str:
 _LOOKS: dict[type, Look] = {
     bool: _truth, float: _float, complex: _complex, Fraction: _exact, Decimal: _exact, range: _exact, tuple: _tuple, list: _list,
     collections.deque: _list, set: _set, frozenset: _set, dict: _table, collections.OrderedDict: _table,
-    collections.Counter: _table, collections.defaultdict: _table, bytearray: _bytes, np.ndarray: _array,
+    collections.Counter: _table, collections.defaultdict: _table, bytearray: _bytes,
 }  # fmt: skip

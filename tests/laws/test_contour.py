@@ -281,6 +281,22 @@ def test_equal_laws_from_different_places_are_one_law_with_a_multiplicity():
     assert have_few_atoms([(response(i), 1) for i in range(1, 14)])
 
 
+def test_the_quick_bound_on_atoms_decides_as_the_sums_do():
+    """The product of the numbers of ratios bounds the number of their sums: where it is small, the sums say the same."""
+    from dpspec.laws import products
+
+    often = (1, 2, 3, 6, 7, 13, 14, 40)
+    cases = [[(response(i), times) for i in range(1, kinds + 1)] for kinds in range(1, 5) for times in often]
+    decided = 0
+    for parts in cases:
+        quick = products._are_few_at_most(parts)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(products, "_are_few_at_most", lambda _: False)
+            assert have_few_atoms(parts) or not quick
+        decided += quick
+    assert 0 < decided < len(cases)
+
+
 def test_the_laws_of_a_line_are_evaluated_once_each(monkeypatch):
     """Laws multiplied grow with the number of different laws, not with that of thresholds."""
     evaluated = []

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dpspec.base import errors as errors, exact as exact, params as params, randomness as randomness
     from dpspec.base.errors import IncompatibleBlocksError as IncompatibleBlocksError, ParameterError as ParameterError
     from dpspec.base.exact import Bracket as Bracket, Number as Number, ln as ln, number as number
+    from dpspec.base.late import late_module as late_module
     from dpspec.base.memo import memoize as memoize
     from dpspec.base.params import (
         Exact as Exact,

@@ -75,6 +75,9 @@ def judged_unlisted(
         return proved
     if spec.budget.unpublished() is not None:  # no pair is beyond an unknown number
         return proved
+    budget = spec.budget.uniform()
+    if budget is not None and budget.is_infinite and spec.input_divergence.is_metric:  # nothing is beyond it
+        return proved
     tried = refute_on(mechanism, spec, groups_for(mechanism, spec), registry=registry, most_work=most_work)
     if isinstance(tried, Verdict):
         return _of_one_pair(tried)

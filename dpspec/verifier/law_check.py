@@ -250,16 +250,12 @@ def _reduced_space(structure: Structure, spec: PrivacySpec) -> DatasetSpace | No
 
 
 def _records(structure: Structure, space: DatasetSpace) -> int:
-    """The largest number of records in a reduced space. Laws of samples grow fast, and need one record beside the sample; a
-    space of a known size is reduced to one record less."""
+    """The largest number of records in a reduced space. Laws of samples grow fast; a sample of a fixed size needs a record beside
+    it, and a space of a known size is reduced to one record less."""
     if not structure.is_sampled:
         return RECORDS
-    return 3 if _has_one_size(space) else 2
-
-
-def _has_one_size(space: DatasetSpace) -> bool:
     least, most = sizes_of(space)
-    return least == most
+    return 3 if structure.drawn is not None or least == most else 2
 
 
 def _kinds(space: DatasetSpace) -> int:
@@ -280,13 +276,9 @@ def _mentioned(structure: Structure, spec: PrivacySpec) -> tuple[Mentioned, Ment
         parts += [table.mentions() for table in (view.table, *view.parts())]
         parts.append({name: frozenset[str]().union(*sets) for name, sets in view.singled().items()})
     found = merged_mentions([*parts, mentioned_by(spec.multiverse.induced_by() or ())])
-    single = structure.is_sampled and not _has_one_size(spec.space)  # records of one kind can be added, but not replaced
-    kept_single = {name for view in structure.views for name in view.table.attributes} if single else set[str]()
-    for name in kept_single:
-        found.pop(name, None)
     roots = (name for name in found if every[name].within is None and name != MEMBERS)
     ends = {name: found[name] | {_last(every[name])} for name in roots}
-    others = (name for name in every if name not in found and name not in kept_single)
+    others = (name for name in every if name not in found)
     return found, dict.fromkeys(itertools.islice(others, max(0, MOST_VARIED - len(found))), frozenset()), ends
 
 

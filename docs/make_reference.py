@@ -63,7 +63,7 @@ def errors_page() -> str:
 _HOOKS = """# Hooks
 
 A plugin is a module named in the entry-point group `dpspec` of its distribution. It implements some of these hooks, each
-under `@hookimpl` from `dpspec.extension`. Every hook registers, none decides. `register(cls, *, name=None)` is bound to the
+under `@hookimpl` from `dpspec.plugin`. Every hook registers, none decides. `register(cls, *, name=None)` is bound to the
 plugin that is asked, so the origin of every name is known. Each hook is called once, when the plugins are loaded, in the
 order of this page; what it returns is ignored.
 

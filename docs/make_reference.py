@@ -232,7 +232,7 @@ _PARTS = """# Parts: what to implement, and what it opens
 
 For each kind of plugin: the methods of its base class, what each says, and which commands, separations, attackers and releases
 come to life with it. A method marked *must* is abstract. Every other has a default that is safe: without it the commands of
-its line do without, or say what is missing.
+its line do without, or say what is missing. `dpspec new plugin NAME --kind KIND` writes a small complete plugin of each kind.
 
 A *flag* is a class attribute that is True or False. Its default promises nothing: a class that does not declare a flag has
 unknown properties, and engines then do the work that the flag would save. A distance or divergence that is not declared to be

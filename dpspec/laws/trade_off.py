@@ -476,7 +476,9 @@ def _of_atoms(atoms: Sequence[tuple[Fraction, Fraction]], level: Fraction) -> Fr
 def _gaussian(rho: Bracket, level: Fraction, precision: int) -> Bracket:
     """Phi(Phi^-1(a) + mu), mu = sqrt(2 rho) (Kifer et al. 2022, Example 5.10)."""
     with ctx.workprec(precision + _GUARD + level.denominator.bit_length()):
-        mu = (2 * rho.lower.enclose(ctx.prec)).sqrt().union((2 * rho.upper.enclose(ctx.prec)).sqrt())
+        mu = (2 * rho.lower.enclose(ctx.prec)).sqrt()
+        if not rho.is_exact:
+            mu = mu.union((2 * rho.upper.enclose(ctx.prec)).sqrt())
         return Bracket.around(normal_cdf(arb(2).sqrt() * ball(2 * level - 1).erfinv() + mu), least=0)
 
 

@@ -56,7 +56,7 @@ class AttributeChange:
 Pattern = Mapping[str, AttributeChange]
 
 Sides = tuple[bool, bool, bool]
-"""What a table sees of a change: whether the record meets the conditions before, whether it does after, and whether the cell is the same."""
+"""What a table sees of a change: whether the record meets the conditions before, and after, and whether its cell stays."""
 
 
 @attrs.frozen
@@ -162,9 +162,9 @@ def _below(name: str, outer: AttributeChange | None, columns: SeenAttributes) ->
 
 
 def options_of(name: str, outer: AttributeChange | None, columns: SeenAttributes) -> list[AttributeChange]:
-    """What can become of an attribute by itself, given what becomes of the one that it lies within; first what changes nothing."""
+    """What can become of an attribute by itself, given what becomes of the one that it lies within; no change comes first."""
     key = name, outer
-    known = columns._options.get(key)  # noqa: SLF001 - a memory of what is computed here
+    known = columns._options.get(key)
     if known is not None:
         return known
     classes = columns.classes(name)
@@ -175,7 +175,7 @@ def options_of(name: str, outer: AttributeChange | None, columns: SeenAttributes
     options = [AttributeChange(True, of, of) for of in before] if outer is None or outer.equal else []
     if (outer is not None and not outer.equal) or _has_siblings(columns.attributes[name], columns):
         options += [AttributeChange(False, b, a) for b in before for a in after if b != a or classes[b] > 1]
-    columns._options[key] = options  # noqa: SLF001
+    columns._options[key] = options
     return options
 
 
@@ -205,7 +205,9 @@ def farthest(columns: SeenAttributes, *, is_added: bool = False) -> Iterator[Pat
                 heapq.heappush(waiting, _ranked(waiting_next, trees))
 
 
-def _ranked(chosen: tuple[int, ...], trees: Sequence[Sequence[tuple[int, int, object]]]) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+def _ranked(
+    chosen: tuple[int, ...], trees: Sequence[Sequence[tuple[int, int, object]]]
+) -> tuple[int, tuple[int, ...], tuple[int, ...]]:  # fmt: skip
     rows = [tree[place] for tree, place in zip(trees, chosen, strict=True)]
     return sum(row[0] for row in rows), tuple(row[1] for row in rows), chosen
 
@@ -246,11 +248,10 @@ def read_by(view: View) -> tuple[Marginal, ...]:
     return view.table, *view.parts()
 
 
-def change_of(view: View, sides: Sequence[Sides], *, is_added: bool) -> CountChanges:
+def change_of(sides: Sequence[Sides], *, is_added: bool) -> CountChanges:
     """By how much a change moves the counts that a view reads: those of the cells of its table, or of each of its parts.
 
     Args:
-        view: the view.
         sides: what each table of `read_by` sees.
         is_added: whether a record is added.
     """
@@ -306,7 +307,7 @@ def laminar_parts(
 
 def _cliques(near: Sequence[set[int]]) -> Iterator[tuple[int, ...]]:
     """The largest sets of places that are all near each other (Bron and Kerbosch 1973)."""
-    waiting = [((), set(range(len(near))), set[int]())]
+    waiting: list[tuple[tuple[int, ...], set[int], set[int]]] = [((), set(range(len(near))), set())]
     while waiting:
         clique, candidates, done = waiting.pop()
         if not candidates and not done:

@@ -44,7 +44,7 @@ LISTED = 48
 INCOMPARABLE = 1_024
 """At most so many changes are kept of which none covers another one."""
 
-ALIKE = 8
+ALIKE = 16
 """So many patterns are kept of those that the views do not distinguish."""
 
 MOST_FREE = 3
@@ -177,11 +177,14 @@ class Components:
                 fuller = self._joined(fuller)
             together = fuller
         seen: dict[SeenChange, tuple[Pattern, ...]] = {}
-        for (_, one), choices in sorted(together.items(), key=lambda entry: not entry[0][0]):  # those that keep all come first
-            seen[one] = (*seen.get(one, ()), *(self._completed(self._leaves(choice)) for choice in choices))
+        for (keeps, one), choices in sorted(together.items(), key=lambda entry: not entry[0][0]):  # those that keep all first
+            few = reversed(choices) if keeps else choices[: ALIKE // 2]
+            seen[one] = (*seen.get(one, ()), *(self._completed(self._leaves(choice)) for choice in few))
         return self._told(seen)
 
-    def _told(self, seen: dict[SeenChange, tuple[Pattern, ...]], parts: Iterable[dict[SeenChange, Pattern | None]] = ()) -> LargestChanges:
+    def _told(
+        self, seen: dict[SeenChange, tuple[Pattern, ...]], parts: Iterable[dict[SeenChange, Pattern | None]] = ()
+    ) -> LargestChanges:  # fmt: skip
         return LargestChanges(
             seen=seen, parts=tuple(parts), completed=self._completed, patterns=self.patterns, attributes=self.attributes,
             is_complete=self.is_complete, is_attained=self.is_attained,
@@ -210,7 +213,7 @@ class Components:
         readers: dict[str | None, list[Reader]] = {}
         for reader in self.readers:
             readers.setdefault(next((tied.root(name) for name in reader.names), None), []).append(reader)
-        free = [([], readers[None])] if None in readers else []
+        free: list[tuple[list[str], list[Reader]]] = [([], readers[None])] if None in readers else []
         return [*free, *((own, readers.get(root, [])) for root, own in names.items())]
 
     def _of_part(self, names: list[str], readers: list[Reader]) -> Sums:
@@ -349,12 +352,11 @@ class Components:
     def _joined(self, sums: Sums) -> Sums:
         """Fewer sums, each of which covers several of them; no pattern attains them."""
         self.is_attained = self.is_complete = False
-        joined: dict[tuple[tuple[int, ...], int, tuple[object, ...]], Counter[int]] = {}
+        joined: dict[SeenChange, Counter[int]] = {}
         for _, seen in sums:
-            laws = Counter(map(self.mirrored, seen.laws))
-            key = seen.members, seen.times, seen.groups
-            joined[key] = joined.get(key, Counter()) | laws
-        bounds: Sums = {(True, SeenChange(tuple(sorted(laws.elements())), *inner)): [] for inner, laws in joined.items()}  # type: ignore[arg-type]
+            inner = seen._replace(laws=())
+            joined[inner] = joined.get(inner, Counter()) | Counter(map(self.mirrored, seen.laws))
+        bounds: Sums = {(True, inner._replace(laws=tuple(sorted(laws.elements())))): [] for inner, laws in joined.items()}
         attained = sorted((key for key in sums if sums[key]), key=lambda key: -len(key[1].laws))[:LISTED]
         for key in attained:
             bounds[key] = [*bounds.get(key, ()), *sums[key]]
@@ -414,7 +416,7 @@ def _freely(view: Reader) -> dict[SeenChange, None]:
     return {one: None for sides in itertools.product(every, repeat=len(view.tables)) for one in view.reads(sides)}
 
 
-def _add(sums: Sums, keeps: bool, seen: SeenChange, choices: Sequence[Chosen]) -> None:  # noqa: FBT001
+def _add(sums: Sums, keeps: bool, seen: SeenChange, choices: Sequence[Chosen]) -> None:
     known = sums.setdefault((keeps, seen), [])
     known.extend(choices[: ALIKE - len(known)] if len(known) < ALIKE else ())
 
@@ -465,6 +467,9 @@ class Ties:
 _Bits = tuple[int, int, int]
 """Before, after and same, with a bit for each table."""
 
+_Option = tuple[_Bits, list[AttributeChange]]
+"""What may become of an attribute, in several ways that no table distinguishes, with the bits that they leave."""
+
 _State = tuple[_Bits, tuple[tuple[str, AttributeChange], ...]]
 """The bits of the open tables, and what becomes of the coarser attributes with finer ones to come."""
 
@@ -481,7 +486,7 @@ class _Walk:
     work: int = 0
     largest: int = 0
     _read: dict[tuple[int, _Bits], Sequence[SeenChange]] = attrs.field(factory=dict, init=False)
-    _changes: dict[tuple[str, AttributeChange | None], list[tuple[_Bits, list[AttributeChange]]]] = attrs.field(factory=dict, init=False)
+    _changes: dict[tuple[str, AttributeChange | None], list[_Option]] = attrs.field(factory=dict, init=False)
 
     @classmethod
     def of(cls, names: Sequence[str], readers: Sequence[Reader], columns: SeenAttributes, *, is_added: bool) -> _Walk:
@@ -524,7 +529,8 @@ class _Walk:
                         continue
                     most = max(most, len(seen))
                     cells = met[2] & (met[0] & met[1] | strict)
-                    state = (met[0] & open_now, met[1] & open_now, cells & open_now), (*left, (name, changes[0])) if goes_on else left
+                    further = (*left, (name, changes[0])) if goes_on else left
+                    state = (met[0] & open_now, met[1] & open_now, cells & open_now), further
                     _extend(fresh.setdefault(state, {}), sums, seen, [(name, kept) for kept in changes])
                 if self.work > MOST_WORK:
                     return None
@@ -542,7 +548,7 @@ class _Walk:
             found |= 1 << self.tables[table]
         return found
 
-    def _masks(self, name: str, outer: AttributeChange | None, *, goes_on: bool) -> list[tuple[_Bits, list[AttributeChange]]]:
+    def _masks(self, name: str, outer: AttributeChange | None, *, goes_on: bool) -> list[_Option]:
         """What may become of an attribute, those together that no table distinguishes, with the bits that they leave."""
         full = (1 << len(self.tables)) - 1
         if not name:
@@ -616,7 +622,9 @@ def _ordered(names: Sequence[str], readers: Sequence[Reader], columns: SeenAttri
 
     while waiting:
         near = {name for number in open_now for name in left[number] if is_ready(name)}
-        name = min((n for n in waiting if (n in near if near else is_ready(n))), key=opened) if len(waiting) > 1 else next(iter(waiting))
+        name = next(iter(waiting))
+        if len(waiting) > 1:
+            name = min((n for n in waiting if (n in near if near else is_ready(n))), key=opened)
         order.append(name)
         del waiting[name]
         for number in of_name[name]:

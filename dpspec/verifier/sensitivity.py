@@ -56,7 +56,16 @@ from dpspec.verifier.changes import (
     outer_part,
     read_by,
 )
-from dpspec.verifier.components import NOTHING_SEEN, Components, LargestChanges, Reader, SeenChange, Ties, TooManySituationsError, names_read
+from dpspec.verifier.components import (
+    NOTHING_SEEN,
+    Components,
+    LargestChanges,
+    Reader,
+    SeenChange,
+    Ties,
+    TooManySituationsError,
+    names_read,
+)
 from dpspec.verifier.exhaustive import PRECISIONS, guarded, per_unit
 
 FEW_CASES = 40
@@ -347,11 +356,13 @@ class Sensitivity:
         columns, found = self.columns(self.steps.unit), list[RecordChange]()
         for price, is_added in self._kinds():
             alone = is_added and self.structure.drawn is None  # in a sample of a fixed size it takes the place of another
-            parts = Components(columns=columns, readers=self._readers(family, is_added=alone), is_added=alone, mirrored=self._mirrored)
+            readers = self._readers(family, is_added=alone)
+            parts = Components(columns=columns, readers=readers, is_added=alone, mirrored=self._mirrored)
             try:
                 largest = parts.found(in_groups=not self.is_sampled and self._composed([ZERO]) is not None)
             except TooManySituationsError:
-                raise MissingStep("sensitivity", "one view sees a change of one record in more ways than are looked through") from None
+                reason = "one view sees a change of one record in more ways than are looked through"
+                raise MissingStep("sensitivity", reason) from None
             self._tied.append(largest)
             if largest.parts:
                 found.append(self._by_parts(largest, price, is_added=is_added))
@@ -434,7 +445,7 @@ class Sensitivity:
 
     def _seen_of(self, view: View, sides: Sequence[Sides], *, is_added: bool) -> list[SeenChange]:
         """What a view may see of a change."""
-        return self._caught(lambda: [*map(SeenChange, self._moved(view, change_of(view, sides, is_added=is_added)))])
+        return self._caught(lambda: [*map(SeenChange, self._moved(view, change_of(sides, is_added=is_added)))])
 
     def _member_reader(self, *, is_added: bool) -> Reader:
         """All views of smaller records together, with what the record keeps that its members have with it."""
@@ -531,7 +542,7 @@ class Sensitivity:
 
     def data(self, family: Sequence[Marginal], changes: Sequence[RecordChange]) -> JsonData:
         """Everything that the proof takes from the structure, and every change, for a machine."""
-        steps, places = self.steps, dict[LawPair, int]()
+        steps, places, tied = self.steps, dict[LawPair, int](), self.tied_part()
 
         def moved(case: Case) -> list[int]:
             return [places.setdefault(pair, len(places)) for pair in case]
@@ -548,7 +559,20 @@ class Sensitivity:
             "views": [{**view.data(), "fixed": view not in self.views} for view in self.structure.views],
             "kept": [table_data(table) for table in family], "changes": listed,
             "answers": [[law_data(before), law_data(after)] for before, after in places],
+            **({} if tied is None else {"largest_only": True, "tied": tied}),
         }  # fmt: skip
+
+    def tied_part(self) -> dict[str, int] | None:
+        """The size of the largest tied part, where changes are left out that larger ones cover; else None."""
+        if all(found.is_complete for found in self._tied):
+            return None
+        patterns, attributes = (max(getattr(found, name) for found in self._tied) for name in ("patterns", "attributes"))
+        return {"attributes": attributes, "patterns": patterns}
+
+    @property
+    def is_attained(self) -> bool:
+        """Whether each listed change is that of a pattern, and none a bound for parts that are too large."""
+        return all(found.is_attained for found in self._tied)
 
     # -- records inside the one that changes ------------------------------------------------------
 
@@ -714,7 +738,7 @@ def _is_even(before: Law, after: Law) -> bool:
     """Whether two laws are one even density at two places, so that a mirror between them exchanges the two."""
     if not isinstance(before, Location) or type(before) is not type(after) or not attrs.has(type(before)):
         return False
-    names = [a.name for a in attrs.fields(type(before)) if a.eq and a.name != "center"]
+    names = [a.name for a in getattr(type(before), "__attrs_attrs__", ()) if a.eq and a.name != "center"]
     return all(getattr(before, name) == getattr(after, name) for name in names)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from flint import arb
 
-from dpspec.checker.numbers import ExactValue, at_most, exponential, fraction, product, rational, read, surely
+from dpspec_checker.numbers import ExactValue, at_most, exponential, fraction, product, rational, read, surely
 
 JsonTable = dict[str, Any]
 

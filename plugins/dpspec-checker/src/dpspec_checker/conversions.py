@@ -10,8 +10,8 @@ from typing import Any
 import attrs
 from flint import arb
 
-from dpspec.checker.constants import knots_of
-from dpspec.checker.numbers import ExactValue, at_most, exponential, fraction, linear, rational, read, surely, within_numbers
+from dpspec_checker.constants import knots_of
+from dpspec_checker.numbers import ExactValue, at_most, exponential, fraction, linear, rational, read, surely, within_numbers
 
 JsonTable = dict[str, Any]
 Formula = Callable[[ExactValue, JsonTable, ExactValue, JsonTable], bool]

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dpspec.base.errors import DerivationFileError, DerivationTooLongError
+from dpspec_checker.errors import DerivationFileError, DerivationTooLongError
 
 MOST_BYTES = 64 * 1024 * 1024
 """Larger files are refused unread."""

@@ -19,16 +19,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dpspec_checker.errors import CheckerError
+from dpspec_checker.proofs import RecheckedProof, check_proofs
 
 from dpspec import read
-from dpspec.base.errors import DpspecError
 from dpspec.base.exact import number
-from dpspec.checker.proofs import RecheckedProof, check_proofs
 from dpspec.report.json import file_report
 from dpspec.verifier.derived import on_pair
 from dpspec.verifier.document import verify_document
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SPECS = ROOT / "specs"
 Keys = tuple[str | int, ...]
 Data = dict[str, Any]
@@ -59,7 +59,7 @@ def rechecked(data: Data, folder: Path) -> RecheckedProof | None:
     path.write_text(json.dumps(data))
     try:
         found = check_proofs(path)
-    except DpspecError:  # a refusal ends with exit code 2, which accepts nothing
+    except CheckerError:  # a refusal ends with exit code 2, which accepts nothing
         return None
     return next((proof for proof in found if not proof.accepted), found[0])
 
@@ -285,5 +285,5 @@ def test_a_key_stands_once_and_numbers_are_numbers(old: str, new: str, tmp_path:
     text = json.dumps(verified("mechanisms/laplace-table-add-remove"))
     assert old in text
     path.write_text(text.replace(old, new))
-    with pytest.raises(DpspecError, match="is no JSON"):
+    with pytest.raises(CheckerError, match="is no JSON"):
         check_proofs(path)

@@ -19,10 +19,10 @@ from typing import Any
 import attrs
 from flint import ctx
 
-from dpspec.checker.constants import knots_of
-from dpspec.checker.conversions import ON_PAIRS, group
-from dpspec.checker.numbers import ExactValue, UnknownFormula, at_most, exponential, linear, need, product, read
-from dpspec.checker.universes import explicit, of_universe
+from dpspec_checker.constants import knots_of
+from dpspec_checker.conversions import ON_PAIRS, group
+from dpspec_checker.numbers import ExactValue, UnknownFormula, at_most, exponential, linear, need, product, read
+from dpspec_checker.universes import explicit, of_universe
 
 JsonTable = dict[str, Any]
 Bits = tuple[int, ...]

@@ -16,16 +16,16 @@ from typing import Any
 import jsonschema
 import pytest
 from click.testing import CliRunner
+from dpspec_checker import numbers
+from dpspec_checker.errors import DerivationFileError
+from dpspec_checker.noise import divergence_below, response, two_laws
+from dpspec_checker.numbers import Rejected, UnknownFormula
+from dpspec_checker.proofs import check_proof, check_proofs
+from dpspec_checker.universes import _parts, determined
 from dpspec_divergences import DNor, HockeyStick, Mult, MultDelta, Renyi, TotalVariation
 
 from dpspec import read
-from dpspec.base.errors import DerivationFileError
 from dpspec.base.exact import number
-from dpspec.checker import numbers
-from dpspec.checker.noise import divergence_below, response, two_laws
-from dpspec.checker.numbers import Rejected, UnknownFormula
-from dpspec.checker.proofs import check_proof, check_proofs
-from dpspec.checker.universes import _parts, determined
 from dpspec.cli import main
 from dpspec.grammar.structure import law_data
 from dpspec.laws import exact_exponential, finite_law, product
@@ -34,7 +34,7 @@ from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
 from dpspec.report.json import file_report, output_schema
 from dpspec.verifier.document import verify_document
 
-SPECS = Path(__file__).parents[2] / "specs"
+SPECS = Path(__file__).parents[3] / "specs"
 
 FALSIFIED = (
     "mechanisms/laplace-levels-replace-one", "mechanisms/geometric-adults-add-remove", "mechanisms/gaussian-delta-replace-one",

@@ -1,7 +1,7 @@
 """An independent checker of derivations: it reads the JSON and the texts in it, and shares no code with what found them.
 
 A derivation is a chain of steps S -> S'. The checker looks at each step on its own, in the plain tables of the two specification
-texts: it knows the side condition of every rule by name, has its own numbers (`dpspec.checker.numbers`), and believes nothing
+texts: it knows the side condition of every rule by name, has its own numbers (`dpspec_checker.numbers`), and believes nothing
 that the file says in words. A rule that it does not know is *unchecked*, and trusted only by name.
 """
 
@@ -15,13 +15,13 @@ from typing import Any
 
 import attrs
 
-from dpspec.base.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
-from dpspec.checker.constants import NEIGHBOURS, WHOLE, input_constant, output_constant
-from dpspec.checker.conversions import CONVERSIONS, ON_PAIRS, SLOW, grown_at_most
-from dpspec.checker.json_files import read_json
-from dpspec.checker.numbers import ExactValue, Rejected, UnknownFormula, at_most, need, read, within_numbers
-from dpspec.checker.pairs import BLOCKS, METRICS, event_by_event, pair_by_pair, separates_laws
-from dpspec.checker.universes import compared_pairs, determined, fewer_strata, fixed_units, least_and_most, part_of, shared_bounds
+from dpspec_checker.constants import NEIGHBOURS, WHOLE, input_constant, output_constant
+from dpspec_checker.conversions import CONVERSIONS, ON_PAIRS, SLOW, grown_at_most
+from dpspec_checker.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
+from dpspec_checker.json_files import read_json
+from dpspec_checker.numbers import ExactValue, Rejected, UnknownFormula, at_most, need, read, within_numbers
+from dpspec_checker.pairs import BLOCKS, METRICS, event_by_event, pair_by_pair, separates_laws
+from dpspec_checker.universes import compared_pairs, determined, fewer_strata, fixed_units, least_and_most, part_of, shared_bounds
 
 VERSION = 1
 MOST_STEPS = 1000

@@ -19,7 +19,7 @@ from typing import Any
 import attrs
 from flint import arb, arb_poly, ctx, fmpq, fmpq_poly
 
-from dpspec.checker.numbers import (
+from dpspec_checker.numbers import (
     ExactValue,
     JsonTable,
     UnknownFormula,

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from dpspec.checker.noise import (
+from dpspec_checker.noise import (
     NEVER,
     ExponentialQuotient,
     Moves,
@@ -25,8 +25,8 @@ from dpspec.checker.noise import (
     sketch_pair,
     two_laws,
 )
-from dpspec.checker.numbers import ExactValue, JsonTable, Rejected, UnknownFormula, fraction, linear, need, product, read
-from dpspec.checker.universes import hash_values, is_category, parent_of
+from dpspec_checker.numbers import ExactValue, JsonTable, Rejected, UnknownFormula, fraction, linear, need, product, read
+from dpspec_checker.universes import hash_values, is_category, parent_of
 
 Categories = tuple[str, ...]
 """The category of each attribute of a unit, in the order of the space."""

@@ -17,10 +17,11 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from dpspec_checker.check import RULES, check_derivation
+from dpspec_checker.errors import CheckerError
 
 from dpspec.base.errors import DpspecError
 from dpspec.base.exact import number
-from dpspec.checker.check import RULES, check_derivation
 from dpspec.extension import installed
 from dpspec.grammar.rule import Step
 from dpspec.reason.search import Derivation, derive
@@ -117,7 +118,7 @@ def _with(data: Data, place: int, **fields: Any) -> Data:
 def accepted(data: Data) -> bool:
     try:
         return check_derivation(data).accepted
-    except DpspecError:
+    except CheckerError:
         return False
 
 

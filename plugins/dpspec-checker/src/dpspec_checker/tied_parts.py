@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable
 
 import attrs
 
-from dpspec.checker.noise import Moves
-from dpspec.checker.numbers import JsonTable
-from dpspec.checker.universes import FewRecords
+from dpspec_checker.noise import Moves
+from dpspec_checker.numbers import JsonTable
+from dpspec_checker.universes import FewRecords
 
 MOST_STEPS = 300_000
 """Records of one tied part are joined in at most so many steps."""

@@ -27,10 +27,10 @@ from typing import Any
 
 import attrs
 
-from dpspec.base.errors import DerivationFileError, DpspecError
-from dpspec.checker.check import CheckedStep, blocks_of, typed
-from dpspec.checker.json_files import read_json
-from dpspec.checker.noise import (
+from dpspec_checker.check import CheckedStep, blocks_of, typed
+from dpspec_checker.errors import CheckerError, DerivationFileError
+from dpspec_checker.json_files import read_json
+from dpspec_checker.noise import (
     LOSSES,
     NEVER,
     SURE,
@@ -43,9 +43,9 @@ from dpspec.checker.noise import (
     sketch_pair,
     two_laws,
 )
-from dpspec.checker.numbers import ExactValue, JsonTable, Rejected, UnknownFormula, at_most, fraction, linear, need, product, read
-from dpspec.checker.pairs import METRICS
-from dpspec.checker.stated import (
+from dpspec_checker.numbers import ExactValue, JsonTable, Rejected, UnknownFormula, at_most, fraction, linear, need, product, read
+from dpspec_checker.pairs import METRICS
+from dpspec_checker.stated import (
     EXIT_CODES,
     SpecificationFile,
     StatedVerdict,
@@ -59,8 +59,8 @@ from dpspec.checker.stated import (
     unknown_keys,
     worst_code,
 )
-from dpspec.checker.tied_parts import Collection, TiedParts, TooManyError, covers, in_groups
-from dpspec.checker.universes import (
+from dpspec_checker.tied_parts import Collection, TiedParts, TooManyError, covers, in_groups
+from dpspec_checker.universes import (
     FewRecords,
     attribute_size,
     counted_members,
@@ -241,7 +241,7 @@ def _attempt(name: str, check: Callable[[], str]) -> CheckedStep:
         return CheckedStep(rule=name, status=WRONG, reason=str(problem))
     except UnknownFormula as problem:
         return CheckedStep(rule=name, status=NOT_RECHECKED, reason=str(problem))
-    except (*_UNREADABLE, DpspecError) as problem:
+    except (*_UNREADABLE, CheckerError) as problem:
         return CheckedStep(rule=name, status=NOT_RECHECKED, reason=f"cannot be read: {type(problem).__name__}: {problem}")
 
 

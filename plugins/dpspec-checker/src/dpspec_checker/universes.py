@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 from flint import fmpz_mat
 
-from dpspec.checker.numbers import ExactValue, JsonTable, UnknownFormula, at_most, fraction, linear, need, product, read
+from dpspec_checker.numbers import ExactValue, JsonTable, UnknownFormula, at_most, fraction, linear, need, product, read
 
 RecordList = tuple[tuple[str, ...], ...]
 

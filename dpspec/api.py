@@ -303,8 +303,8 @@ def risk(
         attacker: an attacker model or its name; without it, a panel of some, each with its defaults.
         mechanism: whose own law is shown; without it, that of the file.
         registry: where the name is looked up; without it, among all installed plugins.
-        universe_of: a table, or a release's report: the budget is that of its universe, where budgets differ by universe. The
-            mechanism's own law, which is one for each universe, is then left out.
+        universe_of: a table, or a release's report: the budget is that of its universe, where budgets differ by universe, and
+            the mechanism's own numbers are those of its universe, where a theorem gives them.
         settings: parameters of the attacker, as values or texts.
 
     Returns:
@@ -325,24 +325,26 @@ def risk(
 
     from dpspec.extension.loader import installed
     from dpspec.risks import engine
+    from dpspec.risks.own import evidence
 
     known = registry or installed().registry
     document = as_document(specification, mechanism=mechanism)
     spec, run = document.spec, document.mechanism
+    meant = None
     if universe_of is not None:
-        spec = engine.at_universe_of(spec, engine.dataset_of(universe_of, spec.space, known, document.layout))
-        run = run if spec == document.spec else None
+        meant = engine.dataset_of(universe_of, spec.space, known, document.layout)
+        spec = engine.at_universe_of(spec, meant)
     if settings and not isinstance(attacker, str):
         advice = "name it: attacker=..." if attacker is None else "give them to the attacker, or give its name"
         raise ParameterError("settings", "belong to one attacker that is given by its name", advice, value=", ".join(settings))
-    if attacker is not None:
-        model = engine.attacker_of(known, attacker, settings) if isinstance(attacker, str) else attacker
-        report = engine.risk(spec, model, run)
-        named = [document.spec.space.dataset(dataset) for dataset in model.named_datasets()]
-        return attrs.evolve(report, about=(document, quick_standing(document, registry, also=named)))
-    about = document, quick_standing(document, registry)
-    found = engine.panel(spec, engine.panel_of(known), run)
-    return attrs.evolve(found, reports=tuple(attrs.evolve(report, about=about) for report in found.reports))
+    model = engine.attacker_of(known, attacker, settings) if isinstance(attacker, str) else attacker
+    named = () if model is None else model.named_datasets()
+    about = quick_standing(document, registry, also=[document.spec.space.dataset(dataset) for dataset in named])
+    with evidence(about.farthest(document.spec), meant):
+        if model is not None:
+            return attrs.evolve(engine.risk(spec, model, run), about=(document, about))
+        found = engine.panel(spec, engine.panel_of(known), run)
+    return attrs.evolve(found, reports=tuple(attrs.evolve(report, about=(document, about)) for report in found.reports))
 
 
 def ledger(*specifications: Specification, like: Specification | None = None, as_promised: bool = False) -> Composition:

@@ -503,6 +503,11 @@ class Standing:
         """Whether the claim was refuted, on record or not: nothing may be built on it."""
         return self.word in (Word.REFUTED, Word.RECORDED)
 
+    def farthest(self, spec: PrivacySpec) -> tuple[Pair, ...]:
+        """The datasets of a specification on which the verdicts about it found the largest constant."""
+        of = [verdict.tightest for verdict in self.verdicts if verdict.spec is None or verdict.spec == spec]
+        return tuple(found.attained for found in of if found is not None and found.attained is not None)
+
     @property
     def sentence(self) -> str:
         """For a reader: how the claim stands, and why."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.grammar.tables import Table
     from dpspec.linter.finding import Finding
-    from dpspec.reason.conversions import Conversions
+    from dpspec.reason.conversions import Conversions, TheoremNumbers
     from dpspec.risks.engine import Panel, RiskReport
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import FileReport, Standing
@@ -251,11 +251,12 @@ def order(*specifications: Specification, registry: Registry | None = None, prog
     return order_specs(_documents(specifications), registry or installed().registry, progress)
 
 
-def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, **at: Any) -> Conversions:
+def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, **at: Any) -> Conversions | TheoremNumbers:
     """Convert a budget to another standard, by every formula that is known, the best first.
 
     Args:
-        given: the budget by its name, then the parameters of its divergence, as numbers or texts.
+        given: the budget by its name, then the parameters of its divergence, as numbers or texts; or the parameters of a
+            mechanism about which a theorem is known, such as swap_rate and stratum.
         to: the name of a budget or of an output divergence.
         mechanism: a kind of mechanism that is known, such as gaussian.
         at: parameters of the divergence to convert to, such as delta.

@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     )
     from dpspec.grammar.rule import (
         BudgetFormula as BudgetFormula,
+        BudgetTheorem as BudgetTheorem,
         Conversion as Conversion,
         Question as Question,
         Route as Route,
         Rule as Rule,
         Step as Step,
+        TheoremNumber as TheoremNumber,
         conversion as conversion,
     )
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
@@ -79,10 +81,12 @@ _HOMES = {
     "dpspec.grammar.rule": (
         "Conversion",
         "BudgetFormula",
+        "BudgetTheorem",
         "Question",
         "Route",
         "Rule",
         "Step",
+        "TheoremNumber",
         "conversion",
     ),
     "dpspec.grammar.spec": ("PrivacySpec",),

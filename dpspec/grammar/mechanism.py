@@ -203,7 +203,9 @@ class Mechanism(Promising, ABC):
         "degrades": degrades,
         "__str__": object.__str__,
     }
-    _asides = frozenset({"check", "claims", "keeps", "nearest_laws", "proved", "reduced", "release", "resumable", "run", "structure"})
+    _asides = frozenset(
+        {"check", "claims", "keeps", "nearest_laws", "proved", "reduced", "release", "resumable", "run", "structure"}
+    )
 
 
 def stated_structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | None:

@@ -163,6 +163,13 @@ def narrowed(table: Marginal, where: Mapping[str, tuple[str, ...]]) -> Marginal:
     return evolve(table, where=known)
 
 
+def cells_of(view: View, dataset: Dataset, space: DatasetSpace) -> list[Any]:
+    """The cell of each record that a view counts; None outside all of them."""
+    records = view.read(dataset, space)
+    cells = {record: view.table.cell_of(record, space) for record in set(records)}  # many records are alike
+    return [cells[record] for record in records]
+
+
 def moved(counts: Counter[Hashable], other: Counter[Hashable]) -> list[Hashable]:
     """The cells whose counts differ, in the order in which they are met; what is outside all cells is none."""
     return [cell for cell in {**counts, **other} if cell is not None and counts[cell] != other[cell]]

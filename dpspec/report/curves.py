@@ -198,9 +198,7 @@ def subject_of(document: SpecDocument, distance: NumberLike | None = None, verdi
         reason = str(fault)
     if bound is None and not reason:
         reason = f"no universe holds two different datasets within distance {step}, so that nothing is promised about such"
-    return CurveSubject(
-        name=name, spec=spec, distance=step, bound=bound, reason=reason, own=_own(document, step, verdict)
-    )
+    return CurveSubject(name=name, spec=spec, distance=step, bound=bound, reason=reason, own=_own(document, step, verdict))
 
 
 def _own(document: SpecDocument, distance: Number, verdict: Verdict | None) -> ComparedPairs:

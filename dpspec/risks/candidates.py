@@ -138,9 +138,7 @@ class Candidates:
         return f"{condition}{unseen}" if said.assumption == "none" else f"{said.assumption}; {condition}{unseen}"
 
 
-def candidates_within(
-    spec: PrivacySpec, distance: NumberLike = 1, keep: KeptPair | None = None
-) -> Candidates:
+def candidates_within(spec: PrivacySpec, distance: NumberLike = 1, keep: KeptPair | None = None) -> Candidates:
     """Pairs of different datasets at most a distance apart, in one order or the other.
 
     Of a space that can be walked they are listed, and the bound is that of the distances which occur inside universes. Otherwise
@@ -562,10 +560,7 @@ class MeasuredDatasets:
             if distance <= reach
         }
         ordered = dict.fromkeys(
-            places
-            for group in self.groups
-            for places in itertools.permutations(group, 2)
-            if near.get((min(places), max(places)))
+            places for group in self.groups for places in itertools.permutations(group, 2) if near.get((min(places), max(places)))
         )
         return tuple((self.datasets[one], self.datasets[other]) for one, other in ordered)
 

@@ -1,8 +1,8 @@
 """Pairs of laws of a mechanism that attackers compare, on spaces that nobody can list.
 
 Three sources are tried, the most exact first: all datasets of a small space; a theorem about the mechanism
-(`Mechanism.nearest_laws`); the two datasets that a proof of its claim found farthest apart, whose laws follow from how the mechanism
-is made. Where none applies, the smallest datasets of the space are tried.
+(`Mechanism.nearest_laws`); the two datasets that a proof of its claim found farthest apart, whose laws follow from how the
+mechanism is made. Where none applies, the smallest datasets of the space are tried.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.space import Dataset, Pair
 from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import NearestLaws, NoStructure, Structure
+from dpspec.grammar.structure import NearestLaws, NoStructure, Structure, cells_of
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.products import product_of
 from dpspec.risks.candidates import Candidates, ComparedPairs, KeptPair, candidates_within, is_small, pairs_within
@@ -91,7 +91,7 @@ def nearest_pairs(mechanism: Mechanism, spec: PrivacySpec) -> ComparedPairs | No
 
 
 def published_within(spec: PrivacySpec, distance: NumberLike, keep: KeptPair | None = None) -> Candidates:
-    """`candidates_within`; where budgets differ by universe, what is published of the candidates, without a bound for the others."""
+    """`candidates_within`; where budgets differ by universe, what is published of the candidates, without a bound of others."""
     try:
         return candidates_within(spec, distance, keep)
     except AttackerMisfitError:
@@ -155,8 +155,8 @@ def pair_of_views(structure: Structure, spec: PrivacySpec, left: Dataset, right:
     """
     cases = []
     for view in structure.views:
-        sides = [[view.table.cell_of(record, spec.space) for record in view.read(side, spec.space)] for side in (left, right)]
-        case = view.between(*sides, spec.space)
+        before, after = (cells_of(view, side, spec.space) for side in (left, right))
+        case = view.between(before, after, spec.space)
         if case is None:
             return None
         cases.append(case)

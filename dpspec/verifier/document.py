@@ -19,7 +19,7 @@ from dpspec.base.exact import Bracket, Number
 from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.base.words import Word, joint_word, worst_word
-from dpspec.blocks.space import Dataset
+from dpspec.blocks.space import Dataset, Pair
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism

@@ -140,10 +140,14 @@ class StrongestAttacker(AttackerModel):
         found, about = risks.published_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
         if found.bound is None and not self.datasets:
             nearest = risks.nearest_pairs(mechanism, spec)
-            own = [] if nearest is None else attrs.evolve(self, distance=nearest.distance)._own(nearest)  # type: ignore[arg-type]
+            own = [] if nearest is None else self._at(nearest)._own(nearest)
         else:
             own = self._own(risks.own_pairs(mechanism, spec, self.distance, self.datasets or None))
         return (*found.published(about), *found.left_open(own))
+
+    def _at(self, nearest: risks.ComparedPairs) -> StrongestAttacker:
+        """The same attacker with candidates as far apart as the nearest datasets of a universe are."""
+        return params.evolve(self, distance=nearest.distance)
 
     def _own(self, looked: risks.ComparedPairs) -> list[RiskStatement]:
         """What some pairs of laws do to beliefs."""

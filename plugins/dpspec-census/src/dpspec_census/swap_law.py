@@ -19,13 +19,13 @@ and 1. With B the binomial law of n-2 trials at rate p, q = 1-p and o = p/q,
 which is D_m/D_(m+k) up to the probability of a redraw for derangement swapping, and (D_m/(m+k)!) F(m+k) for permutation swapping,
 F(m) = sum over t of C(n-m, t) o^t m!/(m+t)!.
 
-The pair is symmetric: its reverse has the same atoms. Where values repeat, tables merge, and so every divergence of two tables of
-the universe that differ by one exchange is at most that of this pair (data processing). Two tables of one universe of c_Swap are at
-distance 2 in d_Ham exactly if they differ by one exchange.
+The pair is symmetric: its reverse has the same atoms. Where values repeat, tables merge, and so every divergence of two tables
+of the universe that differ by one exchange is at most that of this pair (data processing). Two tables of one universe of c_Swap
+are at distance 2 in d_Ham exactly if they differ by one exchange.
 
-Up to `EXACT_SIZE` records all probabilities are rational numbers. Beyond, masses are balls of Arb over ranges of m. In a range the
-functions g_k are convex and decrease, so that a sum over the range lies between those of a tangent and of a chord; tails are bounded
-by Chernoff's inequality. Nothing here lists permutations or shares code with the laws of `stratum`.
+Up to `EXACT_SIZE` records all probabilities are rational numbers. Beyond, masses are balls of Arb over ranges of m. In a range
+the functions g_k are convex and decrease, so that a sum over the range lies between those of a tangent and of a chord; tails are
+bounded by Chernoff's inequality. Nothing here lists permutations or shares code with the laws of `stratum`.
 """
 
 from __future__ import annotations
@@ -205,9 +205,9 @@ def _derangement_numbers(size: int) -> tuple[int, ...]:
 def _certain(size: int, swap_rate: Fraction) -> laws.Dichotomy:
     """A large stratum at p = 0, where nothing moves, or of derangement swapping at p = 1, where everything does.
 
-    At p = 1 all derangements are equally likely. i and j must both have moved under the other law too: of D_n derangements D_(n-2)
-    and 2 D_(n-1) are made into permutations that fix both, or one of them. D_(n-1)/D_n is 1/n within 1/D_n, and D_(n-2)/D_n is
-    1/(n(n-1)) within 1/D_n.
+    At p = 1 all derangements are equally likely. Of D_n derangements the exchange makes D_(n-2) into permutations that fix both
+    records, and 2 D_(n-1) into such that fix one of them: these are impossible under the other law. D_(n-1)/D_n is 1/n within
+    1/D_n, and D_(n-2)/D_n is 1/(n(n-1)) within 1/D_(n-2).
     """
     if swap_rate == 0:
         return laws.FiniteDichotomy((1, 0), (0, 1), 1, 1)

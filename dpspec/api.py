@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.tables import Table
     from dpspec.linter.finding import Finding
     from dpspec.reason.conversions import Conversions, TheoremNumbers
+    from dpspec.report.curves import CurveData
     from dpspec.risks.engine import Panel, RiskReport
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import FileReport, Standing
@@ -462,18 +463,36 @@ def curve(
     Raises:
         PictureError: nothing of what is asked for can be drawn, or not into such a file.
     """
-    from dpspec.extension.loader import installed
-    from dpspec.report.curves import curve as drawn
     from dpspec.report.drawing import Picture
 
     file = None if out is None else Picture(Path(out))
-    documents = _documents(specifications)
-    picture = drawn(
-        documents, panel, installed().registry, distance=distance, level=level, size=size, theme=theme, progress=progress
-    )
+    found = curve_points(*specifications, panel=panel, distance=distance, level=level, progress=progress)
+    picture = found.svg(size=size, theme=theme)
     if file is not None:
         file.save(picture)
     return picture
+
+
+def curve_points(
+    *specifications: SpecDocument | str | Path,
+    panel: str = "trade-off",
+    distance: NumberLike | None = None,
+    level: NumberLike = "1/20",
+    progress: Progress | None = None,
+) -> CurveData:
+    """The series of a figure of `curve`, as numbers: `data()` has their points, `svg()` the figure.
+
+    Args:
+        specifications, panel, distance, level, progress: as in `curve`.
+
+    Raises:
+        PictureError: nothing of what is asked for is known.
+    """
+    from dpspec.extension.loader import installed
+    from dpspec.report.curves import curve as computed
+
+    documents = _documents(specifications)
+    return computed(documents, panel, installed().registry, distance=distance, level=level, progress=progress)
 
 
 def lint(*paths: str | Path) -> tuple[Finding, ...]:

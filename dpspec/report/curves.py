@@ -39,12 +39,12 @@ from dpspec.report.audience import nearest
 from dpspec.report.pictures import CurveLine, CurvePanel, CurvePoints, svg, value_mark
 from dpspec.risks.allowed import allowed_power
 from dpspec.risks.candidates import ComparedPairs, candidates_within, is_small
-from dpspec.risks.own import BEFORE, evidence, own_pairs, structure_of
+from dpspec.risks.own import BEFORE, evidence, nearest_pairs, own_pairs, structure_of
 from dpspec.verifier.derived import derive
 from dpspec.verifier.verdict import Verdict
 
 if TYPE_CHECKING:
-    from dpspec.base.types import Progress
+    from dpspec.base.types import JsonData, Progress
     from dpspec.extension.hooks import Registry
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.specfile.document import SpecDocument
@@ -196,6 +196,9 @@ def subject_of(document: SpecDocument, distance: NumberLike | None = None, verdi
             bound, reason = candidates.bound, candidates.reason
     except DpspecError as fault:
         reason = str(fault)
+    if bound is None and asked is None and document.mechanism is not None and not is_small(spec):
+        stated = nearest_pairs(document.mechanism, spec)
+        step = step if stated is None or stated.distance is None else stated.distance
     if bound is None and not reason:
         reason = f"no universe holds two different datasets within distance {step}, so that nothing is promised about such"
     return CurveSubject(name=name, spec=spec, distance=step, bound=bound, reason=reason, own=_own(document, step, verdict))
@@ -477,6 +480,55 @@ _HEADS = {
 }
 
 
+@attrs.frozen(kw_only=True)
+class CurveData:
+    """The series of one panel.
+
+    Args:
+        panel: one of `PANELS`.
+        level: for posteriors, the level of the test.
+        lines: the series; every one lies between what is known of it from below and from above.
+        notes: what could not be computed, and what the series are about.
+    """
+
+    panel: str
+    level: Fraction
+    lines: tuple[CurveLine, ...]
+    notes: tuple[str, ...]
+
+    def svg(self, *, size: str = "slide", theme: str = "light") -> str:
+        """The figure, as SVG text."""
+        level = _percent(str(self.level))
+        return _chart(self.panel, self.lines, level, size=size, theme=theme, note="; ".join(self.notes))
+
+    def data(self) -> JsonData:
+        """The points, as numbers rounded outward; bars by the level or the share that they belong to."""
+        places = {"power": LEVELS, "error": SHARES}.get(self.panel)
+        rise, run = _TITLES[self.panel]
+        axis = run or ("level of the test" if self.panel == "power" else "share of all draws of the noise")
+        return {
+            "panel": self.panel,
+            "axes": {"x": axis, "y": rise},
+            "lines": [_line_data(line, places) for line in self.lines],
+            "notes": list(self.notes),
+        }
+
+
+def _line_data(line: CurveLine, places: Sequence[str] | None) -> JsonData:
+    """A series: points that it is not below, and points that it is not above."""
+
+    def listed(points: CurvePoints) -> list[JsonData]:
+        return [[float(Fraction(places[round(x)])) if places else x, y] for x, y in points]
+
+    return {
+        "name": line.name,
+        "about": "this mechanism" if line.role not in ("", ALLOWED) else "any mechanism" if line.role else "the noise",
+        "role": line.role,
+        "lower": [] if line.side == "above" else listed(line.points),
+        "upper": listed(line.top) if line.top else listed(line.points) if line.side == "above" else [],
+    }
+
+
 def curve(
     documents: Sequence[SpecDocument],
     panel: str,
@@ -484,11 +536,9 @@ def curve(
     *,
     distance: NumberLike | None = None,
     level: NumberLike = "1/20",
-    size: str = "slide",
-    theme: str = "light",
     progress: Progress | None = None,
-) -> str:
-    """One picture of some specifications, as SVG text.
+) -> CurveData:
+    """One panel of some specifications.
 
     Args:
         documents: at least one; each gets a band for what it allows, and a curve for its mechanism where it names one.
@@ -496,7 +546,6 @@ def curve(
         registry: where conversions are looked up.
         distance: how far apart the two datasets are; without it the smallest step that a universe holds.
         level: for posteriors, the level of the test, in (0, 1).
-        size, theme: of `dpspec.report.drawing`.
         progress: called with (done, in all).
 
     Raises:
@@ -516,7 +565,7 @@ def curve(
             progress(place + 1, len(documents))
     if not lines:
         raise PictureError(f"panel {panel}", "has nothing to show", "; ".join(notes) or "give a specification")
-    return _chart(panel, lines, _percent(str(at)), size=size, theme=theme, note="; ".join(notes))
+    return CurveData(panel=panel, level=at, lines=tuple(lines), notes=tuple(notes))
 
 
 @attrs.frozen(kw_only=True)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from dpspec.extension import Registry
     from dpspec.grammar.rule import Step
     from dpspec.grammar.spec import PrivacySpec
-    from dpspec.reason.conversions import ConversionPath, Conversions, Leg
+    from dpspec.reason.conversions import ConversionPath, Conversions, Leg, TheoremNumbers
     from dpspec.reason.search import Derivation
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import Standing
@@ -378,6 +378,31 @@ def conversion_parts(found: Conversions, *, verbose: bool = False) -> list[Rende
         others = ", ".join(found.alike)
         parts.append(Text(f"Other standards write {_parameter(found.goal)} too: --to {others}", FAINT))
     return parts
+
+
+def theorem_data(found: TheoremNumbers) -> JsonData:
+    """All of it, with exact numbers."""
+    return {
+        "given": {"theorem": found.theorem, "parameters": dict(found.given)},
+        "wanted": {"divergence": thing_by_name(found.goal), "parameter": _parameter(found.goal)},
+        "numbers": [
+            {"value": bracket(one.value), "about": one.about, "citation": one.citation} for one in found.numbers
+        ],
+    }  # fmt: skip
+
+
+def theorem_parts(found: TheoremNumbers) -> list[RenderableType]:
+    """A line for each mechanism, its number first."""
+    given = ", ".join(f"{name} = {value}" for name, value in found.given)
+    parts: list[RenderableType] = [
+        Text(f"{_parameter(found.goal)} of {thing_in_words(found.goal)}, by theorems: {given}", "bold")
+    ]
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for one in found.numbers:
+        table.add_row(Text(bracket_in_words(one.value), "bold"), f"{one.about} ({one.citation})")
+    return [*parts, table, Text("Numbers are rounded for reading; --format json has their exact forms.", FAINT)]
 
 
 def _table(paths: list[ConversionPath]) -> Table:

@@ -63,6 +63,7 @@ from dpspec_census.swap_budget import (
     rate_of,
 )
 from dpspec_census.swap_constant import SwapConstant, derangement_constant, permutation_constant
+from dpspec_census.swap_nearest import nearest_in_space, nearest_in_universe
 from dpspec_census.swap_pair import ConstantOfSpace, Swap
 
 if TYPE_CHECKING:
@@ -203,6 +204,26 @@ class Swapping(Mechanism):
         held = Counter(space.records(output, self.unit))
         words = ", ".join(f"{number} x ({', '.join(map(str, record))})" for record, number in sorted(held.items(), key=repr))
         return proved(probabilities=chances, outcome=words)
+
+    def by_exchanges(self, spec: PrivacySpec, dataset: Dataset | None) -> grammar.NearestLaws | None:
+        """The laws of two tables of one universe of c_Swap that differ by one exchange: the nearest, at distance 2.
+
+        Where the multiverse publishes c_Swap and nothing else, and distances are d_Ham of the unit; None elsewhere.
+        """
+        from dpspec_divergences import Hamming
+
+        if spec.input_divergence != Hamming(unit=self.unit) or blocks.Multisets.found_in(spec.space) is None:
+            return None
+        published = [invariant.as_marginal() for invariant in spec.multiverse.induced_by() or ()]
+        if any(table is None or table.where for table in published):
+            return None
+        held = {(table.unit, frozenset(table.attributes)) for table in published if table is not None}
+        kept = {(table.unit, frozenset(table.attributes)) for table in self.scheme().invariants(spec.space)}
+        if held != kept:
+            return None
+        if dataset is None:
+            return nearest_in_space(self.constants(), spec.space)
+        return nearest_in_universe(self.constants(), self.scheme().strata(spec.space.dataset(dataset), spec.space))
 
     def probability(self, dataset: Dataset, outcome: Dataset, space: DatasetSpace) -> Fraction:
         """The probability that one table is released, at any size: the law itself may have too many outcomes to be listed.
@@ -365,6 +386,9 @@ class DerangementSwapping(Swapping):
     def proved(self, spec: PrivacySpec) -> grammar.ProvedBound | None:
         return self.by_the_theorem(spec)
 
+    def nearest_laws(self, spec: PrivacySpec, dataset: Dataset | None = None) -> grammar.NearestLaws | None:
+        return self.by_exchanges(spec, dataset)
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem in the full form for 0 < p < 1, and the short one, which is printed for p <= 1/2 only.
 
@@ -407,6 +431,9 @@ class PermutationSwapping(Swapping):
 
     def proved(self, spec: PrivacySpec) -> grammar.ProvedBound | None:
         return self.by_the_theorem(spec)
+
+    def nearest_laws(self, spec: PrivacySpec, dataset: Dataset | None = None) -> grammar.NearestLaws | None:
+        return self.by_exchanges(spec, dataset)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem as printed in 2024: two branches, b = the largest stratum; nothing is said about p = 0 and p =

@@ -60,6 +60,10 @@ _SENTENCES = {
     Implication.IMPLIES: "Every mechanism that satisfies A satisfies B",
     Implication.IMPLIED_BY: "Every mechanism that satisfies B satisfies A",
     Implication.INCOMPARABLE: "Neither promise contains the other: each allows a mechanism that the other forbids.",
+    Implication.DIFFERENT_DATA: (
+        "Their dataset spaces differ, and no common schema is known: each promise is silent about datasets of the other, and their "
+        "budgets do not compare."
+    ),
     Implication.UNKNOWN: "At least one direction could be neither derived nor separated.",
 }
 
@@ -192,7 +196,9 @@ def _direction(premise: str, conclusion: str, direction: Direction, wanted: Priv
             "", "tried", _lines(["in search of a mechanism that separates them:", *(f"- {line}" for line in direction.tried)])
         )
     parts: list[RenderableType] = [steps] if steps.row_count else []
-    if direction.separation is not None:
+    if direction.separation is not None and direction.separation.kind == "space" and not verbose:
+        parts.append(Text(f"{conclusion} covers datasets that the dataset space of {premise} does not have (--verbose shows two)"))
+    elif direction.separation is not None:
         parts += [Text("")] if parts else []
         parts += _separation(direction.separation, premise, conclusion, wanted, verbose=verbose)
     return _section(head, parts)
@@ -266,6 +272,7 @@ _RELATIONS = {
     Implication.IMPLIED_BY: "A is implied by B",
     Implication.EQUIVALENT: "A and B make equivalent promises",
     Implication.INCOMPARABLE: "A and B are incomparable",
+    Implication.DIFFERENT_DATA: "A and B describe different data",
     Implication.UNKNOWN: "Unknown",
 }
 
@@ -288,7 +295,7 @@ def headline(found: Comparison, standings: Sequence[Standing | None]) -> str:
 
 def _relation(found: Comparison, standings: Sequence[Standing]) -> Group:
     relation, answers = found.relation, {found.forward.answer, found.backward.answer}
-    style = {Implication.INCOMPARABLE: BAD, Implication.UNKNOWN: OPEN}.get(relation, GOOD)
+    style = {Implication.INCOMPARABLE: BAD, Implication.UNKNOWN: OPEN, Implication.DIFFERENT_DATA: OPEN}.get(relation, GOOD)
     sentence = _SENTENCES[relation]
     if relation in (Implication.IMPLIES, Implication.IMPLIED_BY):
         sentence += ", and not conversely." if Answer.SEPARATED in answers else "; the converse stays open."
@@ -296,7 +303,8 @@ def _relation(found: Comparison, standings: Sequence[Standing]) -> Group:
         premise, conclusion = ("A", "B") if found.forward.answer is Answer.SEPARATED else ("B", "A")
         sentence = f"{premise} does not imply {conclusion}; whether {conclusion} implies {premise} stays open."
     head = Text.assemble(("Relation: ", "bold"), (_RELATIONS[relation], style), f" ({claims_in_words(standings)})")
-    return Group(head, Text(sentence))
+    schema = [Text(f"Compared on one schema: {'; '.join(found.restated)}.")] if found.restated else []
+    return Group(head, Text(sentence), *schema)
 
 
 # --- derivations ----------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.blocks.records import ContingencyTables, Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.checker.check import check_derivation
+from dpspec_checker.check import check_derivation
 from dpspec.comparison.compare import Answer
 from dpspec.extension import installed
 from dpspec.laws.law import FiniteLaw

@@ -40,8 +40,8 @@ from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.blocks.budget import Budget, settled, stands_for
 from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.records import on_one_schema
 from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace, Pair

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dpspec_census.disclosure import PossibleOutputs as PossibleOutputs
     from dpspec_census.hierarchy.by_levels import TopdownByLevels as TopdownByLevels
     from dpspec_census.massachusetts import Massachusetts1940 as Massachusetts1940
+    from dpspec_census.pair_swapping import PairSwapping as PairSwapping
     from dpspec_census.safetab import Safetab as Safetab, SafetabGeometric as SafetabGeometric
     from dpspec_census.swap_budget import (
         LeastSwappingBudgetRoute as LeastSwappingBudgetRoute,
@@ -49,6 +50,7 @@ NAMES: Names = {
     },
     "mechanisms": {
         "derangement-swapping": "dpspec_census.swapping:DerangementSwapping",
+        "pair-swapping": "dpspec_census.pair_swapping:PairSwapping",
         "permutation-swapping": "dpspec_census.swapping:PermutationSwapping",
         "safetab": "dpspec_census.safetab.adaptive:Safetab",
         "safetab-geometric": "dpspec_census.safetab.adaptive:SafetabGeometric",
@@ -91,6 +93,7 @@ _HOMES = {
     "dpspec_census.disclosure": ("PossibleOutputs",),
     "dpspec_census.hierarchy.by_levels": ("TopdownByLevels",),
     "dpspec_census.massachusetts": ("Massachusetts1940",),
+    "dpspec_census.pair_swapping": ("PairSwapping",),
     "dpspec_census.safetab": ("Safetab", "SafetabGeometric"),
     "dpspec_census.swap_budget": (
         "LeastSwappingBudgetRoute",

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
         permutation_constant as permutation_constant,
     )
     from dpspec_census.swap_law import exchange_law as exchange_law
-    from dpspec_census.swap_nearest import SwapConstantRoute as SwapConstantRoute
     from dpspec_census.swap_pair import AttainingPair as AttainingPair, ConstantOfSpace as ConstantOfSpace
+    from dpspec_census.swap_route import SwapConstantRoute as SwapConstantRoute
     from dpspec_census.swapping import DerangementSwapping as DerangementSwapping, PermutationSwapping as PermutationSwapping
     from dpspec_census.synthetic import (
         SyntheticDwellings as SyntheticDwellings,
@@ -69,7 +69,7 @@ NAMES: Names = {
         "top-coding": "dpspec_census.disclosure.recoding:TopCoding",
     },
     "routes": {
-        "swap-constant": "dpspec_census.swap_nearest:SwapConstantRoute",
+        "swap-constant": "dpspec_census.swap_route:SwapConstantRoute",
         "swapping-budget": "dpspec_census.swap_budget:SwappingBudgetRoute",
         "least-swapping-budget": "dpspec_census.swap_budget:LeastSwappingBudgetRoute",
         "swap-rate-for-budget": "dpspec_census.swap_budget:SwapRateForBudgetRoute",
@@ -108,7 +108,7 @@ _HOMES = {
     ),
     "dpspec_census.swap_constant": ("SwapConstant", "derangement_constant", "permutation_constant"),
     "dpspec_census.swap_law": ("exchange_law",),
-    "dpspec_census.swap_nearest": ("SwapConstantRoute",),
+    "dpspec_census.swap_route": ("SwapConstantRoute",),
     "dpspec_census.swap_pair": ("AttainingPair", "ConstantOfSpace"),
     "dpspec_census.swapping": ("DerangementSwapping", "PermutationSwapping"),
     "dpspec_census.synthetic": ("SyntheticDwellings", "SyntheticHousingUnits", "SyntheticPersons"),

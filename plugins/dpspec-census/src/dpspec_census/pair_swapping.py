@@ -1,16 +1,17 @@
-"""Swapping in pairs, as statistical offices describe it: selected records are matched in pairs, and each pair exchanges its values.
+"""Swapping in pairs, as statistical offices describe it: selected records are matched in pairs that exchange their values.
 
-In each stratum every record is selected with probability p; the selected ones are matched in pairs uniformly, and where their number
-is odd a uniform one of them is kept. A permutation that moves m of n records is an involution, m is even, and its probability is
+In each stratum every record is selected with probability p; the selected ones are matched in pairs uniformly, and where their
+number is odd a uniform one of them is kept. A permutation that moves m of n records is an involution, m is even, and its
+probability is
 
     f(m) = p^m q^(n-m) / (m-1)!! + (n-m) p^(m+1) q^(n-m-1) / (m+1)!!,          q = 1 - p, (-1)!! = 1,
 
 the second term for the record that is kept.
 
-Involutions do not compose. With three different records or more a table y can be one pair away from x while no pairs at all lead from
-x' to y, although x and x' differ by one exchange: P_x(y) > 0 = P_x'(y), and no finite epsilon holds. Two records are the exception:
-f(0) = 1 - p^2 and f(2) = p^2, so that the constant is |ln((1-p^2)/p^2)|/2 per unit of d_Ham. What holds of more is (epsilon, delta)
-for one exchange, exactly: with I_m = C(n-2, m) (m-1)!! involutions of the others,
+Involutions do not compose. With three different records or more a table y can be one pair away from x while no pairs at all lead
+from x' to y, although x and x' differ by one exchange: P_x(y) > 0 = P_x'(y), and no finite epsilon holds. Two records are the
+exception: f(0) = 1 - p^2 and f(2) = p^2, so that the constant is |ln((1-p^2)/p^2)|/2 per unit of d_Ham. What holds of more is
+(epsilon, delta) for one exchange, exactly: with I_m = C(n-2, m) (m-1)!! involutions of the others,
 
     dP_x/dP_x' = f(m)/f(m+2) with probability I_m f(m), its inverse with I_m f(m+2), else one of the two laws is 0.
 
@@ -104,11 +105,11 @@ def pair_exchange_law(size: int, swap_rate: Fraction) -> laws.Dichotomy:
 
 @define
 class PairSwapping(Swapping):
-    """In each stratum select each record with probability p, match the selected ones in pairs uniformly, one of an odd number being
-    kept, and let each pair exchange its swap values.
+    """In each stratum select each record with probability p, match the selected ones in pairs uniformly, one of an odd number
+    being kept, and let each pair exchange its swap values.
 
-    Two records have the constant |ln((1-p^2)/p^2)|/2 per unit; three different ones have none, since a table that one pair leads to
-    may be out of reach from a neighbouring one.
+    Two records have the constant |ln((1-p^2)/p^2)|/2 per unit; three different ones have none, since a table that one pair leads
+    to may be out of reach from a neighbouring one.
 
     >>> from dpspec.plugin import UnorderedRecords
     >>> space = UnorderedRecords(attributes=[{"name": "tenure", "count": 2}, {"name": "county", "count": 2}], unit="household")

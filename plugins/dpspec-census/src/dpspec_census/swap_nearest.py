@@ -23,26 +23,17 @@ import itertools
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
-from typing import Annotated, ClassVar
 
 import attrs
 
 from dpspec.plugin import (
-    Bracket,
     DatasetSpace,
-    Integer,
-    OutputDivergence,
-    PrivacySpec,
-    Rational,
     Record,
-    Text,
-    define,
     grammar,
     laws,
     number,
 )
 from dpspec_census.swap_budget import SwappedRecords
-from dpspec_census.swap_constant import derangement_constant, permutation_constant
 from dpspec_census.swap_law import exchange_law
 from dpspec_census.swap_pair import MOST_STRATA, StratumValues, Swap
 
@@ -153,54 +144,3 @@ def nearest_in_universe(
         distance=number(2), pairs=pairs, above=tuple(above), citation=known.citation,
         scope=f"two tables of this universe that differ by one exchange, strata of up to {largest:,} records",
     )  # fmt: skip
-
-
-# --- the numbers of a stratum ---------------------------------------------------------------------
-
-
-ALGORITHMS = ("derangement", "permutation")
-
-
-@define
-class SwapConstantRoute(grammar.BudgetTheorem):
-    """Stratum size and swap rate -> the exact constant of a swap, and other budgets of one exchange (docs/swapping-theorem.md).
-
-    Args:
-        stratum: n, the records of the stratum.
-        swap_rate: p, the probability with which each record is selected.
-        algorithm: derangement or permutation; without it both, and for a single number that of derangements.
-
-    >>> str(SwapConstantRoute(stratum=5, swap_rate="1/10").value(None))
-    '1/2*ln(1782)'
-    """
-
-    name: ClassVar[str] = "swap-constant"
-
-    stratum: Annotated[int, Integer(0)]
-    swap_rate: Annotated[Fraction, Rational(0, 1)]
-    algorithm: Annotated[str, Text(ALGORITHMS)] | None = None
-
-    def value(self, spec: PrivacySpec) -> Bracket:
-        return self._constant(self.algorithm or ALGORITHMS[0])
-
-    def _constant(self, algorithm: str) -> Bracket:
-        constant = derangement_constant if algorithm == ALGORITHMS[0] else permutation_constant
-        return constant(self.stratum, self.swap_rate).value
-
-    def numbers(self, goal: OutputDivergence) -> tuple[grammar.TheoremNumber, ...]:
-        from dpspec_divergences import Mult
-
-        found = []
-        for algorithm in ALGORITHMS if self.algorithm is None else (self.algorithm,):
-            if goal == Mult():
-                value = self._constant(algorithm)
-                about = f"{algorithm}-swapping, per unit, the largest over all tables of a universe of {self.stratum:,} records"
-                cited = "docs/swapping-theorem.md, theorems 1 to 3"
-            else:
-                pair = exchange_law(self.stratum, self.swap_rate, derange=algorithm == ALGORITHMS[0])
-                found_, parameter = goal.evaluate(pair), goal.budget_parameters[0]
-                value = Bracket(lower=goal.budget_for(parameter, found_.lower), upper=goal.budget_for(parameter, found_.upper))
-                about = f"{algorithm}-swapping, two tables that differ by one exchange, at distance 2"
-                cited = CITATION
-            found.append(grammar.TheoremNumber(value=value, about=about, citation=cited))
-        return tuple(found)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.grammar.tables import Table
     from dpspec.linter.finding import Finding
-    from dpspec.reason.conversions import Conversions
+    from dpspec.reason.conversions import Conversions, TheoremNumbers
+    from dpspec.report.curves import CurveData
     from dpspec.risks.engine import Panel, RiskReport
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import FileReport, Standing
@@ -268,11 +269,12 @@ def order(*specifications: Specification, registry: Registry | None = None, prog
     return order_specs(_documents(specifications), registry or installed().registry, progress)
 
 
-def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, **at: Any) -> Conversions:
+def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, **at: Any) -> Conversions | TheoremNumbers:
     """Convert a budget to another standard, by every formula that is known, the best first.
 
     Args:
-        given: the budget by its name, then the parameters of its divergence, as numbers or texts.
+        given: the budget by its name, then the parameters of its divergence, as numbers or texts; or the parameters of a
+            mechanism about which a theorem is known, such as swap_rate and stratum.
         to: the name of a budget or of an output divergence.
         mechanism: a kind of mechanism that is known, such as gaussian.
         at: parameters of the divergence to convert to, such as delta.
@@ -320,8 +322,8 @@ def risk(
         attacker: an attacker model or its name; without it, a panel of some, each with its defaults.
         mechanism: whose own law is shown; without it, that of the file.
         registry: where the name is looked up; without it, among all installed plugins.
-        universe_of: a table, or a release's report: the budget is that of its universe, where budgets differ by universe. The
-            mechanism's own law, which is one for each universe, is then left out.
+        universe_of: a table, or a release's report: the budget is that of its universe, where budgets differ by universe, and
+            the mechanism's own numbers are those of its universe, where a theorem gives them.
         settings: parameters of the attacker, as values or texts.
 
     Returns:
@@ -342,24 +344,26 @@ def risk(
 
     from dpspec.extension.loader import installed
     from dpspec.risks import engine
+    from dpspec.risks.own import evidence
 
     known = registry or installed().registry
     document = as_document(specification, mechanism=mechanism)
     spec, run = document.spec, document.mechanism
+    meant = None
     if universe_of is not None:
-        spec = engine.at_universe_of(spec, engine.dataset_of(universe_of, spec.space, known, document.layout))
-        run = run if spec == document.spec else None
+        meant = engine.dataset_of(universe_of, spec.space, known, document.layout)
+        spec = engine.at_universe_of(spec, meant)
     if settings and not isinstance(attacker, str):
         advice = "name it: attacker=..." if attacker is None else "give them to the attacker, or give its name"
         raise ParameterError("settings", "belong to one attacker that is given by its name", advice, value=", ".join(settings))
-    if attacker is not None:
-        model = engine.attacker_of(known, attacker, settings) if isinstance(attacker, str) else attacker
-        report = engine.risk(spec, model, run)
-        named = [document.spec.space.dataset(dataset) for dataset in model.named_datasets()]
-        return attrs.evolve(report, about=(document, quick_standing(document, registry, also=named)))
-    about = document, quick_standing(document, registry)
-    found = engine.panel(spec, engine.panel_of(known), run)
-    return attrs.evolve(found, reports=tuple(attrs.evolve(report, about=about) for report in found.reports))
+    model = engine.attacker_of(known, attacker, settings) if isinstance(attacker, str) else attacker
+    named = () if model is None else model.named_datasets()
+    about = quick_standing(document, registry, also=[document.spec.space.dataset(dataset) for dataset in named])
+    with evidence(about.farthest(document.spec), meant):
+        if model is not None:
+            return attrs.evolve(engine.risk(spec, model, run), about=(document, about))
+        found = engine.panel(spec, engine.panel_of(known), run)
+    return attrs.evolve(found, reports=tuple(attrs.evolve(report, about=(document, about)) for report in found.reports))
 
 
 def ledger(*specifications: Specification, like: Specification | None = None, as_promised: bool = False) -> Composition:
@@ -476,18 +480,36 @@ def curve(
     Raises:
         PictureError: nothing of what is asked for can be drawn, or not into such a file.
     """
-    from dpspec.extension.loader import installed
-    from dpspec.report.curves import curve as drawn
     from dpspec.report.drawing import Picture
 
     file = None if out is None else Picture(Path(out))
-    documents = _documents(specifications)
-    picture = drawn(
-        documents, panel, installed().registry, distance=distance, level=level, size=size, theme=theme, progress=progress
-    )
+    found = curve_points(*specifications, panel=panel, distance=distance, level=level, progress=progress)
+    picture = found.svg(size=size, theme=theme)
     if file is not None:
         file.save(picture)
     return picture
+
+
+def curve_points(
+    *specifications: SpecDocument | str | Path,
+    panel: str = "trade-off",
+    distance: NumberLike | None = None,
+    level: NumberLike = "1/20",
+    progress: Progress | None = None,
+) -> CurveData:
+    """The series of a figure of `curve`, as numbers: `data()` has their points, `svg()` the figure.
+
+    Args:
+        specifications, panel, distance, level, progress: as in `curve`.
+
+    Raises:
+        PictureError: nothing of what is asked for is known.
+    """
+    from dpspec.extension.loader import installed
+    from dpspec.report.curves import curve as computed
+
+    documents = _documents(specifications)
+    return computed(documents, panel, installed().registry, distance=distance, level=level, progress=progress)
 
 
 def lint(*paths: str | Path) -> tuple[Finding, ...]:

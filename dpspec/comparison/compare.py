@@ -24,9 +24,17 @@ from typing import Any, NoReturn, overload
 
 import attrs
 
-from dpspec.base.errors import Faults, IncompatibleBlocksError, NoFormulaError, NotEnumerableError, ParameterError, count
-from dpspec.base.exact import INFINITY, ZERO, Number, number
-from dpspec.base.memo import memoize
+from dpspec.base.errors import (
+    DpspecError,
+    Faults,
+    IncompatibleBlocksError,
+    NoFormulaError,
+    NotEnumerableError,
+    ParameterError,
+    count,
+)
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
+from dpspec.base.memo import key_of, memoize
 from dpspec.base.promises import is_a
 from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
@@ -44,7 +52,7 @@ from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined, promise_for
 from dpspec.reason.search import MOVING_BLOCKS, Derivation, conversion_paths, moved, search
-from dpspec.reason.small_spaces import entries, own_pairs
+from dpspec.reason.small_spaces import allowance, entries, own_pairs
 from dpspec.specfile.document import SpecDocument
 from dpspec.verifier.document import Standing
 from dpspec.verifier.verdict import Outcome
@@ -361,6 +369,9 @@ def _by(family: Callable[..., Iterator[Candidate]], source: Source) -> Candidate
     return partial(family, sources=(source,))
 
 
+MOST_UNDECIDED = 24
+"""After so many candidates whose laws no precision decides, no further ones are checked."""
+
 OUTSIDE = "which dataset it is, where the space of the premise does not have it"
 
 FAMILIES: dict[str, CandidateFamily] = {
@@ -406,8 +417,12 @@ def search_separation(
     judge: MechanismJudge,
     families: Mapping[str, CandidateFamily] | None = None,
 ) -> SeparationSearch:
-    """Look for what separates two specifications, and say what was tried."""
-    tried = []
+    """Look for what separates two specifications, and say what was tried.
+
+    Of candidates that put the same two laws on their pair only the one with the least allowance is checked. No more candidates
+    are checked after `MOST_UNDECIDED` whose laws no precision decides: these are the ones that take long.
+    """
+    tried, kept = [], _KeptPairs(conclusion)
     if families is None:
         families = OF_DIFFERENT_DATA if describe_different_data(premise.space, conclusion.space) else FAMILIES
     for words, family in families.items():
@@ -415,7 +430,10 @@ def search_separation(
         try:
             for candidate in family(premise, conclusion):
                 proposed += 1
-                found = _checked(candidate, premise, conclusion, judge)
+                if kept.undecided >= MOST_UNDECIDED:
+                    problem = f"; stopped after {MOST_UNDECIDED} whose laws no precision decides"
+                    break
+                found = None if kept.holds(candidate) else _checked(candidate, premise, conclusion, judge, kept)
                 if found is not None:
                     return SeparationSearch(separation=found)
         except NotEnumerableError as fault:  # a block that needs the list of a space that has none
@@ -424,12 +442,47 @@ def search_separation(
     return SeparationSearch(separation=None, tried=tuple(tried))
 
 
-def _checked(candidate: Candidate, premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -> Separation | None:
+class _KeptPairs:
+    """Pairs of laws that do not break the conclusion, with the least allowance at which that was found."""
+
+    def __init__(self, conclusion: PrivacySpec) -> None:
+        self._conclusion = conclusion
+        self._allowed: dict[object, Number] = {}
+        self.undecided = 0
+
+    def holds(self, candidate: Candidate) -> bool:
+        """Whether the pair of laws of a candidate does not break the conclusion at a smaller allowance."""
+        found = self._of(candidate)
+        return found is not None and self._allowed.get(found[0], INFINITY) <= found[1].lower
+
+    def add(self, candidate: Candidate, outcome: Outcome) -> None:
+        """Keep that a candidate does not break the conclusion."""
+        self.undecided += outcome is Outcome.UNDECIDED
+        found = self._of(candidate)
+        if found is not None:
+            key, allowed = found
+            self._allowed[key] = min(self._allowed.get(key, INFINITY), allowed.upper)
+
+    def _of(self, candidate: Candidate) -> tuple[object, Bracket] | None:
+        """The two laws as a key, and what the conclusion allows between them; None where one of these is not known."""
+        try:
+            left, right = (candidate.mechanism.law(dataset, self._conclusion.space) for dataset in candidate.pair)
+            both = tuple(key_of(pair.signature()) for pair in (left.against(right), right.against(left)))
+            is_symmetric = self._conclusion.input_divergence.is_symmetric  # both orders are compared anyway
+            return frozenset(both) if is_symmetric else both, allowance(self._conclusion, candidate.pair)
+        except DpspecError:  # a universe without a budget, or a law that is not known
+            return None
+
+
+def _checked(
+    candidate: Candidate, premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge, kept: _KeptPairs
+) -> Separation | None:
     """The candidate as a separation, when the engine finds that it satisfies the premise and breaks the conclusion."""
     left, right = candidate.pair
     try:
         second, second_line = judge(candidate.mechanism, conclusion, candidate.pair)
         if second is not Outcome.REFUTED:
+            kept.add(candidate, second)
             return None
         instance = _instance(premise, conclusion, candidate.pair)
         try:

@@ -251,3 +251,26 @@ class Route(ABC):
     def question(self, spec: PrivacySpec) -> Question | None:
         """The question between output divergences that the number answers, so that other formulas can be tried; None if none."""
         return None
+
+
+@attrs.frozen(kw_only=True)
+class TheoremNumber:
+    """A budget that a theorem gives a mechanism.
+
+    Args:
+        value: the number, in the first of the `budget_parameters` of the divergence that was asked for.
+        about: the mechanism, and the datasets that it holds for.
+        citation: where it is proved.
+    """
+
+    value: Bracket
+    about: str
+    citation: str
+
+
+class BudgetTheorem(Route):
+    """A route from the parameters of a mechanism to its budgets: `dpspec convert` starts from these parameters, too."""
+
+    @abstractmethod
+    def numbers(self, goal: OutputDivergence) -> tuple[TheoremNumber, ...]:
+        """The budgets by an output divergence; () where the theorem says nothing about it."""

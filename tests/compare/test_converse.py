@@ -59,7 +59,7 @@ def test_hypotheses_are_not_assumed() -> None:
 
 
 def test_a_mechanism_that_does_not_publish_it_is_told_from_a_release_that_does() -> None:
-    constant = Toy(lambda x: FiniteLaw.point(0))  # noqa: ARG005 - the same for all
+    constant = Toy(lambda x: FiniteLaw.point(0))
     found = without_invariant(document(SEX, inputs=HAMMING, mechanism=constant), "1")
     assert found.answer == "no finite budget"
     assert found.own is not None

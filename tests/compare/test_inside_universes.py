@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from dpspec_census.swap_budget import StratumRate, SwappingBudget
+from dpspec_checker.check import check_derivation
 
 from dpspec.api import compare
 from dpspec.base.exact import number
@@ -21,7 +22,6 @@ from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.blocks.records import ContingencyTables, Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.checker.check import check_derivation
 from dpspec.comparison.compare import Answer
 from dpspec.extension import installed
 from dpspec.laws.law import FiniteLaw

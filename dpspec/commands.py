@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpspec.api import as_document, compared, find_yardsticks, order_specs, quick_standing
-from dpspec.base.errors import DpspecError, ParameterError, PictureError, ReleaseError, UnknownNameError
+from dpspec.base.errors import CertificateError, DpspecError, ParameterError, PictureError, ReleaseError, UnknownNameError
 from dpspec.base.files import write_folder, write_whole
 from dpspec.base.params import did_you_mean
 from dpspec.base.words import Word, worst_code
@@ -151,6 +151,55 @@ def _without(document: SpecDocument, named: str, audience: str | None, registry:
     data = words.without_data(found, document)
     code = 3 if found.answer == "unknown" else 0
     return CommandAnswer("explain", code, {"without": data}, partial(words.without_text, found, document), value=found)
+
+
+def certify(specification: AnyPath, release: AnyPath, out: AnyPath | None = None) -> CommandAnswer:
+    """The certificate of a release: what was checked of it, in a form that anyone can check again. `value` is the certificate.
+
+    Args:
+        specification: the file under which it was released; its claim has to be verified on all datasets.
+        release: the folder that ``dpspec release`` wrote.
+        out: a file that the certificate is written into, outside of that folder.
+
+    Raises:
+        NotCertifiableError: the claim is refuted, not verified, or verified on miniatures only.
+        CertificateError: the folder is no release of the specification.
+    """
+    from dpspec.deployments import certificate as engine
+    from dpspec.extension.loader import installed
+    from dpspec.specfile.reader import read
+
+    folder = Path(str(release))
+    if out is not None and Path(str(out)).resolve().parent == folder.resolve():
+        rule = "lies in the folder of the release, whose files it lists"
+        raise CertificateError("--out", rule, "write it beside that folder", value=Path(str(out)).name)
+    registry = installed().registry
+    found = engine.certificate_of(read(Path(str(specification)), registry), folder, registry)
+    if out is not None:
+        write_whole(Path(str(out)), engine.text_of(found))
+    written = None if out is None else str(out)
+    text = partial(engine.certificate_text, found, written)
+    return CommandAnswer("certify", 0, {"out": written, "certificate": found}, text, value=found)
+
+
+def check_certificate(path: AnyPath, release: AnyPath | None = None) -> CommandAnswer:
+    """Check a certificate without a network: every section is computed again, and compared. `value` has the lines.
+
+    Args:
+        path: the certificate.
+        release: the folder of the released files; without it, what was computed from them is not checked.
+
+    Raises:
+        CertificateError: the file is no certificate.
+        CertificateVersionError: it is of another version of the format, of dpspec, or of a plugin.
+    """
+    from dpspec.deployments import certificate as engine
+    from dpspec.extension.loader import installed
+
+    lines = engine.check(Path(str(path)), None if release is None else Path(str(release)), installed().registry)
+    code = 1 if any(line.status == engine.FAILS for line in lines) else 0
+    text = partial(engine.lines_text, lines, Path(str(path)).name)
+    return CommandAnswer("check-certificate", code, {"lines": [line.data for line in lines]}, text, value=lines)
 
 
 def schema(of: str = "spec") -> dict[str, Any]:

@@ -110,7 +110,8 @@ def _named(spec: PrivacySpec, named: str) -> Invariant:
     by_name = {**{str(place): one for place, one in enumerate(held, 1)}, **{str(one): one for one in held}}
     if named not in by_name:
         advice = did_you_mean(named, [str(one) for one in held])
-        raise UnknownNameError("without", f"is no number from 1 to {len(held)}, and no invariant of this file", advice, value=named)
+        rule = f"is no number from 1 to {len(held)}, and no invariant of this file"
+        raise UnknownNameError("without", rule, advice, value=named)
     return by_name[named]
 
 

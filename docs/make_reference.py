@@ -69,6 +69,20 @@ order of this page; what it returns is ignored.
 
 A plugin may state the interface it was written for: `DPSPEC_API = 1`. A function called `dpspec_...` that is no hook, or that
 lacks `@hookimpl`, is an error (`unknown-hook`). Two plugins may register one name; it must then be written `plugin:name`.
+
+## Commands and functions
+
+A distribution contributes commands and functions by entry points.
+
+| group | what it names |
+|---|---|
+| `dpspec.commands` | a click command; dpspec adds `--format` and prints what the callback returns |
+| `dpspec.functions` | a function of `dpspec` by this name, which returns the same |
+| `dpspec.servers` | a click command that runs until it is stopped, and writes to the standard output itself |
+
+What they return is a `dpspec.CommandAnswer`. A package that imports nothing of dpspec returns any object with `command`,
+`exit_code`, `content` (the data), `words` (makes the text) and `value`, and raises errors with `code`, `exit_code`, `subject`,
+`rule`, `advice` and `given` (the offending value, `{}` or `{"value": ...}`). A command of dpspec itself cannot be replaced.
 """
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import keyword
 import re
+import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from dpspec.base.errors import ParameterError, ReleaseError
 from dpspec.base.files import write_folder, write_whole
@@ -34,27 +36,6 @@ _FIRST_STEPS = {
 PLUGIN_KINDS: Mapping[str, str] = MappingProxyType({singular(kind).replace(" ", "-"): kind for kind in KINDS})
 """What ``--kind`` takes, and the kind that is registered."""
 
-_NEEDS = {
-    "space": ("dpspec-flavours",),
-    "flavour": ("dpspec-noise",),
-    "format": ("dpspec-noise", "numpy"),
-    "workers": ("dpspec-census", "dpspec-tables"),
-}
-"""What a plugin of a kind needs besides dpspec and dpspec-divergences; for every kind that is not named, dpspec-noise."""
-
-_NOTES = {
-    "attacker": """dpspec risk @NAME@.dpspec.toml --attacker @NAME@-guesser --set 'candidates=["000", "001"]'""",
-    "tolerance": "dpspec recommend @NAME@-odds factor=3",
-    "rule": "dpspec convert epsilon=1/2 --to distance",
-    "table": "dpspec release @NAME@.dpspec.toml @NAME@-dwellings --out released",
-    "format": "dpspec release @NAME@.dpspec.toml TABLE.@NAME@ --out released",
-    "workers": "dpspec release @NAME@.dpspec.toml TABLE.csv --out released --workers @NAME@-threads",
-    "adapter": "dpspec verify @NAME@.dpspec.toml --function MODULE:FUNCTION --dataset @NAME@-tally",
-    "generator": "dpspec verify @NAME@.dpspec.toml --function MODULE:FUNCTION --generator @NAME@-coins",
-}
-"""The command that uses a plugin of a kind; for every kind that is not named, ``verify``."""
-
-
 def plugin_files(name: str, kind: str | None = None) -> dict[str, str]:
     """The files of a new plugin: path inside its folder to text.
 
@@ -75,24 +56,27 @@ def plugin_files(name: str, kind: str | None = None) -> dict[str, str]:
     if kind is not None and kind not in PLUGIN_KINDS:
         raise ParameterError("kind", "is no kind of plugin", did_you_mean(kind, list(PLUGIN_KINDS)), value=kind)
     words = {"@NAME@": name, "@MODULE@": f"dpspec_{name.replace('-', '_')}", "@CLASS@": name.title().replace("-", "")}
-    templates = dict(_SHARED)
+    templates, index = dict(_SHARED), _index()
+    notes = index["example"] if kind is None else {**index["other"], **index.get(kind, {})}
     if kind is None:
         templates.update(_FIRST_STEPS)
-        needs: tuple[str, ...] = ("dpspec-divergences",)
     else:
-        needs = ("dpspec-divergences", *_NEEDS.get(kind, ("dpspec-noise",)))
         templates["kinds/README.md.in"] = "README.md"
         templates[f"kinds/{kind}.py.in"] = "src/@MODULE@/__init__.py"
         templates[f"kinds/{kind}.toml.in"] = "@NAME@.dpspec.toml"
         templates[f"kinds/{kind}.test.py.in"] = "tests/test_@MODULE@.py"
-        command = _NOTES.get(kind, "dpspec verify @NAME@.dpspec.toml")
-        words = {"@COMMAND@": command, "@KIND@": kind.replace("-", " "), **words}
-    words["@NEEDS@"] = ", ".join(f'"{need}>=0.1"' if need.startswith("dpspec") else f'"{need}"' for need in needs)
+        words = {"@COMMAND@": notes["command"], "@KIND@": kind.replace("-", " "), **words}
+    words["@NEEDS@"] = "".join(f', "{need}"' for need in notes["needs"])
     folder = files("dpspec.scaffold")
     return {
         _filled(path, words): _filled(folder.joinpath(*template.split("/")).read_text(encoding="utf-8"), words)
         for template, path in templates.items()
     }
+
+
+def _index() -> dict[str, Any]:
+    """What the plugin of each kind needs, and the command that uses it."""
+    return tomllib.loads(files("dpspec.scaffold").joinpath("kinds", "index.toml").read_text(encoding="utf-8"))
 
 
 def _filled(text: str, words: dict[str, str]) -> str:

@@ -416,6 +416,7 @@ OPENS: dict[str, dict[str, str]] = {
         "describe": "`new spec --from`: columns, their values and numbers",
         "identifiers": "households and persons joined by a column",
         "write": "released tables in this format",
+        "holds": "the comparison of every released file with what was drawn, without codes in between",
         "write_batches": "released tables that do not fit into memory",
     },
     "workers": {

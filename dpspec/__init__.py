@@ -74,9 +74,7 @@ if TYPE_CHECKING:
         ablate as ablate,
         catalogue as catalogue,
         check as check,
-        check_derivation as check_derivation,
         check_plugin as check_plugin,
-        check_proof as check_proof,
         evidence as evidence,
         examples as examples,
         explain as explain,
@@ -184,9 +182,7 @@ _HOMES = {
         "ablate",
         "catalogue",
         "check",
-        "check_derivation",
         "check_plugin",
-        "check_proof",
         "evidence",
         "examples",
         "explain",
@@ -236,8 +232,9 @@ _late, _listed = late_names(__name__, _HOMES)
 
 def __dir__() -> list[str]:
     from dpspec.constructors import names
+    from dpspec.extension.packages import FUNCTIONS, contributed
 
-    return sorted({"__version__", *_listed(), *names()})
+    return sorted({"__version__", *_listed(), *names(), *contributed(FUNCTIONS)})
 
 
 def __getattr__(name: str) -> Any:
@@ -252,15 +249,27 @@ def __getattr__(name: str) -> Any:
             raise
     if (contributed := _contributed(name)) is not None:
         return contributed
-    return _class(name) if name[0].isupper() else _constructor(name)
+    try:
+        return _class(name) if name[0].isupper() else _constructor(name)
+    except AttributeError as fault:
+        from dpspec.extension.packages import missing_package
+
+        package = missing_package(name.replace("_", "-")) or missing_package(name, "functions", "classes")
+        if package is None:
+            raise
+        raise AttributeError(f"{str(fault).partition(':')[0]}: pip install {package}") from None
 
 
 def _contributed(name: str) -> Any:
     """A function that an installed package contributes under this name; None where none does."""
-    from importlib.metadata import entry_points
+    from dpspec.extension.packages import FUNCTIONS, contributed
 
-    found = sorted(entry_points(group="dpspec.functions", name=name), key=lambda one: "" if one.dist is None else one.dist.name)
-    return found[0].load() if found else None
+    place = contributed(FUNCTIONS).get(name)
+    if place is None:
+        return None
+    from dpspec.report.shown import answering
+
+    return answering(place.load())
 
 
 def _class(name: str) -> Any:

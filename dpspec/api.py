@@ -188,7 +188,8 @@ def replay(
 def compare(left: Specification, right: Specification, registry: Registry | None = None) -> Comparison:
     """Hold two specifications against each other: derived by the registered rules, separated, or unknown, in each direction.
 
-    The exact engine checks every mechanism that is said to separate them. How the claims of both stand is looked at too.
+    The exact engine checks every mechanism that is said to separate them. How the claims of both stand is looked at too. Where one
+    lacks attributes that the other has, it is restated with them; its invariants and its distance do not change.
 
     Args:
         left, right: five blocks, specifications, or files.
@@ -208,17 +209,33 @@ def compare(left: Specification, right: Specification, registry: Registry | None
 
     first, second = as_document(left), as_document(right)
     about = tuple((one, quick_standing(one, registry)) for one in (first, second))
-    return attrs.evolve(compared(first, second, registry), about=about)
+    return attrs.evolve(compared(first, second, registry, on_one_schema=True), about=about)
 
 
-def compared(left: SpecDocument, right: SpecDocument, registry: Registry | None = None) -> Comparison:
-    """The comparison alone, without how the claims stand."""
-    from dpspec.comparison.compare import compare as held, compare_products
+def compared(
+    left: SpecDocument, right: SpecDocument, registry: Registry | None = None, *, on_one_schema: bool = False
+) -> Comparison:
+    """The comparison alone, without how the claims stand.
+
+    Args:
+        left, right: the two files.
+        registry: the rules of inference.
+        on_one_schema: first give each the attributes that it lacks and the other one has. An order of many leaves specifications as
+            they are, since implication is transitive between specifications that stay the same.
+    """
+    import attrs
+
+    from dpspec.comparison.compare import compare as plainly, compare_products, restated
     from dpspec.extension.loader import installed
     from dpspec.reason.search import rules_of
 
     rules, judge = rules_of(registry or installed().registry), _exact_judge(registry)
-    return compare_products(left.promises, right.promises, lambda one, other: held(one, other, rules=rules, judge=judge))
+
+    def held(one: PrivacySpec, other: PrivacySpec) -> Comparison:
+        first, second, added = restated(one, other) if on_one_schema else (one, other, ())
+        return attrs.evolve(plainly(first, second, rules=rules, judge=judge), restated=added)
+
+    return compare_products(left.promises, right.promises, held)
 
 
 def _exact_judge(registry: Registry | None) -> MechanismJudge:
@@ -395,7 +412,7 @@ def _about_secret(
     if change and len(change) != 2:
         raise ParameterError("change", "must be two categories", "write --change A,B", value=", ".join(change))
     found = worst_change(mechanism, spec, tuple(secret), within, (change[0], change[1]) if change else None)
-    given = {"levels": list(SECRET_LEVELS), **settings, "attributes": list(found.attributes)}
+    given = {"levels": list(SECRET_LEVELS), "distance": str(found.distance), **settings, "attributes": list(found.attributes)}
     model = engine.attacker_of(registry, "attribute-restricted", given)
     inside = "" if within is None else f" within {within}"
     scope = f"the worst change of {', '.join(secret)}{inside}: {len(found.reacting)} of {found.measured} measurements react"
@@ -700,11 +717,13 @@ def find_yardsticks(
         NoYardstickError: no common space or universes; ParameterError: a number outside its domain.
     """
     from dpspec.blocks.parts import Membership
+    from dpspec.comparison.compare import restated
     from dpspec.comparison.yardstick import common_space, found_blocks, yardsticks
     from dpspec.extension.loader import installed
     from dpspec.reason.search import rules_of
 
     registry = registry or installed().registry
+    left, right, _ = restated(left, right)
     space = None
     if largest_household is not None:
         start = common_space(left, right)

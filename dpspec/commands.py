@@ -333,37 +333,6 @@ def _with_largest_household(spec: PrivacySpec, most: int | None) -> PrivacySpec:
     return spec if bounded is None else spec.replace(space=bounded)
 
 
-def check_derivation(path: AnyPath, trust: Iterable[str] = ()) -> CommandAnswer:
-    """Check a derivation file step by step, with a checker that shares no code with what found it.
-
-    Args:
-        path: the file.
-        trust: rules whose steps are accepted, though the checker does not know them.
-    """
-    from dpspec.checker.check import check_file
-    from dpspec.report import comparison
-
-    found = check_file(str(path), tuple(trust))
-    data = comparison.derivation_data(str(path), found)
-    words = partial(comparison.derivation_text, str(path), found)
-    return CommandAnswer("check-derivation", 0 if found.accepted else 1, data, words, value=found)
-
-
-def check_proof(path: AnyPath) -> CommandAnswer:
-    """Check the proofs of derived verdicts step by step, with a checker that shares no code with what found them.
-
-    Args:
-        path: what ``dpspec verify --format json`` wrote.
-    """
-    from dpspec.checker.proofs import check_proofs
-    from dpspec.report import comparison
-
-    found = check_proofs(str(path))
-    code = 0 if all(proof.accepted for proof in found) else 1
-    data, words = comparison.proofs_data(str(path), found), partial(comparison.proofs_text, str(path), found)
-    return CommandAnswer("check-proof", code, data, words, value=found)
-
-
 def recommend(tolerance: Tolerance | str, **settings: Any) -> CommandAnswer:
     """Which budget keeps a tolerated risk; no data are looked at. `value` is the recommendation.
 
@@ -702,16 +671,17 @@ def _from_table(
     return name, from_table.text(found, name, unit), found.warnings, said
 
 
-def new_plugin(name: str, directory: AnyPath = ".") -> CommandAnswer:
-    """Write dpspec-NAME: a distribution with a mechanism, an output divergence, a specification and a test.
+def new_plugin(name: str, directory: AnyPath = ".", kind: str | None = None) -> CommandAnswer:
+    """Write dpspec-NAME: a distribution with one class of a kind, a specification and tests.
 
     Args:
         name: the name of the plugin.
         directory: where the distribution is written.
+        kind: the kind of plugin, such as "space" or "attacker"; without it, a mechanism and an output divergence are written.
     """
     from dpspec.scaffold import write_plugin
 
-    folder = write_plugin(name, Path(directory))
+    folder = write_plugin(name, Path(directory), kind)
     written = sorted(path for path in folder.rglob("*") if path.is_file())
     return _begun(written, f"pip install -e {folder}, then dpspec verify {folder}")
 

@@ -20,6 +20,7 @@ from typing import cast
 import attrs
 import click
 from dpspec_census.swap_budget import SwappingBudget
+from dpspec_checker.check import check_derivation
 
 from dpspec.api import compare, find_yardsticks, read
 from dpspec.base.errors import IncompatibleBlocksError
@@ -27,7 +28,6 @@ from dpspec.base.exact import Number
 from dpspec.base.params import evolve
 from dpspec.blocks.parts import Membership, own_attributes, wording_of
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.checker.check import check_derivation
 from dpspec.comparison.compare import Comparison
 from dpspec.comparison.yardstick import Attack, Yardstick, YardstickSide, attacks
 from dpspec.composition import Composition, Part, compose

@@ -17,7 +17,8 @@ import math
 import re
 import textwrap
 import unicodedata
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 _COLOUR = r"\x1b\[(?:0|[1-4]|3[0-7]|9[0-7])(?:;(?:[1-4]|3[0-7]|9[0-7]))*m"
@@ -408,6 +409,23 @@ class MissingLibraryError(DpspecError):
         super().__init__(subject, f"needs the library {library}, which is not installed", advice, value=value)
 
 
+class MissingPackageError(DpspecError):
+    """What was asked for is in a package that is not installed; nothing was read or written.
+
+    Args:
+        subject: what was asked for.
+        package: the package that brings it.
+
+    >>> print(MissingPackageError("command label", "dpspec-example"))
+    command label: is in the package dpspec-example, which is not installed: pip install dpspec-example
+    """
+
+    code = "missing-package"
+
+    def __init__(self, subject: str, package: str) -> None:
+        super().__init__(subject, f"is in the package {package}, which is not installed", f"pip install {package}")
+
+
 class OwnFaultError(DpspecError):
     """A fault of dpspec itself, not of the input."""
 
@@ -689,3 +707,24 @@ def error_classes(base: type[DpspecError] = DpspecError) -> list[type[DpspecErro
     for cls in base.__subclasses__():
         found += [deeper for deeper in error_classes(cls) if deeper not in found]
     return found
+
+
+@contextmanager
+def reported_as_own() -> Iterator[None]:
+    """Raise an error of a package that imports nothing of dpspec as the error of dpspec with the same code.
+
+    Such an error has the attributes `code`, `exit_code`, `subject`, `rule`, `advice`, and `given`, the arguments by name.
+    """
+    try:
+        yield
+    except Exception as problem:
+        if isinstance(problem, DpspecError) or not all(hasattr(problem, name) for name in _OF_AN_ERROR):
+            raise
+        foreign: Any = problem
+        same = (cls for cls in error_classes() if cls.code == foreign.code and cls.__init__ is DpspecError.__init__)
+        own = next(same, DpspecError)(foreign.subject, foreign.rule, foreign.advice, **foreign.given)
+        own.code, own.exit_code = foreign.code, foreign.exit_code  # type: ignore[misc]
+        raise own from problem
+
+
+_OF_AN_ERROR = ("code", "exit_code", "subject", "rule", "advice", "given")

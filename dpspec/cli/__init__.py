@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import click
 
-from dpspec.cli.comparing import ablate, check_derivation, check_proof, compare, convert, recommend, risk
+from dpspec.cli.comparing import ablate, compare, convert, recommend, risk
 from dpspec.cli.deployments import catalogue, evidence, label, new_deployment
 from dpspec.cli.face import Face
 from dpspec.cli.files import (
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 _IN_THE_ORDER_OF_THE_HELP = (
-    check, verify, measure, compare, ablate, check_derivation, check_proof, ledger, compose, convert, risk, recommend, curve,
+    check, verify, measure, compare, ablate, ledger, compose, convert, risk, recommend, curve,
     lint, catalogue, label, evidence, report, site, list_plugins, check_plugin, release, synth, explain, examples, new, registry,
     rules, schema, lsp,
 )  # fmt: skip

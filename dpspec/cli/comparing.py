@@ -176,53 +176,6 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool, verbose: 
     return comparison.exit_code(found)
 
 
-@click.command("check-derivation", short_help="Is every step of a derivation true?")
-@click.argument("path", metavar="FILE", type=click.Path())
-@click.option("--trust", multiple=True, metavar="RULE", help="Accept the steps of this rule, which the checker does not know.")
-@formatted
-def check_derivation(path: str, trust: tuple[str, ...], as_json: bool) -> int:
-    """Check a derivation step by step, with a checker that shares no code with what found it.
-
-    Exits with 0 when every step is accepted, with 1 when one is rejected or unchecked, with 2 when FILE is no derivation.
-
-    \b
-    Examples:
-      dpspec compare specs/topdown-2020-pl.dpspec.toml \\
-                     specs/topdown-2020-dhc.dpspec.toml --derivation d.json
-      dpspec check-derivation d.json
-    """
-    from dpspec import commands
-    from dpspec.report.terminal import Work
-
-    with Work("checking"):
-        found = commands.check_derivation(path, trust)
-    return tell(found, as_json)
-
-
-@click.command("check-proof", short_help="Recompute a saved proof with an independent checker.")
-@click.argument("path", metavar="FILE", type=click.Path())
-@formatted
-def check_proof(path: str, as_json: bool) -> int:
-    """Recompute every step of a proof, and what the verdict states, with a checker that shares no code with the engine.
-
-    FILE is what `dpspec verify --format json` writes. The constant, whether it is tight, the attaining pair and the scope are
-    recomputed; title, SHA-256 and claim are compared with the specification file, so run the command in the same directory.
-    What the proof rests on and the checker does not check is listed at the end. Exits with 0 when everything is recomputed,
-    with 1 when something is wrong or cannot be recomputed, with 2 when FILE holds no proof.
-
-    \b
-    Examples:
-      dpspec verify specs/census-2020 --format json > v.json
-      dpspec check-proof v.json
-    """
-    from dpspec import commands
-    from dpspec.report.terminal import Work
-
-    with Work("checking"):
-        found = commands.check_proof(path)
-    return tell(found, as_json)
-
-
 @click.command(short_help="What is a budget in another standard?")
 @click.argument("given", metavar="NAME=VALUE...", nargs=-1, required=True)
 @click.option("--to", required=True, metavar="NAME", help="Name the wanted budget (epsilon, rho, mu), or an output divergence.")

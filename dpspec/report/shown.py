@@ -10,6 +10,7 @@ import base64
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.base.errors import PictureError, harmless, in_markup
+from dpspec.base.errors import PictureError, harmless, in_markup, reported_as_own
 from dpspec.base.late import place_of
 from dpspec.base.shown import Showable
 from dpspec.base.types import JsonData
@@ -357,6 +358,23 @@ def page_of(found: Showable, *, verbose: bool = False) -> RenderedPage:
         if place_of(cls) in _PAGES:
             return _PAGES[place_of(cls)](found, verbose)
     raise TypeError(f"{type(found).__name__} has no page")
+
+
+def answering(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that a package contributes, whose answers and errors are those of dpspec.
+
+    A package that imports nothing of dpspec returns any object with `command`, `exit_code`, `content` and `words`.
+    """
+
+    @wraps(function)
+    def answered(*args: Any, **given: Any) -> Any:
+        with reported_as_own():
+            found = function(*args, **given)
+        if isinstance(found, Showable):
+            return found
+        return CommandAnswer(found.command, found.exit_code, found.content, found.words, value=found.value)
+
+    return answered
 
 
 def printed(found: Showable, *, verbose: bool = False) -> str:

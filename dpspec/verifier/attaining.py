@@ -23,10 +23,10 @@ from dpspec.grammar.structure import LawPair, SizedLaw, Structure, View, cells_o
 from dpspec.laws.law import Law
 from dpspec.verifier.changes import (
     MOST_MEMBERS,
-    MOST_PATTERNS,
     MemberView,
     Pattern,
     SeenAttributes,
+    farthest,
     outer_part,
     pairs_of,
     records_of,
@@ -218,11 +218,8 @@ class Attaining:
     def _crossed(self, columns: SeenAttributes, unit: str) -> Iterator[ExchangedRecords]:
         """Two records that differ as much as they can and exchange what one invariant looks at, as several tables ask for."""
         tables, space = self.sensitivity.fixed(unit), self.spec.space
-        apart = sorted(
-            itertools.islice(replacements(columns), MOST_PATTERNS), key=lambda p: sum(kept.equal for kept in p.values())
-        )
         names = [a.name for a in space.attributes_of(unit)]
-        for pattern in apart[:CROSSED] if len(tables) > 1 else ():
+        for pattern in itertools.islice(farthest(columns), CROSSED) if len(tables) > 1 else ():
             records = records_of(pattern, columns, space, unit)
             if records is None:
                 continue

@@ -73,7 +73,9 @@ if TYPE_CHECKING:
     from dpspec.commands import (
         ablate as ablate,
         catalogue as catalogue,
+        certify as certify,
         check as check,
+        check_certificate as check_certificate,
         check_plugin as check_plugin,
         evidence as evidence,
         examples as examples,
@@ -181,7 +183,9 @@ _HOMES = {
     "dpspec.commands": (
         "ablate",
         "catalogue",
+        "certify",
         "check",
+        "check_certificate",
         "check_plugin",
         "evidence",
         "examples",

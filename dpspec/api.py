@@ -188,8 +188,8 @@ def replay(
 def compare(left: Specification, right: Specification, registry: Registry | None = None) -> Comparison:
     """Hold two specifications against each other: derived by the registered rules, separated, or unknown, in each direction.
 
-    The exact engine checks every mechanism that is said to separate them. How the claims of both stand is looked at too. Where one
-    lacks attributes that the other has, it is restated with them; its invariants and its distance do not change.
+    The exact engine checks every mechanism that is said to separate them. How the claims of both stand is looked at too. Where
+    one lacks attributes that the other has, it is restated with them; its invariants and its distance do not change.
 
     Args:
         left, right: five blocks, specifications, or files.
@@ -220,8 +220,8 @@ def compared(
     Args:
         left, right: the two files.
         registry: the rules of inference.
-        on_one_schema: first give each the attributes that it lacks and the other one has. An order of many leaves specifications as
-            they are, since implication is transitive between specifications that stay the same.
+        on_one_schema: first give each the attributes that it lacks and the other one has. An order of many leaves specifications
+            as they are, since implication is transitive between specifications that stay the same.
     """
     import attrs
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import click
 
 from dpspec.cli.comparing import ablate, compare, convert, recommend, risk
-from dpspec.cli.deployments import catalogue, evidence, label, new_deployment
+from dpspec.cli.deployments import catalogue, certify, check_certificate, evidence, label, new_deployment
 from dpspec.cli.face import Face
 from dpspec.cli.files import (
     check,
@@ -17,7 +17,6 @@ from dpspec.cli.files import (
     examples,
     explain,
     lint,
-    lsp,
     measure,
     new,
     plugins as list_plugins,
@@ -49,8 +48,9 @@ def main() -> None:
 
 _IN_THE_ORDER_OF_THE_HELP = (
     check, verify, measure, compare, ablate, ledger, compose, convert, risk, recommend, curve,
-    lint, catalogue, label, evidence, report, site, list_plugins, check_plugin, release, synth, explain, examples, new, registry,
-    rules, schema, lsp,
+    lint, catalogue, label, evidence, certify, check_certificate,
+    report, site, list_plugins, check_plugin, release, synth, explain, examples, new, registry,
+    rules, schema,
 )  # fmt: skip
 new.add_command(new_deployment)
 for _command in _IN_THE_ORDER_OF_THE_HELP:

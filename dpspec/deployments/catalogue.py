@@ -2,9 +2,9 @@
 
 Nothing is stored beside the files: how each claim stands is computed from the file when it is asked for, and what nobody checked
 is told as that. Promises about different data do not compare as five-tuples; per unit they do, by the largest power that each
-leaves to a test of level 5% between two datasets at distance 1 (Kifer et al. 2022), which every output divergence has. Numbers are
-ranked in groups: those from a source, those that are the file's own, and those that cannot be ranked at all, being refuted, about
-universes with nothing to compare, or missing.
+leaves to a test of level 5% between two datasets at distance 1 (Kifer et al. 2022), which every output divergence has. Numbers
+are ranked in groups: those from a source, those that are the file's own, and those that cannot be ranked at all, being refuted,
+about universes with nothing to compare, or missing.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ class PromiseLine:
 
     @property
     def budget(self) -> str:
-        """The number with its name; that there is none where the file has one that its claim is refuted for, and nobody stated."""
+        """The number with its name; that there is none, where a file's own number is the one that its claim is refuted for."""
         false = self.entry.standing.is_false or self.entry.standing.word is Word.REFUTED
         return "no finite claim" if false and self.entry.how("budget") != "stated" else short_budget(self.spec)
 
@@ -684,7 +684,8 @@ def at_least_text(found: Sequence[AtLeast], target: CatalogueEntry) -> str:
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
         for one in rows:
-            lines = [one.claim, one.reason if word != "about other data" else "neither of the two dataset spaces is part of the other"]
+            apart = word == "about other data"
+            lines = [one.claim, "neither of the two dataset spaces is part of the other" if apart else one.reason]
             if word.startswith(("yes", "not", "no")) and one.rests_on:
                 lines.append(f"rests on what the files assume: {', '.join(one.rests_on)}")
             table.add_row(f"  {one.entry.id}", "\n".join([*lines, *(one.caveats if word != "about other data" else ())]))

@@ -29,9 +29,11 @@ from dpspec.verifier.changes import (
     SeenAttributes,
     options_of,
     pairs_of,
+    read_by,
     records_of,
     seen_by,
 )
+from dpspec.verifier.components import Ties, names_read
 from dpspec.verifier.sensitivity import MissingStep, RecordChange, Sensitivity
 
 TRIED = 12
@@ -101,7 +103,9 @@ def _worst(
     free = may_differ(secret, within, known)
     columns = sensitivity.singled_out(unit, _singled(change, secret, known))
     found: dict[Case, list[Pattern]] = {}
-    for pattern in _patterns(columns, free, change):
+    tables = [table for view in sensitivity.views if view.table.unit == unit for table in read_by(view)]
+    tables += [*sensitivity.fixed(unit)]
+    for pattern in _patterns(columns, free, change, [names_read(table) for table in tables]):
         if not any(seen_by(table, pattern, columns) for table in sensitivity.fixed(unit)):
             for laws in sensitivity.cases(pattern):
                 found.setdefault(laws, []).append(pattern)
@@ -172,13 +176,36 @@ def _changed(change: tuple[str, str], secret: Sequence[str], known: Mapping[str,
     raise AttackerMisfitError("change", rule, "write --change A,B", value=", ".join(change))
 
 
-def _patterns(columns: SeenAttributes, free: Sequence[str], change: tuple[str, str] | None) -> Iterator[Pattern]:
-    """The patterns that change nothing but the free attributes."""
-    trees = [list(itertools.islice(_below(name, None, columns, free), MOST_PATTERNS + 1)) for name in columns.roots()]
+def _patterns(
+    columns: SeenAttributes, free: Sequence[str], change: tuple[str, str] | None, read: Sequence[set[str]]
+) -> Iterator[Pattern]:
+    """The patterns that change nothing but the free attributes.
+
+    A table that reads no free attribute sees no change, so only attributes that are read together with a free one are combined.
+
+    Args:
+        columns: the attributes.
+        free: those that may differ.
+        change: two categories of one of them, where the record changes from the first to the second.
+        read: the attributes that each table reads.
+    """
+    ties = Ties.of(columns, [names for names in read if names & set(free)])
+    roots = {ties.root(name) for name in free if name in columns.attributes}
+    part = attrs.evolve(columns, attributes={n: a for n, a in columns.attributes.items() if ties.root(n) in roots})
+    rest: dict[str, AttributeChange] = {}
+    waiting = [name for name in columns.attributes if ties.root(name) not in roots]
+    while waiting:
+        name = waiting.pop(0)
+        outer = columns.attributes[name].within
+        if outer in waiting:
+            waiting.append(name)
+        else:  # it stays what it is
+            rest[name] = options_of(name, rest.get(str(outer)), columns)[0]
+    trees = [list(itertools.islice(_below(name, None, part, free), MOST_PATTERNS + 1)) for name in part.roots()]
     if math.prod(map(len, trees)) > MOST_PATTERNS:
         raise MissingStep("sensitivity", f"conditions cut the records into more than {MOST_PATTERNS:,} patterns")
-    for parts in itertools.product(*trees):
-        pattern = {name: kept for part in parts for name, kept in part.items()}
+    for chosen in itertools.product(*trees):
+        pattern = {**rest, **{name: kept for one in chosen for name, kept in one.items()}}
         moved = {name: kept for name, kept in pattern.items() if not kept.equal}
         if not moved or not set(moved) <= set(free):
             continue

@@ -286,16 +286,17 @@ class Sensitivity:
         Raises:
             MissingStep: they are not known all at once.
         """
-        unit = self.steps.unit
-        if self._inner(unit):
-            raise MissingStep("sensitivity", f"records inside one of the unit {unit} move answers, too")
-        columns, moved = self.columns(unit), list[tuple[NumberedCase, ...]]()
-        for view in self.views:
-            sides = [sides_of(table, pattern, columns) for table in read_by(view)]
-            moved.append(self._moved(view, change_of(sides, is_added=False)))
-        if math.prod(map(len, moved)) > MOST_CASES:
-            raise MissingStep("sensitivity", "the answers that move depend on other records in too many ways")
-        return [self._laws(case) for case in dict.fromkeys(_together(moved))]
+        columns, failures = self.columns(self.steps.unit), len(self._failures)
+        found = {NOTHING_SEEN: None}
+        for reader in self._readers((), is_added=False):
+            if reader.is_view:
+                sides = tuple(sides_of(table, pattern, columns) for table in reader.tables)
+                found = {one.plus(other): None for one in found for other in reader.reads(sides)}
+        if len(self._failures) > failures:
+            raise self._failures[failures]
+        if any(seen.members or seen.times or seen.groups for seen in found):
+            raise MissingStep("sensitivity", "records inside the one that changes move answers in too many ways")
+        return [self._laws(seen.laws) for seen in found]
 
     @property
     def is_replaced(self) -> bool:

@@ -14,6 +14,7 @@ from dpspec.api import (
     compose as compose,
     convert as convert,
     curve as curve,
+    curve_points as curve_points,
     ledger as ledger,
     lint as lint,
     order as order,
@@ -59,7 +60,9 @@ from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as Int
 from dpspec.commands import (
     ablate as ablate,
     catalogue as catalogue,
+    certify as certify,
     check as check,
+    check_certificate as check_certificate,
     check_plugin as check_plugin,
     evidence as evidence,
     examples as examples,

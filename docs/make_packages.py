@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dpspec import installed
-from dpspec.extension.packages import COMMANDS, FUNCTIONS
+from dpspec.extension.packages import COMMANDS, FUNCTIONS, SERVERS
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "dpspec" / "extension" / "first_party.toml"
@@ -28,7 +28,7 @@ def table() -> str:
 
 def _brings(package: str, points: dict[str, dict[str, str]]) -> Iterator[str]:
     brings: dict[str, set[str]] = defaultdict(set)
-    brings["commands"].update(points.get(COMMANDS, ()))
+    brings["commands"].update(points.get(COMMANDS, ()), points.get(SERVERS, ()))
     brings["functions"].update(points.get(FUNCTIONS, ()))
     for entry in installed().registry:
         if entry.provenance.distribution == package:

@@ -78,6 +78,7 @@ A distribution contributes commands and functions by entry points.
 |---|---|
 | `dpspec.commands` | a click command; dpspec adds `--format` and prints what the callback returns |
 | `dpspec.functions` | a function of `dpspec` by this name, which returns the same |
+| `dpspec.servers` | a click command that runs until it is stopped, and writes to the standard output itself |
 
 What they return is a `dpspec.CommandAnswer`. A package that imports nothing of dpspec returns any object with `command`,
 `exit_code`, `content` (the data), `words` (makes the text) and `value`, and raises errors with `code`, `exit_code`, `subject`,
@@ -419,6 +420,7 @@ OPENS: dict[str, dict[str, str]] = {
         "describe": "`new spec --from`: columns, their values and numbers",
         "identifiers": "households and persons joined by a column",
         "write": "released tables in this format",
+        "holds": "`release`: whether a written file is the table, without reading all of it as text",
         "write_batches": "released tables that do not fit into memory",
     },
     "workers": {

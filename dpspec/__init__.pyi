@@ -2075,6 +2075,29 @@ def ordered_records(
         named: attributes by their names, each with its number of categories or their list.
     """
 
+def pair_swapping(
+    *,
+    match: str | Sequence[str] = ...,
+    swap: str | Sequence[str],
+    swap_rate: NumberLike,
+    rates: Any | Sequence[Any] = ...,
+    unit: str = ...,
+) -> Mechanism:
+    """Package dpspec-census. In each stratum select each record with probability p, match the selected ones in pairs
+    uniformly, one of an odd number being kept, and let each pair exchange its swap values.
+
+    Two records have the constant |ln((1-p^2)/p^2)|/2 per unit; three different ones have none, since a table that one pair
+    leads to may be out of reach from a neighbouring one.
+
+    Args:
+        match: the attributes that form the strata; () for one stratum [list of text].
+        swap: the attributes that move, all together [list of text].
+        swap_rate: p, the probability with which each record is selected [rational in [0, 1]].
+        rates: the strata whose records are selected with a probability of their own [list of table of stratumrate
+            parameters].
+        unit: the unit that one record is [text; default household].
+    """
+
 def parallel(
     *,
     attribute: str,

@@ -17,7 +17,6 @@ from dpspec.cli.files import (
     examples,
     explain,
     lint,
-    lsp,
     measure,
     new,
     plugins as list_plugins,
@@ -51,7 +50,7 @@ _IN_THE_ORDER_OF_THE_HELP = (
     check, verify, measure, compare, ablate, ledger, compose, convert, risk, recommend, curve,
     lint, catalogue, label, evidence, certify, check_certificate,
     report, site, list_plugins, check_plugin, release, synth, explain, examples, new, registry,
-    rules, schema, lsp,
+    rules, schema,
 )  # fmt: skip
 new.add_command(new_deployment)
 for _command in _IN_THE_ORDER_OF_THE_HELP:

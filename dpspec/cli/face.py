@@ -34,7 +34,7 @@ from dpspec.base.errors import (
 )
 from dpspec.base.words import Word, worst_code
 from dpspec.cli.library_output import captured, run_in_child
-from dpspec.extension.packages import COMMANDS, contributed, missing_package
+from dpspec.extension.packages import COMMANDS, SERVERS, contributed, missing_package
 
 if TYPE_CHECKING:
     from dpspec.base.shown import Showable
@@ -52,14 +52,17 @@ class Face(click.Group):
     """The group of commands; turns every error into a message and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*self.commands, *sorted(name for name in contributed(COMMANDS) if name not in self.commands)]
+        return [*self.commands, *sorted({*contributed(COMMANDS), *contributed(SERVERS)} - {*self.commands})]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """A command of dpspec, or one that a package contributes; a package cannot replace a command of dpspec."""
         own = super().get_command(ctx, cmd_name)
-        if own is not None or cmd_name not in contributed(COMMANDS):
+        if own is not None:
             return own
-        return _answering(contributed(COMMANDS)[cmd_name])
+        if cmd_name in contributed(COMMANDS):
+            return _answering(contributed(COMMANDS)[cmd_name])
+        place = contributed(SERVERS).get(cmd_name)
+        return None if place is None else place.load()
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -87,7 +90,8 @@ class Face(click.Group):
         name = sys.argv[1] if len(sys.argv) > 1 else ""
         ran = run_in_child(lambda: self._exit_code(*args, **extra)) if name in _READS_TABLES else None
         if ran is None:
-            with captured(wanted=name != "lsp") as output:  # an editor reads what the server writes
+            serves = name not in self.commands and name in contributed(SERVERS)
+            with captured(wanted=not serves) as output:  # an editor reads what a server writes
                 code = self._exit_code(*args, **extra)
         else:
             code, output = ran

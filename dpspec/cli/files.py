@@ -325,19 +325,6 @@ def schema(of: str, as_json: bool) -> int:  # noqa: ARG001 - a schema is JSON in
     return 0
 
 
-@click.command(short_help="Serve editors: faults, explanations, completion.")
-def lsp() -> int:
-    """Speak the language server protocol over the standard streams, for an editor to start: faults at their lines, what names
-    mean under the cursor, completion of tables, names and parameters. It needs pip install "dpspec[lsp]".
-
-    Example: dpspec lsp
-    """
-    from dpspec.cli.language_server import server
-
-    server().start_io()
-    return 0
-
-
 # --- `dpspec plugins` and `check-plugin` ----------------------------------------------------------
 
 

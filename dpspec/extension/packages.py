@@ -1,7 +1,8 @@
 """What packages contribute besides registered names, and which package brings what is not installed.
 
 A package contributes commands and functions by entry points: click commands in the group ``dpspec.commands``, functions of
-`dpspec` in the group ``dpspec.functions``. Both return an answer. A package that imports nothing of dpspec returns any object
+`dpspec` in the group ``dpspec.functions``. Both return an answer. A command in the group ``dpspec.servers`` returns none: it runs
+until it is stopped, and writes to the standard output itself. A package that imports nothing of dpspec returns any object
 with `command`, `exit_code`, `content`, `words` and `value`, and raises errors with `code`, `exit_code`, `subject`, `rule`,
 `advice` and `given`.
 
@@ -16,7 +17,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from types import MappingProxyType
 
-COMMANDS, FUNCTIONS = "dpspec.commands", "dpspec.functions"
+COMMANDS, FUNCTIONS, SERVERS = "dpspec.commands", "dpspec.functions", "dpspec.servers"
 
 
 @cache

@@ -64,7 +64,7 @@ from dpspec_census.swap_budget import (
     rate_of,
 )
 from dpspec_census.swap_constant import SwapConstant, derangement_constant, permutation_constant
-from dpspec_census.swap_nearest import nearest_in_space, nearest_in_universe
+from dpspec_census.swap_nearest import Exchanges, nearest_in_space, nearest_in_universe, of_selected
 from dpspec_census.swap_pair import ConstantOfSpace, Swap
 
 if TYPE_CHECKING:
@@ -235,8 +235,13 @@ class Swapping(Mechanism):
         if not self._speaks_of(spec):
             return None
         if dataset is None:
-            return nearest_in_space(self.constants(), spec.space)
-        return nearest_in_universe(self.constants(), self.scheme().strata(spec.space.dataset(dataset), spec.space))
+            return nearest_in_space(self.constants(), self.exchanges(), spec.space)
+        strata = self.scheme().strata(spec.space.dataset(dataset), spec.space)
+        return nearest_in_universe(self.constants(), self.exchanges(), strata)
+
+    def exchanges(self) -> Exchanges:
+        """What is known of the laws of two tables that differ by one exchange."""
+        return of_selected(derange=self.deranges)
 
     def probability(self, dataset: Dataset, outcome: Dataset, space: DatasetSpace) -> Fraction:
         """The probability that one table is released, at any size: the law itself may have too many outcomes to be listed.
@@ -355,18 +360,21 @@ class Swapping(Mechanism):
 
         How many records were selected is no function of the released table, so it is told to the agency alone.
         """
-        from dpspec_census.stratum import exchanged, unordered
+        from dpspec_census.stratum import Algorithm, exchanged, unordered
 
         self.check(space)
         scheme = self.scheme()
         draws = run.source.placed()
-        swapped, selected = exchanged(table, scheme, self.rates_of(table), run, draws, derange=self.deranges)
+        how = Algorithm.PAIR if self.pairs else Algorithm.DERANGE if self.deranges else Algorithm.PERMUTE
+        swapped, selected = exchanged(table, scheme, self.rates_of(table), run, draws, how=how)
         released = unordered(swapped, draws.spawn("order"))
         confidential = {"records selected": selected, "records": len(table)}
         return workers.Output(tables={"released": released}, report=published(self, table, space), confidential=confidential)
 
     deranges: ClassVar[bool]
     """Whether the selected records are deranged, with the redraw rule, or permuted."""
+    pairs: ClassVar[bool] = False
+    """Whether the selected records exchange their values in pairs."""
 
 
 @define

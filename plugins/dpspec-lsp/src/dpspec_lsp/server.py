@@ -5,7 +5,7 @@
     completion    tables, the parameters of what a table names, registered names behind `type =`, choices of a parameter
 
 A file that is being typed is no TOML most of the time. So the place of the cursor is found by a scan of its own, which takes what
-it can, and only diagnostics read the file as `dpspec check` does. The library (pygls) is imported when the server starts.
+it can, and only diagnostics read the file as `dpspec check` does.
 """
 
 from __future__ import annotations
@@ -19,20 +19,24 @@ from urllib.parse import unquote, urlsplit
 
 import attrs
 
-from dpspec.base.errors import DpspecError, MissingLibraryError, UnknownNameError
-from dpspec.base.params import Domain, Items, Pairs, Parameter, Registered, Text, Truth, each, parameters
-from dpspec.extension.hooks import singular
-from dpspec.linter import lint
-from dpspec.linter.finding import Severity
-from dpspec.report.explain import described_parameters, explain
-from dpspec.specfile.blocks import BLOCK_KINDS
-from dpspec.specfile.reader import DEPTH_LIMIT, SIZE_LIMIT, read_text
+from dpspec import DpspecError, installed
+from dpspec.plugin import (
+    Items,
+    Registered,
+    Registry,
+    Text,
+    described_parameters,
+    errors,
+    explain,
+    linter,
+    params,
+    singular,
+    specfile,
+)
 
 if TYPE_CHECKING:
     from lsprotocol import types as lsp
     from pygls.lsp.server import LanguageServer
-
-    from dpspec.extension import Registry
 
 TABLES = (
     "space", "multiverse", "input_divergence", "output_divergence", "budget", "mechanism", "claim", "ledger", "source",
@@ -85,14 +89,14 @@ def place_of(text: str, offset: int) -> CursorPlace | None:
     """Return the place of a cursor in a text that need not be TOML yet.
 
     The work is proportional to the length of the text. Returns None for a text that `dpspec check` refuses to parse: one that is
-    larger than SIZE_LIMIT, or whose tables are nested deeper than DEPTH_LIMIT around the cursor.
+    larger than specfile.SIZE_LIMIT, or whose tables are nested deeper than specfile.DEPTH_LIMIT around the cursor.
 
     >>> written = '[space]\\ntype = "records"\\nattributes = [{ name = "a", cou'
     >>> found = place_of(written, len(written))
     >>> found.path, found.types, found.key, found.keys
     (('space', 'attributes'), ('records', None), None, ('name',))
     """
-    if len(text) > SIZE_LIMIT:
+    if len(text) > specfile.SIZE_LIMIT:
         return None
     headers = list(_HEADER.finditer(text))
     above = [header for header in headers if header.start() <= offset]
@@ -101,7 +105,7 @@ def place_of(text: str, offset: int) -> CursorPlace | None:
     if above and offset <= above[-1].end():
         return CursorPlace(path=(), types=(), key=None, keys=(), word=_word(text, offset))
     path = [part.strip().strip("\"'") for part in names.split(".") if part.strip()]
-    found = None if len(path) > DEPTH_LIMIT else _open_tables(text, start, offset, end)
+    found = None if len(path) > specfile.DEPTH_LIMIT else _open_tables(text, start, offset, end)
     if found is None:
         return None
     tables, key = found
@@ -156,7 +160,7 @@ def _open_tables(text: str, start: int, offset: int, end: int) -> tuple[list[_Op
             if opened is None:
                 top.keys.append(top.key)
         elif token in ("{", "["):
-            if len(stack) > DEPTH_LIMIT:
+            if len(stack) > specfile.DEPTH_LIMIT:
                 if opened is None:
                     return None
                 break
@@ -194,7 +198,7 @@ def _types_of_headers(headers: Sequence[re.Match[str]], path: Sequence[str], tex
     """The type written in the table of each header that the path goes through, the outermost first."""
     first: dict[tuple[str, ...], int] = {}
     for index, header in enumerate(headers):
-        first.setdefault(tuple(part.strip() for part in header[1].split(".", DEPTH_LIMIT + 1)), index)
+        first.setdefault(tuple(part.strip() for part in header[1].split(".", specfile.DEPTH_LIMIT + 1)), index)
     types: list[str | None] = []
     for length in range(1, len(path) + 1):
         index = first.get(tuple(path[:length]), len(headers))
@@ -227,7 +231,7 @@ def kind_at(place: CursorPlace, registry: Registry) -> tuple[str | None, type | 
         names, types = names[1:], types[1:]
     if not names:
         return None, None
-    kind = {**BLOCK_KINDS, "mechanism": "mechanisms", "route": "routes"}.get(names[0])
+    kind = {**specfile.BLOCK_KINDS, "mechanism": "mechanisms", "route": "routes"}.get(names[0])
     cls = _class(registry, kind, types[0] if types else None)
     for name, written in zip(names[1:], types[1:], strict=False):
         domain = _domain(cls, name)
@@ -249,10 +253,10 @@ def _class(registry: Registry, kind: str | None, name: str | None) -> type | Non
         return None
 
 
-def _domain(cls: type | None, name: str) -> Domain | None:
+def _domain(cls: type | None, name: str) -> params.Domain | None:
     """The domain of a parameter, or of the items in it."""
-    found = next((p.domain for p in parameters(cls) if p.name == name), None) if cls is not None else None
-    while isinstance(found, (Items, Pairs)):
+    found = next((p.domain for p in params.parameters(cls) if p.name == name), None) if cls is not None else None
+    while isinstance(found, (Items, params.Pairs)):
         found = found.item
     return found
 
@@ -260,7 +264,7 @@ def _domain(cls: type | None, name: str) -> Domain | None:
 def completions(text: str, offset: int, registry: Registry) -> list[tuple[str, str]]:
     """What may be written at a cursor: each with a remark.
 
-    >>> from dpspec.extension import load_plugins
+    >>> from dpspec import load_plugins
     >>> registry = load_plugins(names=[]).registry
     >>> [name for name, _ in completions('[space]\\ntype = "', 16, registry)][:2]
     ['bit-vectors', 'integer-counts']
@@ -281,17 +285,17 @@ def completions(text: str, offset: int, registry: Registry) -> list[tuple[str, s
     return list(_keys_of(place, kind, cls, registry))
 
 
-def _values(domain: Domain | None, registry: Registry) -> Iterator[tuple[str, str]]:
+def _values(domain: params.Domain | None, registry: Registry) -> Iterator[tuple[str, str]]:
     if isinstance(domain, Text):
         yield from ((choice, "") for choice in domain.choices)
-    elif isinstance(domain, Truth):
+    elif isinstance(domain, params.Truth):
         yield from (("true", ""), ("false", ""))
     elif isinstance(domain, Registered):
         yield from ((name, domain.kind.replace("_", " ")) for name in registry.names(domain.kind))
 
 
 def _keys_of(place: CursorPlace, kind: str | None, cls: type | None, registry: Registry) -> Iterator[tuple[str, str]]:
-    declared = () if cls is None else parameters(cls)
+    declared = () if cls is None else params.parameters(cls)
     found = [(p.name, _remark(p)) for p in declared]
     if kind is not None:
         found.insert(0, ("type", f"which of the {kind.replace('_', ' ')}"))
@@ -305,7 +309,7 @@ def _keys_of(place: CursorPlace, kind: str | None, cls: type | None, registry: R
     yield from ((name, remark) for name, remark in found if name not in place.keys)
 
 
-def _remark(parameter: Parameter) -> str:
+def _remark(parameter: params.Parameter) -> str:
     known = "required" if parameter.required else f"default {parameter.default}" if parameter.default not in (None, ()) else ""
     return ", ".join(filter(None, (parameter.domain.describe(), known)))
 
@@ -316,7 +320,7 @@ def hover(text: str, offset: int, registry: Registry) -> str | None:
     if place is None or not place.word:
         return None
     kind, cls = kind_at(place, registry)
-    declared = next((p for p in parameters(cls) if p.name == place.word), None) if cls is not None else None
+    declared = next((p for p in params.parameters(cls) if p.name == place.word), None) if cls is not None else None
     line = text[text.rfind("\n", 0, offset) + 1 :].partition("\n")[0]
     is_key = re.search(rf"(?<![\w.-]){re.escape(place.word)}[\"']?[ \t]*=", line) is not None
     if declared is not None and cls is not None and is_key:
@@ -324,7 +328,7 @@ def hover(text: str, offset: int, registry: Registry) -> str | None:
         return f"**{place.word}**: {_remark(declared)}\n\n{said}".strip()
     try:
         found = explain(place.word, registry)
-    except UnknownNameError:
+    except errors.UnknownNameError:
         return None
     wanted = [one for one in found if kind is not None and one["kind"] == singular(kind)]
     return "\n\n---\n\n".join(_markdown(one) for one in wanted or found)
@@ -362,25 +366,28 @@ class Told:
 def faults(text: str, name: str, registry: Registry) -> list[Told]:
     """What `dpspec check` says of a text."""
     try:
-        read_text(text, registry, name)
+        specfile.read_text(text, registry, name)
     except DpspecError as fault:
-        return [
-            Told(line=(one.line or 1) - 1, message=str(one.args[0]), code=one.code, is_error=True) for one in each(fault)
-        ]  # fmt: skip
+        return _faults_of(fault)
     return []
 
 
 def findings(path: Path, registry: Registry) -> list[Told]:
     """What `dpspec lint` says of a file on disk, without what the file explains."""
     try:
-        found = lint([path], registry)
+        found = linter.lint([path], registry)
     except DpspecError as fault:
-        return [Told(line=(one.line or 1) - 1, message=str(one.args[0]), code=one.code, is_error=True) for one in each(fault)]
+        return _faults_of(fault)
+    error = linter.Severity.ERROR
     return [
-        Told(
-            line=one.line - 1, message=f"{one.message}: {one.advice}", code=one.code, is_error=one.severity is Severity.ERROR
-        )
+        Told(line=one.line - 1, message=f"{one.message}: {one.advice}", code=one.code, is_error=one.severity is error)
         for one in found if one.explained is None
+    ]  # fmt: skip
+
+
+def _faults_of(fault: DpspecError) -> list[Told]:
+    return [
+        Told(line=(one.line or 1) - 1, message=str(one.args[0]), code=one.code, is_error=True) for one in params.each(fault)
     ]  # fmt: skip
 
 
@@ -455,18 +462,11 @@ def server(later: Callable[[float, Callable[[], None]], Timer] = _later) -> Lang
 
     Args:
         later: schedules an action after a number of seconds.
-
-    Raises:
-        MissingLibraryError: pygls is not installed.
     """
-    try:
-        from lsprotocol import types as lsp
-        from pygls.lsp.server import LanguageServer
-    except ImportError:
-        raise MissingLibraryError("lsp", "pygls", "dpspec[lsp]") from None
     from importlib.metadata import version
 
-    from dpspec.extension import installed
+    from lsprotocol import types as lsp
+    from pygls.lsp.server import LanguageServer
 
     made = LanguageServer("dpspec", version("dpspec"))
     registry = installed().registry

@@ -2,14 +2,16 @@
 
 import asyncio
 import sys
+from pathlib import Path
 
 import pytest
+from dpspec_lsp import server as editing
 
 from dpspec.base.errors import SpecTooLargeError
-from dpspec.cli import language_server as editing
 from dpspec.extension import installed
 from dpspec.specfile import reader
 
+SPECS = Path(__file__).parents[3] / "specs"
 TYPED = """\
 schema = 1
 [space]
@@ -84,26 +86,25 @@ def test_nothing_that_is_typed_breaks_it():
             editing.place_of(text[:end] + tail, end)
 
 
-def test_faults_are_those_of_check(specs):
-    path = min((specs / "bad").glob("*.toml"))
+def test_faults_are_those_of_check():
+    path = min((SPECS / "bad").glob("*.toml"))
     text = path.read_text(encoding="utf-8")
     told = editing.faults(text, path.name, installed().registry)
     assert told
     assert told[0].is_error
-    good = (specs / "randomised-response.dpspec.toml").read_text(encoding="utf-8")
+    good = (SPECS / "randomised-response.dpspec.toml").read_text(encoding="utf-8")
     assert editing.faults(good, "x", installed().registry) == []
-    (found,) = editing.findings(specs / "lint" / "no-number--none-published.dpspec.toml", installed().registry)
+    (found,) = editing.findings(SPECS / "lint" / "no-number--none-published.dpspec.toml", installed().registry)
     assert (found.code, found.is_error) == ("no-number", False)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_a_client_gets_answers_over_the_streams(specs, tmp_path):
-    pytest.importorskip("pygls")
+def test_a_client_gets_answers_over_the_streams(tmp_path):
     from lsprotocol import types as lsp
     from pygls.lsp.client import LanguageClient
 
-    good = (specs / "randomised-response.dpspec.toml").read_text(encoding="utf-8")
+    good = (SPECS / "randomised-response.dpspec.toml").read_text(encoding="utf-8")
     path = tmp_path / "a file.dpspec.toml"
     path.write_text(good, encoding="utf-8")
     told: list[lsp.PublishDiagnosticsParams] = []
@@ -266,7 +267,6 @@ def test_a_burst_of_changes_is_answered_once():
 
 
 def test_the_server_checks_a_document_once_for_many_changes(monkeypatch, tmp_path):
-    pytest.importorskip("pygls")
     from lsprotocol import types as lsp
     from pygls.workspace import Workspace
 
@@ -287,7 +287,6 @@ def test_the_server_checks_a_document_once_for_many_changes(monkeypatch, tmp_pat
 
 
 def test_many_findings_become_few_diagnostics():
-    pytest.importorskip("pygls")
     told = [editing.Told(line=place, message="m", code="c", is_error=True) for place in range(5000)]
     shown = editing._diagnostics(told, "\n" * 6000)
     assert len(shown) == editing.MOST_DIAGNOSTICS + 1

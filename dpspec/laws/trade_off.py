@@ -356,7 +356,8 @@ CurvePoint = tuple[arb, arb]
 
 _FINEST = Fraction(1, 1 << 11)
 """How far apart, in ln t, the three points are at least; the bracket has a width of about its square."""
-_SHRINK = 8
+_SHRINK, _SHARPER = 8, 64
+"""The first width, in parts of mu, and by how much narrower it gets after a parabola, whose error is of third order."""
 _TURNS = 48
 _WIDER, _GROWTH = 6, 4
 _FARTHEST = 64
@@ -420,7 +421,7 @@ def _least(value: Callable[[Fraction], float], place: Fraction, width: Fraction)
         else:
             bend = left - 2 * middle + right
             place += _rounded((left - right) / (2 * bend) * float(width)) if bend > 0 else 0
-            width = max(_FINEST, width / _SHRINK)
+            width = max(_FINEST, width / _SHARPER)
     return place, width
 
 
@@ -493,7 +494,9 @@ def _of_atoms(atoms: Sequence[tuple[Fraction, Fraction]], level: Fraction) -> Fr
 def _gaussian(rho: Bracket, level: Fraction, precision: int) -> Bracket:
     """Phi(Phi^-1(a) + mu), mu = sqrt(2 rho) (Kifer et al. 2022, Example 5.10)."""
     with ctx.workprec(precision + _GUARD + level.denominator.bit_length()):
-        mu = (2 * rho.lower.enclose(ctx.prec)).sqrt().union((2 * rho.upper.enclose(ctx.prec)).sqrt())
+        mu = (2 * rho.lower.enclose(ctx.prec)).sqrt()
+        if not rho.is_exact:
+            mu = mu.union((2 * rho.upper.enclose(ctx.prec)).sqrt())
         return Bracket.around(normal_cdf(arb(2).sqrt() * ball(2 * level - 1).erfinv() + mu), least=0)
 
 

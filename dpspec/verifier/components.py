@@ -36,7 +36,8 @@ from dpspec.blocks.invariant import Marginal
 from dpspec.verifier.changes import AttributeChange, Pattern, SeenAttributes, Sides, farthest, options_of, sides_of
 
 MOST_WORK = 1 << 17
-"""A tied part is passed exactly with at most so many sums in all, which takes about a second; halves of it with half as many."""
+"""A tied part is passed exactly with at most so many sums in all, long ones counting more, which takes about a second; halves
+of it with half as many."""
 
 LEAST_WORK = 1 << 10
 """Half of a half of a part gets so much work at least."""
@@ -516,12 +517,12 @@ class _Walk:
             goes_on, open_now = last.get(name, -1) > place, still[place]
             fresh: dict[_State, Sums] = {}
             for (bits, live), sums in states.items():
-                outer = dict(live).get(str(within.get(name)))
+                outer, longest = dict(live).get(str(within.get(name))), len(next(iter(sums))[1].laws)
                 left = tuple((n, kept) for n, kept in live if last[n] > place)
                 for masks, changes in self._masks(name, outer, goes_on=goes_on):
                     met = bits[0] & masks[0], bits[1] & masks[1], bits[2] & masks[2]
                     seen = self._closed(closing, met)
-                    self.work += len(sums) * max(1, len(seen))
+                    self.work += len(sums) * max(1, len(seen)) * (1 + longest // 8)
                     if not seen:
                         continue
                     most = max(most, len(seen))

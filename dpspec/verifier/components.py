@@ -42,7 +42,7 @@ of it with half as many."""
 LEAST_WORK = 1 << 10
 """Half of a half of a part gets so much work at least."""
 
-LISTED = 48
+LISTED = 128
 """Of changes that larger ones cover, so many are kept, the largest first, as further attempts for a pair of datasets."""
 
 INCOMPARABLE = 1_024
@@ -175,8 +175,9 @@ class Components:
         """
         parts = [self._of_part(names, readers) for names, readers in self._parts()]
         together: Sums = {(True, NOTHING_SEEN): [None]}
+        few = max([LISTED, *map(len, parts)])
         for sums in parts:
-            fuller = self._reduced(_added(together, sums), max(LISTED, len(together), len(sums)))
+            fuller = self._reduced(_added(together, sums), few)
             if len(fuller) > INCOMPARABLE:
                 if in_groups and not any(seen.times or seen.groups for sums in parts for _, seen in sums):
                     return self._apart(parts)

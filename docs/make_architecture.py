@@ -1,4 +1,4 @@
-"""The picture of docs/architecture.md: the packages of the core by floor, from the imports in the code.
+"""What is measured of docs/architecture.md: the figure of the packages of the kernel by layer, and the table of all packages.
 
 python docs/make_architecture.py
 """
@@ -14,7 +14,6 @@ from dpspec.report.diagrams import DiagramBox, diagram_svg, reduced
 ROOT = Path(__file__).parents[1]
 SAYS = {
     "base": "errors, exact numbers, parameters, files, randomness",
-    "checker": "reads derivations with its own arithmetic",
     "extension": "hooks, loader, registry of late names",
     "laws": "P_x, likelihood ratios, trade-off curves",
     "scaffold": "new plugins and specifications",
@@ -87,6 +86,55 @@ def picture() -> str:
     return diagram_svg(rows, drawn, "Packages of dpspec by floor: an arrow leads to what stands on it")
 
 
+# --- the table of all packages --------------------------------------------------------------------
+
+PAGE = ROOT / "docs" / "architecture.md"
+BEGIN, END = "<!-- measured by docs/make_architecture.py -->", "<!-- end of what is measured -->"
+
+
+def packages() -> dict[str, Path]:
+    """The folder of the sources of every package: the kernel first."""
+    found = {path.parents[1].name: path for path in sorted((ROOT / "plugins").glob("*/src/*")) if path.is_dir()}
+    return {"dpspec": ROOT / "dpspec", **found}
+
+
+def lines_of_code(path: Path) -> int:
+    """Lines without docstrings, comments and blank lines."""
+    text = path.read_text(encoding="utf-8")
+    texts = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    left_out = {line for node in texts for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    lines = enumerate(text.splitlines(), 1)
+    return sum(1 for number, line in lines if line.strip() and not line.strip().startswith("#") and number not in left_out)
+
+
+def kernel_names(folder: Path) -> set[str]:
+    """The names that a package imports from the kernel, each with its module."""
+    found = set()
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "dpspec":
+                found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def table() -> str:
+    """Files, lines, lines of code, and names of the kernel that are used, for every package."""
+    rows = ["| package | files | lines | lines of code | names it imports from the kernel |", "|---|--:|--:|--:|--:|"]
+    for name, folder in packages().items():
+        files = sorted(folder.rglob("*.py"))
+        lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
+        crossing = "" if name == "dpspec" else str(len(kernel_names(folder)))
+        rows.append(f"| `{name}` | {len(files)} | {lines:,} | {sum(map(lines_of_code, files)):,} | {crossing} |")
+    return "\n".join(rows)
+
+
+def page() -> str:
+    """The page with its table measured anew."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    return f"{before}{BEGIN}\n\n{table()}\n\n{END}{rest.partition(END)[2]}"
+
+
 if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
     (ROOT / "docs" / "architecture.svg").write_text(picture(), encoding="utf-8")
     sys.stdout.write(f"{len(floors(arrows()))} floors\n")

@@ -11,21 +11,26 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 from dpspec import installed
 from dpspec.base.late import at
 from dpspec.constructors import BY_KIND, KINDS, documentation, signature
-from dpspec.extension.hooks import BASES
+from dpspec.extension.hooks import BASES, Entry
+from dpspec.extension.packages import FUNCTIONS, contributed
 
 ROOT = Path(__file__).parents[1]
 STUB = ROOT / "dpspec" / "__init__.pyi"
 HEAD = '''"""dpspec: differential privacy specifications as objects that are written, verified, compared and explained.
 
-Made by python docs/make_face.py, for editors and type checkers.
+Made by python docs/make_face.py, for editors and type checkers, with all first-party packages installed. What another package
+than dpspec brings says so in its first line ("Package dpspec-noise."); without the package, the name is an AttributeError that
+says what to install.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 '''
@@ -42,7 +47,8 @@ def stub() -> str:
     more = [f"from {module} import {name}" for module, name in sorted(wanted) if name not in listed]
     known = listed | {name for _, name in wanted} | {"str", "int"}
     entries = [entry for entry in installed().registry if entry.kind in KINDS]
-    made = [_function(entry.name.replace("-", "_"), entry.cls, BASE[entry.kind].__name__, known) for entry in entries]
+    made = [_function(entry, known) for entry in entries]
+    made += [_contributed(name, place) for name, place in contributed(FUNCTIONS).items()]
     by_kind = [
         f'def {word}(name: str, /, **given: Any) -> {BASE[kind].__name__}:\n    """A registered {word.replace("_", " ")} by its '
         f'name, with its parameters."""'
@@ -52,17 +58,34 @@ def stub() -> str:
     return "\n\n".join([*parts, *sorted(by_kind), *sorted(made)]) + "\n"
 
 
-def _function(name: str, cls: type, base: str, known: set[str]) -> str:
+def _function(entry: Entry, known: set[str]) -> str:
     taken = []
-    for p in signature(cls).parameters.values():
+    for p in signature(entry.cls).parameters.values():
         stars = "**" if p.kind is inspect.Parameter.VAR_KEYWORD else ""
         default = "" if stars or p.default is inspect.Parameter.empty else " = ..."
         taken.append(f"    {stars}{p.name}: {_type(str(p.annotation), known)}{default},")
-    text = documentation(cls, installed().registry).strip().replace("\\", "\\\\").replace('"""', "'''")
-    lines = [part for line in text.splitlines() for part in _wrapped(line)]
-    told = "\n".join(f"    {line}".rstrip() for line in lines)
     arguments = "\n    *,\n" + "\n".join(taken) + "\n" if taken else ""
-    return f'def {name}({arguments}) -> {base}:\n    """{told.strip()}\n    """'
+    text = documentation(entry.cls, installed().registry)
+    return _definition(entry.name.replace("-", "_"), arguments, BASE[entry.kind].__name__, entry.provenance.distribution, text)
+
+
+def _contributed(name: str, place: EntryPoint) -> str:
+    """A function of a package, which answers as a command does; its types are those of another module, so any here."""
+    function = place.load()
+    given = inspect.signature(function)
+    default = {p.name: p.default if p.default is inspect.Parameter.empty else ... for p in given.parameters.values()}
+    taken = [p.replace(annotation=Any, default=default[p.name]) for p in given.parameters.values()]
+    written = str(inspect.Signature(taken)).removeprefix("(").removesuffix(")").replace("Ellipsis", "...")
+    package = "" if place.dist is None else place.dist.name
+    return _definition(name, written, "CommandAnswer", package, inspect.getdoc(function) or "")
+
+
+def _definition(name: str, arguments: str, returns: str, package: str, text: str) -> str:
+    text = text.strip().replace("\\", "\\\\").replace('"""', "'''")
+    if package != "dpspec":
+        text = f"Package {package}. {text}"
+    told = "\n".join(f"    {part}".rstrip() for line in text.splitlines() for part in _wrapped(line))
+    return f'def {name}({arguments}) -> {returns}:\n    """{told.strip()}\n    """'
 
 
 def _type(written: str, known: set[str]) -> str:

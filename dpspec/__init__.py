@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         compose as compose,
         convert as convert,
         curve as curve,
+        curve_points as curve_points,
         ledger as ledger,
         lint as lint,
         order as order,
@@ -72,10 +73,10 @@ if TYPE_CHECKING:
     from dpspec.commands import (
         ablate as ablate,
         catalogue as catalogue,
+        certify as certify,
         check as check,
-        check_derivation as check_derivation,
+        check_certificate as check_certificate,
         check_plugin as check_plugin,
-        check_proof as check_proof,
         evidence as evidence,
         examples as examples,
         explain as explain,
@@ -114,6 +115,7 @@ _HOMES = {
         "compose",
         "convert",
         "curve",
+        "curve_points",
         "ledger",
         "lint",
         "order",
@@ -181,10 +183,10 @@ _HOMES = {
     "dpspec.commands": (
         "ablate",
         "catalogue",
+        "certify",
         "check",
-        "check_derivation",
+        "check_certificate",
         "check_plugin",
-        "check_proof",
         "evidence",
         "examples",
         "explain",
@@ -234,8 +236,9 @@ _late, _listed = late_names(__name__, _HOMES)
 
 def __dir__() -> list[str]:
     from dpspec.constructors import names
+    from dpspec.extension.packages import FUNCTIONS, contributed
 
-    return sorted({"__version__", *_listed(), *names()})
+    return sorted({"__version__", *_listed(), *names(), *contributed(FUNCTIONS)})
 
 
 def __getattr__(name: str) -> Any:
@@ -250,15 +253,27 @@ def __getattr__(name: str) -> Any:
             raise
     if (contributed := _contributed(name)) is not None:
         return contributed
-    return _class(name) if name[0].isupper() else _constructor(name)
+    try:
+        return _class(name) if name[0].isupper() else _constructor(name)
+    except AttributeError as fault:
+        from dpspec.extension.packages import missing_package
+
+        package = missing_package(name.replace("_", "-")) or missing_package(name, "functions", "classes")
+        if package is None:
+            raise
+        raise AttributeError(f"{str(fault).partition(':')[0]}: pip install {package}") from None
 
 
 def _contributed(name: str) -> Any:
     """A function that an installed package contributes under this name; None where none does."""
-    from importlib.metadata import entry_points
+    from dpspec.extension.packages import FUNCTIONS, contributed
 
-    found = sorted(entry_points(group="dpspec.functions", name=name), key=lambda one: "" if one.dist is None else one.dist.name)
-    return found[0].load() if found else None
+    place = contributed(FUNCTIONS).get(name)
+    if place is None:
+        return None
+    from dpspec.report.shown import answering
+
+    return answering(place.load())
 
 
 def _class(name: str) -> Any:

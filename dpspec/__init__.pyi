@@ -1,9 +1,11 @@
 """dpspec: differential privacy specifications as objects that are written, verified, compared and explained.
 
-Made by python docs/make_face.py, for editors and type checkers.
+Made by python docs/make_face.py, for editors and type checkers, with all first-party packages installed. What another package
+than dpspec brings says so in its first line ("Package dpspec-noise."); without the package, the name is an AttributeError that
+says what to install.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from dpspec.api import (
@@ -58,9 +60,7 @@ from dpspec.commands import (
     ablate as ablate,
     catalogue as catalogue,
     check as check,
-    check_derivation as check_derivation,
     check_plugin as check_plugin,
-    check_proof as check_proof,
     evidence as evidence,
     examples as examples,
     explain as explain,
@@ -137,8 +137,9 @@ def above_threshold(
     threshold_scale: NumberLike,
     query_scale: NumberLike,
 ) -> Mechanism:
-    """The first cell whose noisy count is at or above a noisy threshold, counts with Lap(query scale), threshold with
-    Lap(threshold scale): the sparse vector technique with one positive answer (Dwork et al. 2009; Lyu, Su and Li 2017).
+    """Package dpspec-noise. The first cell whose noisy count is at or above a noisy threshold, counts with Lap(query scale),
+    threshold with Lap(threshold scale): the sparse vector technique with one positive answer (Dwork et al. 2009; Lyu, Su
+    and Li 2017).
 
     With counts that change by Delta at most the loss is at most Delta (1/threshold_scale + 2/query_scale), and Delta
     (1/threshold_scale + 1/query_scale) where all change in one direction. Cells of one table do not change all at once: one
@@ -155,21 +156,23 @@ def add_remove(
     *,
     unit: str = ...,
 ) -> Relation:
-    """Unbounded neighbours: one record is added or removed (Bailie, Gong and Meng 2023; Lecture notes 2025).
+    """Package dpspec-divergences. Unbounded neighbours: one record is added or removed (Bailie, Gong and Meng 2023; Lecture
+    notes 2025).
 
     Args:
         unit: what one record is [text; default person].
     """
 
 def amplification_by_sampling() -> Flavour:
-    """Amplification by sampling: the dataset is the frame, the sample is part of the mechanism and secret.
+    """Package dpspec-flavours. Amplification by sampling: the dataset is the frame, the sample is part of the mechanism and
+    secret.
 
     One of two records is drawn. A ln 3-DP answer on the sample is ln(1 + 1/2 (3 - 1)) = ln 2-DP on the frame.
     """
 
 def approximate_dp() -> Flavour:
-    """Approximate differential privacy: P_x(S) <= e^epsilon P_x'(S) + delta for all events S and all neighbours x, x' (Dwork,
-    Kenthapadi, McSherry, Mironov and Naor 2006).
+    """Package dpspec-flavours. Approximate differential privacy: P_x(S) <= e^epsilon P_x'(S) + delta for all events S and all
+    neighbours x, x' (Dwork, Kenthapadi, McSherry, Mironov and Naor 2006).
     """
 
 def arbitrary_prior(
@@ -181,7 +184,8 @@ def arbitrary_prior(
     factors: Sequence[NumberLike] = ...,
     distance: NumberLike | None = ...,
 ) -> AttackerModel:
-    """An attacker with any prior over whole datasets, who compares the release with one that does not use the target's record.
+    """Package dpspec-attackers. An attacker with any prior over whole datasets, who compares the release with one that does
+    not use the target's record.
 
     The ratio of the two posteriors of the target's record is what that record causes; under pure privacy it lies within
     e^-epsilon and e^epsilon for every prior when the record is replaced by a draw from what the others let one expect, and
@@ -207,7 +211,8 @@ def around(
     distance: InputDivergence | str | Mapping[str, Any],
     radius: NumberLike,
 ) -> Multiverse:
-    """One universe around each centre x*: the ball {x : d(x*, x) <= radius}, in which all pairs count.
+    """Package dpspec-flavours. One universe around each centre x*: the ball {x : d(x*, x) <= radius}, in which all pairs
+    count.
 
     It is the universe of conditioned differential privacy; the label is ("around", x*).
 
@@ -225,7 +230,8 @@ def attribute_restricted(
     levels: Sequence[NumberLike] = ...,
     distance: NumberLike = ...,
 ) -> AttackerModel:
-    """A tester of two datasets that differ in one record, and in that record in the secret attributes alone.
+    """Package dpspec-attackers. A tester of two datasets that differ in one record, and in that record in the secret
+    attributes alone.
 
     A specification by itself promises no more about one attribute than about the whole record: a mechanism may spend all of
     its budget there. When only some queries of a release can react to the attributes, the budget of those queries replaces
@@ -247,7 +253,8 @@ def averaged(
     mechanism: Mechanism | str | Mapping[str, Any],
     seen: Sequence[int] = ...,
 ) -> Mechanism:
-    """A mechanism on random data: P_x = sum over z of Pi_x(z) M(z), with Pi_x the law of the data of an element x.
+    """Package dpspec-flavours. A mechanism on random data: P_x = sum over z of Pi_x(z) M(z), with Pi_x the law of the data of
+    an element x.
 
     Args:
         mechanism: M, on the base space [object of the kind mechanisms].
@@ -256,7 +263,7 @@ def averaged(
     """
 
 def bayesian_dp() -> Flavour:
-    """Bayesian differential privacy of correlated data (Yang, Sato and Nakagawa 2015).
+    """Package dpspec-flavours. Bayesian differential privacy of correlated data (Yang, Sato and Nakagawa 2015).
 
     The loss about one record, for every attacker who knows any of the others, the rest being drawn from the prior given
     that. Here two bits agree with probability 4/5; the attacker knows the other one, or nothing, which is worse.
@@ -280,7 +287,7 @@ def block_knowledge(
     distance: NumberLike = ...,
     datasets: Sequence[str | int | Sequence[Any]] = ...,
 ) -> AttackerModel:
-    """Somebody who knows all records of a block but one, and reads a count with noise (Kazan 2025).
+    """Package dpspec-attackers. Somebody who knows all records of a block but one, and reads a count with noise (Kazan 2025).
 
     Shown are the posterior of what is true, averaged over the release (Kazan 2025, equations 2.5 and 2.6), the factor by
     which that exceeds the prior, and how often a bet on what seems likelier is right when the truth is drawn from the
@@ -296,19 +303,22 @@ def block_knowledge(
     """
 
 def blowfish() -> Flavour:
-    """Blowfish privacy: P_x(S) <= e^(epsilon d_G(x, x')) P_x'(S), d_G the distance of a policy graph on values.
+    """Package dpspec-flavours. Blowfish privacy: P_x(S) <= e^(epsilon d_G(x, x')) P_x'(S), d_G the distance of a policy graph
+    on values.
 
     The policy is a line: low and mid pay must not be told apart, nor mid and high; low and high may, at twice the price.
     """
 
 def blowfish_constraints() -> Flavour:
-    """Blowfish privacy with constraints: P_x(S) <= e^epsilon P_x'(S) for closest x, x' on which the public facts agree.
+    """Package dpspec-flavours. Blowfish privacy with constraints: P_x(S) <= e^epsilon P_x'(S) for closest x, x' on which the
+    public facts agree.
 
     Public is how many of three people answered "yes", so that one secret answer changes only together with another one.
     """
 
 def bootstrap_dp() -> Flavour:
-    """Bootstrap differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all resamples x, x' of the observed dataset.
+    """Package dpspec-flavours. Bootstrap differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all resamples x, x'
+    of the observed dataset.
     """
 
 def bottom_coding(
@@ -317,7 +327,7 @@ def bottom_coding(
     column: str,
     bottom: str,
 ) -> Mechanism:
-    """All categories of an attribute up to one become one: "20 or less".
+    """Package dpspec-census. All categories of an attribute up to one become one: "20 or less".
 
     Args:
         unit: the unit that one record is [text; default person].
@@ -332,8 +342,8 @@ def bounded(
     in_cell: int | None = ...,
     by: str | Sequence[str] = ...,
 ) -> Mechanism:
-    """T(at most so many records of each user): the first `most` records of each larger record, and the first `in_cell` of a
-    kind.
+    """Package dpspec-noise. T(at most so many records of each user): the first `most` records of each larger record, and the
+    first `in_cell` of a kind.
 
     What one larger record changes is bounded by what is left of it, however many records it holds. The choice looks at that
     larger record alone; one that looks at others too would have no such bound (Amin, Kulesza, Munoz Medina and
@@ -399,7 +409,7 @@ def box(
     q_low: NumberLike = ...,
     q_high: NumberLike = ...,
 ) -> Tolerance:
-    """r* = ratio for priors in a box, nothing outside (Kazan 2025, equation 3.28).
+    """Package dpspec-attackers. r* = ratio for priors in a box, nothing outside (Kazan 2025, equation 3.28).
 
     Args:
         ratio: the tolerated posterior by prior of "included, with a value in S", above 1 [rational in (1, inf)].
@@ -416,7 +426,8 @@ def by_part(
     otherwise: NumberLike | None = ...,
     place: int = ...,
 ) -> Budget:
-    """A number for each value of one entry of the universe's label: eps_D = table[label of D [place]].
+    """Package dpspec-flavours. A number for each value of one entry of the universe's label: eps_D = table[label of D
+    [place]].
 
     The core's table ``[[budget.universe]]`` names whole labels, which is enough for a few universes; here all universes
     with the same stratum, person or record share a number.
@@ -438,7 +449,8 @@ def by_value(
     unit: str = ...,
     place: int = ...,
 ) -> Budget:
-    """A policy function of the record: eps_D = base + rate x (the numeric value of one attribute of the record).
+    """Package dpspec-flavours. A policy function of the record: eps_D = base + rate x (the numeric value of one attribute of
+    the record).
 
     The record is an entry of the label, as in one-record. Large records are protected less, which is what noise of one
     scale on a sum does.
@@ -459,7 +471,7 @@ def cell_key(
     rows: Any | Sequence[Any],
     keys: int,
 ) -> Mechanism:
-    """The cell-key method with its record keys drawn for the release.
+    """Package dpspec-census. The cell-key method with its record keys drawn for the release.
 
     A cell of the base that is not empty has a uniform key, independent of the others. The law is listed over these keys.
 
@@ -481,7 +493,7 @@ def cell_suppression(
     value: str | None = ...,
     protection: int = ...,
 ) -> Mechanism:
-    """Tables in which sensitive cells, and those needed to protect them, are left out.
+    """Package dpspec-census. Tables in which sensitive cells, and those needed to protect them, are left out.
 
     Args:
         unit: the unit that is counted [text; default person].
@@ -495,6 +507,27 @@ def cell_suppression(
             inf); default 1].
     """
 
+def check_derivation(path: Any, trust: Any = ...) -> CommandAnswer:
+    """Package dpspec-checker. Check a derivation file step by step.
+
+    Args:
+        path: what ``dpspec compare A B --derivation FILE`` wrote.
+        trust: rules whose steps are accepted although the checker does not know them.
+
+    Raises:
+        CheckerError: the file is not a derivation that can be read.
+    """
+
+def check_proof(path: Any) -> CommandAnswer:
+    """Package dpspec-checker. Check the proofs of verdicts step by step, and what the verdicts state.
+
+    Args:
+        path: what ``dpspec verify --format json`` wrote.
+
+    Raises:
+        CheckerError: the file is not such an output, or holds no proof.
+    """
+
 def clipped_sum(
     *,
     attribute: str,
@@ -503,7 +536,8 @@ def clipped_sum(
     unit: str = ...,
     where: Mapping[str, str | Sequence[str]] = ...,
 ) -> Invariant:
-    """q(x) = sum over the records of min(max(value, least), most): a sum whose sensitivity the range bounds.
+    """Package dpspec-noise. q(x) = sum over the records of min(max(value, least), most): a sum whose sensitivity the range
+    bounds.
 
     The categories of the attribute are integers, written as text. One record added changes the sum by max(|least|, |most|)
     at most, one replaced by most - least (Dwork, McSherry, Nissim and Smith 2006).
@@ -542,7 +576,8 @@ def clipped_vectors(
     """
 
 def close_adversaries() -> Flavour:
-    """Close adversaries: a prior that is wrong by a log-ratio of Delta costs 2 Delta more (Song, Wang and Chaudhuri 2017).
+    """Package dpspec-flavours. Close adversaries: a prior that is wrong by a log-ratio of Delta costs 2 Delta more (Song, Wang
+    and Chaudhuri 2017).
 
     The releaser believes that the two records are independent. Given the first, the attacker's law of the data has
     likelihood ratios between 2/3 and 4/3 to that, so Delta = ln(3/2), and his universe has the budget ln 3 + 2 ln(3/2) =
@@ -555,7 +590,7 @@ def coarsening(
     recodings: Any | Sequence[Any] = ...,
     dropped: str | Sequence[str] = ...,
 ) -> Mechanism:
-    """A file whose attributes are recoded into coarser categories, or left out.
+    """Package dpspec-census. A file whose attributes are recoded into coarser categories, or left out.
 
     Args:
         unit: the unit that one record is [text; default person].
@@ -567,7 +602,7 @@ def composed(
     *,
     parts: Mechanism | str | Mapping[str, Any] | Sequence[Mechanism | str | Mapping[str, Any]],
 ) -> Mechanism:
-    """T(x) = (T_1(x), ..., T_k(x)) with independent randomness: several releases about the same data.
+    """Package dpspec-noise. T(x) = (T_1(x), ..., T_k(x)) with independent randomness: several releases about the same data.
 
     The loss of the whole is the sum of the losses of the parts (Dwork, Kenthapadi, McSherry, Mironov and Naor 2006); where
     no change moves the answers of two parts, as when they look at different records, it is less.
@@ -583,7 +618,8 @@ def compound_tester(
     levels: Sequence[NumberLike] = ...,
     distance: NumberLike | None = ...,
 ) -> AttackerModel:
-    """A tester of one candidate for the target's record against another, the other records drawn from a known law F.
+    """Package dpspec-attackers. A tester of one candidate for the target's record against another, the other records drawn
+    from a known law F.
 
     Not knowing the others neither raises nor lowers the largest power over all mechanisms and all F; for one mechanism and
     one F it can be strictly lower. The law of the others is that of the prior, whatever the target's record is.
@@ -599,7 +635,8 @@ def compound_tester(
     """
 
 def conditioned_dp() -> Flavour:
-    """Conditioned differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all x, x' near the observed x*.
+    """Package dpspec-flavours. Conditioned differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all x, x' near the
+    observed x*.
 
     Empirical privacy, for which Abowd et al. (2013) and Charest and Hou (2016) are cited, compares the observed dataset
     with its neighbours (`empirical-dp`). That its neighbours are compared with each other, too, is the reading filed here.
@@ -609,7 +646,8 @@ def constant(
     *,
     ratio: NumberLike,
 ) -> Tolerance:
-    """r* = ratio for all priors: epsilon = ln(ratio)/2, approached as q -> 0 at p = 1 (Kazan 2025, Theorem 10).
+    """Package dpspec-attackers. r* = ratio for all priors: epsilon = ln(ratio)/2, approached as q -> 0 at p = 1 (Kazan 2025,
+    Theorem 10).
 
     Args:
         ratio: the tolerated posterior by prior of "included, with a value in S", above 1 [rational in (1, inf)].
@@ -646,7 +684,7 @@ def controlled_rounding(
     columns: str,
     base: int,
 ) -> Mechanism:
-    """A two-way table with its margins, rounded at random to multiples of a base so that it adds up.
+    """Package dpspec-census. A two-way table with its margins, rounded at random to multiples of a base so that it adds up.
 
     Args:
         unit: the unit that is counted [text; default person].
@@ -663,8 +701,8 @@ def conventional_rounding(
     redact_up_to: int | None = ...,
     redact_from: int = ...,
 ) -> Mechanism:
-    """Every published count goes to the nearest multiple of the base, and up when two are equally near; small ones are left
-    out before that, where they are redacted.
+    """Package dpspec-census. Every published count goes to the nearest multiple of the base, and up when two are equally near;
+    small ones are left out before that, where they are redacted.
 
     Redacting up to 5 and then rounding to 5 publishes a 5 for 6 and 7 alone; redacting up to 7, for no count.
 
@@ -685,8 +723,8 @@ def count_mean_sketch(
     width: int,
     hashes: Sequence[Sequence[int]],
 ) -> Mechanism:
-    """The client of the count mean sketch: one of J hash functions, and a row of m bits, each flipped with 1/(e^(epsilon/2) +
-    1).
+    """Package dpspec-noise. The client of the count mean sketch: one of J hash functions, and a row of m bits, each flipped
+    with 1/(e^(epsilon/2) + 1).
 
     j is drawn uniformly from the functions h_1, ..., h_J; bit c of the row is 1 where h_j(v) = c, before it is flipped
     (Apple Differential Privacy Team 2017). Two categories differ in two bits of the row of every function that tells them
@@ -705,8 +743,8 @@ def count_mean_sketch(
     """
 
 def coupled_worlds() -> Flavour:
-    """Coupled-worlds privacy with a stated simulator: the mechanism itself, on the data without the record (Bassily et al.
-    2013).
+    """Package dpspec-flavours. Coupled-worlds privacy with a stated simulator: the mechanism itself, on the data without the
+    record (Bassily et al. 2013).
 
     Given the first record, the output of the real world is compared with that of an ideal world in which this record is
     replaced by a 0. The definition lets the simulator be anything, which no five-tuple does: see docs/beyond-the-five-
@@ -714,7 +752,8 @@ def coupled_worlds() -> Flavour:
     """
 
 def d_nor() -> OutputDivergence:
-    """Normalised Renyi metric, the standard of zero-concentrated privacy (Bun and Steinke 2016, Definition 1.1).
+    """Package dpspec-divergences. Normalised Renyi metric, the standard of zero-concentrated privacy (Bun and Steinke 2016,
+    Definition 1.1).
 
     d(P, Q) = sup over alpha > 1 of sqrt(max(D_alpha(P||Q), D_alpha(Q||P)) / alpha). A budget is written as rho, and rho-
     zCDP says d <= sqrt(rho): the Lipschitz constant of the budget rho is its square root.
@@ -729,7 +768,8 @@ def data_laws(
     base: DatasetSpace | str | Mapping[str, Any],
     data_laws: Any | Sequence[Any],
 ) -> DatasetSpace:
-    """Distributions of data, each with a label: what is protected is which of them the data came from.
+    """Package dpspec-flavours. Distributions of data, each with a label: what is protected is which of them the data came
+    from.
 
     Args:
         base: the space of ordinary datasets [object of the kind spaces].
@@ -737,7 +777,7 @@ def data_laws(
     """
 
 def data_variation() -> InputDivergence:
-    """Total variation of the data: d(x, x') = sup over events A of |Pi_x(A) - Pi_x'(A)|.
+    """Package dpspec-flavours. Total variation of the data: d(x, x') = sup over events A of |Pi_x(A) - Pi_x'(A)|.
 
     At most 1; 0 for two elements that stand for the same law. By data processing, every mechanism on the data is
     1-Lipschitz from this distance to `total-variation`.
@@ -747,7 +787,8 @@ def data_wasserstein(
     *,
     distance_of_data: InputDivergence | str | Mapping[str, Any],
 ) -> InputDivergence:
-    """The infinity-Wasserstein distance of the data: how far records must move for one law of the data to become the other.
+    """Package dpspec-flavours. The infinity-Wasserstein distance of the data: how far records must move for one law of the
+    data to become the other.
 
     d(x, x') = inf over couplings (Z, Z') of Pi_x and Pi_x' of the largest distance of Z and Z' (Song, Wang and Chaudhuri
     2017). A mechanism that is eps-Lipschitz from the distance of datasets to `mult` is eps-Lipschitz from this one when
@@ -765,8 +806,8 @@ def derangement_swapping(
     rates: Any | Sequence[Any] = ...,
     unit: str = ...,
 ) -> Mechanism:
-    """In each stratum select each record with probability p, redraw when exactly one is selected, and give the selected
-    records each other's swap values by a uniform derangement *of records*.
+    """Package dpspec-census. In each stratum select each record with probability p, redraw when exactly one is selected, and
+    give the selected records each other's swap values by a uniform derangement *of records*.
 
     P(sigma) is proportional to o^m / D_m for a permutation that moves m records, o = p/(1-p); m = 1 is impossible. Strata
     of size 0 or 1 are skipped.
@@ -784,8 +825,8 @@ def differ_in_one_position(
     *,
     unit: str = ...,
 ) -> Relation:
-    """Neighbours among sequences: equal lengths, and one position differs (Dwork, McSherry, Nissim and Smith 2006, Definition
-    1).
+    """Package dpspec-divergences. Neighbours among sequences: equal lengths, and one position differs (Dwork, McSherry, Nissim
+    and Smith 2006, Definition 1).
 
     Args:
         unit: what one position is [text; default person].
@@ -795,7 +836,8 @@ def difference(
     *,
     difference: NumberLike,
 ) -> Tolerance:
-    """Posterior - prior <= difference for all priors: epsilon = ln((1 + b)/(1 - b)), at p = 1, q = (1 - b)/2 (Kazan 2025).
+    """Package dpspec-attackers. Posterior - prior <= difference for all priors: epsilon = ln((1 + b)/(1 - b)), at p = 1, q =
+    (1 - b)/2 (Kazan 2025).
 
     On the line q = 1 alone it is twice that; see the tolerance membership-difference.
 
@@ -811,7 +853,8 @@ def discrete_gaussian(
     sensitivities: Sequence[NumberLike],
     variance: NumberLike,
 ) -> Mechanism:
-    """Discrete Gaussian noise: P(w) proportional to e^(-w^2/(2 variance)) on the integers (Canonne, Kamath and Steinke 2020).
+    """Package dpspec-noise. Discrete Gaussian noise: P(w) proportional to e^(-w^2/(2 variance)) on the integers (Canonne,
+    Kamath and Steinke 2020).
 
     It is rho-zCDP with rho = (sum over queries of s_q^2) / (2 variance), s_q the L2 sensitivity of query q.
 
@@ -830,7 +873,8 @@ def discriminative_pairs(
     *,
     pairs: Sequence[str | Sequence[str]],
 ) -> Relation:
-    """Two secrets of a listed pair, for the same attacker: the same prior and the same background (Pufferfish).
+    """Package dpspec-flavours. Two secrets of a listed pair, for the same attacker: the same prior and the same background
+    (Pufferfish).
 
     (s, theta) ~ (s', theta') when theta = theta' and {s, s'} is listed. `neighbour` of it is the definition of Kifer and
     Machanavajjhala 2014, `path` of it counts the steps in the graph of secrets.
@@ -845,7 +889,7 @@ def distinct_count(
     unit: str = ...,
     where: Mapping[str, str | Sequence[str]] = ...,
 ) -> Invariant:
-    """q(x) = the number of combinations of some attributes that occur.
+    """Package dpspec-noise. q(x) = the number of combinations of some attributes that occur.
 
     One record added changes it by 1 at most, and so does one replaced.
 
@@ -856,13 +900,15 @@ def distinct_count(
     """
 
 def distributional_privacy() -> Flavour:
-    """Distributional privacy: the loss is bounded by the distance of the distributions that the data are drawn from.
+    """Package dpspec-flavours. Distributional privacy: the loss is bounded by the distance of the distributions that the data
+    are drawn from.
 
     Two records, each 1 with probability 1/4, 1/2 or 3/4, at the total variation distance of their joint laws.
     """
 
 def edge_dp() -> Flavour:
-    """Edge differential privacy: P_G(S) <= e^(epsilon |E (-) E'|) P_G'(S) for graphs on the same nodes.
+    """Package dpspec-flavours. Edge differential privacy: P_G(S) <= e^(epsilon |E (-) E'|) P_G'(S) for graphs on the same
+    nodes.
     """
 
 def edit_distance(
@@ -870,7 +916,8 @@ def edit_distance(
     unit: str = ...,
     replacing: int = ...,
 ) -> InputDivergence:
-    """The least number of entries to insert, delete and replace that turns one sequence into the other (Levenshtein 1966).
+    """Package dpspec-divergences. The least number of entries to insert, delete and replace that turns one sequence into the
+    other (Levenshtein 1966).
 
     Args:
         unit: what one entry is [text; default person].
@@ -879,7 +926,8 @@ def edit_distance(
     """
 
 def element_level_dp() -> Flavour:
-    """Element-level privacy: d counts the pairs (user, element) that differ, so that each part of a person's data is hidden.
+    """Package dpspec-flavours. Element-level privacy: d counts the pairs (user, element) that differ, so that each part of a
+    person's data is hidden.
 
     P_x(S) <= e^(epsilon d(x, x')) P_x'(S): a user with k elements is protected at k epsilon (Asi, Duchi and Javidbakht
     2022).
@@ -891,7 +939,7 @@ def element_records(
     elements: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
     clusters: Mapping[str, str] = ...,
 ) -> DatasetSpace:
-    """Named users, each with one value for every element (Asi, Duchi and Javidbakht 2022).
+    """Package dpspec-flavours. Named users, each with one value for every element (Asi, Duchi and Javidbakht 2022).
 
     A dataset is a tuple of records (user, value of the first element, ...), in the order of the users. It is read by
     *user*, by
@@ -906,11 +954,13 @@ def element_records(
     """
 
 def empirical_dp() -> Flavour:
-    """Empirical differential privacy: P_x*(S) <= e^epsilon P_x(S) and back, x the observed x* with one record left out.
+    """Package dpspec-flavours. Empirical differential privacy: P_x*(S) <= e^epsilon P_x(S) and back, x the observed x* with
+    one record left out.
     """
 
 def event_level_dp() -> Flavour:
-    """Event-level privacy: d counts the events added or removed, so that one visit is hidden and not who ever came.
+    """Package dpspec-flavours. Event-level privacy: d counts the events added or removed, so that one visit is hidden and not
+    who ever came.
 
     P_x(S) <= e^epsilon P_x'(S) for streams that differ in one event (Dwork, Naor, Pitassi and Rothblum 2010).
     """
@@ -923,7 +973,8 @@ def event_streams(
     per_time: int = ...,
     window: int | None = ...,
 ) -> DatasetSpace:
-    """Streams of events (user, time, value), with at most `per_time` events of one user at one time, possibly none.
+    """Package dpspec-flavours. Streams of events (user, time, value), with at most `per_time` events of one user at one time,
+    possibly none.
 
     A dataset is a tuple of its events, by user, then time, then value. One and the same dataset is read by three units:
     *event* (one record for each event), *user* (one record for each user: what they did at every time) and *user-window*
@@ -956,7 +1007,7 @@ def exponential(
     query: Invariant | str | Mapping[str, Any],
     rate: NumberLike,
 ) -> Mechanism:
-    """One cell of a table is chosen, with P(c) proportional to e^(rate n_c) (McSherry and Talwar 2007).
+    """Package dpspec-noise. One cell of a table is chosen, with P(c) proportional to e^(rate n_c) (McSherry and Talwar 2007).
 
     With rate epsilon/(2 Delta) it satisfies epsilon-DP for counts that change by Delta at most, with rate epsilon/Delta
     where they all change in one direction, as for one record added. It is what a noisy maximum with Gumbel noise is.
@@ -966,13 +1017,47 @@ def exponential(
         rate: the weight of one record, in nats [exact number in [0, inf)].
     """
 
+def exposure(specification: Any, table: Any = ..., *, secret: Any = ..., known: Any = ..., unknown: Any = ...) -> CommandAnswer:
+    """Package dpspec-disclosure. What exact tables disclose before any noise is added.
+
+    The invariants of a specification are published as they are. The tables with the same invariants form the universe of
+    the
+    confidential table, and what all of them have in common is known with certainty, whatever the mechanism does.
+
+    Args:
+        specification: five blocks, a specification, or its file.
+        table: the confidential table. Without it the answer says which changes of one record no universe allows.
+        secret: the attributes of the secret; without them, each attribute of the published tables is one in turn.
+        known: the attributes of the target that the attacker knows; without them, all other attributes.
+        unknown: the number of records, the target's among them, that an attacker does not know who knows all others.
+
+    Returns:
+        with a table: `cells` (an attacker who knows only the published tables) and `secrets` (who knows the target's
+            values, or
+        all records but some), as counts of records; without: `changes`.
+
+    Raises:
+        UnknownNameError: an attribute is none of the space.
+        ParameterError: the secret is known, or `unknown` is not positive.
+        IncompatibleBlocksError: the universes are not given by tables of counts of one unit.
+        TableError: the table does not fit the space.
+        NotEnumerableError: too many kinds of records fit the tables.
+
+    >>> import dpspec as dp
+    >>> people = dp.records(sex=["f", "m"], town=["north", "south"])
+    >>> town = dp.marginal(attributes=["town"])
+    >>> promise = dp.spec(space=people, invariants=[town], distance="hamming", standard="pure", epsilon=1)
+    >>> print(dp.exposure(promise)["changes"][1]["words"])
+    no universe allows changing the town of one person
+    """
+
 def f_divergence(
     *,
     generator: str,
     direction: str,
     knots: Sequence[Sequence[NumberLike]] = ...,
 ) -> OutputDivergence:
-    """An f-divergence: D_f(P||Q) = sum over outcomes of q f(p/q), of a convex f with f(1) = 0.
+    """Package dpspec-divergences. An f-divergence: D_f(P||Q) = sum over outcomes of q f(p/q), of a convex f with f(1) = 0.
 
     An outcome with q = 0 counts p f'(inf), which is infinite for kl and chi-squared; one with p = 0 counts q f(0). The
     direction is part of the divergence: D_f(P||Q) and D_f(Q||P) differ for most f, and the second of two datasets plays Q.
@@ -991,11 +1076,13 @@ def f_divergence(
     """
 
 def f_divergence_privacy() -> Flavour:
-    """Privacy in an f-divergence: D_f(P_x || P_x') <= c for all neighbours x, x', here Kullback-Leibler in both directions.
+    """Package dpspec-flavours. Privacy in an f-divergence: D_f(P_x || P_x') <= c for all neighbours x, x', here Kullback-
+    Leibler in both directions.
     """
 
 def f_dp() -> Flavour:
-    """f-differential privacy: T(P_x, P_x') >= f on neighbours, and for k persons f composed k times as for a group.
+    """Package dpspec-flavours. f-differential privacy: T(P_x, P_x') >= f on neighbours, and for k persons f composed k times
+    as for a group.
 
     The budget is a curve, not a number; so it is written into the divergence, and counted in steps (`trade-off`). Here f is
     the curve of a bit that is reported twice, each time correctly with probability 2/3.
@@ -1007,7 +1094,7 @@ def filtered(
     where: Mapping[str, str | Sequence[str]],
     unit: str = ...,
 ) -> Mechanism:
-    """T(the records that meet a condition): what is released about some of the records.
+    """Package dpspec-noise. T(the records that meet a condition): what is released about some of the records.
 
     A change of a record that does not meet the condition, before or after, changes nothing (McSherry 2009). However many
     records a dataset has, few of them or none may meet the condition: T is a mechanism on the space of the datasets that
@@ -1026,7 +1113,8 @@ def fixed_p(
     ratio: NumberLike,
     p: NumberLike,
 ) -> Tolerance:
-    """r* = max(posterior/(p q), ratio) for one prior p of inclusion, such as the rate of a sample (Kazan 2025, Theorem 11).
+    """Package dpspec-attackers. r* = max(posterior/(p q), ratio) for one prior p of inclusion, such as the rate of a sample
+    (Kazan 2025, Theorem 11).
 
     The trap of Theorem 11 is at p = posterior/ratio, where the printed form cancels; here it is one case of a stable root:
 
@@ -1042,7 +1130,8 @@ def fixed_q(
     ratio: NumberLike,
     q: NumberLike = ...,
 ) -> Tolerance:
-    """r* = max(posterior/(p q), ratio) for one prior q of the value; q = 1: inclusion is the secret (Kazan 2025, Theorem 12).
+    """Package dpspec-attackers. r* = max(posterior/(p q), ratio) for one prior q of the value; q = 1: inclusion is the secret
+    (Kazan 2025, Theorem 12).
 
     Args:
         posterior: the tolerated posterior of it, whatever the ratio is then [rational in [0, 1)].
@@ -1052,7 +1141,7 @@ def fixed_q(
     """
 
 def free_lunch_privacy() -> Flavour:
-    """Free-lunch privacy: P_x(S) <= e^epsilon P_x'(S) for all datasets x, x', however far apart.
+    """Package dpspec-flavours. Free-lunch privacy: P_x(S) <= e^epsilon P_x'(S) for all datasets x, x', however far apart.
 
     It protects whatever the attacker may assume about the data, and so lets nothing be learnt about everybody together
     either: Kifer and Machanavajjhala introduce it to show that.
@@ -1062,7 +1151,8 @@ def function(
     *,
     function: str | Callable[..., NumberLike],
 ) -> Tolerance:
-    """Any function (p, q) -> r*, of exact rationals, that never grows with p or q; None or infinity where nothing is asked.
+    """Package dpspec-attackers. Any function (p, q) -> r*, of exact rationals, that never grows with p or q; None or infinity
+    where nothing is asked.
 
     Args:
         function: called with two Fractions in (0, 1]; what it returns is read as an exact number [function (p, q) ->
@@ -1080,7 +1170,8 @@ def gaussian(
     delta: NumberLike | None = ...,
     variance: NumberLike | None = ...,
 ) -> Mechanism:
-    """The Gaussian mechanism: q(x) + N(0, sigma^2), with sigma^2 given or calibrated to (epsilon, delta).
+    """Package dpspec-noise. The Gaussian mechanism: q(x) + N(0, sigma^2), with sigma^2 given or calibrated to (epsilon,
+    delta).
 
     Calibrations, s the L2 sensitivity:
       * ``lecture``: sigma^2 = (s/epsilon)^2 ln(1/delta), as printed in the lecture notes. The claim printed with it is
@@ -1103,11 +1194,13 @@ def gaussian(
     """
 
 def gaussian_dp() -> Flavour:
-    """Gaussian differential privacy: T(P_x, P_x') >= G_(mu d(x, x')), the curve of two unit Gaussians that far apart.
+    """Package dpspec-flavours. Gaussian differential privacy: T(P_x, P_x') >= G_(mu d(x, x')), the curve of two unit Gaussians
+    that far apart.
     """
 
 def gaussian_trade_off() -> OutputDivergence:
-    """Gaussian privacy: the laws are no easier to tell apart than two unit Gaussians mu apart (Dong, Roth and Su 2022).
+    """Package dpspec-divergences. Gaussian privacy: the laws are no easier to tell apart than two unit Gaussians mu apart
+    (Dong, Roth and Su 2022).
 
     d(P, Q) = the least mu with T(P, Q) >= G_mu, G_mu(a) = Phi(Phi^-1(1 - a) - mu); both directions say the same, since G_mu
     is its own inverse. Its budget is mu. It is exact for two Gaussians of one variance, and in a narrow bracket for laws
@@ -1118,14 +1211,16 @@ def gaussian_trade_off() -> OutputDivergence:
     """
 
 def generic_dp() -> Flavour:
-    """Generic differential privacy: P_x(S) <= e^epsilon P_x'(S) for all pairs (x, x') of a given relation R.
+    """Package dpspec-flavours. Generic differential privacy: P_x(S) <= e^epsilon P_x'(S) for all pairs (x, x') of a given
+    relation R.
 
     Here R holds between answers of three people with the same number of "yes", two of them exchanged: the neighbours of
     Kifer and Machanavajjhala after the exact total has been published.
     """
 
 def geo_indistinguishability() -> Flavour:
-    """Geo-indistinguishability: P_x(S) <= e^(epsilon |x - x'|) P_x'(S) for locations x, epsilon per kilometre.
+    """Package dpspec-flavours. Geo-indistinguishability: P_x(S) <= e^(epsilon |x - x'|) P_x'(S) for locations x, epsilon per
+    kilometre.
     """
 
 def geometric(
@@ -1137,7 +1232,7 @@ def geometric(
     epsilon: NumberLike | None = ...,
     ratio: NumberLike | None = ...,
 ) -> Mechanism:
-    """Two-sided geometric noise: P(w) = (1-r)/(1+r) r^|w|, r = e^(-epsilon/sensitivity).
+    """Package dpspec-noise. Two-sided geometric noise: P(w) = (1-r)/(1+r) r^|w|, r = e^(-epsilon/sensitivity).
 
     Args:
         queries: the invariants whose integer answers are published [list of object of the kind invariants].
@@ -1157,7 +1252,7 @@ def graphs(
     absent: bool = ...,
     most_degree: int | None = ...,
 ) -> DatasetSpace:
-    """Simple graphs on named nodes.
+    """Package dpspec-flavours. Simple graphs on named nodes.
 
     A dataset is the pair (nodes, edges), each edge a pair of nodes; no edge joins a node with itself and none occurs twice.
     There are three units. A record of the unit *edge* is the pair of its ends, so that `symmetric-difference` with unit
@@ -1181,7 +1276,8 @@ def hadamard_response(
     attribute: str | None = ...,
     epsilon: NumberLike,
 ) -> Mechanism:
-    """Hadamard response: a column of a Hadamard matrix, more likely one in which the row of the category has a 1.
+    """Package dpspec-noise. Hadamard response: a column of a Hadamard matrix, more likely one in which the row of the category
+    has a 1.
 
     K is the least power of two above the number of categories, H(i, y) = (-1)^(number of common 1s of i and y in binary).
     Category i (counted from 0) has row i + 1, and every y below K is reported with probability
@@ -1201,8 +1297,8 @@ def hamming(
     *,
     unit: str = ...,
 ) -> InputDivergence:
-    """Unordered Hamming distance: half the multiset difference, between datasets of equal size only (Bailie, Gong and Meng
-    2023).
+    """Package dpspec-divergences. Unordered Hamming distance: half the multiset difference, between datasets of equal size
+    only (Bailie, Gong and Meng 2023).
 
     d(x, x') = 1/2 |x (-) x'| if |x| = |x'|, else infinity: the least number of records to replace. It is a metric on the
     multisets of records of the unit; datasets that differ only in what these records do not show (their order, or vacant
@@ -1216,7 +1312,7 @@ def hamming_ordered(
     *,
     unit: str = ...,
 ) -> InputDivergence:
-    """Ordered Hamming distance: the number of positions that differ.
+    """Package dpspec-divergences. Ordered Hamming distance: the number of positions that differ.
 
     d(x, x') = #{i : x_i != x'_i}; infinity for sequences of unequal length.
 
@@ -1230,7 +1326,7 @@ def hierarchical(
     distance: NumberLike = ...,
     worlds: Sequence[Sequence[str | int | Sequence[Any]]] = ...,
 ) -> AttackerModel:
-    """Somebody who does not know the other blocks, but has a prior about them (Kazan 2025).
+    """Package dpspec-attackers. Somebody who does not know the other blocks, but has a prior about them (Kazan 2025).
 
     Mixtures of laws with the same weights are no easier to tell apart than the laws themselves, since the largest allowed
     power is concave in the level. So what holds for somebody who knows all others holds here too, *if* the belief about the
@@ -1251,7 +1347,7 @@ def hockey_stick(
     *,
     epsilon: NumberLike,
 ) -> OutputDivergence:
-    """The hockey-stick divergence at a fixed epsilon, the larger of the two directions.
+    """Package dpspec-divergences. The hockey-stick divergence at a fixed epsilon, the larger of the two directions.
 
     d(P, Q) = sup over events S of P(S) - e^epsilon Q(S), and the same with P and Q exchanged. Its budget is delta: on
     neighbours d <= delta is (epsilon, delta)-privacy, the same as `mult-delta` at that delta. They differ with the
@@ -1263,8 +1359,8 @@ def hockey_stick(
     """
 
 def hockey_stick_dp() -> Flavour:
-    """Privacy in the hockey-stick divergence: P_x(S) - e^epsilon P_x'(S) <= delta for all neighbours x, x', at a fixed
-    epsilon.
+    """Package dpspec-flavours. Privacy in the hockey-stick divergence: P_x(S) - e^epsilon P_x'(S) <= delta for all neighbours
+    x, x', at a fixed epsilon.
 
     It is approximate privacy with the roles of the two numbers exchanged: epsilon belongs to the divergence, delta is the
     budget.
@@ -1300,8 +1396,8 @@ def independent_record(
     inclusion: NumberLike = ...,
     value: NumberLike = ...,
 ) -> AttackerModel:
-    """An attacker who believes with probability p that the target is in the data, and then with q that its value lies in a set
-    S.
+    """Package dpspec-attackers. An attacker who believes with probability p that the target is in the data, and then with q
+    that its value lies in a set S.
 
     The relative risk, posterior by prior of "included, with a value in S", is at most 1/(p q + p (1 - q) e^(-2 epsilon) +
     (1 - p) e^(-epsilon)) for pure privacy with records added or removed (Kazan 2025, Theorem 4), for every S and every
@@ -1315,13 +1411,15 @@ def independent_record(
     """
 
 def individual_dp() -> Flavour:
-    """Individual differential privacy: e^-epsilon P_x(S) <= P_x*(S) <= e^epsilon P_x(S) for the neighbours x of the one x*.
+    """Package dpspec-flavours. Individual differential privacy: e^-epsilon P_x(S) <= P_x*(S) <= e^epsilon P_x(S) for the
+    neighbours x of the one x*.
 
     Noise calibrated to the local sensitivity at x* is enough: here 1, where it is 4 over the whole space.
     """
 
 def induced_subspace_dp() -> Flavour:
-    """What subspace privacy leaves for a release with exact invariants: privacy among datasets on which they agree.
+    """Package dpspec-flavours. What subspace privacy leaves for a release with exact invariants: privacy among datasets on
+    which they agree.
 
     D_nor(P_x, P_x') <= sqrt(rho) d(x, x') for all x, x' with C v(x) = C v(x'): there the exact part is the same, and the
     rest is what the projection releases. Stated in the concentrated standard, where a bound for neighbours is one for all
@@ -1334,7 +1432,8 @@ def information_chamber(
     position: int = ...,
     chamber: str = ...,
 ) -> AttackerModel:
-    """An attacker whose prior ties the target's record to some others, and who learns through all of them.
+    """Package dpspec-attackers. An attacker whose prior ties the target's record to some others, and who learns through all of
+    them.
 
     Args:
         prior: pairs [dataset, probability] that sum to 1; condition it on what is public [list of pairs [dataset,
@@ -1359,7 +1458,8 @@ def integer_counts(
     """
 
 def integer_subspace_dp() -> Flavour:
-    """Integer subspace privacy inside universes: `induced-subspace-dp` with integer noise, on the lattice {w : C w = 0}.
+    """Package dpspec-flavours. Integer subspace privacy inside universes: `induced-subspace-dp` with integer noise, on the
+    lattice {w : C w = 0}.
 
     The publication states (epsilon, delta) for the projection of neighbours, as in `subspace-dp`; a projection of integers
     need not be one, and what is filed here is what it leaves for datasets on which the invariants agree.
@@ -1376,7 +1476,8 @@ def invariants(
     """
 
 def invariants_dp() -> Flavour:
-    """Privacy under invariants: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all x, x' with c(x) = c(x') (Bailie et al. 2024).
+    """Package dpspec-flavours. Privacy under invariants: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all x, x' with c(x) =
+    c(x') (Bailie et al. 2024).
     """
 
 def journalist(
@@ -1385,7 +1486,7 @@ def journalist(
     population: int | None = ...,
     distance: NumberLike | None = ...,
 ) -> AttackerModel:
-    """Who wants to learn about anybody at all, and so takes somebody who is in the sample.
+    """Package dpspec-attackers. Who wants to learn about anybody at all, and so takes somebody who is in the sample.
 
     Args:
         share: the share of the population that is drawn, in (0, 1] [rational in (0, 1]].
@@ -1401,7 +1502,8 @@ def k_ary_response(
     epsilon: NumberLike | None = ...,
     keep_probability: NumberLike | None = ...,
 ) -> Mechanism:
-    """k-ary randomised response: the category itself with probability p, each of the other k - 1 with (1 - p)/(k - 1).
+    """Package dpspec-noise. k-ary randomised response: the category itself with probability p, each of the other k - 1 with (1
+    - p)/(k - 1).
 
     p = e^epsilon / (e^epsilon + k - 1) gives epsilon (Kairouz, Oh and Viswanath 2016, k-ary randomised response); any p
     gives |ln(p (k - 1) / (1 - p))|. A p that does not grow with k, such as e^epsilon / (e^epsilon + 1), is dearer for more
@@ -1421,7 +1523,8 @@ def kept_cell_key(
     keys: int,
     key: str,
 ) -> Mechanism:
-    """The cell-key method with record keys that are kept: an attribute of the records, whose categories are "0", ..., "K-1".
+    """Package dpspec-census. The cell-key method with record keys that are kept: an attribute of the records, whose categories
+    are "0", ..., "K-1".
 
     Args:
         unit: the unit that is counted [text; default person].
@@ -1433,19 +1536,21 @@ def kept_cell_key(
     """
 
 def l1() -> InputDivergence:
-    """The sum of the absolute differences: d(x, x') = sum |x_i - x'_i|, infinity for different sizes.
+    """Package dpspec-divergences. The sum of the absolute differences: d(x, x') = sum |x_i - x'_i|, infinity for different
+    sizes.
     """
 
 def l2() -> InputDivergence:
-    """The Euclidean distance: d(x, x') = sqrt(sum |x_i - x'_i|^2), infinity for different sizes.
+    """Package dpspec-divergences. The Euclidean distance: d(x, x') = sqrt(sum |x_i - x'_i|^2), infinity for different sizes.
     """
 
 def l_infinity() -> InputDivergence:
-    """The largest absolute difference: d(x, x') = max |x_i - x'_i|, infinity for different sizes.
+    """Package dpspec-divergences. The largest absolute difference: d(x, x') = max |x_i - x'_i|, infinity for different sizes.
     """
 
 def label_dp() -> Flavour:
-    """Label differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S), d counts the labels that differ.
+    """Package dpspec-flavours. Label differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S), d counts the labels that
+    differ.
 
     The features are known to everybody: d is infinite where they differ, which is a Blowfish policy whose edges join the
     labels of one feature.
@@ -1459,8 +1564,8 @@ def laplace(
     sensitivity: NumberLike = ...,
     epsilon: NumberLike,
 ) -> Mechanism:
-    """The Laplace mechanism: q(x) + Lap(b), b = sensitivity/epsilon, density e^(-|w|/b)/(2b) (Dwork, McSherry, Nissim and
-    Smith 2006).
+    """Package dpspec-noise. The Laplace mechanism: q(x) + Lap(b), b = sensitivity/epsilon, density e^(-|w|/b)/(2b) (Dwork,
+    McSherry, Nissim and Smith 2006).
 
     Args:
         queries: the invariants whose integer answers are published [list of object of the kind invariants].
@@ -1478,7 +1583,8 @@ def lattice_gaussian(
     moves: Sequence[Sequence[int]] | None = ...,
     variance: NumberLike,
 ) -> Mechanism:
-    """v(x) + W, W discrete Gaussian noise on the lattice {w integer : C w = 0}: P(w) proportional to e^(-|w|^2/(2 sigma^2)).
+    """Package dpspec-flavours. v(x) + W, W discrete Gaussian noise on the lattice {w integer : C w = 0}: P(w) proportional to
+    e^(-|w|^2/(2 sigma^2)).
 
     The release is an integer vector in which the invariants are exact (Dharangutte, Gao, Gong and Yu 2022). For a lattice
     with pairwise orthogonal generators b the noise is sum_b K_b b with independent discrete Gaussians K_b of the parameter
@@ -1494,26 +1600,30 @@ def lattice_gaussian(
     """
 
 def lecture_randomised_response() -> Mechanism:
-    """The two-coin version: the truth with probability 1/2, else "yes" or "no" with probability 1/4 each (Lecture notes 2025).
+    """Package dpspec-noise. The two-coin version: the truth with probability 1/2, else "yes" or "no" with probability 1/4 each
+    (Lecture notes 2025).
 
     The same law as `RandomisedResponse` with p = 3/4, and so epsilon = ln 3.
     """
 
 def linear_approximate_dp() -> Flavour:
-    """The linear form of approximate privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) + delta for all x, x', at one delta.
+    """Package dpspec-flavours. The linear form of approximate privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) + delta for all
+    x, x', at one delta.
 
     It is stronger than the definition for neighbours, from which k persons have delta (1 + e^epsilon + ... + e^((k-1)
     epsilon)).
     """
 
 def linear_f_divergence_privacy() -> Flavour:
-    """The linear form of privacy in an f-divergence: D_f(P_x || P_x') <= c d(x, x') for all x, x', here Kullback-Leibler.
+    """Package dpspec-flavours. The linear form of privacy in an f-divergence: D_f(P_x || P_x') <= c d(x, x') for all x, x',
+    here Kullback-Leibler.
 
     Stronger than the definition for neighbours: the divergence is no metric.
     """
 
 def linear_hockey_stick_dp() -> Flavour:
-    """The linear form of hockey-stick privacy: P_x(S) - e^epsilon P_x'(S) <= delta d(x, x') for all x, x', at a fixed epsilon.
+    """Package dpspec-flavours. The linear form of hockey-stick privacy: P_x(S) - e^epsilon P_x'(S) <= delta d(x, x') for all
+    x, x', at a fixed epsilon.
 
     For two persons it allows 2 delta at epsilon; from the definition for neighbours follows delta (1 + e^epsilon) at 2
     epsilon.
@@ -1532,7 +1642,7 @@ def linear_map(
     """
 
 def linear_renyi_dp() -> Flavour:
-    """The linear form of Renyi privacy: D_2(P_x || P_x') <= epsilon d(x, x') for all x, x'.
+    """Package dpspec-flavours. The linear form of Renyi privacy: D_2(P_x || P_x') <= epsilon d(x, x') for all x, x'.
 
     Stronger than the definition for neighbours: D_2 is no metric, and grows with the square of the distance for Gaussian
     noise.
@@ -1543,7 +1653,7 @@ def listed_laws(
     laws: Any | Sequence[Any],
     otherwise: Mapping[str, NumberLike] | None = ...,
 ) -> Mechanism:
-    """A mechanism given law by law: for every dataset the probability of every outcome.
+    """Package dpspec-flavours. A mechanism given law by law: for every dataset the probability of every outcome.
 
     Args:
         laws: rows (dataset, law) [list of table of listedlaw parameters].
@@ -1555,8 +1665,8 @@ def listed_pairs(
     *,
     pairs: Sequence[Sequence[str | int | Sequence[Any]]],
 ) -> Relation:
-    """An arbitrary relation R on the datasets, as a list of its pairs: the R of generic privacy (Kifer and Machanavajjhala
-    2011).
+    """Package dpspec-flavours. An arbitrary relation R on the datasets, as a list of its pairs: the R of generic privacy
+    (Kifer and Machanavajjhala 2011).
 
     Two datasets are neighbours when the pair is listed in one order or the other.
 
@@ -1566,7 +1676,8 @@ def listed_pairs(
     """
 
 def local_dp() -> Flavour:
-    """Local differential privacy: P_v(S) <= e^epsilon P_v'(S) for all values v, v' of one person, who trusts nobody.
+    """Package dpspec-flavours. Local differential privacy: P_v(S) <= e^epsilon P_v'(S) for all values v, v' of one person, who
+    trusts nobody.
 
     The dataset is one record, and the mechanism is what its owner runs before anything is sent. A protocol in one round
     keeps it when the randomiser of each person does; that these run apart is a fact about the program, not about its laws.
@@ -1579,7 +1690,8 @@ def local_noise(
     epsilon: NumberLike,
     observed: str | int | Sequence[Any] | None = ...,
 ) -> Mechanism:
-    """q(x) plus two-sided geometric noise with P(w) proportional to e^(-epsilon |w| / LS), LS a local sensitivity of q.
+    """Package dpspec-flavours. q(x) plus two-sided geometric noise with P(w) proportional to e^(-epsilon |w| / LS), LS a local
+    sensitivity of q.
 
     LS(x) = max over the neighbours x' of x of |q(x) - q(x')|_1. With LS = LS(x*) at one fixed dataset x*, the laws of x*
     and of its neighbours differ by at most epsilon: that is individual privacy (Soria-Comas et al. 2017). With LS(x) taken
@@ -1618,7 +1730,8 @@ def membership_difference(
     failure: NumberLike = ...,
     difference: NumberLike,
 ) -> Tolerance:
-    """|posterior - prior| <= difference for every prior: epsilon = 2 ln((1 + b)/(1 - b)) for one pure release (Kazan 2025).
+    """Package dpspec-attackers. |posterior - prior| <= difference for every prior: epsilon = 2 ln((1 + b)/(1 - b)) for one
+    pure release (Kazan 2025).
 
     Args:
         releases: how many releases of the same data, one kind [integer in [1, inf); default 1].
@@ -1641,7 +1754,8 @@ def membership_posterior(
     posterior: NumberLike,
     prior: NumberLike = ...,
 ) -> Tolerance:
-    """posterior <= u for one prior: epsilon = logit(u) - logit(prior) for one pure release (Kazan 2025, Corollary 32).
+    """Package dpspec-attackers. posterior <= u for one prior: epsilon = logit(u) - logit(prior) for one pure release (Kazan
+    2025, Corollary 32).
 
     Args:
         releases: how many releases of the same data, one kind [integer in [1, inf); default 1].
@@ -1664,8 +1778,8 @@ def membership_ratio(
     failure: NumberLike = ...,
     ratio: NumberLike,
 ) -> Tolerance:
-    """1/ratio <= posterior/prior <= ratio for every prior: epsilon = ln(ratio) for one pure release (Kazan 2025, Corollary
-    33).
+    """Package dpspec-attackers. 1/ratio <= posterior/prior <= ratio for every prior: epsilon = ln(ratio) for one pure release
+    (Kazan 2025, Corollary 33).
 
     Args:
         releases: how many releases of the same data, one kind [integer in [1, inf); default 1].
@@ -1684,7 +1798,8 @@ def metric(
     length: NumberLike = ...,
     over: str = ...,
 ) -> InputDivergence:
-    """The distance of locations under a norm, in a chosen unit of length: d_chi (Chatzikokolakis et al., PETS 2013).
+    """Package dpspec-flavours. The distance of locations under a norm, in a chosen unit of length: d_chi (Chatzikokolakis et
+    al., PETS 2013).
 
     d(x, x') = |x - x'| / length for one location. For several it is the sum over the positions or, with `over` maximum, the
     largest of them, so that a whole trajectory is protected like one location.
@@ -1698,7 +1813,8 @@ def metric(
     """
 
 def metric_dp() -> Flavour:
-    """d-privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for a metric d on the secrets, here a reading between 0 and 6.
+    """Package dpspec-flavours. d-privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for a metric d on the secrets, here a reading
+    between 0 and 6.
     """
 
 def metric_points(
@@ -1709,7 +1825,8 @@ def metric_points(
     count: int = ...,
     unit: str = ...,
 ) -> DatasetSpace:
-    """Locations out of a list of named points in R^k: one of them, or a sequence (a trajectory, one location for each user).
+    """Package dpspec-flavours. Locations out of a list of named points in R^k: one of them, or a sequence (a trajectory, one
+    location for each user).
 
     A dataset is the sequence of the names of its points. A grid is a list of points, too: those with whole-numbered places
     from 0 on, named by these places ("2,0"), and `spacing` apart.
@@ -1723,8 +1840,8 @@ def metric_points(
     """
 
 def mult() -> OutputDivergence:
-    """Multiplicative distance, the standard of pure differential privacy (Dwork, McSherry, Nissim and Smith 2006, Definition
-    1).
+    """Package dpspec-divergences. Multiplicative distance, the standard of pure differential privacy (Dwork, McSherry, Nissim
+    and Smith 2006, Definition 1).
 
     d(P, Q) = sup over events S of |ln(P(S)/Q(S))|. A metric; its budget is epsilon.
     """
@@ -1733,8 +1850,8 @@ def mult_delta(
     *,
     delta: NumberLike,
 ) -> OutputDivergence:
-    """Approximate differential privacy: the least epsilon at a fixed delta (Dwork, Kenthapadi, McSherry, Mironov and Naor
-    2006).
+    """Package dpspec-divergences. Approximate differential privacy: the least epsilon at a fixed delta (Dwork, Kenthapadi,
+    McSherry, Mironov and Naor 2006).
 
     d(P, Q) = sup over S of max{ ln([P(S) - delta]+ / Q(S)), ln([Q(S) - delta]+ / P(S)), 0 }, which is at most epsilon
     exactly when P(S) <= e^epsilon Q(S) + delta and conversely. No metric; its budget is epsilon.
@@ -1744,7 +1861,8 @@ def mult_delta(
     """
 
 def mult_one_way() -> OutputDivergence:
-    """The max-divergence, one direction of the multiplicative distance: d(P, Q) = sup over events S of ln(P(S)/Q(S)).
+    """Package dpspec-flavours. The max-divergence, one direction of the multiplicative distance: d(P, Q) = sup over events S
+    of ln(P(S)/Q(S)).
 
     It obeys the triangle inequality and is not symmetric: P is the law of the first dataset, from which d_X is measured
     too. Its budget is epsilon.
@@ -1755,7 +1873,8 @@ def nearby_dataset(
     distance: InputDivergence | str | Mapping[str, Any],
     rate: NumberLike,
 ) -> Mechanism:
-    """The exponential mechanism on datasets: P_x(z) is proportional to e^(-rate d(x, z)) over all datasets z of X.
+    """Package dpspec-flavours. The exponential mechanism on datasets: P_x(z) is proportional to e^(-rate d(x, z)) over all
+    datasets z of X.
 
     Every ratio of two weights is at most e^(rate d(x, x')) by the triangle inequality, so the mechanism is 2 rate-Lipschitz
     for a metric d and `mult`, and rate-Lipschitz where the sum of the weights is the same for every x (McSherry and Talwar
@@ -1770,7 +1889,7 @@ def neighbour(
     *,
     relation: Relation | str | Mapping[str, Any],
 ) -> InputDivergence:
-    """0 for equal datasets, 1 for neighbours, infinity otherwise (Bailie, Gong and Meng 2023).
+    """Package dpspec-divergences. 0 for equal datasets, 1 for neighbours, infinity otherwise (Bailie, Gong and Meng 2023).
 
     It is no metric: nothing is asked of pairs that are not neighbours, and in a universe without neighbour pairs nothing is
     asked at all.
@@ -1780,14 +1899,15 @@ def neighbour(
     """
 
 def network_dp() -> Flavour:
-    """Privacy of networks that grow: P_G(S) <= e^(epsilon (|V (-) V'| + |E (-) E'|)) P_G'(S), nodes and edges alike.
+    """Package dpspec-flavours. Privacy of networks that grow: P_G(S) <= e^(epsilon (|V (-) V'| + |E (-) E'|)) P_G'(S), nodes
+    and edges alike.
     """
 
 def node_distance(
     *,
     removal_only: bool = ...,
 ) -> InputDivergence:
-    """The least number of nodes such that two graphs agree outside them.
+    """Package dpspec-flavours. The least number of nodes such that two graphs agree outside them.
 
     d(G, G') = min |S| over the sets S of nodes that hold every node present in one graph only and, of every edge that is in
     one graph only, at least one end: the nodes present in one only, and a smallest vertex cover of the edges that differ
@@ -1801,11 +1921,13 @@ def node_distance(
     """
 
 def node_dp() -> Flavour:
-    """Node differential privacy: P_G(S) <= e^(epsilon d(G, G')) P_G'(S), d the number of nodes to add or remove.
+    """Package dpspec-flavours. Node differential privacy: P_G(S) <= e^(epsilon d(G, G')) P_G'(S), d the number of nodes to add
+    or remove.
     """
 
 def noiseless_privacy() -> Flavour:
-    """Noiseless privacy: the inequality of (epsilon, delta)-privacy, where the data are random and the mechanism need not be.
+    """Package dpspec-flavours. Noiseless privacy: the inequality of (epsilon, delta)-privacy, where the data are random and
+    the mechanism need not be.
 
     Three fair bits; P_x is the law of the output given one bit. The exact count keeps it with epsilon = ln 2, delta = 1/4.
     """
@@ -1816,7 +1938,7 @@ def noisy_max(
     noise: str,
     rate: NumberLike,
 ) -> Mechanism:
-    """The cell whose noisy count is the largest: report noisy max.
+    """Package dpspec-noise. The cell whose noisy count is the largest: report noisy max.
 
     Counts that all change in one direction, by at most Delta, cost rate Delta; others cost the rate times the span of the
     changes. For given noise of the others a cell is chosen from some threshold of its own noise on, and the change shifts
@@ -1839,7 +1961,7 @@ def nosy_neighbour(
     population: int | None = ...,
     distance: NumberLike | None = ...,
 ) -> AttackerModel:
-    """Who knows that a certain person was drawn into the sample.
+    """Package dpspec-attackers. Who knows that a certain person was drawn into the sample.
 
     Args:
         share: the share of the population that is drawn, in (0, 1] [rational in (0, 1]].
@@ -1854,8 +1976,8 @@ def one_missing(
     size: int,
     posterior: NumberLike,
 ) -> Tolerance:
-    """One of n known individuals is missing from the data; who it is, is believed with probability at most `posterior` (Kazan
-    2025, equation 3.40).
+    """Package dpspec-attackers. One of n known individuals is missing from the data; who it is, is believed with probability
+    at most `posterior` (Kazan 2025, equation 3.40).
 
     r*(1/n, 1) = n posterior: epsilon = ln((n - 1) posterior/(1 - posterior)).
 
@@ -1868,7 +1990,8 @@ def one_position(
     *,
     unit: str = ...,
 ) -> Multiverse:
-    """One universe for every position and everything outside it: the datasets that agree everywhere else.
+    """Package dpspec-flavours. One universe for every position and everything outside it: the datasets that agree everywhere
+    else.
 
     The label is (position from 0 on, records elsewhere); with a budget by position this is a budget for each person.
 
@@ -1877,7 +2000,7 @@ def one_position(
     """
 
 def one_record() -> Multiverse:
-    """Two-point universes {x, x with one record r more}: the label is (r, x).
+    """Package dpspec-flavours. Two-point universes {x, x with one record r more}: the label is (r, x).
 
     Records are what the space counts in its cells (a household with its persons, for households). A budget by the part r
     depends on the value of the record.
@@ -1889,7 +2012,7 @@ def one_sided(
     sensitive: str | Sequence[str],
     unit: str = ...,
 ) -> InputDivergence:
-    """The number of sensitive records replaced, in one direction (Doudalis et al. 2017).
+    """Package dpspec-flavours. The number of sensitive records replaced, in one direction (Doudalis et al. 2017).
 
     d(x, x') = number of records that x has and x' has not, when all of them are sensitive and |x| = |x'|; else infinity. A
     step replaces a sensitive record by any other, so that the way back is infinite when that one is not sensitive. It obeys
@@ -1902,7 +2025,8 @@ def one_sided(
     """
 
 def one_sided_dp() -> Flavour:
-    """One-sided privacy: a sensitive record might as well be any other record; the others may be published as they are.
+    """Package dpspec-flavours. One-sided privacy: a sensitive record might as well be any other record; the others may be
+    published as they are.
 
     P_x(S) <= e^epsilon P_x'(S) when x' is x with one sensitive record replaced by another, and nothing the other way round
     unless that one is sensitive too (Doudalis, Kotsogiannis, Haney, Machanavajjhala and Mehrotra 2017). Both divergences
@@ -1916,7 +2040,8 @@ def open_sample(
     unit: str = ...,
     keep_probability: NumberLike,
 ) -> Mechanism:
-    """Sensitive records are left out, and of the others each is published as it is with probability p, independently.
+    """Package dpspec-flavours. Sensitive records are left out, and of the others each is published as it is with probability
+    p, independently.
 
     When an open record takes the place of a sensitive one, every sample without it stays possible, at 1 - p times its
     probability: one-sided privacy with epsilon = ln(1/(1 - p)) (Doudalis et al. 2017).
@@ -1953,7 +2078,8 @@ def parallel(
     parts: Any | Sequence[Any],
     unit: str = ...,
 ) -> Mechanism:
-    """A mechanism for each part of the records, by an attribute: what one record adds or takes away concerns one of them.
+    """Package dpspec-noise. A mechanism for each part of the records, by an attribute: what one record adds or takes away
+    concerns one of them.
 
     For one record added or removed the loss is the largest of the parts, not their sum; a record that moves from one part
     to another concerns both (McSherry 2009).
@@ -1965,7 +2091,8 @@ def parallel(
     """
 
 def partial_knowledge() -> Flavour:
-    """Privacy under partial knowledge: the attacker knows some records, the others are random to him (active attackers).
+    """Package dpspec-flavours. Privacy under partial knowledge: the attacker knows some records, the others are random to him
+    (active attackers).
 
     Elements are (secret, background, prior). Three fair bits, of which the attacker knows the second or none. One bit drawn
     in secret is answered for: against an attacker who knew all others, the loss would be ln(5/3).
@@ -1975,7 +2102,8 @@ def path(
     *,
     relation: Relation | str | Mapping[str, Any],
 ) -> InputDivergence:
-    """The length of a shortest path between two datasets, each step between neighbours (Bailie, Gong and Meng 2023).
+    """Package dpspec-divergences. The length of a shortest path between two datasets, each step between neighbours (Bailie,
+    Gong and Meng 2023).
 
     The path runs through X, not through one universe; infinity when there is none. Where the space holds
     *all* datasets of its kind the distance has a closed form (`closed_form`), otherwise the datasets are listed and
@@ -1989,8 +2117,8 @@ def pbdp(
     *,
     delta: NumberLike,
 ) -> OutputDivergence:
-    """Probabilistically bounded privacy: the least epsilon whose loss is exceeded with probability delta at most, however the
-    output is processed (Kifer et al. 2022, Definitions 5.2 to 5.4).
+    """Package dpspec-divergences. Probabilistically bounded privacy: the least epsilon whose loss is exceeded with probability
+    delta at most, however the output is processed (Kifer et al. 2022, Definitions 5.2 to 5.4).
 
     d(P, Q) = ln(delta / a), where a is the least level at which a test of P against Q has the power delta, a = T(P, Q)^-1(1
     - delta); the larger of the two orders (Kifer et al. 2022, Section 5.2). It says: an event that has probability
@@ -2003,14 +2131,15 @@ def pbdp(
     """
 
 def per_instance_dp() -> Flavour:
-    """Per-instance differential privacy: e^-epsilon P_x(S) <= P_xz(S) <= e^epsilon P_x(S), epsilon = epsilon(x, z), for one
-    pair.
+    """Package dpspec-flavours. Per-instance differential privacy: e^-epsilon P_x(S) <= P_xz(S) <= e^epsilon P_x(S), epsilon =
+    epsilon(x, z), for one pair.
 
     The pair is a dataset x and x with one record z added; each listed pair has its own budget.
     """
 
 def per_record_dp() -> Flavour:
-    """Per-record differential privacy: P_x(S) <= e^(epsilon(r)) P_x'(S) where x and x' differ by one record of the value r.
+    """Package dpspec-flavours. Per-record differential privacy: P_x(S) <= e^(epsilon(r)) P_x'(S) where x and x' differ by one
+    record of the value r.
 
     The policy epsilon(r) = s ln 2 for a firm of size s protects large firms less than small ones.
     """
@@ -2023,8 +2152,8 @@ def permutation_swapping(
     rates: Any | Sequence[Any] = ...,
     unit: str = ...,
 ) -> Mechanism:
-    """As on the slides of 2024: select each record with probability p and give the selected records of a stratum each other's
-    swap values by a uniform permutation, which may fix some of them.
+    """Package dpspec-census. As on the slides of 2024: select each record with probability p and give the selected records of
+    a stratum each other's swap values by a uniform permutation, which may fix some of them.
 
     P(sigma) = sum over t of C(n-m, t) p^(m+t) (1-p)^(n-m-t) / (m+t)! for a permutation that moves m of n records.
 
@@ -2042,7 +2171,8 @@ def personal_weights(
     weights: Sequence[NumberLike],
     unit: str = ...,
 ) -> InputDivergence:
-    """Ordered Hamming distance with a weight for each position: d(x, x') = sum over i of w_i [x_i != x'_i].
+    """Package dpspec-flavours. Ordered Hamming distance with a weight for each position: d(x, x') = sum over i of w_i [x_i !=
+    x'_i].
 
     With the budget epsilon, position i is protected at epsilon_i = w_i epsilon (Jorgensen, Yu and Cormode 2015). A person
     with an infinite weight asks for no protection at all.
@@ -2054,13 +2184,15 @@ def personal_weights(
     """
 
 def personalised_budgets() -> Flavour:
-    """Personalised privacy with a budget for each person: P_x(S) <= e^(epsilon_i) P_x'(S) where only person i changes.
+    """Package dpspec-flavours. Personalised privacy with a budget for each person: P_x(S) <= e^(epsilon_i) P_x'(S) where only
+    person i changes.
 
     For pure privacy it is the same promise as one number under the distance that weighs person i with epsilon_i.
     """
 
 def personalised_dp() -> Flavour:
-    """Personalised privacy: everybody chooses a budget epsilon_i, and d weighs the change of person i by epsilon_i/epsilon.
+    """Package dpspec-flavours. Personalised privacy: everybody chooses a budget epsilon_i, and d weighs the change of person i
+    by epsilon_i/epsilon.
 
     P_x(S) <= e^(epsilon_i) P_x'(S) for datasets that differ in person i (Jorgensen, Yu and Cormode 2015). They add or
     remove the record of a person; here that is a bit, 1 for a record that is there.
@@ -2070,7 +2202,8 @@ def personalised_response(
     *,
     keep_probabilities: Sequence[NumberLike],
 ) -> Mechanism:
-    """Randomised response with a coin for each person: bit i is reported with probability p_i and flipped otherwise.
+    """Package dpspec-flavours. Randomised response with a coin for each person: bit i is reported with probability p_i and
+    flipped otherwise.
 
     Bit i is protected at epsilon_i = |ln(p_i / (1 - p_i))|, which is what personalised privacy asks for.
 
@@ -2084,8 +2217,8 @@ def point(
     p: NumberLike = ...,
     q: NumberLike = ...,
 ) -> Tolerance:
-    """r* = ratio for one attacker (p, q), nothing for others; at (1/2, 1) it is ln(ratio/(2 - ratio)) (Kazan 2025, Section
-    3.4).
+    """Package dpspec-attackers. r* = ratio for one attacker (p, q), nothing for others; at (1/2, 1) it is ln(ratio/(2 -
+    ratio)) (Kazan 2025, Section 3.4).
 
     Args:
         ratio: the tolerated posterior by prior of "included, with a value in S", above 1 [rational in (1, inf)].
@@ -2100,7 +2233,8 @@ def policy(
     edges: Sequence[Sequence[str | int | Sequence[Any]]],
     unit: str = ...,
 ) -> InputDivergence:
-    """The distance of a policy graph G on the values of a record (He, Machanavajjhala and Ding, SIGMOD 2014).
+    """Package dpspec-flavours. The distance of a policy graph G on the values of a record (He, Machanavajjhala and Ding,
+    SIGMOD 2014).
 
     d(x, x') = sum over the records i of the length of a shortest path from x_i to x'_i in G; infinity when there is none,
     or when the numbers of records differ. An edge says that an attacker must not be able to tell its two values apart; the
@@ -2122,7 +2256,8 @@ def policy_neighbours(
     constraints: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]] = ...,
     unit: str = ...,
 ) -> Relation:
-    """Two datasets that meet the same constraints and differ in as few secrets as these allow (He et al., SIGMOD 2014).
+    """Package dpspec-flavours. Two datasets that meet the same constraints and differ in as few secrets as these allow (He et
+    al., SIGMOD 2014).
 
     A secret in which x and x' differ is (i, x_i, x'_i) with an edge between the two values; T(x, x') is the set of these,
     and D(x, x') the set of all (i, x_i, x'_i) with x_i != x'_i. Then x and x' are neighbours when the invariants agree on
@@ -2144,7 +2279,7 @@ def possible_outputs(
     *,
     mechanism: Mechanism | str | Mapping[str, Any],
 ) -> Invariant:
-    """The outputs that a mechanism can give on a dataset: the support of its law.
+    """Package dpspec-census. The outputs that a mechanism can give on a dataset: the support of its law.
 
     Args:
         mechanism: a mechanism with finite laws [object of the kind mechanisms].
@@ -2157,7 +2292,7 @@ def post_processed(
     rounded_to: int | None = ...,
     hidden_below: int | None = ...,
 ) -> Mechanism:
-    """f(T(x)): numbers of an output rounded, cut off or hidden, without a look at the data.
+    """Package dpspec-noise. f(T(x)): numbers of an output rounded, cut off or hidden, without a look at the data.
 
     Nothing that is computed from an output alone tells more than the output (Dwork, McSherry, Nissim and Smith 2006).
 
@@ -2174,7 +2309,8 @@ def projected_gaussian(
     variance: NumberLike,
     projection_only: bool = ...,
 ) -> Mechanism:
-    """v(x) + P w, w standard Gaussian noise of a variance in every cell, P the projection onto {w : C w = 0}.
+    """Package dpspec-flavours. v(x) + P w, w standard Gaussian noise of a variance in every cell, P the projection onto {w : C
+    w = 0}.
 
     The invariants C v(x) stay exact and the noise inside is isotropic, so that for C v(x) = C v(x')
 
@@ -2190,15 +2326,15 @@ def projected_gaussian(
     """
 
 def pufferfish() -> Flavour:
-    """Pufferfish: Pr(M(Z) in S | s, theta) <= e^epsilon Pr(M(Z) in S | s', theta).
+    """Package dpspec-flavours. Pufferfish: Pr(M(Z) in S | s, theta) <= e^epsilon Pr(M(Z) in S | s', theta).
 
     That is asked of all discriminative pairs s, s' of secrets and all priors theta under which both are possible. Here the
     secret is the first of two answers; the second is independent, equal in 3 of 4 cases, or a copy.
     """
 
 def pure_dp() -> Flavour:
-    """Pure differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all events S (Dwork, McSherry, Nissim and Smith
-    2006, Definition 1).
+    """Package dpspec-flavours. Pure differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all events S (Dwork,
+    McSherry, Nissim and Smith 2006, Definition 1).
 
     The definition asks d = 1; the rest follows, since `mult` is a metric and every pair is joined by a path of neighbours.
     """
@@ -2209,7 +2345,8 @@ def random_rounding(
     tables: Sequence[str | Sequence[str]],
     base: int,
 ) -> Mechanism:
-    """Every published count goes to one of the two multiples of the base around it, unbiased and each on its own.
+    """Package dpspec-census. Every published count goes to one of the two multiples of the base around it, unbiased and each
+    on its own.
 
     Two counts have common outcomes with the same support exactly when they lie strictly between the same two multiples.
     There a count that changes by 1 changes each probability r/b, 1 - r/b by a factor of at most 2, so that a replaced
@@ -2226,7 +2363,8 @@ def randomised_response(
     *,
     keep_probability: NumberLike,
 ) -> Mechanism:
-    """Warner's randomised response: each bit is reported with probability p and flipped otherwise (Warner 1965).
+    """Package dpspec-noise. Warner's randomised response: each bit is reported with probability p and flipped otherwise
+    (Warner 1965).
 
     P_x(t) = product over i of (p if t_i = x_i else 1 - p), which satisfies epsilon = |ln(p/(1-p))| per bit (Bailie et al.
     2024).
@@ -2242,7 +2380,8 @@ def record_weights(
     otherwise: NumberLike | None = ...,
     unit: str = ...,
 ) -> InputDivergence:
-    """Symmetric difference with weights: d(x, x') = sum of w(r) over the records r added or removed (Ebadi et al. 2015).
+    """Package dpspec-flavours. Symmetric difference with weights: d(x, x') = sum of w(r) over the records r added or removed
+    (Ebadi et al. 2015).
 
     The weight of a record is that of its category of one attribute, such as the person whose record it is, so that a budget
     epsilon protects the presence of r at w(r) epsilon (Ebadi, Sands and Schneider 2015).
@@ -2290,7 +2429,8 @@ def renyi(
     *,
     order: NumberLike,
 ) -> OutputDivergence:
-    """Renyi divergence of one order, the larger of the two directions (Mironov 2017, Definition 3).
+    """Package dpspec-divergences. Renyi divergence of one order, the larger of the two directions (Mironov 2017, Definition
+    3).
 
     d(P, Q) = max(D_alpha(P||Q), D_alpha(Q||P)) with D_alpha(P||Q) = ln(sum p^alpha q^(1-alpha)) / (alpha - 1). No metric;
     its budget is epsilon at that order.
@@ -2300,15 +2440,15 @@ def renyi(
     """
 
 def renyi_dp() -> Flavour:
-    """Renyi differential privacy of one order: D_2(P_x || P_x') <= epsilon for all neighbours x, x' (Mironov 2017, Definition
-    4).
+    """Package dpspec-flavours. Renyi differential privacy of one order: D_2(P_x || P_x') <= epsilon for all neighbours x, x'
+    (Mironov 2017, Definition 4).
     """
 
 def replace_one(
     *,
     unit: str = ...,
 ) -> Relation:
-    """Bounded neighbours: equally many records, one of them replaced (Bailie, Gong and Meng 2023).
+    """Package dpspec-divergences. Bounded neighbours: equally many records, one of them replaced (Bailie, Gong and Meng 2023).
 
     x ~ x' when |x| = |x'| and the multisets of records differ by one removed and one added.
 
@@ -2321,7 +2461,8 @@ def resamples(
     centres: Sequence[str | int | Sequence[Any]] | None = ...,
     unit: str = ...,
 ) -> Multiverse:
-    """The universe of resamples of x*: datasets with as many records as x*, each equal to some record of x* (bootstrap).
+    """Package dpspec-flavours. The universe of resamples of x*: datasets with as many records as x*, each equal to some record
+    of x* (bootstrap).
 
     The label is ("resamples of", x*).
 
@@ -2331,7 +2472,8 @@ def resamples(
     """
 
 def restricted_sensitivity() -> Flavour:
-    """Restricted sensitivity: noise for the datasets of a hypothesis H, privacy for all datasets (Blocki et al. 2013).
+    """Package dpspec-flavours. Restricted sensitivity: noise for the datasets of a hypothesis H, privacy for all datasets
+    (Blocki et al. 2013).
 
     Amounts are 0, 1 or 4, and H says that nobody has more than 1. The sum is 1-Lipschitz on H; the sum of amounts cut off
     at 1 agrees with it there and is 1-Lipschitz everywhere. That the answer is right on H is no part of a five-tuple: see
@@ -2343,7 +2485,8 @@ def reveal_by_chance(
     mechanism: Mechanism | str | Mapping[str, Any],
     chance: NumberLike,
 ) -> Mechanism:
-    """Publishes the dataset with some probability, and else what another mechanism says; the outcome tells which.
+    """Package dpspec-flavours. Publishes the dataset with some probability, and else what another mechanism says; the outcome
+    tells which.
 
     When the other is epsilon-private and the chance is at most delta, this is (epsilon, delta)-private, and not pure for
     any epsilon: the events that only one of two datasets can show have probability `chance` (Dwork, Kenthapadi, McSherry,
@@ -2361,7 +2504,8 @@ def safetab(
     budget: NumberLike,
     unit: str = ...,
 ) -> Mechanism:
-    """Adaptive tables with discrete Gaussian noise: rho-zCDP (Bailie, Gong and Meng 2023; Bailie et al. 2024).
+    """Package dpspec-census. Adaptive tables with discrete Gaussian noise: rho-zCDP (Bailie, Gong and Meng 2023; Bailie et al.
+    2024).
 
     Args:
         populations: the population levels [list of table of populationlevel parameters].
@@ -2377,7 +2521,7 @@ def safetab_geometric(
     budget: NumberLike,
     unit: str = ...,
 ) -> Mechanism:
-    """Adaptive tables with two-sided geometric noise: epsilon-DP.
+    """Package dpspec-census. Adaptive tables with two-sided geometric noise: epsilon-DP.
 
     Args:
         populations: the population levels [list of table of populationlevel parameters].
@@ -2392,7 +2536,7 @@ def sampling_outsider(
     population: int | None = ...,
     distance: NumberLike | None = ...,
 ) -> AttackerModel:
-    """Who knows every record of the population, but not who was drawn into the sample.
+    """Package dpspec-attackers. Who knows every record of the population, but not who was drawn into the sample.
 
     Args:
         share: the share of the population that is drawn, in (0, 1] [rational in (0, 1]].
@@ -2409,7 +2553,7 @@ def secrets(
     priors: Any | Sequence[Any],
     backgrounds: Any | Sequence[Any] = ...,
 ) -> DatasetSpace:
-    """Pairs (secret, prior) of positive probability, or triples (secret, background, prior).
+    """Package dpspec-flavours. Pairs (secret, prior) of positive probability, or triples (secret, background, prior).
 
     A pair stands for the prior conditioned on the secret (Pufferfish, Kifer and Machanavajjhala 2014). With backgrounds,
     what an attacker knows beforehand, it stands for the prior conditioned on both (partial knowledge, Desfontaines et al.
@@ -2424,7 +2568,8 @@ def secrets(
     """
 
 def shuffle_dp() -> Flavour:
-    """Differential privacy in the shuffle model: the multiset of all reports is (epsilon, delta)-private on neighbours.
+    """Package dpspec-flavours. Differential privacy in the shuffle model: the multiset of all reports is (epsilon,
+    delta)-private on neighbours.
 
     Who trusts a shuffler to take the names off can send a less noisy report. The shuffler is a part of the mechanism.
     """
@@ -2433,8 +2578,8 @@ def shuffled(
     *,
     mechanism: Mechanism | str | Mapping[str, Any],
 ) -> Mechanism:
-    """What a mechanism that answers with a sequence says, in no order: the sequence of reports as a multiset (Cheu et al.
-    2019).
+    """Package dpspec-flavours. What a mechanism that answers with a sequence says, in no order: the sequence of reports as a
+    multiset (Cheu et al. 2019).
 
     A uniformly random order of the reports and their multiset determine the same laws up to randomness that is free of the
     data, so that every output divergence gives both the same number. Where every dataset has n records at least, the others
@@ -2455,8 +2600,8 @@ def staircase(
     epsilon: NumberLike,
     on_line: bool = ...,
 ) -> Mechanism:
-    """Noise whose density falls in steps: e^-(epsilon k) at a distance of k steps, one step less in the outer part of each
-    (Geng and Viswanath 2014).
+    """Package dpspec-noise. Noise whose density falls in steps: e^-(epsilon k) at a distance of k steps, one step less in the
+    outer part of each (Geng and Viswanath 2014).
 
     One answer that changes by at most `width` loses epsilon, whatever it changes by; with the best `inner` no noise for it
     has a smaller mean. Losses do not shrink with the change, as those of Laplace noise do: k answers that move by width/k
@@ -2480,7 +2625,7 @@ def star(
     centres: Sequence[str | int | Sequence[Any]] | None = ...,
     relation: Relation | str | Mapping[str, Any],
 ) -> Multiverse:
-    """Two-point universes {x*, x} for every neighbour x of a centre x* (individual privacy).
+    """Package dpspec-flavours. Two-point universes {x*, x} for every neighbour x of a centre x* (individual privacy).
 
     The centre is compared with its neighbours, and these not with each other. The label is the pair, smaller dataset first;
     with every dataset a centre the universes are all neighbour pairs.
@@ -2495,7 +2640,8 @@ def strata(
     attribute: str,
     unit: str = ...,
 ) -> Multiverse:
-    """One universe for every stratum and everything outside it: the datasets that agree outside the stratum.
+    """Package dpspec-flavours. One universe for every stratum and everything outside it: the datasets that agree outside the
+    stratum.
 
     The label is (stratum, records outside). In an ordered space the records of the stratum are masked by None, so that
     those outside keep their positions. A record that moves from one stratum to another is in no universe with what it was
@@ -2507,7 +2653,8 @@ def strata(
     """
 
 def stratified_dp() -> Flavour:
-    """Stratified differential privacy: P_x(S) <= e^(epsilon_s d(x, x')) P_x'(S) for x, x' that agree outside the stratum s.
+    """Package dpspec-flavours. Stratified differential privacy: P_x(S) <= e^(epsilon_s d(x, x')) P_x'(S) for x, x' that agree
+    outside the stratum s.
 
     Bun et al. (2022), who are cited for the name, analyse what sampling by strata does to ordinary differential privacy; a
     budget for each stratum is the reading filed here, and no publication is known to us that states it.
@@ -2518,7 +2665,8 @@ def strong_membership(
     priors: Sequence[NumberLike] = ...,
     failure: NumberLike = ...,
 ) -> AttackerModel:
-    """An attacker who knows every other record and what the target's record would be, and asks whether it is included.
+    """Package dpspec-attackers. An attacker who knows every other record and what the target's record would be, and asks
+    whether it is included.
 
     Statements hold for every outcome but those of total probability `failure`, whether the target is in the data or not.
 
@@ -2536,7 +2684,8 @@ def strongest(
     distance: NumberLike = ...,
     datasets: Sequence[str | int | Sequence[Any]] = ...,
 ) -> AttackerModel:
-    """An attacker who knows all records but the target's, has a prior on that one, and sees the release.
+    """Package dpspec-attackers. An attacker who knows all records but the target's, has a prior on that one, and sees the
+    release.
 
     Posterior odds are prior odds times the likelihood ratio, so that the log-odds move by the privacy loss: by epsilon at
     most under pure privacy, and under other standards by more, with a probability that is bounded:
@@ -2564,7 +2713,8 @@ def subsampled(
     samples: DatasetSpace | str | Mapping[str, Any] | None = ...,
     publishes_sample: bool = ...,
 ) -> Mechanism:
-    """A mechanism on a random sample of the records; the dataset is the frame before sampling (Bailie et al. 2024).
+    """Package dpspec-flavours. A mechanism on a random sample of the records; the dataset is the frame before sampling (Bailie
+    et al. 2024).
 
     P_x = sum over samples s of Pr(s) M(x_s). With each record kept independently with probability p, an eps-DP mechanism
     for one record added or removed becomes ln(1 + p (e^eps - 1))-DP; for one record replaced that is so with a fixed share
@@ -2581,8 +2731,8 @@ def subsampled(
     """
 
 def subspace_dp() -> Flavour:
-    """Subspace differential privacy: what is released inside the null space of C is (epsilon, delta)-private for all
-    neighbours.
+    """Package dpspec-flavours. Subspace differential privacy: what is released inside the null space of C is (epsilon,
+    delta)-private for all neighbours.
 
     With P the projection on {w : C w = 0}: Pr(P M(x) in S) <= e^epsilon Pr(P M(x') in S) + delta for datasets that differ
     in a record added or removed, whatever C v says of them. What C v(x) itself tells is left to another argument; `induced-
@@ -2598,7 +2748,7 @@ def swapping(
     unit: str = ...,
     largest_stratum: int | None = ...,
 ) -> Budget:
-    """eps_D of the swapping theorem as printed, from the stratum sizes of the universe D.
+    """Package dpspec-census. eps_D of the swapping theorem as printed, from the stratum sizes of the universe D.
 
     The size b is read from the datasets of D: for ``s23-full`` the largest stratum that holds at least two different
     records (Bailie, Gong and Meng 2023, swapping theorem, appendix), for the other two forms the largest stratum. Both are
@@ -2618,7 +2768,7 @@ def symmetric_difference(
     *,
     unit: str = ...,
 ) -> InputDivergence:
-    """Symmetric difference of multisets, *not* halved (Bailie, Gong and Meng 2023).
+    """Package dpspec-divergences. Symmetric difference of multisets, *not* halved (Bailie, Gong and Meng 2023).
 
     d(x, x') = |x (-) x'|: the least number of records to add or remove. A metric on the multisets of records of the unit
     (see `Hamming` for datasets at distance 0).
@@ -2635,7 +2785,7 @@ def targeted_swapping(
     similar: Sequence[str | Sequence[str]] = ...,
     unit: str = ...,
 ) -> Mechanism:
-    """Swapping of the records that few others in their area agree with.
+    """Package dpspec-census. Swapping of the records that few others in their area agree with.
 
     Args:
         levels: the attributes of the area, coarse to fine; they move [list of text].
@@ -2652,7 +2802,8 @@ def tester(
     distance: NumberLike = ...,
     datasets: Sequence[str | int | Sequence[Any]] = ...,
 ) -> AttackerModel:
-    """A tester of the hypothesis that the data are x against the alternative that they are x', a neighbour of x.
+    """Package dpspec-attackers. A tester of the hypothesis that the data are x against the alternative that they are x', a
+    neighbour of x.
 
     The level is the probability of accusing x' when the data are x, the power that of accusing it rightly. Power equal to
     the level is a test that ignores the release. The advantage of the best test, sup of power - level, is the total
@@ -2688,7 +2839,8 @@ def threshold_release(
     ratio: NumberLike,
     threshold: int,
 ) -> Mechanism:
-    """Noisy counts of the cells that occur, shown where they are at or above a threshold: keys that nobody listed before.
+    """Package dpspec-noise. Noisy counts of the cells that occur, shown where they are at or above a threshold: keys that
+    nobody listed before.
 
     t_c = n_c + W_c for n_c > 0, with two-sided geometric W, shown if t_c >= threshold; a cell with n_c = 0 is never shown.
     That one record shows a new key has probability P(1 + W >= threshold), so no claim without a delta holds (Korolova,
@@ -2740,7 +2892,7 @@ def top_coding(
     column: str,
     top: str,
 ) -> Mechanism:
-    """All categories of an attribute from one on become one: "90 or more".
+    """Package dpspec-census. All categories of an attribute from one on become one: "90 or more".
 
     Args:
         unit: the unit that one record is [text; default person].
@@ -2754,7 +2906,8 @@ def topdown(
     unit: str = ...,
     invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]] = ...,
 ) -> Mechanism:
-    """TopDown: the noise step, then a table that fits the noisy answers and keeps the invariants exactly.
+    """Package dpspec-census. TopDown: the noise step, then a table that fits the noisy answers and keeps the invariants
+    exactly.
 
     An outcome is the pair (z, t): the fitted table as a dataset of the space, and the noisy measurements.
 
@@ -2774,8 +2927,8 @@ def topdown_by_levels(
     edits: Any | Sequence[Any] = ...,
     unit: str = ...,
 ) -> Mechanism:
-    """TopDown over a geographic hierarchy (Bailie, Gong and Meng 2023): noisy marginals of every node, then a fit from the
-    largest level down.
+    """Package dpspec-census. TopDown over a geographic hierarchy (Bailie, Gong and Meng 2023): noisy marginals of every node,
+    then a fit from the largest level down.
 
     An outcome is (z, t): for every table the fitted counts of the smallest nodes, and all noisy answers.
 
@@ -2794,7 +2947,7 @@ def topdown_noise(
     measurements: Any | Sequence[Any],
     unit: str = ...,
 ) -> Mechanism:
-    """The noise step alone: t = q(x) + W (Bailie, Gong and Meng 2023).
+    """Package dpspec-census. The noise step alone: t = q(x) + W (Bailie, Gong and Meng 2023).
 
     Args:
         measurements: the queries, each with its variance [list of table of measurement parameters].
@@ -2802,7 +2955,7 @@ def topdown_noise(
     """
 
 def total_variation() -> OutputDivergence:
-    """Total variation distance.
+    """Package dpspec-divergences. Total variation distance.
 
     d(P, Q) = sup over events S of |P(S) - Q(S)|. A metric of size at most 1, so that even disjoint laws are at a finite
     distance and releasing the data themselves has a finite constant. Its budget is the `distance`.
@@ -2814,7 +2967,8 @@ def trade_off(
     epsilon: NumberLike | None = ...,
     delta: NumberLike = ...,
 ) -> OutputDivergence:
-    """f-differential privacy with a curve for a budget, counted in steps of the curve (Dong, Roth and Su 2022).
+    """Package dpspec-divergences. f-differential privacy with a curve for a budget, counted in steps of the curve (Dong, Roth
+    and Su 2022).
 
     A curve f is no number. But f-privacy on neighbours gives a group of k the curve f_k = 1 - (1 - f) composed k times
     (their theorem on group privacy), and the curves f_0 = 1 - a, f_1 = f, f_2, ... fall. So the curve becomes the unit of
@@ -2842,7 +2996,8 @@ def two_dimensional(
     posterior: NumberLike,
     ratio: NumberLike,
 ) -> Tolerance:
-    """r* = max(posterior/(p q), ratio) for all priors: epsilon = 1/2 ln((ratio - posterior)/(1 - posterior)).
+    """Package dpspec-attackers. r* = max(posterior/(p q), ratio) for all priors: epsilon = 1/2 ln((ratio - posterior)/(1 -
+    posterior)).
 
     Args:
         posterior: the tolerated posterior of it, whatever the ratio is then [rational in [0, 1)].
@@ -2857,7 +3012,8 @@ def unary_encoding(
     keep_probability: NumberLike | None = ...,
     false_probability: NumberLike | None = ...,
 ) -> Mechanism:
-    """Unary encoding: one bit for each category; that of the record's own is 1 with probability p, every other with q.
+    """Package dpspec-noise. Unary encoding: one bit for each category; that of the record's own is 1 with probability p, every
+    other with q.
 
     The bits are independent. Two categories differ in two bits, so epsilon = |ln(p (1 - q) / ((1 - p) q))| (Wang, Blocki,
     Li and Jha 2017); one bit alone would give about half of it. Forms with an epsilon of their own:
@@ -2896,7 +3052,8 @@ def uniqueness(
     levels: Sequence[int] = ...,
     datasets: Sequence[str | int | Sequence[Any]] = ...,
 ) -> AttackerModel:
-    """Somebody who knows that the target is unique at several levels, and reads a count at each of them (Kazan 2025).
+    """Package dpspec-attackers. Somebody who knows that the target is unique at several levels, and reads a count at each of
+    them (Kazan 2025).
 
     The specification is what the release of *one* level keeps; l levels are l such releases with their own noise.
 
@@ -2911,13 +3068,15 @@ def uniqueness(
     """
 
 def user_level_dp() -> Flavour:
-    """User-level privacy: d counts the users whose streams differ, so that it is hidden who ever came.
+    """Package dpspec-flavours. User-level privacy: d counts the users whose streams differ, so that it is hidden who ever
+    came.
 
     P_x(S) <= e^epsilon P_x'(S) for streams that differ in all that one user did (Dwork, Naor, Pitassi and Rothblum 2010).
     """
 
 def user_window_dp() -> Flavour:
-    """User-time privacy: d counts the pairs (user, block of times) that differ, such as person-days or person-months.
+    """Package dpspec-flavours. User-time privacy: d counts the pairs (user, block of times) that differ, such as person-days
+    or person-months.
 
     P_x(S) <= e^epsilon P_x'(S) for streams that differ in what one user did in one of the consecutive blocks of times.
     """
@@ -2947,21 +3106,23 @@ def value_lists(
     """
 
 def w_event_dp() -> Flavour:
-    """w-event privacy: what happens within any w consecutive times is hidden, wherever they begin.
+    """Package dpspec-flavours. w-event privacy: what happens within any w consecutive times is hidden, wherever they begin.
 
     d counts windows of w times, and so does the budget: it is spent at most once in every window (Kellaris, Papadopoulos,
     Xiao and Papadias 2014).
     """
 
 def weight_distance() -> InputDivergence:
-    """The sum of the changes in weight: d(x, x') = sum over values v of |x(v) - x'(v)| (Proserpio et al. 2014).
+    """Package dpspec-flavours. The sum of the changes in weight: d(x, x') = sum over values v of |x(v) - x'(v)| (Proserpio et
+    al. 2014).
 
     A new record of weight 1 is at distance 1, as under the symmetric difference of ordinary records, and a transformation
     that turns a record into several, with weights that add up to at most its own, moves no two datasets apart.
     """
 
 def weighted_dp() -> Flavour:
-    """Privacy of weighted datasets: d is the sum of the changes in weight, so that a light record needs little noise.
+    """Package dpspec-flavours. Privacy of weighted datasets: d is the sum of the changes in weight, so that a light record
+    needs little noise.
 
     P_x(S) <= e^(epsilon sum |x(v) - x'(v)|) P_x'(S) (Proserpio, Goldberg and McSherry 2014).
     """
@@ -2972,7 +3133,8 @@ def weighted_records(
     weights: Sequence[NumberLike],
     unit: str = ...,
 ) -> DatasetSpace:
-    """Values with weights from a grid: a record of weight 1/2 counts half (Proserpio, Goldberg and McSherry 2014).
+    """Package dpspec-flavours. Values with weights from a grid: a record of weight 1/2 counts half (Proserpio, Goldberg and
+    McSherry 2014).
 
     A dataset is a tuple of records (value, weight) for the values of positive weight; the weight is written as a fraction.
     For linear queries a dataset is its weights in units of 1/`scale`, which are integers.
@@ -2991,7 +3153,7 @@ def weighted_sums(
     unit: str = ...,
     where: Mapping[str, str | Sequence[str]] = ...,
 ) -> Invariant:
-    """q_j(x) = sum over the records of w_j(cell of the record): several linear queries at once.
+    """Package dpspec-noise. q_j(x) = sum over the records of w_j(cell of the record): several linear queries at once.
 
     A record adds its vector w(v), one replaced changes the answers by w(v') - w(v); cells that are not listed add nothing.
 
@@ -3007,7 +3169,8 @@ def window_events(
     *,
     width: int,
 ) -> InputDivergence:
-    """The least number of windows of w consecutive times that turn one stream into the other (Kellaris et al. 2014).
+    """Package dpspec-flavours. The least number of windows of w consecutive times that turn one stream into the other
+    (Kellaris et al. 2014).
 
     With n_t the number of users whose events at time t differ, d(x, x') is the least number of windows of w consecutive
     times that cover every time t at least n_t times: one w-event neighbour changes what one user did at each time of one
@@ -3022,7 +3185,8 @@ def with_and_without(
     *,
     pairs: Any | Sequence[Any],
 ) -> Multiverse:
-    """The universes of `OneRecord` for listed pairs only: {x, x with record z}, with the label (z, x).
+    """Package dpspec-flavours. The universes of `OneRecord` for listed pairs only: {x, x with record z}, with the label (z,
+    x).
 
     Args:
         pairs: the pairs (x, z) [list of table of instance parameters].
@@ -3044,8 +3208,8 @@ def within_distance(
     """
 
 def zero_concentrated_dp() -> Flavour:
-    """Zero-concentrated differential privacy: D_alpha(P_x || P_x') <= alpha rho d(x, x')^2 for all alpha > 1 (Bun and Steinke
-    2016, Definition 1.1).
+    """Package dpspec-flavours. Zero-concentrated differential privacy: D_alpha(P_x || P_x') <= alpha rho d(x, x')^2 for all
+    alpha > 1 (Bun and Steinke 2016, Definition 1.1).
 
     The definition asks d = 1; the rest follows, since the root of the largest D_alpha/alpha is a metric (their Proposition
     1.9).

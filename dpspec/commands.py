@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpspec.api import as_document, compared, find_yardsticks, order_specs, quick_standing
-from dpspec.base.errors import DpspecError, ParameterError, PictureError, ReleaseError, UnknownNameError
+from dpspec.base.errors import CertificateError, DpspecError, ParameterError, PictureError, ReleaseError, UnknownNameError
 from dpspec.base.files import write_folder, write_whole
 from dpspec.base.params import did_you_mean
 from dpspec.base.words import Word, worst_code
@@ -95,13 +95,16 @@ def checked(path: Path, registry: Any, seen: dict[str, SpecDocument]) -> tuple[W
     return Word.VALID, json.checked(str(path), found), text.checked(str(path), found)
 
 
-def explain(name: AnyPath, audience: str | None = None, language: str | None = None) -> CommandAnswer:
+def explain(
+    name: AnyPath, audience: str | None = None, language: str | None = None, *, without: str | int | None = None
+) -> CommandAnswer:
     """What goes by a name, whatever its kind: a block, a mechanism, a rule, an error code, a word, a source, a file, flavours.
 
     Args:
         name: the name, or a specification file.
         audience: of a file, tell its promise to the "public" or to "technical" readers.
         language: of the public text, such as de; English, where it is left out.
+        without: of a file, what is left of its promise where this invariant is not held fixed: its number, from 1, or its text.
 
     Raises:
         UnknownNameError: nothing goes by it; with what is spelt alike.
@@ -120,17 +123,83 @@ def explain(name: AnyPath, audience: str | None = None, language: str | None = N
             "explain", 0, {"family": family}, partial(diagrams.family_text, family), partial(diagrams.family_picture, family)
         )
     if not (Path(name).is_file() or name.endswith(".toml")):
+        if without is not None:
+            rule = "drops an invariant of a specification, and this is no file"
+            raise ParameterError("without", rule, "give the FILE", value=name)
         if audience is not None:
             raise ParameterError("audience", "tells a specification, and this is no file", "give the FILE", value=name)
         found = words.meaning(name, registry)
         return CommandAnswer("explain", 0, found, partial(words.meaning_text, found))
     document = as_document(name)
+    if without is not None:
+        return _without(document, str(without), audience, registry)
     stands = quick_standing(document, registry)
     if audience is not None:
         data = audiences.audience_data(document, audience, stands, language or audiences.ENGLISH)
         return CommandAnswer("explain", 0, {"audience": data}, partial(audiences.audience_text, data, document), value=document)
     data = words.file_data(document, registry, stands)
     return CommandAnswer("explain", 0, {"file": data}, partial(words.file_text, data), value=document)
+
+
+def _without(document: SpecDocument, named: str, audience: str | None, registry: Any) -> CommandAnswer:
+    from dpspec.comparison.converse import without_invariant
+    from dpspec.report import explain as words
+
+    if audience is not None:
+        raise ParameterError("without", "does not go with an audience", "ask for one of the two", value=named)
+    found = without_invariant(document, named, registry)
+    data = words.without_data(found, document)
+    code = 3 if found.answer == "unknown" else 0
+    return CommandAnswer("explain", code, {"without": data}, partial(words.without_text, found, document), value=found)
+
+
+def certify(specification: AnyPath, release: AnyPath, out: AnyPath | None = None) -> CommandAnswer:
+    """The certificate of a release: what was checked of it, in a form that anyone can check again. `value` is the certificate.
+
+    Args:
+        specification: the file under which it was released; its claim has to be verified on all datasets.
+        release: the folder that ``dpspec release`` wrote.
+        out: a file that the certificate is written into, outside of that folder.
+
+    Raises:
+        NotCertifiableError: the claim is refuted, not verified, or verified on miniatures only.
+        CertificateError: the folder is no release of the specification.
+    """
+    from dpspec.deployments import certificate as engine
+    from dpspec.extension.loader import installed
+    from dpspec.specfile.reader import read
+
+    folder = Path(str(release))
+    if out is not None and Path(str(out)).resolve().parent == folder.resolve():
+        rule = "lies in the folder of the release, whose files it lists"
+        raise CertificateError("--out", rule, "write it beside that folder", value=Path(str(out)).name)
+    registry = installed().registry
+    found = engine.certificate_of(read(Path(str(specification)), registry), folder, registry)
+    if out is not None:
+        write_whole(Path(str(out)), engine.text_of(found))
+    written = None if out is None else str(out)
+    text = partial(engine.certificate_text, found, written)
+    return CommandAnswer("certify", 0, {"out": written, "certificate": found}, text, value=found)
+
+
+def check_certificate(path: AnyPath, release: AnyPath | None = None) -> CommandAnswer:
+    """Check a certificate without a network: every section is computed again, and compared. `value` has the lines.
+
+    Args:
+        path: the certificate.
+        release: the folder of the released files; without it, what was computed from them is not checked.
+
+    Raises:
+        CertificateError: the file is no certificate.
+        CertificateVersionError: it is of another version of the format, of dpspec, or of a plugin.
+    """
+    from dpspec.deployments import certificate as engine
+    from dpspec.extension.loader import installed
+
+    lines = engine.check(Path(str(path)), None if release is None else Path(str(release)), installed().registry)
+    code = 1 if any(line.status == engine.FAILS for line in lines) else 0
+    text = partial(engine.lines_text, lines, Path(str(path)).name)
+    return CommandAnswer("check-certificate", code, {"lines": [line.data for line in lines]}, text, value=lines)
 
 
 def schema(of: str = "spec") -> dict[str, Any]:
@@ -333,37 +402,6 @@ def _with_largest_household(spec: PrivacySpec, most: int | None) -> PrivacySpec:
     return spec if bounded is None else spec.replace(space=bounded)
 
 
-def check_derivation(path: AnyPath, trust: Iterable[str] = ()) -> CommandAnswer:
-    """Check a derivation file step by step, with a checker that shares no code with what found it.
-
-    Args:
-        path: the file.
-        trust: rules whose steps are accepted, though the checker does not know them.
-    """
-    from dpspec.checker.check import check_file
-    from dpspec.report import comparison
-
-    found = check_file(str(path), tuple(trust))
-    data = comparison.derivation_data(str(path), found)
-    words = partial(comparison.derivation_text, str(path), found)
-    return CommandAnswer("check-derivation", 0 if found.accepted else 1, data, words, value=found)
-
-
-def check_proof(path: AnyPath) -> CommandAnswer:
-    """Check the proofs of derived verdicts step by step, with a checker that shares no code with what found them.
-
-    Args:
-        path: what ``dpspec verify --format json`` wrote.
-    """
-    from dpspec.checker.proofs import check_proofs
-    from dpspec.report import comparison
-
-    found = check_proofs(str(path))
-    code = 0 if all(proof.accepted for proof in found) else 1
-    data, words = comparison.proofs_data(str(path), found), partial(comparison.proofs_text, str(path), found)
-    return CommandAnswer("check-proof", code, data, words, value=found)
-
-
 def recommend(tolerance: Tolerance | str, **settings: Any) -> CommandAnswer:
     """Which budget keeps a tolerated risk; no data are looked at. `value` is the recommendation.
 
@@ -465,6 +503,10 @@ def catalogue(
     if ledger:
         return answered(0, *_added_up(entries))
     if yardstick:
+        for done, entry in enumerate(entries, 1):
+            entry.standing  # noqa: B018 - what takes long is done here, where it is reported
+            if progress is not None:
+                progress(done, len(entries))
         units = engine.by_unit(entries)
         data = {"delta": delta, "units": engine.yardstick_data(units, delta)}
         return answered(0, data, partial(engine.yardstick_text, units, delta))
@@ -702,16 +744,17 @@ def _from_table(
     return name, from_table.text(found, name, unit), found.warnings, said
 
 
-def new_plugin(name: str, directory: AnyPath = ".") -> CommandAnswer:
-    """Write dpspec-NAME: a distribution with a mechanism, an output divergence, a specification and a test.
+def new_plugin(name: str, directory: AnyPath = ".", kind: str | None = None) -> CommandAnswer:
+    """Write dpspec-NAME: a distribution with one class of a kind, a specification and tests.
 
     Args:
         name: the name of the plugin.
         directory: where the distribution is written.
+        kind: the kind of plugin, such as "space" or "attacker"; without it, a mechanism and an output divergence are written.
     """
     from dpspec.scaffold import write_plugin
 
-    folder = write_plugin(name, Path(directory))
+    folder = write_plugin(name, Path(directory), kind)
     written = sorted(path for path in folder.rglob("*") if path.is_file())
     return _begun(written, f"pip install -e {folder}, then dpspec verify {folder}")
 

@@ -3,8 +3,9 @@
     from dpspec.plugin import Mechanism, define, hookimpl
 
 The base class of each kind of plugin, the parameters that `define` declares, exact numbers and laws, the blocks that examples are
-made of, and the hooks. What is needed less often lies one step further, by topic: ``laws.GaussianLaw``, ``errors.TableError``,
-``exact.sqrt``, ``tables.TableFormat``. Names are loaded when they are first used. Everything else of dpspec may move.
+made of, and the hooks. What is needed less often is one step further, by topic: ``laws.GaussianLaw``, ``errors.TableError``,
+``exact.sqrt``, ``tables.TableFormat``, ``specfile.read_text``. Names are loaded when they are first used. Everything else of
+dpspec may move.
 """
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ from typing import TYPE_CHECKING
 from dpspec.base.late import late_names as late_names
 
 if TYPE_CHECKING:
-    from dpspec import blocks as blocks, grammar as grammar, laws as laws, risks as risks
+    from dpspec import (
+        blocks as blocks,
+        grammar as grammar,
+        laws as laws,
+        linter as linter,
+        risks as risks,
+        specfile as specfile,
+    )
     from dpspec.base import errors as errors, exact as exact, params as params, randomness as randomness
     from dpspec.base.errors import IncompatibleBlocksError as IncompatibleBlocksError, ParameterError as ParameterError
     from dpspec.base.exact import Bracket as Bracket, Number as Number, ln as ln, number as number
@@ -41,7 +49,13 @@ if TYPE_CHECKING:
     from dpspec.blocks.records import OrderedRecords as OrderedRecords, UnorderedRecords as UnorderedRecords
     from dpspec.blocks.space import Attribute as Attribute, Dataset as Dataset, DatasetSpace as DatasetSpace, Record as Record
     from dpspec.blocks.vectors import BitVectors as BitVectors
-    from dpspec.extension.hooks import Names as Names, Register as Register, hookimpl as hookimpl
+    from dpspec.extension.hooks import (
+        Names as Names,
+        Register as Register,
+        Registry as Registry,
+        hookimpl as hookimpl,
+        singular as singular,
+    )
     from dpspec.grammar import table_files as table_files, tables as tables, workers as workers
     from dpspec.grammar.attacker import (
         AttackerModel as AttackerModel,
@@ -62,6 +76,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
     from dpspec.grammar.tables import Table as Table
     from dpspec.laws.law import FiniteLaw as FiniteLaw, Law as Law
+    from dpspec.report.explain import described_parameters as described_parameters, explain as explain
 
 _HOMES = {
     "dpspec.base.errors": (
@@ -131,7 +146,9 @@ _HOMES = {
     "dpspec.extension.hooks": (
         "Names",
         "Register",
+        "Registry",
         "hookimpl",
+        "singular",
     ),
     "dpspec.grammar.attacker": (
         "AttackerModel",
@@ -159,6 +176,10 @@ _HOMES = {
         "FiniteLaw",
         "Law",
     ),
+    "dpspec.report.explain": (
+        "described_parameters",
+        "explain",
+    ),
 }
 """What most plugins need."""
 _TOPICS = {
@@ -167,9 +188,11 @@ _TOPICS = {
     "exact": "dpspec.base.exact",
     "grammar": "dpspec.grammar",
     "laws": "dpspec.laws",
+    "linter": "dpspec.linter",
     "params": "dpspec.base.params",
     "randomness": "dpspec.base.randomness",
     "risks": "dpspec.risks",
+    "specfile": "dpspec.specfile",
     "table_files": "dpspec.grammar.table_files",
     "tables": "dpspec.grammar.tables",
     "workers": "dpspec.grammar.workers",

@@ -17,7 +17,8 @@ import math
 import re
 import textwrap
 import unicodedata
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 _COLOUR = r"\x1b\[(?:0|[1-4]|3[0-7]|9[0-7])(?:;(?:[1-4]|3[0-7]|9[0-7]))*m"
@@ -380,6 +381,29 @@ class UnverifiedReleaseError(DpspecError):
     exit_code = 3
 
 
+class CertificateError(DpspecError, ValueError):
+    """A certificate or a release cannot be read, or is not of the shape of one."""
+
+    code = "certificate"
+
+
+class CertificateVersionError(DpspecError, ValueError):
+    """A certificate is of another version of the format, or was written by another version of dpspec or of a plugin."""
+
+    code = "certificate-version"
+
+
+class NotCertifiableError(DpspecError):
+    """A premise of a certificate does not hold: a claim that is refuted, not verified, or verified on miniatures only.
+
+    The exit code is that of the claim: 1 for a refuted one, 3 for an undecided one, 5 for one that was never checked, 6 for one
+    that is known to be false, 7 for one that holds on miniatures only.
+    """
+
+    code = "not-certifiable"
+    exit_code = 1
+
+
 class LibraryError(DpspecError):
     """A library failed in a way that it does not foresee: it panicked, or ended a process."""
 
@@ -406,6 +430,23 @@ class MissingLibraryError(DpspecError):
     def __init__(self, subject: str, library: str, brings: str, instead: str = "", *, value: object = _ABSENT) -> None:
         advice = f'pip install "{brings}"' + (f", or {instead}" if instead else "")
         super().__init__(subject, f"needs the library {library}, which is not installed", advice, value=value)
+
+
+class MissingPackageError(DpspecError):
+    """What was asked for is in a package that is not installed; nothing was read or written.
+
+    Args:
+        subject: what was asked for.
+        package: the package that brings it.
+
+    >>> print(MissingPackageError("command label", "dpspec-example"))
+    command label: is in the package dpspec-example, which is not installed: pip install dpspec-example
+    """
+
+    code = "missing-package"
+
+    def __init__(self, subject: str, package: str) -> None:
+        super().__init__(subject, f"is in the package {package}, which is not installed", f"pip install {package}")
 
 
 class OwnFaultError(DpspecError):
@@ -689,3 +730,24 @@ def error_classes(base: type[DpspecError] = DpspecError) -> list[type[DpspecErro
     for cls in base.__subclasses__():
         found += [deeper for deeper in error_classes(cls) if deeper not in found]
     return found
+
+
+@contextmanager
+def reported_as_own() -> Iterator[None]:
+    """Raise an error of a package that imports nothing of dpspec as the error of dpspec with the same code.
+
+    Such an error has the attributes `code`, `exit_code`, `subject`, `rule`, `advice`, and `given`, the arguments by name.
+    """
+    try:
+        yield
+    except Exception as problem:
+        if isinstance(problem, DpspecError) or not all(hasattr(problem, name) for name in _OF_AN_ERROR):
+            raise
+        foreign: Any = problem
+        same = (cls for cls in error_classes() if cls.code == foreign.code and cls.__init__ is DpspecError.__init__)
+        own = next(same, DpspecError)(foreign.subject, foreign.rule, foreign.advice, **foreign.given)
+        own.code, own.exit_code = foreign.code, foreign.exit_code  # type: ignore[misc]
+        raise own from problem
+
+
+_OF_AN_ERROR = ("code", "exit_code", "subject", "rule", "advice", "given")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import click
 
-from dpspec.cli.comparing import ablate, check_derivation, check_proof, compare, convert, recommend, risk
-from dpspec.cli.deployments import catalogue, evidence, label, new_deployment
+from dpspec.cli.comparing import ablate, compare, convert, recommend, risk
+from dpspec.cli.deployments import catalogue, certify, check_certificate, evidence, label, new_deployment
 from dpspec.cli.face import Face
 from dpspec.cli.files import (
     check,
@@ -17,7 +17,6 @@ from dpspec.cli.files import (
     examples,
     explain,
     lint,
-    lsp,
     measure,
     new,
     plugins as list_plugins,
@@ -48,9 +47,10 @@ def main() -> None:
 
 
 _IN_THE_ORDER_OF_THE_HELP = (
-    check, verify, measure, compare, ablate, check_derivation, check_proof, ledger, compose, convert, risk, recommend, curve,
-    lint, catalogue, label, evidence, report, site, list_plugins, check_plugin, release, synth, explain, examples, new, registry,
-    rules, schema, lsp,
+    check, verify, measure, compare, ablate, ledger, compose, convert, risk, recommend, curve,
+    lint, catalogue, label, evidence, certify, check_certificate,
+    report, site, list_plugins, check_plugin, release, synth, explain, examples, new, registry,
+    rules, schema,
 )  # fmt: skip
 new.add_command(new_deployment)
 for _command in _IN_THE_ORDER_OF_THE_HELP:

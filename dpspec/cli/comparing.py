@@ -15,6 +15,7 @@ from dpspec.cli.face import formatted, named, picture_option, reasoned, say, tel
 
 if TYPE_CHECKING:
     from dpspec.report.drawing import Picture
+    from dpspec.risks.engine import RiskReport
     from dpspec.specfile.document import SpecDocument
 
 
@@ -175,53 +176,6 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool, verbose: 
     return comparison.exit_code(found)
 
 
-@click.command("check-derivation", short_help="Is every step of a derivation true?")
-@click.argument("path", metavar="FILE", type=click.Path())
-@click.option("--trust", multiple=True, metavar="RULE", help="Accept the steps of this rule, which the checker does not know.")
-@formatted
-def check_derivation(path: str, trust: tuple[str, ...], as_json: bool) -> int:
-    """Check a derivation step by step, with a checker that shares no code with what found it.
-
-    Exits with 0 when every step is accepted, with 1 when one is rejected or unchecked, with 2 when FILE is no derivation.
-
-    \b
-    Examples:
-      dpspec compare specs/topdown-2020-pl.dpspec.toml \\
-                     specs/topdown-2020-dhc.dpspec.toml --derivation d.json
-      dpspec check-derivation d.json
-    """
-    from dpspec import commands
-    from dpspec.report.terminal import Work
-
-    with Work("checking"):
-        found = commands.check_derivation(path, trust)
-    return tell(found, as_json)
-
-
-@click.command("check-proof", short_help="Recompute a saved proof with an independent checker.")
-@click.argument("path", metavar="FILE", type=click.Path())
-@formatted
-def check_proof(path: str, as_json: bool) -> int:
-    """Recompute every step of a proof, and what the verdict states, with a checker that shares no code with the engine.
-
-    FILE is what `dpspec verify --format json` writes. The constant, whether it is tight, the attaining pair and the scope are
-    recomputed; title, SHA-256 and claim are compared with the specification file, so run the command in the same directory.
-    What the proof rests on and the checker does not check is listed at the end. Exits with 0 when everything is recomputed,
-    with 1 when something is wrong or cannot be recomputed, with 2 when FILE holds no proof.
-
-    \b
-    Examples:
-      dpspec verify specs/census-2020 --format json > v.json
-      dpspec check-proof v.json
-    """
-    from dpspec import commands
-    from dpspec.report.terminal import Work
-
-    with Work("checking"):
-        found = commands.check_proof(path)
-    return tell(found, as_json)
-
-
 @click.command(short_help="What is a budget in another standard?")
 @click.argument("given", metavar="NAME=VALUE...", nargs=-1, required=True)
 @click.option("--to", required=True, metavar="NAME", help="Name the wanted budget (epsilon, rho, mu), or an output divergence.")
@@ -281,6 +235,14 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
     metavar="TABLE",
     help="Where budgets differ by universe, ask about that of this table, or of a report.json.",
 )
+@click.option(
+    "--secret",
+    metavar="ATTR,...",
+    default="",
+    help="Compare only datasets that differ in these attributes of one record, in place of an attacker.",
+)
+@click.option("--within", metavar="ATTR", help="With --secret: the record stays inside one category of this coarser attribute.")
+@click.option("--change", metavar="A,B", default="", help="With --secret: the record changes from one category to the other.")
 @picture_option("Also draw the numbers")
 @reasoned
 @formatted
@@ -289,6 +251,9 @@ def risk(  # noqa: PLR0917 - one option, one argument
     attacker: str | None,
     settings: tuple[str, ...],
     universe_of: str | None,
+    secret: str,
+    within: str | None,
+    change: str,
     picture: Picture | None,
     verbose: bool,
     as_json: bool,
@@ -305,6 +270,7 @@ def risk(  # noqa: PLR0917 - one option, one argument
       dpspec risk specs/randomised-response.dpspec.toml --attacker tester \\
                   --set 'levels=["0.01", "0.05"]' --picture power.svg
       dpspec risk specs/randomised-response.dpspec.toml
+      dpspec risk specs/census-2020/pl-persons.dpspec.toml --secret cenrace
     """
     from dpspec import api
     from dpspec.extension import installed
@@ -315,6 +281,16 @@ def risk(  # noqa: PLR0917 - one option, one argument
     registry = installed().registry
     found = read(path, registry)
     _warn_of_parts((found,), "the risk is")
+    if secret or within is not None or change:
+        if attacker is not None or not secret:
+            raise click.UsageError("--within and --change belong to --secret ATTR, which takes the place of --attacker")
+        parts = [tuple(name.strip() for name in text.split(",") if name.strip()) for text in (secret, change)]
+        with Work("asking"):
+            report = api.risk(
+                found, registry=registry, universe_of=universe_of, secret=parts[0], within=within, change=parts[1],
+                **parsed(settings),
+            )  # fmt: skip
+        return _told_risk(report, picture, as_json, verbose)
     if attacker is None:
         if settings or picture is not None:
             raise click.UsageError("--set and --picture belong to one attacker; name it: --attacker NAME")
@@ -324,6 +300,11 @@ def risk(  # noqa: PLR0917 - one option, one argument
         return 1 if panel.exceeded else 0
     with Work("asking"):
         report = api.risk(found, attacker, registry=registry, universe_of=universe_of, **parsed(settings))
+    return _told_risk(report, picture, as_json, verbose)
+
+
+def _told_risk(report: RiskReport, picture: Picture | None, as_json: bool, verbose: bool) -> int:
+    """Print a report, and draw it where a file is named."""
     if picture is not None:
         report.plot().save(picture.path)
     tell(report, as_json, verbose)

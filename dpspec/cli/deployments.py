@@ -1,4 +1,4 @@
-"""The commands on real deployments: `catalogue`, `evidence`, `label`."""
+"""The commands on real deployments and releases: `catalogue`, `certify`, `check-certificate`, `evidence`, `label`."""
 
 from __future__ import annotations
 
@@ -134,6 +134,48 @@ def evidence(path: str, out: str, as_json: bool) -> int:
 
     with Work("judging") as work:
         found = commands.evidence(path, out, progress=work)
+    return tell(found, as_json)
+
+
+@click.command(short_help="Write what was checked of a release, for anyone to check again.")
+@click.argument("specification", metavar="SPEC", type=click.Path())
+@click.argument("release", metavar="RELEASE", type=click.Path())
+@click.option("--out", required=True, metavar="FILE", type=click.Path(), help="Write the certificate into FILE.")
+@formatted
+def certify(specification: str, release: str, out: str, as_json: bool) -> int:
+    """Certify a release: RELEASE is the folder that `dpspec release SPEC TABLE --out RELEASE` wrote.
+
+    FILE gets the text of SPEC, the SHA-256 of every released file, each claim with verdict, scope and proof, the invariants
+    recounted from the released files, the budget and the exposure of their universe, how the release was drawn, and versions. A
+    claim that is refuted, was never checked, or holds on miniatures only is not certified; the exit code is that of the claim.
+
+    Example: dpspec certify survey.dpspec.toml out --out certificate.json
+    """
+    from dpspec import commands
+    from dpspec.report.terminal import Work
+
+    with Work("checking the release"):
+        found = commands.certify(specification, release, out)
+    return tell(found, as_json)
+
+
+@click.command("check-certificate", short_help="Does every line of a certificate hold?")
+@click.argument("path", metavar="FILE", type=click.Path())
+@click.argument("release", metavar="[RELEASE]", required=False, type=click.Path())
+@formatted
+def check_certificate(path: str, release: str | None, as_json: bool) -> int:
+    """Compute every section of the certificate FILE again, without a network, and compare it with the released files in RELEASE.
+
+    Exits with 0 when every line holds, with 1 when one fails, with 2 when FILE is no certificate or one of another version.
+    Without RELEASE, what was computed from the released files is not checked.
+
+    Example: dpspec check-certificate certificate.json out
+    """
+    from dpspec import commands
+    from dpspec.report.terminal import Work
+
+    with Work("checking the certificate"):
+        found = commands.check_certificate(path, release)
     return tell(found, as_json)
 
 

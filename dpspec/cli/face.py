@@ -15,8 +15,7 @@ import sys
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,6 +26,7 @@ from dpspec.base.errors import (
     DpspecError,
     Faults,
     LibraryError,
+    MissingPackageError,
     OwnFaultError,
     PluginContractError,
     UnreadableFileError,
@@ -34,6 +34,7 @@ from dpspec.base.errors import (
 )
 from dpspec.base.words import Word, worst_code
 from dpspec.cli.library_output import captured, run_in_child
+from dpspec.extension.packages import COMMANDS, SERVERS, contributed, missing_package
 
 if TYPE_CHECKING:
     from dpspec.base.shown import Showable
@@ -47,22 +48,30 @@ _USAGE, _INTERRUPTED, _UNREAD = 2, 130, 141
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-COMMANDS = "dpspec.commands"
-"""The entry-point group of commands that installed packages contribute: click commands whose callbacks return an answer."""
-
-
 class Face(click.Group):
     """The group of commands; turns every error into a message and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*self.commands, *sorted(name for name in contributed() if name not in self.commands)]
+        return [*self.commands, *sorted({*contributed(COMMANDS), *contributed(SERVERS)} - {*self.commands})]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """A command of dpspec, or one that a package contributes; a package cannot replace a command of dpspec."""
         own = super().get_command(ctx, cmd_name)
-        if own is not None or cmd_name not in contributed():
+        if own is not None:
             return own
-        return _answering(contributed()[cmd_name])
+        if cmd_name in contributed(COMMANDS):
+            return _answering(contributed(COMMANDS)[cmd_name])
+        place = contributed(SERVERS).get(cmd_name)
+        return None if place is None else place.load()
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named first; one of a first-party package that is not installed names this package."""
+        package = missing_package(args[0], "commands") if self.get_command(ctx, args[0]) is None else None
+        if package is not None:
+            raise MissingPackageError(f"command {args[0]}", package)
+        return super().resolve_command(ctx, args)
 
     def every_command(self) -> dict[str, click.Command]:
         """All commands by name, those that packages contribute among them, in the order of the help."""
@@ -81,7 +90,8 @@ class Face(click.Group):
         name = sys.argv[1] if len(sys.argv) > 1 else ""
         ran = run_in_child(lambda: self._exit_code(*args, **extra)) if name in _READS_TABLES else None
         if ran is None:
-            with captured(wanted=name != "lsp") as output:  # an editor reads what the server writes
+            serves = name not in self.commands and name in contributed(SERVERS)
+            with captured(wanted=not serves) as output:  # an editor reads what a server writes
                 code = self._exit_code(*args, **extra)
         else:
             code, output = ran
@@ -132,13 +142,6 @@ class Face(click.Group):
         ctx.exit(code if isinstance(code, int) else 0)
 
 
-@cache
-def contributed() -> Mapping[str, EntryPoint]:
-    """The commands that installed packages contribute, by name; where two packages name one, the first package by name has it."""
-    found = sorted(entry_points(group=COMMANDS), key=lambda one: "" if one.dist is None else one.dist.name, reverse=True)
-    return {one.name: one for one in found}
-
-
 def _answering(place: EntryPoint) -> click.Command:
     """A contributed command with ``--format``, which prints what its callback returns."""
     command: click.Command = copy(place.load())
@@ -146,12 +149,13 @@ def _answering(place: EntryPoint) -> click.Command:
     ask = command.callback
 
     def told(as_json: bool, **given: Any) -> int:
+        from dpspec.report.shown import answering
         from dpspec.report.terminal import Work
 
         if ask is None:
             raise PluginContractError(f"command {place.name}", "has nothing to run", "give a click command with a callback")
         with Work(place.name):
-            answer = ask(**given)
+            answer = answering(ask)(**given)
         return tell(answer, as_json)
 
     command.callback = told

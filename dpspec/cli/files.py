@@ -266,8 +266,13 @@ def _languages(_: click.Context, __: click.Parameter, incomplete: str) -> list[s
     shell_complete=_languages,
     help="With --audience public, say it in en, de or fr; the last two are drafts.",
 )
+@click.option(
+    "--without",
+    metavar="INVARIANT",
+    help="With a FILE, what is left of its promise without this invariant: its number, from 1, or its text.",
+)
 @formatted
-def explain(name: str, picture: Picture | None, audience: str | None, language: str | None, as_json: bool) -> int:
+def explain(name: str, picture: Picture | None, as_json: bool, **asked: str | None) -> int:
     """Say what NAME means: anything registered, an error code, or a word of the field; or put a specification FILE into words.
 
     The name flavours stands for all registered definitions of differential privacy, by the block that each one changes.
@@ -283,18 +288,19 @@ def explain(name: str, picture: Picture | None, audience: str | None, language: 
       dpspec explain specs/randomised-response.dpspec.toml
       dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public
       dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public --language de
+      dpspec explain specs/topdown-2020-pl.dpspec.toml --without "person by state"
     """
     from dpspec import commands
     from dpspec.report.terminal import Work
 
-    if language is not None and audience != "public":
-        raise click.UsageError(f"--language {language}: goes with --audience public")
+    if asked["language"] is not None and asked["audience"] != "public":
+        raise click.UsageError(f"--language {asked['language']}: goes with --audience public")
     if picture is not None and name != "flavours":
         raise click.UsageError(
             f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture.path}"
         )
     with Work("looking it up"):
-        found = commands.explain(name, audience, language)
+        found = commands.explain(name, **asked)
     if picture is not None:
         found.plot().save(picture.path)
     tell(found, as_json)
@@ -316,19 +322,6 @@ def schema(of: str, as_json: bool) -> int:  # noqa: ARG001 - a schema is JSON in
     from dpspec import commands
 
     say(stdlib.dumps(commands.schema(of), indent=2))
-    return 0
-
-
-@click.command(short_help="Serve editors: faults, explanations, completion.")
-def lsp() -> int:
-    """Speak the language server protocol over the standard streams, for an editor to start: faults at their lines, what names
-    mean under the cursor, completion of tables, names and parameters. It needs pip install "dpspec[lsp]".
-
-    Example: dpspec lsp
-    """
-    from dpspec.cli.language_server import server
-
-    server().start_io()
     return 0
 
 
@@ -361,6 +354,12 @@ def _example_names(_: click.Context, __: click.Parameter, incomplete: str) -> li
     from dpspec.scaffold import examples as shipped
 
     return [name for name in shipped() if name.startswith(incomplete)]
+
+
+def _plugin_kinds(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from dpspec.scaffold import PLUGIN_KINDS
+
+    return [kind for kind in PLUGIN_KINDS if kind.startswith(incomplete)]
 
 
 @click.command("check-plugin", short_help="Run the conformance checks on a plugin.")
@@ -483,15 +482,23 @@ def _answer(question: str) -> bool | None:
 @new.command("plugin", short_help="Write a small complete plugin.")
 @click.argument("name")
 @_DIR
+@click.option("--kind", metavar="KIND", shell_complete=_plugin_kinds, help="Kind of plugin, such as space or attacker.")
 @formatted
-def new_plugin(name: str, directory: str, as_json: bool) -> int:
-    """Write dpspec-NAME: a distribution with a mechanism, an output divergence, a specification and a test.
+def new_plugin(name: str, directory: str, kind: str | None, as_json: bool) -> int:
+    """Write dpspec-NAME: a distribution with one class, a specification that uses it, and tests.
 
-    Example: dpspec new plugin hello
+    Without --kind it has a mechanism and an output divergence. KIND is one of space, multiverse, invariant, relation,
+    input-divergence, output-divergence, budget, mechanism, flavour, attacker, tolerance, route, table, format, workers, adapter,
+    generator, rule.
+
+    \b
+    Examples:
+      dpspec new plugin hello
+      dpspec new plugin hello --kind attacker
     """
     from dpspec import commands
 
-    return tell_begun(commands.new_plugin(name, directory), as_json)
+    return tell_begun(commands.new_plugin(name, directory, kind), as_json)
 
 
 @click.command(short_help="Specifications to begin with.")

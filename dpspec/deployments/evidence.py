@@ -21,9 +21,9 @@ from dpspec.base.files import write_folder
 from dpspec.base.types import JsonData, Progress
 from dpspec.base.words import Word
 from dpspec.blocks.units import longer_units
-from dpspec.checker.proofs import check_proof
 from dpspec.deployments.catalogue import number_state, one_of, unit_of
 from dpspec.extension.loader import origins
+from dpspec.extension.packages import contributed
 from dpspec.grammar.spec import blocks_of
 from dpspec.linter.findings import lint
 from dpspec.reason.rules import promise_for
@@ -122,7 +122,7 @@ def gather(document: SpecDocument, registry: Registry, progress: Progress | None
         standing=report.standing,
         lines=tuple(rows),
         files=tuple(sorted(files.items())),
-        versions=tuple(_versions(document, registry)),
+        versions=tuple(versions_of(document, registry)),
     )
 
 
@@ -222,8 +222,9 @@ def _correctness(report: FileReport, verdicts: JsonData, shown: dict[str, tuple[
             continue
         path = shown[one.name][0] if one.name in shown else None
         yield _judged(one, note, None if path is None else f"witnesses/{path}", document)
-        if one.verdict is not None and one.verdict.proof:
-            steps = check_proof(rows[one.name])
+        check_proof = contributed("dpspec.rechecks").get("proof")
+        if one.verdict is not None and one.verdict.proof and check_proof is not None:
+            steps = check_proof.load()(rows[one.name])
             again = [step for step in steps if step.status == "rechecked"]
             says = f"{len(again)} of {len(steps)} steps rechecked by a checker that shares no code with what found the proof"
             yield EvidenceLine(
@@ -339,7 +340,8 @@ def _witnesses(report: FileReport, registry: Registry) -> Iterator[tuple[str, tu
         yield one.name, (f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json", text)
 
 
-def _versions(document: SpecDocument, registry: Registry) -> Iterator[tuple[str, str]]:
+def versions_of(document: SpecDocument, registry: Registry) -> Iterator[tuple[str, str]]:
+    """dpspec and the distributions of the mechanism and the blocks, with their versions."""
     mechanism = {} if document.mechanism is None else {"mechanism": document.mechanism}
     blocks = {**mechanism, **blocks_of(document.spec)}
     found = {origin.distribution: origin.version for _, _, origin in origins(blocks, registry)}

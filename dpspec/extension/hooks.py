@@ -34,6 +34,7 @@ from dpspec.base.errors import (
 )
 from dpspec.base.late import at, place_of
 from dpspec.base.params import did_you_mean
+from dpspec.extension.packages import missing_package
 
 GROUP = "dpspec"
 API = 1
@@ -366,7 +367,9 @@ class Registry:
         )  # fmt: skip
 
     def _unknown(self, kind: str, name: str) -> UnknownNameError:
-        advice = self.lacking or did_you_mean(name, self.names(kind)) or "see `dpspec plugins` for what is installed"
+        package = missing_package(name, kind)
+        advice = f"pip install {package}" if package else self.lacking or did_you_mean(name, self.names(kind))
+        advice = advice or "see `dpspec plugins` for what is installed"
         if advice.startswith("known: "):  # nothing is like it
             advice += "; if it is from a plugin, install that"
         error = UnknownNameError(singular(kind), "is not registered", advice, value=name)

@@ -33,8 +33,9 @@ from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.grammar.spec import PrivacySpec
 
 if TYPE_CHECKING:
+    from dpspec.base.exact import Bracket
     from dpspec.base.randomness import Randomness
-    from dpspec.grammar.structure import ProvedBound, Structure
+    from dpspec.grammar.structure import NearestLaws, ProvedBound, Structure
     from dpspec.grammar.tables import Table
     from dpspec.grammar.workers import Output, Run
     from dpspec.laws.law import Law
@@ -140,6 +141,24 @@ class Mechanism(Promising, ABC):
         """
         return None
 
+    def constant_at(self, spec: PrivacySpec, dataset: Dataset) -> Bracket | None:
+        """The Lipschitz constant of the mechanism inside the universe that holds a dataset, by a theorem; optional.
+
+        None where the theorem does not speak about these universes, this distance and this output divergence.
+        """
+        return None
+
+    def nearest_laws(self, spec: PrivacySpec, dataset: Dataset | None = None) -> NearestLaws | None:
+        """What a theorem says of its laws on two datasets of one universe that are as near as such datasets can be; optional.
+
+        It counts for the class that states it alone, as a structure does.
+
+        Args:
+            spec: whose space, universes and input divergence are meant.
+            dataset: where it is given, its universe alone.
+        """
+        return None
+
     def reduced(self, space: DatasetSpace) -> Mechanism:
         """The mechanism with smaller parameters, where its law is too large to compute even on a few records; optional.
 
@@ -192,7 +211,12 @@ class Mechanism(Promising, ABC):
         "degrades": degrades,
         "__str__": object.__str__,
     }
-    _asides = frozenset({"check", "claims", "keeps", "proved", "reduced", "release", "resumable", "run", "structure"})
+    _asides = frozenset(
+        {
+            "check", "claims", "constant_at", "keeps", "nearest_laws", "proved", "reduced", "release", "resumable", "run",
+            "structure",
+        }  # fmt: skip
+    )
 
 
 def stated_structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | None:

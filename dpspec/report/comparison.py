@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -44,12 +43,10 @@ from dpspec.report.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from dpspec.checker.check import Checked
-    from dpspec.checker.proofs import RecheckedProof
     from dpspec.extension import Registry
     from dpspec.grammar.rule import Step
     from dpspec.grammar.spec import PrivacySpec
-    from dpspec.reason.conversions import ConversionPath, Conversions, Leg
+    from dpspec.reason.conversions import ConversionPath, Conversions, Leg, TheoremNumbers
     from dpspec.reason.search import Derivation
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import Standing
@@ -63,6 +60,10 @@ _SENTENCES = {
     Implication.IMPLIES: "Every mechanism that satisfies A satisfies B",
     Implication.IMPLIED_BY: "Every mechanism that satisfies B satisfies A",
     Implication.INCOMPARABLE: "Neither promise contains the other: each allows a mechanism that the other forbids.",
+    Implication.DIFFERENT_DATA: (
+        "Their dataset spaces differ, and no common schema is known: each promise is silent about datasets of the other, and "
+        "their budgets do not compare."
+    ),
     Implication.UNKNOWN: "At least one direction could be neither derived nor separated.",
 }
 
@@ -195,7 +196,10 @@ def _direction(premise: str, conclusion: str, direction: Direction, wanted: Priv
             "", "tried", _lines(["in search of a mechanism that separates them:", *(f"- {line}" for line in direction.tried)])
         )
     parts: list[RenderableType] = [steps] if steps.row_count else []
-    if direction.separation is not None:
+    if direction.separation is not None and direction.separation.kind == "space" and not verbose:
+        lacks = f"{conclusion} covers datasets that the dataset space of {premise} does not have (--verbose shows two)"
+        parts.append(Text(lacks))
+    elif direction.separation is not None:
         parts += [Text("")] if parts else []
         parts += _separation(direction.separation, premise, conclusion, wanted, verbose=verbose)
     return _section(head, parts)
@@ -269,6 +273,7 @@ _RELATIONS = {
     Implication.IMPLIED_BY: "A is implied by B",
     Implication.EQUIVALENT: "A and B make equivalent promises",
     Implication.INCOMPARABLE: "A and B are incomparable",
+    Implication.DIFFERENT_DATA: "A and B describe different data",
     Implication.UNKNOWN: "Unknown",
 }
 
@@ -291,7 +296,7 @@ def headline(found: Comparison, standings: Sequence[Standing | None]) -> str:
 
 def _relation(found: Comparison, standings: Sequence[Standing]) -> Group:
     relation, answers = found.relation, {found.forward.answer, found.backward.answer}
-    style = {Implication.INCOMPARABLE: BAD, Implication.UNKNOWN: OPEN}.get(relation, GOOD)
+    style = {Implication.INCOMPARABLE: BAD, Implication.UNKNOWN: OPEN, Implication.DIFFERENT_DATA: OPEN}.get(relation, GOOD)
     sentence = _SENTENCES[relation]
     if relation in (Implication.IMPLIES, Implication.IMPLIED_BY):
         sentence += ", and not conversely." if Answer.SEPARATED in answers else "; the converse stays open."
@@ -299,7 +304,8 @@ def _relation(found: Comparison, standings: Sequence[Standing]) -> Group:
         premise, conclusion = ("A", "B") if found.forward.answer is Answer.SEPARATED else ("B", "A")
         sentence = f"{premise} does not imply {conclusion}; whether {conclusion} implies {premise} stays open."
     head = Text.assemble(("Relation: ", "bold"), (_RELATIONS[relation], style), f" ({claims_in_words(standings)})")
-    return Group(head, Text(sentence))
+    schema = [Text(f"Compared on one schema: {'; '.join(found.restated)}.")] if found.restated else []
+    return Group(head, Text(sentence), *schema)
 
 
 # --- derivations ----------------------------------------------------------------------------------
@@ -383,6 +389,31 @@ def conversion_parts(found: Conversions, *, verbose: bool = False) -> list[Rende
     return parts
 
 
+def theorem_data(found: TheoremNumbers) -> JsonData:
+    """All of it, with exact numbers."""
+    return {
+        "given": {"theorem": found.theorem, "parameters": dict(found.given)},
+        "wanted": {"divergence": thing_by_name(found.goal), "parameter": _parameter(found.goal)},
+        "numbers": [
+            {"value": bracket(one.value), "about": one.about, "citation": one.citation} for one in found.numbers
+        ],
+    }  # fmt: skip
+
+
+def theorem_parts(found: TheoremNumbers) -> list[RenderableType]:
+    """A line for each mechanism, its number first."""
+    given = ", ".join(f"{name} = {value}" for name, value in found.given)
+    parts: list[RenderableType] = [
+        Text(f"{_parameter(found.goal)} of {thing_in_words(found.goal)}, by theorems: {given}", "bold")
+    ]
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for one in found.numbers:
+        table.add_row(Text(bracket_in_words(one.value), "bold"), f"{one.about} ({one.citation})")
+    return [*parts, table, Text("Numbers are rounded for reading; --format json has their exact forms.", FAINT)]
+
+
 def _table(paths: list[ConversionPath]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
@@ -415,78 +446,6 @@ def _short_table(paths: list[ConversionPath]) -> Table:
 
 def _path_steps(path: ConversionPath) -> str:
     return " > ".join(path.names)
-
-
-# --- checked derivations --------------------------------------------------------------------------
-
-
-_DERIVATION_STYLES = {"accepted": GOOD, "trusted": OPEN, "unchecked": OPEN, "rejected": BAD}
-
-
-def derivation_data(path: str, found: Checked) -> dict[str, Any]:
-    """The verdict on a derivation file, step by step."""
-    steps = [{"rule": step.rule, "status": step.status, "reason": step.reason} for step in found.steps]
-    return {"path": path, "accepted": found.accepted, "steps": steps}
-
-
-def derivation_text(path: str, found: Checked) -> str:
-    """The same for people."""
-    rows = Table.grid(padding=(0, 2, 0, 0))
-    rows.add_column(no_wrap=True)
-    rows.add_column(no_wrap=True)
-    rows.add_column(no_wrap=True, style=FAINT)
-    rows.add_column(overflow="fold")
-    for place, step in enumerate(found.steps, start=1):
-        rows.add_row(f"  {place}", Text(step.status, _DERIVATION_STYLES[step.status]), step.rule, Text(step.reason))
-    word, style = ("accepted", GOOD) if found.accepted else ("not accepted", BAD)
-    head = Text.assemble((f"{path}: ", "bold"), (word, style), f", {count(len(found.steps), 'step')}")
-    return drawn(head, rows).rstrip() if found.steps else drawn(head).rstrip()
-
-
-def proofs_data(path: str, found: Sequence[RecheckedProof]) -> dict[str, Any]:
-    """What the checker says of the proofs in a file."""
-    proofs = [
-        {
-            "name": proof.name, "accepted": proof.accepted,
-            "steps": [{"step": step.rule, "status": step.status, "reason": step.reason} for step in proof.steps],
-            "believed": list(proof.believed),
-        }
-        for proof in found
-    ]  # fmt: skip
-    return {"path": path, "accepted": all(proof.accepted for proof in found), "proofs": proofs}
-
-
-def proofs_text(path: str, found: Sequence[RecheckedProof]) -> str:
-    """The same for people: all steps of a single proof, of several only those that were not rechecked."""
-    lines = []
-    for proof in found:
-        word, style = ("rechecked", GOOD) if proof.accepted else ("not rechecked as a whole", BAD)
-        rows = Table.grid(padding=(0, 2, 0, 0))
-        rows.add_column(no_wrap=True)
-        rows.add_column(no_wrap=True, style=FAINT)
-        rows.add_column(overflow="fold")
-        shown = [step for step in proof.steps if len(found) == 1 or step.status != "rechecked"]
-        for step in shown:
-            rows.add_row("  " + step.status, step.rule, Text(step.reason))
-        head = Text.assemble((proof.name, "bold"), ": ", (word, style))
-        lines.append(drawn(head, rows).rstrip() if shown else drawn(head).rstrip())
-    good = sum(proof.accepted for proof in found)
-    return "\n".join([*lines, f"{path}: {good} of {count(len(found), 'proof')} rechecked", *_believed_lines(found)])
-
-
-MOST_BELIEVED = 20
-"""So many lines of what is believed are shown; --format json has all."""
-
-
-def _believed_lines(found: Sequence[RecheckedProof]) -> list[str]:
-    """What is believed: line by line for one proof, by kind for several."""
-    if len(found) == 1:
-        every = [f"  {line}" for line in found[0].believed]
-    else:
-        kinds = Counter(kind for proof in found for kind in dict.fromkeys(line.partition(":")[0] for line in proof.believed))
-        every = [f"  {kind} ({count(times, 'proof')})" for kind, times in kinds.items()]
-    more = [f"  and {len(every) - MOST_BELIEVED} more lines: --format json"] if len(every) > MOST_BELIEVED else []
-    return ["Believed, not checked:", *every[:MOST_BELIEVED], *more]
 
 
 # --- the order of many specifications -------------------------------------------------------------

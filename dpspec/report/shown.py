@@ -10,6 +10,7 @@ import base64
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.base.errors import PictureError, harmless, in_markup
+from dpspec.base.errors import PictureError, harmless, in_markup, reported_as_own
 from dpspec.base.late import place_of
 from dpspec.base.shown import Showable
 from dpspec.base.types import JsonData
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from dpspec.composition import Composition, PrivacyAccount
     from dpspec.grammar.mechanism import Mechanism
     from dpspec.grammar.spec import PrivacySpec
-    from dpspec.reason.conversions import Conversions
+    from dpspec.reason.conversions import Conversions, TheoremNumbers
     from dpspec.reason.search import Derivation
     from dpspec.risks.engine import Panel, RiskReport
     from dpspec.specfile.document import SpecDocument
@@ -359,6 +360,23 @@ def page_of(found: Showable, *, verbose: bool = False) -> RenderedPage:
     raise TypeError(f"{type(found).__name__} has no page")
 
 
+def answering(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that a package contributes, whose answers and errors are those of dpspec.
+
+    A package that imports nothing of dpspec returns any object with `command`, `exit_code`, `content` and `words`.
+    """
+
+    @wraps(function)
+    def answered(*args: Any, **given: Any) -> Any:
+        with reported_as_own():
+            found = function(*args, **given)
+        if isinstance(found, Showable):
+            return found
+        return CommandAnswer(found.command, found.exit_code, found.content, found.words, value=found.value)
+
+    return answered
+
+
 def printed(found: Showable, *, verbose: bool = False) -> str:
     """What the command line prints of a value."""
     return found.shown(verbose=verbose).text(coloured=True)
@@ -487,6 +505,14 @@ def _conversions(found: Conversions, verbose: bool) -> RenderedPage:
     )
 
 
+def _theorems(found: TheoremNumbers, _: bool) -> RenderedPage:
+    from dpspec.report import comparison
+
+    return RenderedPage(
+        parts=comparison.theorem_parts(found), content=lambda: answer("convert", 0, comparison.theorem_data(found))
+    )
+
+
 def _ledger(found: Composition, _: bool) -> RenderedPage:
     from dpspec.report import text
 
@@ -531,6 +557,7 @@ _PAGES: dict[str, Callable[[Any, bool], RenderedPage]] = {
     "dpspec.comparison.compare:Order": _order,
     "dpspec.reason.search:Derivation": _derivation,
     "dpspec.reason.conversions:Conversions": _conversions,
+    "dpspec.reason.conversions:TheoremNumbers": _theorems,
     "dpspec.composition:Composition": _ledger,
     "dpspec.composition:PrivacyAccount": _account,
     "dpspec.risks.engine:RiskReport": _risk,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dpspec.base.late import late_names
 
 if TYPE_CHECKING:
+    from dpspec.specfile.blocks import BLOCK_KINDS as BLOCK_KINDS
     from dpspec.specfile.deployment import (
         BlockProvenance as BlockProvenance,
         Deployment as Deployment,
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
         SpecDocument as SpecDocument,
     )
     from dpspec.specfile.reader import (
+        DEPTH_LIMIT as DEPTH_LIMIT,
+        SIZE_LIMIT as SIZE_LIMIT,
         SUFFIX as SUFFIX,
         check_ids as check_ids,
         new_spec as new_spec,
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from dpspec.specfile.writer import to_toml as to_toml
 
 _HOMES = {
+    "dpspec.specfile.blocks": ("BLOCK_KINDS",),
     "dpspec.specfile.deployment": ("BlockProvenance", "Deployment", "PublishedSource", "UnaccountedStep"),
     "dpspec.specfile.document": (
         "SCHEMA",
@@ -51,6 +55,8 @@ _HOMES = {
         "SpecDocument",
     ),
     "dpspec.specfile.reader": (
+        "DEPTH_LIMIT",
+        "SIZE_LIMIT",
         "SUFFIX",
         "check_ids",
         "new_spec",

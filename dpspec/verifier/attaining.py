@@ -17,9 +17,9 @@ import attrs
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number
 from dpspec.blocks.parts import Changes, Collections, nesting_of, own_attributes, sizes_of
-from dpspec.blocks.space import Dataset, DatasetSpace, Record
+from dpspec.blocks.space import Dataset, Record
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import LawPair, SizedLaw, Structure, View
+from dpspec.grammar.structure import LawPair, SizedLaw, Structure, View, cells_of
 from dpspec.laws.law import Law
 from dpspec.verifier.changes import (
     MOST_MEMBERS,
@@ -375,13 +375,6 @@ class Attaining:
             return self.spec.output_divergence.between(before, after).lower
         except NoFormulaError:
             return ZERO
-
-
-def cells_of(view: View, dataset: Dataset, space: DatasetSpace) -> list[Any]:
-    """The cell of each record that a view counts; None outside all of them."""
-    records = view.read(dataset, space)
-    cells = {record: view.table.cell_of(record, space) for record in set(records)}  # many records are alike
-    return [cells[record] for record in records]
 
 
 def _singled(pattern: Pattern) -> int:

@@ -299,7 +299,7 @@ class Components:
             work: how much work is too much.
             few: so many sums of one state are few, so that those that others cover are kept.
         """
-        walk = _Walk.of(names, readers, columns, is_added=self.is_added)
+        walk = _AttributeWalk.of(names, readers, columns, is_added=self.is_added)
         sums = walk.sums(self._reduced, self._joined, work, few)
         if sums is not None:
             self.patterns = max(self.patterns, walk.largest)
@@ -485,7 +485,7 @@ _State = tuple[_Bits, tuple[tuple[str, AttributeChange], ...]]
 
 
 @attrs.define(kw_only=True)
-class _Walk:
+class _AttributeWalk:
     """Passes the attributes of one part in an order that keeps few tables open."""
 
     order: list[str]
@@ -499,7 +499,7 @@ class _Walk:
     _changes: dict[tuple[str, AttributeChange | None], list[_Option]] = attrs.field(factory=dict, init=False)
 
     @classmethod
-    def of(cls, names: Sequence[str], readers: Sequence[Reader], columns: SeenAttributes, *, is_added: bool) -> _Walk:
+    def of(cls, names: Sequence[str], readers: Sequence[Reader], columns: SeenAttributes, *, is_added: bool) -> _AttributeWalk:
         tables: dict[Marginal, int] = {}
         for reader in readers:
             for table in reader.tables:

@@ -19,7 +19,7 @@ from dpspec.base.exact import Bracket, Number
 from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.base.words import Word, joint_word, worst_word
-from dpspec.blocks.space import Dataset
+from dpspec.blocks.space import Dataset, Pair
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
@@ -439,7 +439,7 @@ def _recorded(name: str, verdict: Verdict, recorded: Outcome) -> Obligation:
     note = "" if recorded is Outcome.VERIFIED else " (as recorded)" if as_recorded else f" (recorded as {recorded.value})"
     if found is Outcome.VERIFIED:
         vacuous = f"; {count(len(verdict.vacuous), 'universe')} vacuous" if verdict.vacuous else ""
-        detail = f"verified{note}: constant {verdict.constant}, {verdict.scope}{vacuous}"
+        detail = f"verified{note}: {verdict.constant_in_words}, {verdict.scope}{vacuous}"
         better = as_recorded or recorded is Outcome.UNDECIDED  # a proof may come after the file that lacked it
         return Obligation(name=name, word=Word.HOLDS if better else Word.MISSED, detail=detail, verdict=verdict)
     word = Word.RECORDED if as_recorded else Word.REFUTED
@@ -502,6 +502,11 @@ class Standing:
     def is_false(self) -> bool:
         """Whether the claim was refuted, on record or not: nothing may be built on it."""
         return self.word in (Word.REFUTED, Word.RECORDED)
+
+    def farthest(self, spec: PrivacySpec) -> tuple[Pair, ...]:
+        """The datasets of a specification on which the verdicts about it found the largest constant."""
+        of = [verdict.tightest for verdict in self.verdicts if verdict.spec is None or verdict.spec == spec]
+        return tuple(found.attained for found in of if found is not None and found.attained is not None)
 
     @property
     def sentence(self) -> str:
@@ -624,4 +629,4 @@ def _reason(found: Obligation) -> str:
     if verdict.outcome is Outcome.REFUTED:
         return str(verdict.witness)
     where = "" if found.miniature is None else f" ({found.miniature})"
-    return f"constant {verdict.constant}, {verdict.scope}{where}"
+    return f"{verdict.constant_in_words}, {verdict.scope}{where}"

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dpspec_checker.proofs import check_proof
 from dpspec_divergences import (
     AddRemove,
     DifferInOnePosition,
@@ -60,7 +61,6 @@ from dpspec import BitVectors, Households, Marginal, OrderedRecords, PrivacySpec
 from dpspec.base.exact import ln, number
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.space import Attribute
-from dpspec.checker.proofs import check_proof
 from dpspec.extension import installed
 from dpspec.specfile.writer import to_toml
 from dpspec.verifier import sensitivity

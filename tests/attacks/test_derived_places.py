@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from dpspec_checker.proofs import check_proof
 from dpspec_divergences import (
     AddRemove,
     DNor,
@@ -35,7 +36,6 @@ from dpspec.blocks.input_divergence import WithinDistance
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import OrderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.checker.proofs import check_proof
 from dpspec.extension import installed
 from dpspec.specfile.writer import to_toml
 from dpspec.verifier.derived import derive

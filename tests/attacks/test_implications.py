@@ -15,10 +15,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from dpspec_checker.check import check_derivation
 
 from dpspec.api import compare
 from dpspec.base.errors import DpspecError
-from dpspec.checker.check import check_derivation
 from dpspec.comparison.compare import Answer, Direction
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec

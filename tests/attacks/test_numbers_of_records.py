@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import attrs
 import pytest
+from dpspec_checker.stated import ORDER
 from dpspec_divergences import (
     AddRemove,
     DifferInOnePosition,
@@ -34,7 +35,6 @@ from dpspec.base.exact import ln
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.parts import resized, sizes_of
 from dpspec.blocks.space import Attribute
-from dpspec.checker.stated import ORDER
 from dpspec.extension import installed
 from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.structure import NoisyCount, SizedLaw, SizeHypothesis, Structure, View, records_read

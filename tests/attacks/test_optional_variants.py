@@ -19,6 +19,9 @@ from dpspec_attackers.independent import IndependentRecord
 from dpspec_attackers.membership.strong import StrongMembership
 from dpspec_attackers.strongest import StrongestAttacker
 from dpspec_attackers.tester import AttributeRestricted, FrequentistTester
+from dpspec_checker.check import check_derivation
+from dpspec_checker.proofs import check_proof
+from dpspec_checker.universes import least_and_most
 from dpspec_divergences import (
     AddRemove,
     DNor,
@@ -41,9 +44,6 @@ from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
-from dpspec.checker.check import check_derivation
-from dpspec.checker.proofs import check_proof
-from dpspec.checker.universes import least_and_most
 from dpspec.composition import Part, compose
 from dpspec.extension import installed
 from dpspec.grammar.attacker import AttackerModel, Sense

@@ -19,7 +19,6 @@ CALLS = [
     ("resvg_py", "dpspec[png]", ["curve", RESPONSE, "--out", "a.png"]),
     ("resvg_py", "dpspec[png]", ["risk", RESPONSE, "--picture", "a.png"]),
     ("resvg_py", "dpspec[png]", ["explain", "flavours", "--picture", "a.png"]),
-    ("pygls", "dpspec[lsp]", ["lsp"]),
     ("yaml", "dpspec[registry]", ["registry", "import", "record.yaml", "--out", "out"]),
     ("pyarrow", "pyarrow", ["verify", RESPONSE, "--function", "told:told"]),
 ]

@@ -6,8 +6,7 @@ import json
 import xml.etree.ElementTree as ET
 
 import pytest
-
-from dpspec.checker.check import check_derivation
+from dpspec_checker.check import check_derivation
 
 PAIR = ("topdown-2020-pl-dhc.dpspec.toml", "swapping-2020-county-tract.dpspec.toml")
 

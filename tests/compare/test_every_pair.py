@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from dpspec_checker.check import check_derivation
 
 from dpspec.api import compare, read
 from dpspec.blocks.space import Dataset
-from dpspec.checker.check import check_derivation
 from dpspec.comparison import families as outside
 from dpspec.comparison.compare import Answer, Direction, Separation
 from dpspec.extension import installed

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from dpspec_checker.check import check_derivation
 
 from dpspec.api import compare
 from dpspec.base.exact import number
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.vectors import BitVectors
-from dpspec.checker.check import check_derivation
 from dpspec.comparison.compare import Answer
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec

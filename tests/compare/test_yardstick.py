@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from dpspec_checker.check import check_derivation
 from dpspec_divergences import DNor, Hamming, Mult, MultDelta, Neighbour, ReplaceOne, SymmetricDifference
 
 from dpspec.api import find_yardsticks, read
@@ -20,7 +21,6 @@ from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.checker.check import check_derivation
 from dpspec.comparison.yardstick import Yardstick, attacks, common_multiverse, common_space
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec

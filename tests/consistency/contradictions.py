@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
+from dpspec_checker.proofs import WRONG
 
 import dpspec as dp
 from dpspec.base.errors import DpspecError
@@ -19,7 +20,6 @@ from dpspec.base.exact import number
 from dpspec.base.words import Word
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import LevelSets
-from dpspec.checker.proofs import WRONG
 from dpspec.comparison.compare import Answer, Implication
 from dpspec.deployments.catalogue import catalogue_of
 from dpspec.deployments.evidence import gather as gather_evidence

@@ -20,7 +20,7 @@ PAGES = [ROOT / "README.md", *(page for page in DOCS.rglob("*.md") if not {"depl
 RUN = {"five-blocks.md": None, "from-a-table.md": None, "rules.md": ROOT}
 """Pages that are run whole, in a folder of their own or in the checkout; the tutorials are run in a clean environment."""
 NOT_RUN = {
-    "proofs.md": "minutes of processor; `pytest specs` judges the same files, tests/verify/test_check_proof.py reads proofs",
+    "proofs.md": "minutes of processor; `pytest specs` judges the files, and the tests of dpspec-checker read proofs",
     "pictures.md": "tests/report/test_gallery.py draws them; the command lines are read here",
     "reports.md": "reports on whole folders take minutes; tests/report makes smaller ones",
     "registry.md": "records of the registry are not in the repository; tests/exchange has ones of its own",

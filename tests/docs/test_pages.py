@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import click
 import pytest
@@ -85,7 +86,8 @@ def test_error_codes_are_told_apart():
 def test_the_readme_has_the_two_commands():
     assert re.findall(r"^pip install .*$", README, re.MULTILINE) == [
         "pip install -r requirements.txt && "
-        "dpspec compare specs/topdown-2020-pl.dpspec.toml specs/swapping-2020-county-tract.dpspec.toml",
+        "dpspec compare specs/topdown-2020-pl-persons.dpspec.toml "
+        "specs/swapping-2020/swapping-2020-county-tract-by-universe.dpspec.toml",
         "pip install -r requirements-test.txt && pytest",
     ]
 
@@ -128,9 +130,27 @@ def test_the_module_docstring_of_dpspec_is_true():
     assert done.stdout.splitlines()[0] == "verified"
 
 
-def test_the_picture_of_the_architecture_is_up_to_date():
-    """If it is not: run python docs/make_architecture.py"""
-    found = importlib.util.spec_from_file_location("make_architecture", ROOT / "docs" / "make_architecture.py")
+def made(name: str) -> ModuleType:
+    """A script of docs as a module."""
+    found = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
-    assert (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8") == module.picture()
+    return module
+
+
+def test_the_picture_of_the_architecture_is_up_to_date():
+    """If it is not: run python docs/make_architecture.py"""
+    assert (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8") == made("make_architecture").picture()
+
+
+def test_every_package_is_in_the_table_of_the_architecture():
+    """Its figures are measured when the page is made. If a package is missing: run python docs/make_architecture.py"""
+    module = made("make_architecture")
+    text = module.PAGE.read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(dpspec[\w-]*)` \|", text, re.MULTILINE) == list(module.packages())
+
+
+def test_what_first_party_packages_bring_is_up_to_date():
+    """If it is not: run python docs/make_packages.py"""
+    module = made("make_packages")
+    assert module.TABLE.read_text(encoding="utf-8") == module.table()

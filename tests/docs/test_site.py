@@ -115,8 +115,6 @@ def test_the_page_on_installing_names_every_distribution():
     named = re.findall(r"^(dpspec[\w-]*) @ git\+\S+?(?:#subdirectory=(\S+))?$", text, re.MULTILINE)
     plugins = sorted(path.parent.name for path in (ROOT / "plugins").glob("*/pyproject.toml"))
     assert named == [("dpspec", ""), *((name, f"plugins/{name}") for name in plugins)]
-    assert "ten wheels, dpspec and its nine" in text
-    assert len(plugins) == 9
 
 
 def test_an_archive_has_a_folder_and_nothing_that_was_made_of_it(monkeypatch, tmp_path):

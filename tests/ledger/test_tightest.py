@@ -5,6 +5,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from dpspec_checker.check import check_derivation
 from dpspec_divergences import (
     DNor,
     FDivergence,
@@ -24,7 +25,6 @@ from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
-from dpspec.checker.check import check_derivation
 from dpspec.composition import Part, compose
 from dpspec.extension import installed
 from dpspec.grammar.rule import Conversion

@@ -33,7 +33,6 @@ WITHOUT_A_COMMAND = {
 
 RENAMED = {"report": "write_report"}
 """Commands whose own name is that of a package."""
-WITHOUT_A_FUNCTION = {"lsp": "a server that an editor starts"}
 
 
 def commands(group: click.Group, before: tuple[str, ...] = ()) -> Iterator[str]:
@@ -52,7 +51,7 @@ def functions() -> set[str]:
 def test_every_command_has_its_function_and_back() -> None:
     called = {RENAMED.get(name, name) for name in commands(main)}
     assert functions() - called == set(WITHOUT_A_COMMAND)
-    assert called - functions() == set(WITHOUT_A_FUNCTION)
+    assert called <= functions()
 
 
 def test_no_function_has_the_name_of_a_constructor() -> None:

@@ -7,10 +7,10 @@ import pydoc
 import re
 
 import pytest
+from dpspec_lsp.server import hover
 
 import dpspec as dp
 from dpspec.base.params import Domain, Exact, Integer, Items, Pairs, Rational, parameters
-from dpspec.cli.language_server import hover
 from dpspec.constructors import KINDS, signature
 from dpspec.report.explain import described_parameters
 from dpspec.specfile.blocks import BLOCK_KINDS

@@ -7,13 +7,14 @@ one is after some attributes only, and knows all others (Kifer et al. 2022).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import permutations
 from typing import Annotated, Any, ClassVar, cast
 
 import attrs
+from dpspec_divergences import DNor
 
 from dpspec.plugin import (
     AttackerModel,
@@ -104,16 +105,25 @@ class FrequentistTester(AttackerModel):
         return (*statements, self._advantage(Sense.AT_MOST, risks.allowed_advantage(divergence, bound), theorem))
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        found, about = risks.candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
+        found, about = risks.published_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
         if found.bound is None and not self.datasets:
-            return tuple(found.published(about))
-        looked = risks.pairs_within(spec, self.distance, self.datasets or None).compare(mechanism, spec)
+            nearest = risks.nearest_pairs(mechanism, spec)
+            own = () if nearest is None else self._at(nearest)._own(nearest)
+        else:
+            own = self._own(risks.own_pairs(mechanism, spec, self.distance, self.datasets or None))
+        return (*found.published(about), *found.left_open(own))
+
+    def _at(self, nearest: risks.ComparedPairs) -> FrequentistTester:
+        """The same tester of datasets as far apart as the nearest of a universe are."""
+        return params.evolve(self, distance=nearest.distance)
+
+    def _own(self, looked: risks.ComparedPairs) -> tuple[RiskStatement, ...]:
+        """What the best test of some pairs of laws achieves."""
         theorem = f"likelihood-ratio test (Kifer et al. 2022, Section 4), {looked.scope}"
         powers = self._powers(looked.sense, theorem, lambda level: looked.largest(partial(laws.largest_power, level=level)))
         variation = looked.largest(lambda pair: pair.total_variation())
         theorem = f"total variation (Kifer et al. 2022, Section 5.1), {looked.scope}"
-        own = (*powers, self._advantage(looked.sense, variation, theorem))
-        return (*found.published(about), *found.left_open(own))
+        return (*powers, self._advantage(looked.sense, variation, theorem))
 
     def _advantage(self, relation: Sense, value: Bracket, theorem: str) -> RiskStatement:
         return said(ADVANTAGE, at(distance=self.distance), relation, value, theorem, self.assumption, trivial=1)
@@ -214,6 +224,8 @@ def mixed(world: World, record: object) -> FiniteLaw:
 
 
 POWER = "power against the secret attributes"
+SPENT = "rho of the answers that react"
+APPROXIMATION = "power of Gaussian noise of the same rho"
 
 
 @define
@@ -268,16 +280,28 @@ class AttributeRestricted(AttackerModel):
         found, about = self._candidates(spec), partial(self._allowed, spec)
         if found.bound is None:
             return tuple(found.published(about))
-        kept = risks.pairs_within(spec, self.distance).only(partial(self._differ_only_there, spec))
-        if not kept.pairs:
+        looked = risks.own_pairs(mechanism, spec, self.distance, keep=partial(self._differ_only_there, spec))
+        if not looked.pairs:
             rule = "make no difference between two datasets within the distance"
             raise errors.NotReachedError(f"attributes {', '.join(self.attributes)}", rule, "ask for a larger distance")
-        scope = f"{len(kept.pairs):,} ordered pairs that differ in the attributes alone"
-        looked = attrs.evolve(kept, scope=scope).compare(mechanism, spec)
+        return (*found.published(about), *found.left_open(self._own(looked, spec)))
+
+    def _own(self, looked: risks.ComparedPairs, spec: PrivacySpec) -> Iterator[RiskStatement]:
+        """The power against the secret, what the answers that react spend, and what Gaussian noise of that rho would allow."""
         theorem = f"likelihood-ratio test, {looked.scope}"
-        powers = ((level, looked.largest(partial(laws.largest_power, level=level))) for level in self.levels)
-        own = (said(POWER, at(level=level), looked.sense, power, theorem, self.assumption, trivial=1) for level, power in powers)
-        return (*found.published(about), *found.left_open(own))
+        for level in self.levels:
+            power = looked.largest(partial(laws.largest_power, level=level))
+            yield said(POWER, at(level=level), looked.sense, power, theorem, self.assumption, trivial=1)
+        rho = looked.largest(lambda pair: pair.concentration())
+        if not rho.upper.is_infinite:
+            theorem = f"zero-concentrated privacy of these answers, {looked.scope}"
+            yield said(SPENT, (), looked.sense, rho, theorem, self.assumption)
+        if isinstance(spec.output_divergence, DNor) and not rho.upper.is_infinite and rho.lower > 0:
+            noise = laws.GaussianShift(rho.upper * 2)
+            for level in self.levels:
+                power = laws.largest_power(noise, level)
+                about = "Phi(Phi^-1(level) + sqrt(2 rho)), an approximation of discrete noise (Kifer et al. 2022, Section 8)"
+                yield said(APPROXIMATION, at(level=level), Sense.EQUALS, power, about, self.assumption, trivial=1)
 
     def _places(self, spec: PrivacySpec) -> tuple[str, tuple[int, ...]]:
         """The unit, and where its secret attributes stand in a record."""

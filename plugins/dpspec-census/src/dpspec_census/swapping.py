@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 import attrs
 
 from dpspec.plugin import (
+    Bracket,
     Budget,
     Claim,
     Dataset,
@@ -63,6 +64,7 @@ from dpspec_census.swap_budget import (
     rate_of,
 )
 from dpspec_census.swap_constant import SwapConstant, derangement_constant, permutation_constant
+from dpspec_census.swap_nearest import Exchanges, nearest_in_space, nearest_in_universe, of_selected
 from dpspec_census.swap_pair import ConstantOfSpace, Swap
 
 if TYPE_CHECKING:
@@ -204,6 +206,43 @@ class Swapping(Mechanism):
         words = ", ".join(f"{number} x ({', '.join(map(str, record))})" for record, number in sorted(held.items(), key=repr))
         return proved(probabilities=chances, outcome=words)
 
+    def _speaks_of(self, spec: PrivacySpec) -> bool:
+        """Whether distances are d_Ham of the unit, and the universes are those of c_Swap and of nothing else."""
+        from dpspec_divergences import Hamming
+
+        if spec.input_divergence != Hamming(unit=self.unit) or blocks.Multisets.found_in(spec.space) is None:
+            return False
+        published = [invariant.as_marginal() for invariant in spec.multiverse.induced_by() or ()]
+        if any(table is None or table.where for table in published):
+            return False
+        held = {(table.unit, frozenset(table.attributes)) for table in published if table is not None}
+        kept = {(table.unit, frozenset(table.attributes)) for table in self.scheme().invariants(spec.space)}
+        return held == kept
+
+    def in_one_universe(self, spec: PrivacySpec, dataset: Dataset) -> Bracket | None:
+        """The constant of the universe of c_Swap that holds a dataset, of d_MULT per unit of d_Ham; None elsewhere."""
+        from dpspec_divergences import Mult
+
+        if not self._speaks_of(spec) or spec.output_divergence != Mult():
+            return None
+        return self.constants().of_universe(spec.space.dataset(dataset), spec.space)
+
+    def by_exchanges(self, spec: PrivacySpec, dataset: Dataset | None) -> grammar.NearestLaws | None:
+        """The laws of two tables of one universe of c_Swap that differ by one exchange: the nearest, at distance 2.
+
+        Where the multiverse publishes c_Swap and nothing else, and distances are d_Ham of the unit; None elsewhere.
+        """
+        if not self._speaks_of(spec):
+            return None
+        if dataset is None:
+            return nearest_in_space(self.constants(), self.exchanges(), spec.space)
+        strata = self.scheme().strata(spec.space.dataset(dataset), spec.space)
+        return nearest_in_universe(self.constants(), self.exchanges(), strata)
+
+    def exchanges(self) -> Exchanges:
+        """What is known of the laws of two tables that differ by one exchange."""
+        return of_selected(derange=self.deranges)
+
     def probability(self, dataset: Dataset, outcome: Dataset, space: DatasetSpace) -> Fraction:
         """The probability that one table is released, at any size: the law itself may have too many outcomes to be listed.
 
@@ -321,18 +360,21 @@ class Swapping(Mechanism):
 
         How many records were selected is no function of the released table, so it is told to the agency alone.
         """
-        from dpspec_census.stratum import exchanged, unordered
+        from dpspec_census.stratum import Algorithm, exchanged, unordered
 
         self.check(space)
         scheme = self.scheme()
         draws = run.source.placed()
-        swapped, selected = exchanged(table, scheme, self.rates_of(table), run, draws, derange=self.deranges)
+        how = Algorithm.PAIR if self.pairs else Algorithm.DERANGE if self.deranges else Algorithm.PERMUTE
+        swapped, selected = exchanged(table, scheme, self.rates_of(table), run, draws, how=how)
         released = unordered(swapped, draws.spawn("order"))
         confidential = {"records selected": selected, "records": len(table)}
         return workers.Output(tables={"released": released}, report=published(self, table, space), confidential=confidential)
 
     deranges: ClassVar[bool]
     """Whether the selected records are deranged, with the redraw rule, or permuted."""
+    pairs: ClassVar[bool] = False
+    """Whether the selected records exchange their values in pairs."""
 
 
 @define
@@ -364,6 +406,12 @@ class DerangementSwapping(Swapping):
 
     def proved(self, spec: PrivacySpec) -> grammar.ProvedBound | None:
         return self.by_the_theorem(spec)
+
+    def constant_at(self, spec: PrivacySpec, dataset: Dataset) -> Bracket | None:
+        return self.in_one_universe(spec, dataset)
+
+    def nearest_laws(self, spec: PrivacySpec, dataset: Dataset | None = None) -> grammar.NearestLaws | None:
+        return self.by_exchanges(spec, dataset)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem in the full form for 0 < p < 1, and the short one, which is printed for p <= 1/2 only.
@@ -408,6 +456,12 @@ class PermutationSwapping(Swapping):
     def proved(self, spec: PrivacySpec) -> grammar.ProvedBound | None:
         return self.by_the_theorem(spec)
 
+    def constant_at(self, spec: PrivacySpec, dataset: Dataset) -> Bracket | None:
+        return self.in_one_universe(spec, dataset)
+
+    def nearest_laws(self, spec: PrivacySpec, dataset: Dataset | None = None) -> grammar.NearestLaws | None:
+        return self.by_exchanges(spec, dataset)
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem as printed in 2024: two branches, b = the largest stratum; nothing is said about p = 0 and p =
         1."""
@@ -450,6 +504,10 @@ def _dataset(scheme: SwapScheme, records: tuple[Record, ...], space: DatasetSpac
 # --- what may be published about a swap -----------------------------------------------------------
 
 
+LOOKED_AT = 1 << 18
+"""Records that are compared at a time with the first one of their stratum."""
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class StrataReport:
     """The strata of a table.
@@ -474,10 +532,12 @@ class StrataReport:
         first = np.empty(len(sizes), dtype=np.int64)
         first[stratum[::-1]] = np.arange(len(table) - 1, -1, -1)
         varied = np.zeros(len(sizes), dtype=np.bool_)
-        rows = np.arange(len(table))
-        for column in table.codes.values():
-            varied[stratum[rows[column[rows] != column[first[stratum[rows]]]]]] = True
-            rows = rows[~varied[stratum[rows]]]
+        for begin in range(0, len(table), LOOKED_AT):  # most strata are found to be varied in the first part
+            part = stratum[begin : begin + LOOKED_AT]
+            rows = begin + np.flatnonzero(~varied[part])
+            for column in table.codes.values():
+                varied[stratum[rows[column[rows] != column[first[stratum[rows]]]]]] = True
+                rows = rows[~varied[stratum[rows]]]
         return cls(names=names, sizes=sizes, varied=varied)
 
     def largest(self, having: npt.NDArray[np.bool_] | None = None) -> StratumSizes:

@@ -1,0 +1,57 @@
+"""What packages contribute besides registered names, and which package brings what is not installed.
+
+A package contributes commands and functions by entry points: click commands in the group ``dpspec.commands``, functions of
+`dpspec` in the group ``dpspec.functions``. Both return an answer. A command in the group ``dpspec.servers`` returns none: it runs
+until it is stopped, and writes to the standard output itself. A package that imports nothing of dpspec returns any object
+with `command`, `exit_code`, `content`, `words` and `value`, and raises errors with `code`, `exit_code`, `subject`, `rule`,
+`advice` and `given`.
+
+`first_party.toml` lists what each first-party package brings (docs/make_packages.py). It is read only to say what to install.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
+from types import MappingProxyType
+
+COMMANDS, FUNCTIONS, SERVERS = "dpspec.commands", "dpspec.functions", "dpspec.servers"
+
+
+@cache
+def contributed(group: str) -> Mapping[str, EntryPoint]:
+    """The entry points of a group by name; where two packages use one name, the first package by name has it."""
+    found = sorted(entry_points(group=group), key=lambda one: "" if one.dist is None else one.dist.name, reverse=True)
+    return MappingProxyType({one.name: one for one in found})
+
+
+@cache
+def first_party() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """What each first-party package brings: `commands`, `functions`, `classes`, and registered names by kind."""
+    from importlib.resources import files
+
+    text = files("dpspec.extension").joinpath("first_party.toml").read_text(encoding="utf-8")
+    return MappingProxyType(tomllib.loads(text))
+
+
+def missing_package(name: str, *kinds: str) -> str | None:
+    """The first-party package that brings a name and is not installed; None where there is none.
+
+    Args:
+        name: the name.
+        kinds: what it may be: commands, functions, classes, or kinds of registered names; without any, all of these.
+    """
+    for package, brings in first_party().items():
+        if any(name in names for kind, names in brings.items() if kind in kinds or not kinds) and _is_absent(package):
+            return package
+    return None
+
+
+def _is_absent(package: str) -> bool:
+    try:
+        distribution(package)
+    except PackageNotFoundError:
+        return True
+    return False

@@ -1,0 +1,146 @@
+"""The laws of the nearest tables of a universe of c_Swap: two that differ by one exchange in one stratum.
+
+In a stratum of n records their pair of laws is at most that of n different records (`swap_law`), and equal to it where no rest
+value and no swap value of the stratum repeats. As strata grow, it approaches
+
+    (1 - p^2, 0), (0, 1 - p^2), (p^2, p^2),                                                                        (1)
+
+the law of whether both records were selected: if so, the output does not show which of them had which value; if not, it does.
+Three rest values and three swap values are enough, two of each once and the third n-2 times. For permutation swapping (1) is at
+least as far apart as the laws of any stratum: given that both are selected, a uniform permutation and its product with the
+exchange have one law.
+
+With two values on one side a universe with a lone rest value and a lone swap value has two tables, and its laws approach
+
+    (1 - p, 0), (p, 1)                                                                                             (2)
+
+and its reverse; with n records they are (1 - a, a/(n-1)), (a, 1 - a/(n-1)), a the probability that the lone record moves.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import partial
+
+import attrs
+
+from dpspec.plugin import (
+    DatasetSpace,
+    Record,
+    grammar,
+    laws,
+    number,
+)
+from dpspec_census.swap_budget import SwappedRecords
+from dpspec_census.swap_law import exchange_law
+from dpspec_census.swap_pair import MOST_STRATA, StratumValues, Swap
+
+CITATION = "docs/swapping-theorem.md, theorem 6"
+MOST_SIZES = 24
+"""Of so many different strata of a universe the laws are computed."""
+FEW_RECORDS = 16
+"""Up to so many records in a space, every size of a stratum is looked at."""
+
+
+@attrs.frozen(kw_only=True)
+class Exchanges:
+    """What is known of one exchange under an algorithm.
+
+    Args:
+        law: the pair of laws of two tables of n different records at a rate p.
+        limit: a pair that laws approach as strata grow; None where none is known.
+        lone: the limits of a universe with a lone rest value and a lone swap value.
+        bounded: whether the limit is at least as far apart as the laws of any stratum.
+        most: the laws are known up to so many records; None for any number.
+        citation: where it is proved.
+    """
+
+    law: Callable[[int, Fraction], laws.Dichotomy]
+    limit: Callable[[Fraction], laws.Dichotomy] | None = None
+    lone: Callable[[Fraction], tuple[laws.Dichotomy, ...]] | None = None
+    bounded: bool = False
+    most: int | None = None
+    citation: str = CITATION
+
+    def knows(self, size: int) -> bool:
+        """Whether the law of so many records is known."""
+        return self.most is None or size <= self.most
+
+
+def in_the_limit(p: Fraction) -> laws.FiniteDichotomy:
+    """(1): whether both records were selected."""
+    apart = 1 - p * p
+    return laws.FiniteDichotomy.of([(apart, Fraction(0)), (Fraction(0), apart), (1 - apart, 1 - apart)])
+
+
+def of_lone_records(p: Fraction) -> tuple[laws.Dichotomy, laws.Dichotomy]:
+    """(2) and its reverse."""
+    pair = laws.FiniteDichotomy.of([(1 - p, Fraction(0)), (p, Fraction(1))])
+    return pair, pair.reverse()
+
+
+def of_selected(*, derange: bool) -> Exchanges:
+    """Of the two algorithms that permute the selected records."""
+    return Exchanges(law=partial(exchange_law, derange=derange), limit=in_the_limit, lone=of_lone_records, bounded=not derange)
+
+
+def nearest_in_space(swap: Swap, known: Exchanges, space: DatasetSpace) -> grammar.NearestLaws | None:
+    """Over all universes of a space; None where no stratum has two different tables, or no law is known to occur."""
+    most, least = getattr(space, "most", None), getattr(space, "least", 0)
+    pairs: list[laws.Dichotomy] = []
+    above: list[laws.Dichotomy] = []
+    strata = swap.strata(space)
+    largest = most if most is not None else (known.most or 3)
+    varied: set[tuple[Fraction, int]] = set()
+    for stratum in strata:
+        values = StratumValues.of(swap.scheme, stratum, space, largest)
+        varied.add((swap.rate_of(stratum), min(len(values.rests), len(values.swaps))))
+    for p, fewest in sorted(varied):
+        if fewest < 2:
+            continue
+        if known.bounded and known.limit is not None:
+            above.append(known.limit(p))
+        if most is None and known.limit is not None and known.lone is not None:
+            pairs += [] if p == 1 else [known.limit(p)] if fewest > 2 else known.lone(p)
+            continue
+        size = min(largest, fewest)
+        sizes = {size, *range(2, min(size, FEW_RECORDS))}  # records that are all different, as far as values go
+        pairs += [known.law(n, p) for n in sorted(sizes) if n >= least and known.knows(n)]
+    if len(strata) >= MOST_STRATA and known.bounded and known.limit is not None:
+        above.append(known.limit(swap.default))  # of the strata that are not looked at
+    if not pairs and not above:
+        return None
+    limits = "strata of any size" if most is None else f"strata of up to {most:,} records"
+    return grammar.NearestLaws(
+        distance=number(2), pairs=tuple(pairs), above=tuple(above), citation=known.citation,
+        scope=f"two tables of one universe that differ by one exchange, {limits}",
+    )  # fmt: skip
+
+
+def nearest_in_universe(
+    swap: Swap, known: Exchanges, strata: Mapping[Record, SwappedRecords]
+) -> grammar.NearestLaws | None:  # fmt: skip
+    """Of the universe with these records by stratum; None where it holds one table alone, or nothing is known."""
+    different: dict[tuple[int, Fraction], bool] = {}
+    for match, records in strata.items():
+        rests, swaps = (len(set(values)) for values in zip(*records, strict=True))
+        size, p = len(records), swap.rate_of(match)
+        if min(rests, swaps) > 1:
+            different[size, p] = different.get((size, p), False) or rests == swaps == size
+    kinds = sorted(different, reverse=True)
+    above: list[laws.Dichotomy] = []
+    if len(kinds) <= MOST_SIZES and all(known.knows(size) for size, _ in kinds):
+        above = [known.law(size, p) for size, p in kinds]
+    elif known.bounded and known.limit is not None:
+        above = [known.limit(p) for p in sorted({p for _, p in kinds})]
+    shown = itertools.islice(((size, p) for size, p in kinds if different[size, p] and known.knows(size)), MOST_SIZES)
+    pairs = tuple(known.law(size, p) for size, p in shown)
+    if not pairs and not above:
+        return None
+    largest = max(size for size, _ in kinds)
+    return grammar.NearestLaws(
+        distance=number(2), pairs=pairs, above=tuple(above), citation=known.citation,
+        scope=f"two tables of this universe that differ by one exchange, strata of up to {largest:,} records",
+    )  # fmt: skip

@@ -1,0 +1,94 @@
+"""The commands `check-proof` and `check-derivation`: of `dpspec`, and of `dpspec-checker` where dpspec is absent."""
+
+from __future__ import annotations
+
+import json
+import sys
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from dpspec_checker.answers import CheckerAnswer
+
+
+@click.command(name="check-derivation", short_help="Is every step of a derivation true?")
+@click.argument("path", metavar="FILE", type=click.Path())
+@click.option("--trust", multiple=True, metavar="RULE", help="Accept the steps of this rule, which the checker does not know.")
+def check_derivation(path: str, trust: tuple[str, ...]) -> CheckerAnswer:
+    """Check a derivation step by step, with a checker that shares no code with what found it.
+
+    Exits with 0 when every step is accepted, with 1 when one is rejected or unchecked, with 2 when FILE is no derivation.
+
+    \b
+    Examples:
+      dpspec compare specs/topdown-2020-pl.dpspec.toml \\
+                     specs/topdown-2020-dhc.dpspec.toml --derivation d.json
+      dpspec check-derivation d.json
+    """
+    from dpspec_checker import answers
+
+    return answers.check_derivation(path, trust)
+
+
+@click.command(name="check-proof", short_help="Recompute a saved proof with an independent checker.")
+@click.argument("path", metavar="FILE", type=click.Path())
+def check_proof(path: str) -> CheckerAnswer:
+    """Recompute every step of a proof, and what the verdict states, with a checker that shares no code with the engine.
+
+    FILE is what `dpspec verify --format json` writes. The constant, whether it is tight, the attaining pair and the scope are
+    recomputed; title, SHA-256 and claim are compared with the specification file, so run the command in the same directory.
+    What the proof rests on and the checker does not check is listed at the end. Exits with 0 when everything is recomputed,
+    with 1 when something is wrong or cannot be recomputed, with 2 when FILE holds no proof.
+
+    \b
+    Examples:
+      dpspec verify specs/census-2020 --format json > v.json
+      dpspec check-proof v.json
+    """
+    from dpspec_checker import answers
+
+    return answers.check_proof(path)
+
+
+FORMAT = 1
+"""The version of the JSON output, which is that of dpspec."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="dpspec-checker")
+def main() -> None:
+    """Check derivations and proofs that dpspec wrote, without dpspec."""
+
+
+def _alone(command: click.Command) -> click.Command:
+    """A command with ``--format``, which prints its answer and ends with its exit code; as dpspec does for its own."""
+    made, ask = copy(command), command.callback
+    made.params = [*command.params, click.Option(["--format", "form"], type=click.Choice(["text", "json"]), default="text")]
+
+    def answered(form: str, **given: Any) -> None:
+        from dpspec_checker.answers import printable
+        from dpspec_checker.errors import CheckerError
+
+        assert ask is not None  # noqa: S101 - both commands have one
+        try:
+            found: CheckerAnswer = ask(**given)
+        except CheckerError as fault:
+            click.echo(printable(str(fault)), err=True)
+            content = {"errors": [{"code": fault.code, "message": str(fault), "exit_code": fault.exit_code}]}
+            name, code, text = "error", fault.exit_code, ""
+        else:
+            name, code, content, text = found.command, found.exit_code, found.content, str(found)
+        if form == "json":  # ASCII: nothing in it is a command to a terminal
+            text = json.dumps({"format": FORMAT, "command": name, "exit_code": code, **content}, indent=2)
+        if text:
+            click.echo(text)
+        sys.exit(code)
+
+    made.callback = answered
+    return made
+
+
+main.add_command(_alone(check_derivation))
+main.add_command(_alone(check_proof))

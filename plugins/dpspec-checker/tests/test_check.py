@@ -1,0 +1,476 @@
+"""The checker accepts what is derived, and no corruption of it."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import itertools
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from dpspec_checker.check import BLOCKS, MOST_STEPS, RULES, Checked, check_derivation, check_file
+from dpspec_checker.conversions import CONVERSIONS as FOLLOWED
+from dpspec_checker.errors import (
+    CheckerError,
+    DerivationChainError,
+    DerivationFileError,
+    DerivationTooLongError,
+    DerivationVersionError,
+)
+
+from dpspec.api import read
+from dpspec.base.exact import number
+from dpspec.extension import installed
+from dpspec.grammar.rule import Conversion, Step
+from dpspec.reason.search import Derivation, derive
+from tests.compare.stored import FOLDER, PAIRS, ROOT
+from tests.compare.test_rules import (
+    ADDED,
+    CASES,
+    CONVERSIONS,
+    DIVERGENCES,
+    LEFT_RIGHT,
+    MULT,
+    ONE_BIT,
+    PLACES,
+    REPLACED,
+    TWO,
+    budget,
+    d_pr,
+    d_x,
+    spec,
+    table,
+)
+
+REGISTRY = installed().registry
+Data = dict[str, Any]
+STORED = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))}
+
+
+def of_case(rule: str, place: int) -> Data:
+    """The derivation of a pair that the rule is hunted with, from a small budget of the premise."""
+    premise, goal = CASES[rule][place]
+    if premise.budget.uniform() not in (None, 0):
+        premise = premise.replace(budget=type(premise.budget)(parameter=premise.budget.parameter, value=number("1/2")))
+    found = derive(premise, goal)
+    assert found is not None
+    return found.data(REGISTRY)
+
+
+NAMES = [*STORED, *(f"{rule}-{place}" for rule, place in PLACES)]
+
+
+@functools.cache
+def derivation(name: str) -> Data:
+    """The derivation of a name: stored, or made now."""
+    if name in STORED:
+        return STORED[name]
+    rule, _, place = name.rpartition("-")
+    return of_case(rule, int(place))
+
+
+def test_the_stored_derivations_are_those_of_the_list() -> None:
+    """Mend with: python -m tests.compare.stored"""
+    assert len(STORED) == len(PAIRS)
+    covered = {step["rule"] for name in NAMES for step in derivation(name)["steps"]}
+    assert {entry.name for entry in REGISTRY if entry.kind == "rules" and entry.provenance.plugin == "core"} <= covered
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_derivations_are_accepted(name: str) -> None:
+    found = check_derivation(derivation(name))
+    assert found.accepted, found
+
+
+def documents() -> list[Any]:
+    return [read(path) for folder in ("specs", "specs/flavours") for path in sorted((ROOT / folder).glob("*.dpspec.toml"))]
+
+
+@pytest.mark.slow
+def test_every_derivation_between_files_of_the_checkout_is_accepted() -> None:
+    found = 0
+    for first, second in itertools.permutations(documents(), 2):
+        if first.spec.space.includes(second.spec.space) is not None:
+            derivation = derive(first.spec, second.spec)
+            if derivation is not None:
+                found += 1
+                checked = check_derivation(derivation.data(REGISTRY))
+                assert checked.accepted, (first.id, second.id, checked)
+    assert found >= 45
+
+
+# --- mutations -----------------------------------------------------------------------------------
+
+
+def accepted(data: Data) -> bool:
+    """Whether the checker accepts; a file that it cannot read is not accepted."""
+    try:
+        return check_derivation(data).accepted
+    except CheckerError:
+        return False
+
+
+QUANTITIES = ("epsilon", "rho", "mu", "delta", "distance", "steps", "divergence")
+
+
+def with_budget(text: str, factor: str) -> str:
+    """A specification text with every number of its budget changed."""
+    head, budget = re.split(r"(?=^\[+budget)", text, maxsplit=1, flags=re.MULTILINE)
+    data = tomllib.loads(text)["budget"]
+    rows = data.get("universe", [data])
+    for key, value in {(key, value) for row in rows for key, value in row.items() if key in QUANTITIES}:
+        budget = budget.replace(f'{key} = "{value}"', f'{key} = "{number(value) * number(factor)}"')
+    budget = re.sub(r'(value|rate) = "([^"]*)"', lambda m: f'{m[1]} = "{number(m[2]) * number(factor)}"', budget)
+    return head + budget
+
+
+def chained(data: Data, place: int, change: Callable[[str], str]) -> Data:
+    """The text between two steps changed, on both sides."""
+    changed = copy.deepcopy(data)
+    steps = changed["steps"]
+    holders = [(changed, "premise")] if place == 0 else [(steps[place - 1], "after")]
+    holders += [(changed, "conclusion")] if place == len(steps) else [(steps[place], "before")]
+    for holder, key in holders:
+        holder[key] = change(holder[key])
+    return changed
+
+
+OTHER_BLOCKS = {
+    "space": '[space]\ntype = "bit-vectors"\nlength = 7\n',
+    "multiverse": '[multiverse]\ninvariants = [{ type = "linear-map", rows = [[3, 1]] }]\n',
+    "input_divergence": '[input_divergence]\ntype = "path"\nrelation = { type = "elsewhere" }\n',
+    "output_divergence": '[output_divergence]\ntype = "d-nor-and-more"\n',
+}
+
+
+def with_block(text: str, block: str) -> str:
+    """A specification text with another block."""
+    return re.sub(rf"^\[{block}\]\n(?:(?!^\[).*\n)*", OTHER_BLOCKS[block] + "\n", text, flags=re.MULTILINE)
+
+
+def mutations(data: Data) -> Iterator[tuple[str, Data]]:
+    """One corruption after the other."""
+    steps = data["steps"]
+    last = len(steps)
+    yield "weaker premise", chained(data, 0, lambda text: with_budget(text, "1000000000000"))
+    yield "stronger conclusion", chained(data, last, lambda text: with_budget(text, "1/1000000000000"))
+    for place, step in enumerate(steps):
+        if place:
+            yield f"budget after step {place} too small", chained(data, place, lambda text: with_budget(text, "1/1000000000000"))
+        for block in OTHER_BLOCKS:
+            for side in ("before", "after"):
+                yield f"{block} of one side", changed(data, place, side, with_block(step[side], block))
+            if block.replace("_", " ") != step["block"]:  # else it is another derivation, and may be a right one
+                yield f"{block} from here on", from_here_on(data, place, block)
+        for rule in {*RULES, "no-such-rule"} - {step["rule"]}:
+            yield f"rule {rule}", changed(data, place, "rule", rule)
+        for block in {name.replace("_", " ") for name in BLOCKS} - {step["block"]}:
+            yield f"block {block}", changed(data, place, "block", block)
+        for parameters in other_parameters(step["parameters"]):
+            yield f"parameters {parameters}", changed(data, place, "parameters", parameters)
+        yield "dropped step", {**data, "steps": steps[:place] + steps[place + 1 :]}
+        yield "doubled step", {**data, "steps": [*steps[: place + 1], *steps[place:]]}
+        if place + 1 < last:
+            yield "order", {**data, "steps": [*steps[:place], steps[place + 1], step, *steps[place + 2 :]]}
+
+
+def changed(data: Data, place: int, key: str, value: Any) -> Data:
+    steps = copy.deepcopy(data["steps"])
+    steps[place][key] = value
+    return {**data, "steps": steps}
+
+
+def from_here_on(data: Data, place: int, block: str) -> Data:
+    """Another block after a step and in all that follows, so that no link of the chain is broken."""
+    made = copy.deepcopy(data)
+    for later in range(place, len(made["steps"])):
+        made["steps"][later]["after"] = with_block(made["steps"][later]["after"], block)
+        if later > place:
+            made["steps"][later]["before"] = with_block(made["steps"][later]["before"], block)
+    made["conclusion"] = with_block(made["conclusion"], block)
+    return made
+
+
+def other_parameters(given: Data) -> Iterator[Any]:
+    yield {**given, "more": "1"}
+    yield [given]
+    if "constant" in given:
+        yield {}
+        for text in ("1/1000000000000", "1000000000000", "ln(0)", "-1", "", "nan", "0", None, 1.5):
+            yield {"constant": text}
+
+
+ONLY_GROW = ("equal-laws", "larger-budget", "larger-budgets", "listed-universes", "pair-by-pair")
+"""The rules that allow any budget above a bound; after every other one the budget is what the step has to leave."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_budget_that_is_a_thousandth_too_small_is_rejected(name: str) -> None:
+    """Each step alone, so that no link of the chain is broken."""
+    for step in derivation(name)["steps"]:
+        if step["rule"] not in ONLY_GROW and step["block"] not in ("space", "multiverse"):
+            less = {**step, "after": with_budget(step["after"], "999/1000")}
+            alone = {**derivation(name), "premise": step["before"], "conclusion": less["after"], "steps": [less]}
+            assert not accepted(alone), step["rule"]
+
+
+def test_equal_laws_need_a_budget_of_0_and_a_divergence_that_declares_it() -> None:
+    """Budgets of 0 times anything stay what they are, so that these two are changed by hand."""
+    good = derivation("equal-laws-1")
+    assert accepted(good)
+    for old, new in (
+        ('distance = "0"', 'distance = "1/1000"'),
+        ('type = "total-variation"', 'type = "hockey-stick"\nepsilon = "5"'),
+        ('type = "total-variation"', 'type = "mult-delta"\ndelta = "9/10"'),
+        ('type = "total-variation"', 'type = "f-divergence"\ngenerator = "piecewise-linear"'),
+        ('type = "total-variation"', 'type = "somebody-else\'s"'),
+    ):
+        other = good["premise"].replace(old, new)
+        assert other != good["premise"]
+        assert not accepted({**good, "premise": other, "steps": [{**good["steps"][0], "before": other}]}), new
+
+
+@pytest.mark.spread(9)
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("equal-laws")])
+def test_no_corruption_is_accepted(name: str) -> None:
+    """Budgets, constants, blocks, rule names, order, dropped steps and parameters."""
+    seen = 0
+    for what, data in mutations(derivation(name)):
+        assert data != derivation(name), what
+        assert not accepted(data), what
+        seen += 1
+    assert seen > 20
+
+
+# --- conversions ---------------------------------------------------------------------------------
+
+
+def proposed(rule: Conversion, value: str) -> Iterator[Step]:
+    """The steps of a conversion between neighbours, for all parameters of the two divergences."""
+    for outputs in itertools.product(DIVERGENCES[rule.source], DIVERGENCES[rule.target]):
+        neighbours = d_x("neighbour", "differ-in-one-position")
+        premise, goal = (spec(ONE_BIT, neighbours, output, value=value) for output in outputs)
+        yield from rule.propose(premise, goal)
+
+
+def checked(step: Step) -> Checked:
+    return check_derivation(Derivation(premise=step.before, steps=(step,)).data(REGISTRY))
+
+
+KNOWN = [rule for rule in CONVERSIONS if rule.name in RULES]
+
+
+@pytest.mark.spread(40)
+@pytest.mark.parametrize("rule", KNOWN, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("value", ["1/3", "ln(2)", "2"])
+def test_known_conversions_are_accepted_and_nothing_smaller(rule: Conversion, value: str) -> None:
+    """Nothing is refused. What is followed for some generators, orders and odds alone (`ON_PAIRS`) is unchecked for others;
+    stored derivations, which have to be accepted, use each of these.
+    """
+    for step in proposed(rule, value):
+        (found,) = checked(step).steps
+        assert found.status == "accepted" or (found.status == "unchecked" and rule.name not in FOLLOWED), step
+        reached = step.after.budget.uniform()
+        if reached is not None and reached > 0:
+            less = step.after.replace(budget=budget(step.after.output_divergence, reached * Fraction(999, 1000)))
+            assert not checked(attrs.evolve(step, after=less)).accepted, step
+
+
+@pytest.mark.parametrize(("rule", "key", "texts"), [
+    ("approximate-to-approximate", "delta", ("inf", "sqrt(1/100)", "1/10 + ln(2)", "-1/10")),
+    ("approximate-to-pbdp", "delta", ("inf", "sqrt(1/100)", "1/10 + ln(2)", "-1/10")),
+    ("renyi-to-approximate", "order", ("inf", "1", "1/2", "sqrt(5)", "0")),
+    ("renyi-to-chi-squared", "order", ("1/2", "1")),
+])  # fmt: skip
+def test_a_premise_with_a_number_that_no_specification_may_have(rule: str, key: str, texts: tuple[str, ...]) -> None:
+    """The same step from a delta that is infinite, or from an order of at most 1."""
+    (arrow,) = (found for found in CONVERSIONS if found.name == rule)
+    tried = 0
+    for source, target in itertools.product(DIVERGENCES[arrow.source], DIVERGENCES[arrow.target]):
+        neighbours = d_x("neighbour", "differ-in-one-position")
+        premise, goal = (spec(ONE_BIT, neighbours, outputs, value="1/2") for outputs in (source, target))
+        for step in arrow.propose(premise, goal):
+            good = Derivation(premise=premise, steps=(step,)).data(REGISTRY)
+            assert check_derivation(good).accepted
+            for text in texts:
+                head, block = good["premise"].split("[output_divergence]")
+                other = re.sub(rf"^{key} = .*$", f'{key} = "{text}"', block, count=1, flags=re.MULTILINE)
+                given = f"{head}[output_divergence]{other}"
+                assert given != good["premise"]
+                tried += 1
+                assert not accepted({**good, "premise": given, "steps": [{**good["steps"][0], "before": given}]}), text
+    assert tried
+
+
+@pytest.mark.reference("B-T11")
+@pytest.mark.parametrize(
+    ("old", "new", "good"),
+    [
+        ({}, {"form": "s24"}, True),
+        ({"form": "s23-full"}, {"form": "s24"}, True),
+        ({"swap_rate": "0.4"}, {"form": "s23-short", "swap_rate": "2/5"}, True),
+        ({}, {"form": "s23-short"}, False),  # which is not stated above 1/2, where ln o is the larger one
+        ({"form": "s24"}, {"form": "s23-full"}, False),  # strata of equal records are not counted
+        ({}, {"form": "s24", "match": "[]"}, False),
+        ({}, {"form": "s24", "swap_rate": "0.5"}, False),
+        ({"swap_rate": "1"}, {"form": "s24", "swap_rate": "1"}, False),
+        ({}, {"form": "s24", "unit": '"person"'}, False),
+        ({}, {"form": "s24", "largest_stratum": "9"}, False),
+    ],
+)
+def test_strata_are_compared_at_one_rate_and_from_the_full_form_on(old: dict[str, str], new: dict[str, str], good: bool) -> None:
+    data = STORED["swapping-derangement-implies-swapping-permutation"]
+    (step,) = data["steps"]
+    before, after = (swapping(step["before"], values) for values in (old, new))
+    changed = {**data, "premise": before, "conclusion": after, "steps": [{**step, "before": before, "after": after}]}
+    assert accepted(changed) == good
+
+
+def swapping(text: str, values: dict[str, str]) -> str:
+    """A specification text with another budget of the swapping theorem."""
+    given = {"match": '["size"]', "swap_rate": "0.6", **values}
+    rows = "".join(
+        f'{key} = "{value}"\n' if key in ("swap_rate", "form") else f"{key} = {value}\n" for key, value in given.items()
+    )
+    return text[: text.index("[budget]")] + '[budget]\ntype = "swapping"\n' + rows
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+GOOD = next(iter(STORED.values()))
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "said"),
+    [
+        ([], DerivationFileError, "format: must be dpspec-derivation"),
+        ({}, DerivationFileError, "format: must be dpspec-derivation"),
+        ({**GOOD, "version": 2}, DerivationVersionError, "version=2: this dpspec reads version 1"),
+        ({**GOOD, "version": True}, DerivationVersionError, "version=True: this dpspec reads version 1"),
+        ({**GOOD, "steps": {}}, DerivationFileError, "steps: is missing, or no list"),
+        ({**GOOD, "steps": [3]}, DerivationFileError, "must be a table"),
+        ({**GOOD, "steps": [{}] * 10**6}, DerivationTooLongError, f"must not be more than {MOST_STEPS}"),
+        ({**GOOD, "premise": "[["}, DerivationFileError, "premise: is no specification"),
+        ({**GOOD, "premise": "schema = 2"}, DerivationFileError, "must be a specification of schema 1"),
+        ({**GOOD, "premise": GOOD["conclusion"]}, DerivationChainError, "before: is not where the step before it ends"),
+        ({**GOOD, "conclusion": GOOD["premise"]}, DerivationChainError, "conclusion: is not where the last step ends"),
+    ],
+)  # fmt: skip
+def test_bad_input_has_its_own_error(data: Any, error: type[CheckerError], said: str) -> None:
+    with pytest.raises(error) as raised:
+        check_derivation(data)
+    assert said in str(raised.value)
+    assert raised.value.exit_code == 2
+
+
+@pytest.mark.parametrize("text", ["", "{", "\x00", "[" * 10**5, "\udcff"])
+def test_what_is_no_json_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "d.json"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(DerivationFileError, match="is no JSON"):
+        check_file(path)
+    with pytest.raises(DerivationFileError, match="cannot be read"):
+        check_file(tmp_path / "none.json")
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpspec_checker.json_files.MOST_BYTES", 100)
+    path = tmp_path / "d.json"
+    path.write_text(json.dumps(GOOD))
+    with pytest.raises(DerivationTooLongError, match="is larger than 100 bytes"):
+        check_file(path)
+
+
+def test_an_unknown_rule_is_unchecked_and_trusted_by_name_only() -> None:
+    data = changed(GOOD, 0, "rule", "from-a-plugin")
+    found = check_derivation(data)
+    assert (found.accepted, found.steps[0].status) == (False, "unchecked")
+    assert "--trust from-a-plugin" in found.steps[0].reason
+    trusted = check_derivation(data, trust=["from-a-plugin"])
+    assert (trusted.accepted, trusted.steps[0].status) == (True, "trusted")
+    false = changed(GOOD, 0, "block", "space")
+    assert not check_derivation(false, trust=[GOOD["steps"][0]["rule"]]).accepted  # a known rule is checked all the same
+
+
+def test_a_derivation_without_steps_is_that_of_a_specification_from_itself() -> None:
+    premise = GOOD["premise"]
+    assert check_derivation({**GOOD, "steps": [], "conclusion": premise}).accepted
+    with pytest.raises(DerivationChainError):
+        check_derivation({**GOOD, "steps": []})
+
+
+def test_the_command(tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from dpspec.cli import main
+
+    run, path = CliRunner(), tmp_path / "d.json"
+    premise, conclusion = (str(ROOT / f"specs/{name}.dpspec.toml") for name in ("topdown-2020-pl-persons", "topdown-2020-pl"))
+    wrote = run.invoke(main, ["compare", conclusion, premise, "--derivation", str(path)])
+    assert f"wrote {path}: the second implies the first" in wrote.stderr
+    good = run.invoke(main, ["check-derivation", str(path)])
+    assert (good.exit_code, "accepted" in good.stdout) == (0, True)
+    path.write_text(path.read_text().replace("larger-budget", "smaller-budget"))
+    assert run.invoke(main, ["check-derivation", str(path)]).exit_code == 1
+    assert run.invoke(main, ["check-derivation", str(path), "--trust", "smaller-budget", "--format", "json"]).exit_code == 0
+    path.write_text("{")
+    assert run.invoke(main, ["check-derivation", str(path)]).exit_code == 2
+
+
+# --- groups under approximate privacy ------------------------------------------------------------
+
+
+def test_groups_under_approximate_privacy_are_checked() -> None:
+    """Two steps at epsilon = ln 2: delta times 3; nothing less is accepted, and no other number of steps."""
+    premise = spec(TWO, ADDED, d_pr("mult-delta", delta="1/20"), value="ln(2)")
+    found = derive(premise, spec(TWO, REPLACED, d_pr("mult-delta", delta="3/20")))
+    assert found is not None
+    data = found.data(REGISTRY)
+    assert check_derivation(data).accepted
+    less = json.loads(json.dumps(data).replace('delta = \\"0.15\\"', 'delta = \\"0.1499\\"'))
+    assert less != data
+    assert not check_derivation(less).accepted
+    for steps in (1, 3, 0, "2", True, None):
+        assert not check_derivation(changed(data, 0, "parameters", {"steps": steps})).accepted
+
+
+# --- budgets by universe against one number ------------------------------------------------------
+
+
+@pytest.mark.parametrize(("left", "right"), [("5", "7"), ("7", "5")])
+def test_one_number_is_held_against_the_largest_budget_of_a_universe(left: str, right: str) -> None:
+    """Universes with budgets 5 and 7: the number 7 follows, and none between the two."""
+    premise = table(LEFT_RIGHT, left=left, right=right)
+    found = derive(premise, premise.replace(budget=budget(MULT, "7")))
+    assert found is not None
+    data = found.data(REGISTRY)
+    assert check_derivation(data).accepted
+    text = data["conclusion"]
+    assert text.count('epsilon = "7"') == 1
+    for less in ("6.999", "6", "5", "4"):
+        wrong = copy.deepcopy(data)
+        wrong["conclusion"] = wrong["steps"][-1]["after"] = text.replace('epsilon = "7"', f'epsilon = "{less}"')
+        assert not accepted(wrong), less
+
+
+@pytest.mark.parametrize(("left", "right"), [("5", "7"), ("7", "5")])
+def test_the_least_budget_of_a_universe_is_held_against_one_number(left: str, right: str) -> None:
+    """The number 5 gives universes with budgets 5 and 7; a larger number does not."""
+    goal = table(LEFT_RIGHT, left=left, right=right)
+    found = derive(goal.replace(budget=budget(MULT, "5")), goal)
+    assert found is not None
+    data = found.data(REGISTRY)
+    assert check_derivation(data).accepted
+    text = data["premise"]
+    assert text.count('epsilon = "5"') == 1
+    for more in ("5.001", "6", "7", "8"):
+        wrong = copy.deepcopy(data)
+        wrong["premise"] = wrong["steps"][0]["before"] = text.replace('epsilon = "5"', f'epsilon = "{more}"')
+        assert not accepted(wrong), more

@@ -1,0 +1,605 @@
+"""The checker of proofs accepts what is derived, says what it does not know, and accepts no corruption of what it knows."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import itertools
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+from dpspec_checker import numbers
+from dpspec_checker.errors import DerivationFileError
+from dpspec_checker.noise import divergence_below, response, two_laws
+from dpspec_checker.numbers import Rejected, UnknownFormula
+from dpspec_checker.proofs import check_proof, check_proofs
+from dpspec_checker.universes import _parts, determined
+from dpspec_divergences import DNor, HockeyStick, Mult, MultDelta, Renyi, TotalVariation
+
+from dpspec import read
+from dpspec.base.exact import number
+from dpspec.cli import main
+from dpspec.grammar.structure import law_data
+from dpspec.laws import exact_exponential, finite_law, product
+from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
+from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
+from dpspec.report.json import file_report, output_schema
+from dpspec.verifier.document import verify_document
+
+SPECS = Path(__file__).parents[3] / "specs"
+
+FALSIFIED = (
+    "mechanisms/laplace-levels-replace-one", "mechanisms/geometric-adults-add-remove", "mechanisms/gaussian-delta-replace-one",
+    "mechanisms/laplace-total-published", "mechanisms/laplace-two-apart", "mechanisms/sampled-tenth",
+    "mechanisms/sampled-gaussian", "mechanisms/response-3-of-4", "mechanisms/users-five-views", "mechanisms/families-two-tables",
+    "mechanisms/users-once-a-page-delta",
+    "mechanisms/users-once-a-page", "mechanisms/levels-regions-published", "census-2020/pl-housing-units",
+    "mechanisms/mean-of-two", "mechanisms/sum-replaced", "mechanisms/kinds-replaced", "mechanisms/most-common-added",
+    "mechanisms/first-above", "mechanisms/keys-from-twenty", "mechanisms/local-k-ary-one", "mechanisms/local-concentrated-bits",
+    "mechanisms/local-delta", "mechanisms/local-renyi", "mechanisms/local-variation", "mechanisms/local-sketch-collided",
+    "mechanisms/local-sketch",
+)  # fmt: skip
+
+
+AT_ONCE = ("mechanisms/laplace-levels-replace-one", "mechanisms/sampled-tenth", "mechanisms/local-k-ary-one")
+"""The proofs of which every field is falsified by default; the others are long."""
+
+
+@functools.cache
+def proved(name: str) -> dict[str, Any]:
+    """The obligation of a file that is proved, as JSON data."""
+    report = file_report(name, verify_document(read(SPECS / f"{name}.dpspec.toml")))
+    found: dict[str, Any] = json.loads(json.dumps(report["obligations"][0]))
+    return found
+
+
+def statuses(obligation: dict[str, Any]) -> dict[str, str]:
+    return {step.rule: step.status for step in check_proof(obligation)}
+
+
+EVERY = [f"{folder}/{path.name.removesuffix('.dpspec.toml')}" for folder in ("mechanisms", "census-2020")
+         for path in sorted((SPECS / folder).glob("*.toml"))]  # fmt: skip
+QUICK = [name for name in EVERY if not name.startswith("census-2020/pl-persons")]
+
+
+@pytest.mark.parametrize("name", [
+    *FALSIFIED, "mechanisms/rounded-afterwards",
+    *(pytest.param(name, marks=pytest.mark.long) for name in EVERY if name not in FALSIFIED),
+])  # fmt: skip
+def test_what_is_derived_is_rechecked(name: str) -> None:
+    obligation = proved(name)
+    if not obligation["verdict"]["proof"]:
+        assert obligation["verdict"]["outcome"] == "refuted"
+        return
+    rest = {"pair": "not rechecked"} if name.startswith(("mechanisms/first-above", "mechanisms/noisy-max")) else {}
+    found = statuses(obligation)
+    assert found == dict.fromkeys(found, "rechecked") | rest, check_proof(obligation)
+
+
+# --- falsified -----------------------------------------------------------------------------------
+
+
+def less(text: str) -> str:
+    """A slightly smaller number."""
+    return str(number(text) * Fraction(999, 1000))
+
+
+def few(places: Sequence[int]) -> list[int]:
+    """All of a few, else some at both ends."""
+    return list(places) if len(places) <= 8 else [*places[:4], *places[-2:]]
+
+
+def falsified(original: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The proof with one field changed, each in turn, so that it does not hold any more, and what was changed."""
+
+    def copied() -> tuple[dict[str, Any], dict[str, Any]]:
+        one = copy.deepcopy(original)
+        return one, {step["step"]: step["data"] for step in one["verdict"]["proof"]}
+
+    steps = {step["step"]: step["data"] for step in original["verdict"]["proof"]}
+    sensitivity, noise = steps["sensitivity"], steps["noise"]
+    moving = few([place for place, change in enumerate(sensitivity["changes"]) if change["moves"] or change["members"]])
+    for place in moving:
+        one, data = copied()
+        data["noise"]["bounds"][place] = less(noise["bounds"][place])
+        if noise["bounds"][place] != "0":
+            yield f"noise.bounds[{place}] lowered", one
+    one, data = copied()
+    data["noise"]["largest"] = less(noise["largest"])
+    if noise["largest"] != "0":
+        yield "noise.largest lowered", one
+    one, data = copied()
+    data["noise"]["bounds"].append("0")
+    yield "noise.bounds of no change", one
+    by_members = any(view["table"]["unit"] != sensitivity["unit"] for view in sensitivity["views"])
+    for place in moving[:1] if by_members else moving:  # smaller changes of members may be left out
+        one, data = copied()
+        del data["sensitivity"]["changes"][place], data["noise"]["bounds"][place]
+        rest = [number(bound) for bound in data["noise"]["bounds"]]
+        data["noise"]["largest"] = str(max(rest, default=number(0)))
+        yield f"changes[{place}] left out", one
+    for place in few(range(len(sensitivity["changes"]))):
+        for key, value in (("price", sensitivity["changes"][place]["price"] + 1), ("added", None), ("times", 1)):
+            one, data = copied()
+            data["sensitivity"]["changes"][place][key] = value
+            yield f"changes[{place}].{key}", one
+    for place in moving[:1] if by_members else moving:
+        one, data = copied()
+        change = data["sensitivity"]["changes"][place]
+        change["moves" if change["moves"] else "members"].pop()
+        yield f"changes[{place}].moves", one
+    for place in few(range(len(sensitivity["answers"]))):
+        pair = sensitivity["answers"][place]
+        for side, law in enumerate(pair):
+            for key in law:
+                one, data = copied()
+                given = data["sensitivity"]["answers"][place][side]
+                given[key] = _other(given[key])
+                yield f"answers[{place}][{side}].{key}", one
+    for place, view in enumerate(sensitivity["views"]):
+        for key in view.get("noise", {}):
+            if key == "center":
+                continue
+            one, data = copied()
+            given = data["sensitivity"]["views"][place]["noise"]
+            given[key] = _other(given[key])
+            if not view["fixed"]:
+                yield f"views[{place}].noise.{key}", one
+        for key, value in (("kind", "Other"), ("fixed", not view["fixed"])):
+            one, data = copied()
+            data["sensitivity"]["views"][place][key] = value
+            yield f"views[{place}].{key}", one
+        one, data = copied()
+        data["sensitivity"]["views"][place]["table"]["unit"] = "planet"
+        yield f"views[{place}].table.unit", one
+        for key, value in view.items():
+            if key not in ("kind", "table", "noise", "fixed", "contributions", "laws"):
+                one, data = copied()
+                data["sensitivity"]["views"][place][key] = 1 if key == "cells" else [[0, 1]] if key == "hashes" else _other(value)
+                yield f"views[{place}].{key}", one
+        for side, law in enumerate(view.get("laws", ())):
+            for key in law:
+                one, data = copied()
+                given = data["sensitivity"]["views"][place]["laws"][side]
+                given[key] = _other(given[key])
+                yield f"views[{place}].laws[{side}].{key}", one
+        if view["table"]["unit"] == sensitivity["unit"] and not view["fixed"] and view["kind"] == "NoisyCount":
+            one, data = copied()
+            data["sensitivity"]["views"][place]["contributions"] = [{"most": 1, "in_cell": None, "by": [], "where": {}}]
+            yield f"views[{place}].contributions of its own unit", one
+        for number_of, bound in enumerate(view.get("contributions", ())):
+            if bound["most"] is not None:
+                one, data = copied()
+                data["sensitivity"]["views"][place]["contributions"][number_of]["most"] += 1
+                yield f"views[{place}].contributions[{number_of}].most", one
+    one, data = copied()
+    looked = {"attributes": sensitivity["views"][0]["table"]["attributes"], "unit": sensitivity["unit"], "where": {}}
+    data["sensitivity"]["kept"].append(looked)
+    if not any(view["fixed"] and view["table"] == looked for view in sensitivity["views"]):
+        yield "kept with one more", one
+    for place in range(len(sensitivity["kept"])):
+        one, data = copied()
+        del data["sensitivity"]["kept"][place]
+        yield f"kept[{place}] left out", one
+    for key, value in (("unit", "planet"), ("replaced", sensitivity["replaced"] + 1), ("added", 5), ("within", 7)):
+        one, data = copied()
+        data["sensitivity"][key] = value
+        yield f"sensitivity.{key}", one
+    if "path" in steps:
+        one, data = copied()
+        data["path"]["metric"] = "mult-delta"
+        yield "path.metric", one
+    if "sample" in steps:
+        for rate in ("2", "0.9", "1"):
+            one, data = copied()
+            data["sample"]["rate"] = rate
+            yield f"sample.rate = {rate}", one
+    if "post-process" in steps:
+        one, data = copied()
+        data["post-process"]["reads"].append({"attributes": [sensitivity["views"][-1]["table"]["attributes"][-1]], "unit":
+                                              sensitivity["unit"], "where": {}})  # fmt: skip
+        yield "post-process.reads", one
+    for place, step in enumerate(original["verdict"]["proof"]):
+        one, _ = copied()
+        if step["step"] != "post-process":  # which adds nothing
+            del one["verdict"]["proof"][place]
+            yield f"{step['step']} left out", one
+        one, _ = copied()
+        one["verdict"]["proof"][place]["data"] = {}
+        if step["step"] != "post-process":
+            yield f"{step['step']} without data", one
+        one, _ = copied()
+        one["verdict"]["proof"][place]["step"] = "magic"
+        yield f"{step['step']} by another name", one
+    line = next(line for line in original["claim"].split("[budget]")[1].splitlines() if "=" in line)
+    name, _, value = line.partition(" = ")
+    one, _ = copied()
+    one["claim"] = one["claim"].replace(
+        line, f'{name} = "{less(noise["largest"]) if name != "rho" else less(json.loads(value))}"'
+    )
+    if noise["largest"] != "0" and (name == "rho" or noise["largest"] == json.loads(value)):
+        yield "budget", one
+    one, _ = copied()
+    one["claim"] = None
+    yield "claim", one
+    one, _ = copied()
+    one["verdict"]["outcome"] = "undecided"
+    yield "outcome", one
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, dict):
+        first, *rest = value
+        changed = str(int(value[first]) + 1) if value[first].isdecimal() else f"1/2*{value[first]}"
+        return {**{key: value[key] for key in rest}, first: changed}
+    try:
+        return str(number(value) * 2 + 1)
+    except Exception:  # the name of a family
+        return f"other {value}"
+
+
+TRUE_ANYWAY = {
+    "mechanisms/levels-regions-published: views[0].fixed": "the view stays where it is, since the table is kept",
+    "mechanisms/levels-regions-published: kept[0] left out": "the counties move alike in all regions",
+    "mechanisms/users-five-views: changes[3].times": "a change that moves nothing, however often",
+    "mechanisms/families-two-tables: changes[4].times": "a change that moves nothing, however often",
+    "mechanisms/first-above: views[0].threshold_scale": "one count that changes shows no more, whatever the threshold has",
+    "mechanisms/mean-of-two: changes[1] left out": "a sum and a count that move show more than the count alone",
+    "mechanisms/mean-of-two: changes[1].moves": "the same change is listed beside it",
+    "mechanisms/local-sketch-collided: views[0].epsilon": "no function tells any two categories apart",
+    "mechanisms/local-sketch: views[0].width": "all functions are taken to tell categories apart",
+    "census-2020/pl-housing-units: kept[0] left out": "the same changes are left",
+    "census-2020/pl-housing-units: kept[1] left out": "the same changes are left",
+}
+"""Changed fields with which the proof is still one, since it leans on less."""
+
+
+@pytest.mark.parametrize("names", [AT_ONCE, pytest.param(FALSIFIED, marks=pytest.mark.long)])
+def test_every_field_falsified_is_rejected(names: Sequence[str]) -> None:
+    tried: Counter[str] = Counter()
+    accepted = []
+    for name in names:
+        for what, one in falsified(proved(name)):
+            tried[name] += 1
+            if set(statuses(one).values()) == {"rechecked"} and f"{name}: {what}" not in TRUE_ANYWAY:
+                accepted.append(f"{name}: {what}")
+    print(f"{tried.total()} fields of {len(tried)} proofs falsified, {len(TRUE_ANYWAY)} true anyway, {len(accepted)} accepted")
+    assert not accepted, "\n".join(accepted)
+
+
+# --- its own arithmetic --------------------------------------------------------------------------
+
+
+def shown(chosen: dict[str, Any], answers: list[tuple[dict[str, str], int]], bound: Fraction, rate: str = "1") -> bool:
+    """Whether the checker sees that d_Pr of some answers is at most a bound."""
+    case = Counter((json.dumps(law), shift) for law, shift in answers)
+    return divergence_below(chosen, Fraction(rate))(case, Fraction(1), numbers.read(str(bound)))
+
+
+LAPLACE, GEOMETRIC = {"family": "LaplaceLaw", "decay": "1/2"}, {"family": "TwoSidedGeometricLaw", "decay": "1/2"}
+GAUSSIAN, DISCRETE = {"family": "GaussianLaw", "accuracy": "1/3"}, {"family": "DiscreteGaussianLaw", "variance": "3"}
+LAWS = {
+    "LaplaceLaw": lambda center: LaplaceLaw(center, 2), "GaussianLaw": lambda center: GaussianLaw(center, 3),
+    "TwoSidedGeometricLaw": lambda center: TwoSidedGeometricLaw(center, number("1/2")),
+    "DiscreteGaussianLaw": lambda center: DiscreteGaussianLaw(center, 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shift", [1, 2, 5])
+@pytest.mark.parametrize(("law", "chosen", "divergence"), [
+    (law, chosen, divergence) for law, divergences in {
+        "LaplaceLaw": ("mult", "renyi", "mult-delta", "hockey-stick"),
+        "TwoSidedGeometricLaw": ("mult", "renyi", "mult-delta", "hockey-stick"),
+        "GaussianLaw": ("d-nor", "renyi", "mult-delta", "hockey-stick"), "DiscreteGaussianLaw": ("d-nor",),
+    }.items() for chosen, divergence in (
+        ({"type": "mult"}, Mult()), ({"type": "d-nor"}, DNor()), ({"type": "renyi", "order": 3}, Renyi(order=3)),
+        ({"type": "mult-delta", "delta": "1/100"}, MultDelta(delta="1/100")),
+        ({"type": "hockey-stick", "epsilon": "1/5"}, HockeyStick(epsilon="1/5")),
+    ) if chosen["type"] in divergences
+])  # fmt: skip
+def test_a_divergence_is_that_of_the_exact_engine(law: str, chosen: dict[str, Any], divergence: Any, shift: int) -> None:
+    """A bound just above is shown, one just below is not."""
+    known = {one["family"]: one for one in (LAPLACE, GEOMETRIC, GAUSSIAN, DISCRETE)}[law]
+    exact = divergence.between(LAWS[law](0), LAWS[law](shift))
+    middle = Fraction(str(float(exact.upper)))
+    assert shown(chosen, [(known, shift)], middle * Fraction(1001, 1000) + Fraction(1, 10**9))
+    assert not shown(chosen, [(known, shift)], middle * Fraction(999, 1000) - Fraction(1, 10**9)) or middle == 0
+
+
+def finite(*weights: Any) -> dict[int, Any]:
+    """The probabilities of outcomes 0, 1, ..., up to their sum."""
+    return dict(enumerate(weights))
+
+
+E, ROOT_E = exact_exponential(1), exact_exponential("1/2")
+FINITE = {
+    "mirrored": (finite(9, 1, 6), finite(1, 9, 6)),
+    "far": (finite(3, 1, 2923), finite(1, 3, 2923)),
+    "crooked": (finite(3, 2, 1), finite(1, 2, 3)),
+    "asymmetric": (finite(6, 3, 1), finite(2, 4, 4)),
+    "new": (finite(1, 0), finite(99, 1)),
+    "powers of e": (finite(E, 1, 2), finite(1, E, 2)),
+    "roots": (finite(ROOT_E, 1), finite(1, ROOT_E)),
+}
+
+
+@pytest.mark.parametrize("name", FINITE)
+@pytest.mark.parametrize(("chosen", "divergence"), [
+    ({"type": "mult"}, Mult()), ({"type": "d-nor"}, DNor()), ({"type": "total-variation"}, TotalVariation()),
+    ({"type": "renyi", "order": 3}, Renyi(order=3)), ({"type": "renyi", "order": "5/2"}, Renyi(order="5/2")),
+    ({"type": "mult-delta", "delta": "1/10"}, MultDelta(delta="1/10")),
+    ({"type": "hockey-stick", "epsilon": "1/5"}, HockeyStick(epsilon="1/5")),
+    ({"type": "hockey-stick", "epsilon": "ln(5/4)"}, HockeyStick(epsilon="ln(5/4)")),
+])  # fmt: skip
+@pytest.mark.parametrize("times", [1, 2])
+def test_laws_of_few_outcomes_are_as_far_apart_as_the_engine_says(
+    name: str, chosen: dict[str, Any], divergence: Any, times: int
+) -> None:  # fmt: skip
+    """For one pair of laws, and for two independent ones of it."""
+    laws = [finite_law(weights, normalise=True) for weights in FINITE[name]]
+    text = two_laws(*(json.loads(json.dumps(law_data(law))) for law in laws))
+    exact = divergence.between(*(product([law] * times) for law in laws))
+    case, above = Counter({(text, 0): times}), exact.upper
+    below = divergence_below(chosen, Fraction(1))
+    if chosen["type"] == "d-nor" and "FiniteLaw" not in str(type(laws[0])):
+        with pytest.raises(UnknownFormula):
+            below(case, Fraction(1), numbers.read("2"))
+        return
+    if above.is_infinite:
+        assert not below(case, Fraction(1), numbers.read("1000"))
+        return
+    middle = Fraction(str(float(above)))
+    assert below(case, Fraction(1), numbers.read(str(middle * Fraction(1001, 1000) + Fraction(1, 10**9))))
+    assert middle == 0 or not below(case, Fraction(1), numbers.read(str(middle * Fraction(999, 1000))))
+
+
+def test_two_laws_are_read_whatever_way_they_are_written() -> None:
+    weights = {"family": "FiniteLaw", "weights": {"a": "2", "b": "4"}, "total": "6"}
+    chances = {"family": "ExponentialLaw", "probabilities": {"a": "1/3", "b": "(2*e^(1))/(3*e^(1))"}}
+    assert two_laws(weights, chances) == two_laws(chances, weights)
+    assert response(numbers.read("1/2")) == two_laws(
+        *({"family": "ExponentialLaw", "probabilities": {t: f"({w})/(1 + e^(1/2))" for t, w in zip("ab", row, strict=True)}}
+          for row in (("1", "e^(1/2)"), ("e^(1/2)", "1")))
+    )  # fmt: skip
+    for wrong in ({**weights, "total": "7"}, {**chances, "probabilities": {"a": "e^(1)"}}):
+        with pytest.raises(Rejected):
+            two_laws(weights, wrong)
+
+
+@pytest.mark.parametrize("shifts", [(1,), (3,), (1, -1), (1, 2, -1)])
+@pytest.mark.parametrize("variance", ["1/2", "3", "40"])
+def test_discrete_gaussians_under_delta_are_as_the_engine_says(shifts: tuple[int, ...], variance: str) -> None:
+    """sup of P(S) - e^epsilon Q(S), of one answer and of several; with sums over all outcomes that matter."""
+    noise = {"family": "DiscreteGaussianLaw", "variance": variance}
+    near, far = ([DiscreteGaussianLaw(c, Fraction(variance)) for c in centers] for centers in ((0,) * len(shifts), shifts))
+    for epsilon in ("1/5", "1", "0"):
+        exact = HockeyStick(epsilon=epsilon).between(product(near), product(far))
+        chosen = {"type": "hockey-stick", "epsilon": epsilon}
+        low, high = (Fraction(str(float(end))) for end in (exact.lower, exact.upper))
+        assert shown(chosen, [(noise, shift) for shift in shifts], high * Fraction(1001, 1000) + Fraction(1, 10**9))
+        assert low < Fraction(1, 10**6) or not shown(chosen, [(noise, s) for s in shifts], low * Fraction(999, 1000))
+
+
+def test_the_partitions_are_all_of_them() -> None:
+    for number_of, into, largest in itertools.product(range(8), range(5), range(1, 6)):
+        every = {
+            tuple(sorted((part for part in parts if part), reverse=True))
+            for parts in itertools.product(range(largest + 1), repeat=into) if sum(parts) == number_of
+        }  # fmt: skip
+        assert sorted(_parts(number_of, into, largest)) == sorted(every)
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+def _concentrated(section: re.Match[str]) -> str:
+    """Laplace noise under concentrated privacy, of which the checker knows nothing."""
+    return {
+        "output_divergence": '[output_divergence]\ntype = "d-nor"\n\n', "budget": '[budget]\nrho = "100"\n\n',
+        "claim": '[claim]\nverdict = "verified"\nbecause = "a large budget"\nsource = "ours"\n\n',
+    }[section[1]]  # fmt: skip
+
+
+def test_the_command(tmp_path: Path) -> None:
+    run, path = CliRunner(), tmp_path / "v.json"
+    unknown = tmp_path / "concentrated.dpspec.toml"
+    known = SPECS / "mechanisms" / "laplace-table-add-remove.dpspec.toml"
+    unknown.write_text(re.sub(r"\[(output_divergence|budget|claim)\][^[]*", _concentrated, known.read_text()))
+    specs = [str(known), str(unknown)]
+    path.write_text(run.invoke(main, ["verify", specs[0], "--format", "json"]).stdout)
+    good = run.invoke(main, ["check-proof", str(path)])
+    assert (good.exit_code, "1 of 1 proof rechecked" in good.stdout) == (0, True)
+    path.write_text(run.invoke(main, ["verify", *specs, "--format", "json"]).stdout)
+    half = run.invoke(main, ["check-proof", str(path), "--format", "json"])
+    data = json.loads(half.stdout)
+    jsonschema.Draft202012Validator({**output_schema(), "oneOf": [{"$ref": "#/$defs/check-proof"}]}).validate(data)
+    assert (half.exit_code, [proof["accepted"] for proof in data["proofs"]]) == (1, [True, False])
+    assert "1 of 2 proofs rechecked" in run.invoke(main, ["check-proof", str(path)]).stdout
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"command": "verify", "files": []}', '{"command": "compare"}'])
+def test_what_holds_no_proof_is_told(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "v.json"
+    path.write_text(text)
+    with pytest.raises(DerivationFileError):
+        check_proofs(path)
+    assert CliRunner().invoke(main, ["check-proof", str(path)]).exit_code == 2
+
+
+def _marginals() -> list[dict[str, Any]]:
+    """Tables over an attribute of one category, one of two and one of three, with every condition on two of them."""
+    kinds = [named for size in range(1, 4) for named in itertools.combinations(["x", "y", "z"], size)]
+    wheres = [
+        {**({"state": list(one)} if one else {}), **({"kind": list(other)} if other else {})}
+        for one in ((), ("only",))
+        for other in ((), *kinds)
+    ]
+    looked = [list(names) for size in range(3) for names in itertools.combinations(["state", "block", "kind"], size)]
+    return [{"type": "marginal", "unit": "person", "attributes": names, "where": where} for names in looked for where in wheres]
+
+
+def test_what_is_said_to_be_determined_is_the_same_in_each_universe() -> None:
+    names, categories = ["state", "block", "kind"], [["only"], ["a", "b"], ["x", "y", "z"]]
+    space = {
+        "type": "records",
+        "attributes": [{"name": n, "categories": c} for n, c in zip(names, categories, strict=True)],
+    }
+    kinds = list(itertools.product(*categories))
+    datasets = [x for size in range(3) for x in itertools.combinations_with_replacement(kinds, size)]
+
+    def value(table: dict[str, Any], dataset: Any) -> Any:
+        told = [dict(zip(names, one, strict=True)) for one in dataset]
+        counted = [one for one in told if all(one[name] in named for name, named in table["where"].items())]
+        return tuple(sorted(tuple(one[name] for name in table["attributes"]) for one in counted))
+
+    tables = _marginals()
+    values = [[value(table, dataset) for dataset in datasets] for table in tables]
+    found = Counter[tuple[bool, bool]]()
+    for (wanted, theirs), (held, ours) in itertools.product(zip(tables, values, strict=True), repeat=2):
+        said = determined(wanted, [held], space)
+        true = len(set(zip(ours, theirs, strict=True))) == len(set(ours))
+        assert true or not said, f"{wanted} is said to follow from {held}"
+        found[said, true] += 1
+    whole = {"type": "marginal", "unit": "person", "attributes": [], "where": {"kind": ["z", "x", "y"], "state": ["only"]}}
+    bare = {"type": "marginal", "unit": "person", "attributes": ["state"], "where": {}}
+    assert determined(whole, [bare], space)
+    assert determined(bare, [whole], space)
+    assert found[True, True] > 10 * found[False, True], found
+
+
+def test_a_proof_that_is_read_off_code_is_told_as_such_and_not_as_wrong() -> None:
+    proof = [{"step": name, "says": "", "citation": ""} for name in ("structure", "sensitivity", "noise", "post-process")]
+    steps = check_proof({"claim": "", "verdict": {"outcome": "verified", "proof": proof}})
+    assert {step.status for step in steps} == {"not rechecked"}
+    assert "read off code" in steps[0].reason
+
+
+SEVERAL_CHANGES = (
+    "mechanisms/laplace-table-add-remove", "mechanisms/levels-regions-published", "mechanisms/families-two-tables",
+    "mechanisms/local-k-ary-one", "mechanisms/users-once-a-page", "mechanisms/sum-replaced", "mechanisms/most-common-added",
+)  # fmt: skip
+"""Claims for several changes of records, each of another kind of space, view or distance."""
+
+
+@pytest.mark.parametrize("name", SEVERAL_CHANGES)
+def test_a_proof_without_its_path_step_is_wrong(name: str, tmp_path: Path) -> None:
+    one = copy.deepcopy(proved(name))
+    steps = one["verdict"]["proof"]
+    assert "path" in [step["step"] for step in steps]
+    one["verdict"]["proof"] = [step for step in steps if step["step"] != "path"]
+    assert statuses(one)["path"] == "wrong"
+    data = {"format": 1, "command": "verify", "exit_code": 0, "files": [{"path": name, "outcome": "holds", "obligations": [one]}]}
+    path = tmp_path / "v.json"
+    path.write_text(json.dumps(data))
+    found = CliRunner().invoke(main, ["check-proof", str(path)])
+    assert (found.exit_code, "the step is missing: more than one record may change" in found.stdout) == (1, True)
+
+
+@pytest.mark.parametrize("name", [
+    "mechanisms/laplace-table-add-remove", "mechanisms/sampled-tenth", "mechanisms/rounded-afterwards",
+])  # fmt: skip
+def test_a_proof_that_was_shortened_or_put_together_is_not_accepted(name: str) -> None:
+    """Every part of the steps alone, every other order, and the steps of another proof."""
+    original, other = proved(name), proved("mechanisms/gaussian-delta-replace-one")
+    steps = original["verdict"]["proof"]
+    rows = [list(chosen) for size in range(1, len(steps) + 1) for chosen in itertools.permutations(steps, size)]
+    rows += [[step if place != at else foreign for at, step in enumerate(steps)]
+             for place in range(len(steps)) for foreign in other["verdict"]["proof"]]  # fmt: skip
+    tried = 0
+    for chosen in rows:
+        if chosen == steps or chosen == [step for step in steps if step["step"] != "post-process"]:  # which adds nothing
+            continue
+        tried += 1
+        one = copy.deepcopy(original)
+        one["verdict"]["proof"] = copy.deepcopy(chosen)
+        assert set(statuses(one).values()) != {"rechecked"}, [step["step"] for step in chosen]
+    assert tried >= len(steps)
+
+
+# --- what is not known here -------------------------------------------------------------------------
+
+
+UNCHECKED = {
+    "mechanisms/first-above": {"pair"}, "mechanisms/noisy-max-laplace": {"pair"}, "mechanisms/noisy-max-geometric": {"pair"},
+    "mechanisms/shuffled-thousand": {"sensitivity", "noise", "pair"},
+}  # fmt: skip
+
+
+def recheck(name: str, tmp_path: Path, text: str = "") -> dict[str, Any]:
+    """What `dpspec check-proof` prints about the proof of a file, or of a copy with another text."""
+    path = SPECS / f"{name}.dpspec.toml"
+    if text:
+        path = tmp_path / path.name
+        path.write_text(text, encoding="utf-8")
+    report = file_report(str(path), verify_document(read(path)))
+    data = {"format": 1, "command": "verify", "exit_code": 0, "files": [report]}
+    written = tmp_path / "verdict.json"
+    written.write_text(json.dumps(data), encoding="utf-8")
+    found = CliRunner().invoke(main, ["check-proof", str(written), "--format", "json"])
+    result: dict[str, Any] = json.loads(found.stdout)
+    return result["proofs"][0]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("name", UNCHECKED)
+def test_what_is_not_rechecked_is_listed_as_believed_by_name(name: str, tmp_path: Path) -> None:
+    proof = recheck(name, tmp_path)
+    open_steps = {step["step"] for step in proof["steps"] if step["status"] == "not rechecked"}
+    assert open_steps == UNCHECKED[name]
+    assert not proof["accepted"]
+    for step in open_steps:
+        assert any(line.startswith(f"{step}, not checked: ") for line in proof["believed"]), step
+
+
+def test_one_universe_that_is_named_is_the_claim_of_the_file(tmp_path: Path) -> None:
+    """`multiverse = { type = "trivial" }` and no invariants are the same multiverse; the claim was said to be another one."""
+    name = "mechanisms/geometric-adults-add-remove"
+    text = (SPECS / f"{name}.dpspec.toml").read_text(encoding="utf-8")
+    assert "[multiverse]\ninvariants = []" in text
+    proof = recheck(name, tmp_path, text=text.replace("[multiverse]\ninvariants = []", '[multiverse]\ntype = "trivial"'))
+    assert proof["accepted"], proof["steps"]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"least": 1001}, "fewer records than 1001"),
+        ({"most": 10**6}, "more records than 1000000"),
+        ({"table": {"attributes": ["answer"], "unit": "person", "where": {"answer": ["yes"]}}}, "no view has the table"),
+        ({"least": "1000"}, "fewer records"),
+    ],
+)
+def test_numbers_of_records_that_the_space_does_not_give_are_wrong(change: dict[str, Any], reason: str) -> None:
+    obligation = copy.deepcopy(proved("mechanisms/shuffled-thousand"))
+    assert statuses(obligation)["sizes"] == "rechecked"
+    (row,) = next(step for step in obligation["verdict"]["proof"] if step["step"] == "sizes")["data"]["records"]
+    row.update(change)
+    (found,) = [step for step in check_proof(obligation) if step.rule == "sizes"]
+    assert found.status == "wrong"
+    assert reason in found.reason
+
+
+def test_numbers_of_records_under_a_condition_are_wrong() -> None:
+    obligation = copy.deepcopy(proved("mechanisms/shuffled-thousand"))
+    steps = {step["step"]: step["data"] for step in obligation["verdict"]["proof"]}
+    where = {"answer": ["0"]}
+    steps["sizes"]["records"][0]["table"]["where"] = where
+    steps["sensitivity"]["views"][0]["table"]["where"] = where
+    (found,) = [step for step in check_proof(obligation) if step.rule == "sizes"]
+    assert (found.status, "there may be none" in found.reason) == ("wrong", True)
+
+
+@pytest.mark.parametrize("key", ["rate", "cells", "noise_name"])
+def test_the_view_of_a_noisy_maximum_is_rechecked(key: str) -> None:
+    obligation = copy.deepcopy(proved("mechanisms/noisy-max-laplace"))
+    assert {statuses(obligation)[step] for step in ("sensitivity", "noise")} == {"rechecked"}
+    steps = {step["step"]: step["data"] for step in obligation["verdict"]["proof"]}
+    steps["sensitivity"]["views"][0][key] = {"rate": "1", "cells": 3, "noise_name": "gaussian"}[key]
+    assert statuses(obligation)["sensitivity"] != "rechecked"

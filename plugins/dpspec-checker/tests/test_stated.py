@@ -1,0 +1,289 @@
+"""Every field of a verified file is recomputed by the checker of proofs, or listed as believed.
+
+Each field of the JSON that `dpspec verify` writes is falsified in turn: other numbers, other texts, entries removed, doubled and
+turned, and unknown keys. The changed file must not be accepted, unless the field is listed as believed, or the changed statement
+is true as well, which `TRUE_ANYWAY` says field by field.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import itertools
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dpspec_checker.errors import CheckerError
+from dpspec_checker.proofs import RecheckedProof, check_proofs
+
+from dpspec import read
+from dpspec.base.exact import number
+from dpspec.report.json import file_report
+from dpspec.verifier.derived import on_pair
+from dpspec.verifier.document import verify_document
+
+ROOT = Path(__file__).parents[3]
+SPECS = ROOT / "specs"
+Keys = tuple[str | int, ...]
+Data = dict[str, Any]
+
+EVERY = [
+    f"{folder}/{path.name.removesuffix('.dpspec.toml')}" for folder in ("mechanisms", "census-2020", "safetab")
+    for path in sorted((SPECS / folder).glob("*.toml"))
+]  # fmt: skip
+DEFAULT = (
+    "mechanisms/laplace-table-add-remove", "mechanisms/local-k-ary-one", "mechanisms/gaussian-delta-replace-one",
+    "mechanisms/sampled-tenth", "mechanisms/users-once-a-page",
+)  # fmt: skip
+"""A proof of each shape: a path, reports in their places, two ends that differ, a sample, and records in larger ones."""
+
+
+@functools.cache
+def verified(name: str) -> Data:
+    """What `dpspec verify --format json` writes about a file; the path is that of the file on this disk."""
+    path = SPECS / f"{name}.dpspec.toml"
+    row = file_report(str(path), verify_document(read(path)))
+    found: Data = json.loads(json.dumps({"format": 1, "command": "verify", "exit_code": 0, "files": [row]}))
+    return found
+
+
+def rechecked(data: Data, folder: Path) -> RecheckedProof | None:
+    """What the checker says of the only proof of a file; None where it finds none."""
+    path = folder / "v.json"
+    path.write_text(json.dumps(data))
+    try:
+        found = check_proofs(path)
+    except CheckerError:  # a refusal ends with exit code 2, which accepts nothing
+        return None
+    return next((proof for proof in found if not proof.accepted), found[0])
+
+
+# --- falsified --------------------------------------------------------------------------------------------
+
+
+def fields(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
+    """Every field, the tables and lists too; of long lists the first entries and the last."""
+    yield keys, value
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            yield from fields(entry, (*keys, key))
+    elif isinstance(value, list):
+        for place in sorted({*range(min(len(value), 3)), len(value) - 1} - {-1}):
+            yield from fields(value[place], (*keys, place))
+
+
+def falsified(value: Any) -> Iterator[tuple[str, Any]]:
+    """Other values of a field, each with what was done."""
+    if isinstance(value, bool):
+        yield "turned", not value
+    elif isinstance(value, int):
+        yield from (("raised", value + 1), ("lowered", value - 1), ("none", None))
+    elif value is None:
+        yield from (("a number", 1), ("a text", "something"))
+    elif isinstance(value, str):
+        yield from _other_texts(value)
+    elif isinstance(value, list):
+        if value:
+            yield from (("first removed", value[1:]), ("last removed", value[:-1]), ("first doubled", [value[0], *value]))
+        if value != value[::-1]:
+            yield "turned", value[::-1]
+        yield "extended", [*value, "something"]
+    elif isinstance(value, dict):
+        for key in value:
+            yield f"without {key}", {k: v for k, v in value.items() if k != key}
+        yield "unknown key", {**value, "unknown": "something"}
+
+
+def _other_texts(value: str) -> Iterator[tuple[str, str]]:
+    try:
+        exact = number(value)
+    except Exception:  # no number
+        yield "another text", f"other {value}"
+        for found in list(re.finditer(r"\d+(\.\d+)?", value))[:12]:
+            yield f"another number at {found.start()}", f"{value[: found.start()]}{Decimal(found[0]) + 1}{value[found.end() :]}"
+        yield "emptied", ""
+    else:
+        if exact != 0 and not exact.is_infinite:
+            yield from (("doubled", str(exact * 2)), ("halved", str(exact * number("1/2"))))
+        yield from (("no number", "something"), ("infinite", "inf"), ("nothing", "0"), ("one", "1"))
+
+
+def changed(data: Data, keys: Keys, value: Any) -> Data:
+    made = copy.deepcopy(data)
+    here: Any = made
+    for key in keys[:-1]:
+        here = here[key]
+    here[keys[-1]] = value
+    return made
+
+
+def name_of(keys: Keys) -> str:
+    return ".".join("*" if isinstance(key, int) else key for key in keys)
+
+
+PROOF = "files.*.obligations.*.verdict.proof.*"
+ESCAPED = re.escape(PROOF)
+LISTED = {
+    f"{PROOF}.says": "wording of the steps", f"{PROOF}.citation": "wording of the steps",
+    "files.*.obligations.*.verdict.assumptions": "assumption:", "files.*.obligations.*.verdict.findings": "finding, not checked",
+    "files.*.obligations.*.verdict.provenance": "provenance, not checked",
+}  # fmt: skip
+"""The fields that are believed, and how the output of the command lists them."""
+
+
+def is_listed(keys: Keys, what: str, proof: RecheckedProof) -> bool:
+    """Whether a change is in a field that the command lists as not checked."""
+    name = name_of(keys)
+    if what == "unknown key":
+        return any(line.endswith("not checked: unknown") for line in proof.believed) or name == ""
+    line = next((line for field, line in LISTED.items() if name == field or name.startswith(f"{field}.")), None)
+    return line is not None and any(one.startswith(line) for one in proof.believed)
+
+
+TRUE_ANYWAY = (
+    (r"files: first doubled", "each copy is checked"),
+    (rf"{ESCAPED}.data.bounds.\*: (doubled|one)", "a bound below the largest may be larger than it has to be"),
+    (rf"{ESCAPED}.data.changes.\*.moves: turned", "the answers that a change moves have no order"),
+    (rf"{ESCAPED}.data.answers: first doubled", "an answer that no change moves"),
+    (rf"{ESCAPED}.data.(answers.\*|answers|views.\*.laws): turned", "laws that are mirror images of each other"),
+    (rf"{ESCAPED}.data.views.\*.(table.(attributes|where)|contributions|hashes|width).*", "a view is a listed premise"),
+    (rf"{ESCAPED}.data.views: turned", "the views have no order"),
+    (rf"{ESCAPED}.data.views.\*.(least|most): (raised|lowered)", "an end of a sum that no change reaches"),
+    (rf"{ESCAPED}.data.changes.\*.members: turned", "the answers that a member moves have no order"),
+    (rf"{ESCAPED}.data.changes.\*.times: lowered", "a change of members that move nothing, however often"),
+    (rf"{ESCAPED}.data.changes.\*.moves.*", "a change that is dominated by another one need not be listed"),
+)
+"""Changes after which the statement is true all the same, and why."""
+
+
+def still_attained(name: str, data: Data, keys: Keys) -> bool:
+    """Whether a changed pair shows the same constant, by the engine, which shares no code with the checker."""
+    if "attained" not in keys:
+        return False
+    universe = data["files"][0]["obligations"][0]["verdict"]["universes"][0]
+    document = read(SPECS / f"{name}.dpspec.toml")
+    left, right = (document.spec.space.dataset(value) for value in universe["attained"])
+    assert document.mechanism is not None
+    found = on_pair(document.mechanism, document.spec, (left, right))
+    low, high = (number(universe["constant"][end]) for end in ("lower", "upper"))
+    return found is not None and found.constant.lower <= high and low <= found.constant.upper
+
+
+def true_anyway(keys: Keys, what: str) -> bool:
+    return any(re.fullmatch(pattern, f"{name_of(keys)}: {what}") for pattern, _ in TRUE_ANYWAY)
+
+
+def accepted_changes(name: str, folder: Path) -> tuple[Counter[str], list[str]]:
+    """What became of each change, and the changes that are accepted although nothing says so."""
+    data, counted, wrong = verified(name), Counter[str](), []
+    for keys, value in fields(data):
+        for what, other in falsified(value):
+            if not keys or other == value:
+                continue
+            made = changed(data, keys, other)
+            proof = rechecked(made, folder)
+            if proof is None or not proof.accepted:
+                counted["rejected"] += 1
+            elif is_listed(keys, what, proof):
+                counted["listed as believed"] += 1
+            elif true_anyway(keys, what) or still_attained(name, made, keys):
+                counted["true anyway"] += 1
+            else:
+                wrong.append(f"{name}: {'.'.join(map(str, keys))}: {what}")
+    return counted, wrong
+
+
+def assert_every_change_is_found(name: str, folder: Path) -> Counter[str]:
+    proof = rechecked(verified(name), folder)
+    assert proof is not None
+    assert proof.accepted, [step for step in proof.steps if step.status != "rechecked"]
+    counted, wrong = accepted_changes(name, folder)
+    assert not wrong, "\n".join(wrong)
+    assert counted["rejected"] > counted["listed as believed"] > 0
+    return counted
+
+
+@pytest.mark.parametrize("name", DEFAULT)
+def test_every_field_is_recomputed_or_listed(name: str, tmp_path: Path) -> None:
+    assert_every_change_is_found(name, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [
+    "mechanisms/laplace-levels-replace-one", "mechanisms/users-once-a-page-delta", "mechanisms/mean-of-two",
+    "mechanisms/kinds-replaced", "mechanisms/local-sketch", "mechanisms/families-two-tables",
+    "mechanisms/keys-from-twenty", "mechanisms/sampled-gaussian",
+    "mechanisms/most-common-added",
+])  # fmt: skip
+def test_every_field_of_more_proofs_is_recomputed_or_listed(name: str, tmp_path: Path) -> None:
+    assert_every_change_is_found(name, tmp_path)
+
+
+# --- what is no other value of a field --------------------------------------------------------------------
+
+PARTS = "deployments/wikimedia-editors-monthly"
+"""A file with a claim and two parts, each with a proof."""
+
+
+def test_every_proof_of_a_file_with_parts_is_checked_against_its_own_part(tmp_path: Path) -> None:
+    data = verified(PARTS)
+    proof = rechecked(data, tmp_path)
+    assert proof is not None
+    assert proof.accepted
+    obligations = data["files"][0]["obligations"]
+    proved = [place for place, one in enumerate(obligations) if (one["verdict"] or {}).get("proof")]
+    assert len(proved) == 3
+    for one, other in itertools.permutations(proved, 2):  # the proof of one part as that of another
+        made = copy.deepcopy(data)
+        moved = copy.deepcopy(obligations[one])
+        made["files"][0]["obligations"][other] = {**moved, "name": obligations[other]["name"]}
+        again = rechecked(made, tmp_path)
+        assert again is None or not again.accepted or obligations[one]["claim"] == obligations[other]["claim"]
+
+
+def test_the_file_is_the_one_that_was_verified(tmp_path: Path) -> None:
+    """Another file, a changed one, a missing one, and one in the folder of the verdict."""
+    source = SPECS / "mechanisms" / "laplace-table-add-remove.dpspec.toml"
+    (tmp_path / "own.dpspec.toml").write_bytes(source.read_bytes())
+    data = copy.deepcopy(verified("mechanisms/laplace-table-add-remove"))
+    data["files"][0]["path"] = "own.dpspec.toml"
+    found = rechecked(data, tmp_path)
+    assert found is not None
+    assert found.accepted
+    (tmp_path / "own.dpspec.toml").write_text(source.read_text() + "# a comment\n")
+    changed_file = rechecked(data, tmp_path)
+    assert changed_file is not None
+    assert [step.rule for step in changed_file.steps if step.status == "wrong"] == ["file"]
+    for path, status in ((str(SPECS / "mechanisms" / "geometric-table-add-remove.dpspec.toml"), "wrong"),
+                         ("missing.dpspec.toml", "not rechecked"), (str(tmp_path), "not rechecked")):  # fmt: skip
+        data["files"][0]["path"] = path
+        other = rechecked(data, tmp_path)
+        assert other is not None
+        assert {step.rule: step.status for step in other.steps}["file"] == status
+
+
+def test_texts_of_a_file_begin_no_line_of_the_answer(tmp_path: Path) -> None:
+    data = copy.deepcopy(verified("mechanisms/laplace-table-add-remove"))
+    data["files"][0]["obligations"][0]["verdict"]["assumptions"] = ["one\nv.json: 5 of 5 proofs rechecked"]
+    proof = rechecked(data, tmp_path)
+    assert proof is not None
+    assert any("one v.json: 5 of 5" in line for line in proof.believed)
+    assert not any("\n" in line for line in proof.believed)
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ('"tight": true', '"tight": false, "tight": true'), ('"exit_code": 0', '"exit_code": NaN'),
+])  # fmt: skip
+def test_a_key_stands_once_and_numbers_are_numbers(old: str, new: str, tmp_path: Path) -> None:
+    path = tmp_path / "v.json"
+    text = json.dumps(verified("mechanisms/laplace-table-add-remove"))
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(CheckerError, match="is no JSON"):
+        check_proofs(path)

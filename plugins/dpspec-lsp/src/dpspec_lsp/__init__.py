@@ -1,0 +1,1 @@
+"""The language server of dpspec, for specification files in an editor."""

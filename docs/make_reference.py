@@ -385,6 +385,7 @@ OPENS: dict[str, dict[str, str]] = {
         "claims": "the theorems as printed, held against the engine by the conformance kit",
         "structure": "`verify`: a proof on spaces of any size, and the pair that attains it",
         "proved": "`verify`: what a theorem of its own shows",
+        "constant_at": "`certify`: the constant inside the universe of a table",
         "nearest_laws": "`risk` and `curve`: its own numbers where no dataset can be listed",
         "symmetries": "`verify`: fewer pairs",
         "reduced": "`verify`: a structure whose law is too large to compute even on four records",
@@ -414,6 +415,7 @@ OPENS: dict[str, dict[str, str]] = {
         "sized": "`synth`: the table at any size",
     },
     "formats": {
+        "holds": "`release`: each written file, read again before it is placed",
         "header": "which columns a file has",
         "batches": "`release`: tables read in pieces",
         "describe": "`new spec --from`: columns, their values and numbers",

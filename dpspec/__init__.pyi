@@ -14,6 +14,7 @@ from dpspec.api import (
     compose as compose,
     convert as convert,
     curve as curve,
+    curve_points as curve_points,
     ledger as ledger,
     lint as lint,
     order as order,
@@ -59,7 +60,9 @@ from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as Int
 from dpspec.commands import (
     ablate as ablate,
     catalogue as catalogue,
+    certify as certify,
     check as check,
+    check_certificate as check_certificate,
     check_plugin as check_plugin,
     evidence as evidence,
     examples as examples,
@@ -2070,6 +2073,29 @@ def ordered_records(
         most: the range of the number of records; without `most` it is unbounded [integer in [0, inf)].
         unit: what one record is [text; default person].
         named: attributes by their names, each with its number of categories or their list.
+    """
+
+def pair_swapping(
+    *,
+    match: str | Sequence[str] = ...,
+    swap: str | Sequence[str],
+    swap_rate: NumberLike,
+    rates: Any | Sequence[Any] = ...,
+    unit: str = ...,
+) -> Mechanism:
+    """Package dpspec-census. In each stratum select each record with probability p, match the selected ones in pairs
+    uniformly, one of an odd number being kept, and let each pair exchange its swap values.
+
+    Two records have the constant |ln((1-p^2)/p^2)|/2 per unit; three different ones have none, since a table that one pair
+    leads to may be out of reach from a neighbouring one.
+
+    Args:
+        match: the attributes that form the strata; () for one stratum [list of text].
+        swap: the attributes that move, all together [list of text].
+        swap_rate: p, the probability with which each record is selected [rational in [0, 1]].
+        rates: the strata whose records are selected with a probability of their own [list of table of stratumrate
+            parameters].
+        unit: the unit that one record is [text; default household].
     """
 
 def parallel(

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dpspec.checker.proofs import check_proof
-from dpspec.checker.tied_parts import covers, in_groups
+from dpspec_checker.proofs import check_proof
+from dpspec_checker.tied_parts import covers, in_groups
 
 from dpspec import read
 from dpspec.report.json import file_report

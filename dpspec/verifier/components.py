@@ -330,7 +330,7 @@ class Components:
 
     def _reduced(self, sums: Sums, few: int) -> Sums:
         """The sums without most of those that larger ones cover, where there are more than twice as many as are few."""
-        if len(sums) <= 2 * few:
+        if len(sums) <= 2 * few or any(len(seen.laws) >= 1 << 15 for _, seen in sums):  # counts have 15 bits below
             return sums
         self.is_complete = False
         tops: dict[SeenChange, list[tuple[bool, int]]] = {}

@@ -211,9 +211,12 @@ class Mechanism(Promising, ABC):
         "degrades": degrades,
         "__str__": object.__str__,
     }
-    _asides = frozenset({
-        "check", "claims", "constant_at", "keeps", "nearest_laws", "proved", "reduced", "release", "resumable", "run", "structure",
-    })  # fmt: skip
+    _asides = frozenset(
+        {
+            *("check", "claims", "constant_at", "keeps", "nearest_laws", "proved", "reduced", "release", "resumable", "run"),
+            "structure",
+        }
+    )
 
 
 def stated_structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | None:

@@ -526,7 +526,7 @@ def certificate_text(content: JsonData, out: str | None) -> str:
     for one in content["invariants"]:
         rows.add_row(Text("recounted", FAINT), one["invariant"])
     for what, says in _universe_in_words(universe):
-        rows.add_row(Text(what, FAINT), f"{says} (of this universe)")
+        rows.add_row(Text(f"{what} here", FAINT), says)
     unfit = [] if release["fit_for_publication"] else [Text(f"The release is not fit for publication: see {WARNING}", BAD)]
     where = "" if out is None else f": wrote {out}"
     head = Text(f"Certificate of {content['specification']['id']}{where}", "bold")

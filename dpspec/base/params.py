@@ -440,7 +440,8 @@ def define(cls: Class) -> Class:
 
     A hash is computed once: specifications are looked up thousands of times where many are compared.
     """
-    once = "__hash__" not in vars(cls)
+    # attrs keeps a hash only after __attrs_post_init__, which may look up the object that it checks.
+    once = "__hash__" not in vars(cls) and not hasattr(cls, "__attrs_post_init__")
     return attrs.define(cls, frozen=True, slots=True, kw_only=True, cache_hash=once, field_transformer=_install_domains)
 
 

@@ -1,9 +1,31 @@
-"""Plugins: the hooks they implement, the loader that finds them, the registry they fill."""
+"""Plugins: the hooks they implement, the loader that finds them, the registry they fill. Names are imported when they are used."""
 
-from dpspec.extension.hooks import KINDS, LOCAL, Entry, Provenance, Register, Registry, hookimpl
-from dpspec.extension.loader import PluginInfo, Plugins, installed, load_plugins
+from __future__ import annotations
 
-__all__ = [
-    "KINDS", "LOCAL", "Entry", "PluginInfo", "Plugins", "Provenance", "Register", "Registry", "hookimpl",
-    "installed", "load_plugins",
-]  # fmt: skip
+from typing import TYPE_CHECKING
+
+from dpspec.base.late import late_names
+
+if TYPE_CHECKING:
+    from dpspec.extension.hooks import (
+        KINDS as KINDS,
+        LOCAL as LOCAL,
+        Entry as Entry,
+        Provenance as Provenance,
+        Register as Register,
+        Registry as Registry,
+        hookimpl as hookimpl,
+    )
+    from dpspec.extension.loader import (
+        PluginInfo as PluginInfo,
+        Plugins as Plugins,
+        installed as installed,
+        load_plugins as load_plugins,
+    )
+
+_HOMES = {
+    "dpspec.extension.hooks": ("KINDS", "LOCAL", "Entry", "Provenance", "Register", "Registry", "hookimpl"),
+    "dpspec.extension.loader": ("PluginInfo", "Plugins", "installed", "load_plugins"),
+}
+__all__ = [name for names in _HOMES.values() for name in names]
+__getattr__, __dir__ = late_names(__name__, _HOMES)

@@ -7,7 +7,7 @@
     python -m benchmarks --write                record the results in benchmarks/results.json
 
 Ends with 1 when something is larger than recorded: a counter or its exponent by a factor of 1.1, a ratio of times by 1.5 in every
-one of three rounds. `--write` then needs `--reason`, which is recorded with the new value. `--peers PYTHON` names the interpreter
+one of three rounds; and when something was never recorded. `--write` then needs `--reason`, which is recorded with the new value. `--peers PYTHON` names the interpreter
 of an environment that has dp-accounting, riskcal and OpenDP; the folder in the variable BENCHMARK_DATA holds the blocks of
 Rhode Island.
 """
@@ -85,11 +85,11 @@ def measured(lines: Mapping[str, Line], recorded: Mapping[str, Any], given: argp
 
 
 def quick_rounds(line: Line, recorded: Mapping[str, Any], given: argparse.Namespace) -> list[Round]:
-    """Rounds until one is not slower than recorded: one is enough for a line that passes."""
+    """Rounds until one is not slower than recorded: one is enough for a line that passes, or that has no record."""
     seen: list[Round] = []
     for found in rounds(line, given.peers, ROUNDS):
         seen.append(found)
-        if not given.write and results.slower(recorded["lines"], line.name, seen) is None:
+        if line.name not in recorded["lines"] or (not given.write and results.slower(recorded["lines"], line.name, seen) is None):
             break
     return seen
 
@@ -97,9 +97,7 @@ def quick_rounds(line: Line, recorded: Mapping[str, Any], given: argparse.Namesp
 def counts(lines: Mapping[str, Line]) -> dict[str, Any]:
     """The counters of work, from a process of their own."""
     names = [name for name, line in lines.items() if line.counted]
-    if not names:
-        return {}
-    command = [sys.executable, "-m", "benchmarks.counting", *names]
+    command = [sys.executable, "-m", "benchmarks.counting", *lines]
     done = subprocess.run(command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found

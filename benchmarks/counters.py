@@ -36,7 +36,7 @@ import scipy.fft
 import scipy.signal
 
 NAMED = {
-    "patterns": ("dpspec.verifier.changes:replacements", "dpspec.verifier.changes:additions"),
+    "patterns": ("dpspec.verifier.changes:replacements", "dpspec.verifier.changes:farthest", "dpspec.verifier.components:_extend"),
     "laws multiplied": ("dpspec.laws.atoms:FiniteDichotomy.product", "dpspec.laws.products:product_of"),
     "pairs evaluated": ("dpspec.comparison.compare:compare",),
 }

@@ -30,7 +30,7 @@ def main(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     from dpspec.extension import installed
 
     _ = installed().registry
-    return {name: of_line(line) for name, line in LINES.items() if line.counted and (not names or name in names)}
+    return {name: of_line(line) for name, line in LINES.items() if not names or name in names}
 
 
 def of_line(line: Line) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from dpspec_census import stratum as stratum_law
@@ -25,24 +26,24 @@ from dpspec.verifier.verdict import Outcome
 from reproductions.swapping_universes import MECHANISMS, RATES, Margins, judge, partitions, tables
 
 
-def small_universes(most_records: int = 7, most_categories: int = 3) -> list[Margins]:
+def small_universes(most_records: int, most_categories: int = 3) -> list[Margins]:
     """Every universe of one stratum, all margins, none left out by symmetry."""
     sizes = range(1, most_records + 1)
     listed = {n: [p for p in partitions(n) if len(p) <= most_categories] for n in sizes}
     return [margins for n in sizes for margins in itertools.product(listed[n], repeat=2)]
 
 
-def judge_rate(task: tuple[type[Swapping], Fraction]) -> tuple[int, int]:
+def judge_rate(mechanism: type[Swapping], rate: Fraction, most_records: int) -> tuple[int, int]:
     """All small universes under one mechanism and one rate: how many verdicts, and how many refuted."""
-    verdicts = [outcome for margins in small_universes() for outcome in judge(*task, (margins,)).verdicts]
+    verdicts = [outcome for margins in small_universes(most_records) for outcome in judge(mechanism, rate, (margins,)).verdicts]
     return len(verdicts), verdicts.count(Outcome.REFUTED)
 
 
-def swapping() -> str:
-    """One-stratum swapping with up to 7 records and 3 categories a side: both algorithms, six rates, all pairs."""
-    found = list(map(judge_rate, itertools.product(MECHANISMS, RATES)))
+def swapping(_: Path, most_records: int) -> str:
+    """One-stratum swapping with up to so many records and 3 categories a side: both algorithms, six rates, all pairs."""
+    found = [judge_rate(*task, most_records) for task in itertools.product(MECHANISMS, RATES)]
     judged, refuted = (sum(column) for column in zip(*found, strict=True))
-    return f"{len(small_universes())} universes, {judged} verdicts, {refuted} refuted"
+    return f"{len(small_universes(most_records))} universes, {judged} verdicts, {refuted} refuted"
 
 
 def derangements_two() -> str:
@@ -161,9 +162,9 @@ def sparse_vector() -> str:
     return f"loss = {float(loss.lower):.16g}, width {width:.1e}"
 
 
-def long_sparse_vector() -> str:
-    """The same for 40 queries, 41 outcomes."""
-    left, right = _variant_four((4,) * 39 + (2,)), _variant_four((3,) * 40)
+def long_sparse_vector(_: Path, queries: int) -> str:
+    """The same for more queries, with one outcome more than there are queries."""
+    left, right = _variant_four((4,) * (queries - 1) + (2,)), _variant_four((3,) * queries)
     return f"loss = {right.against(left).max_log_ratio(precision=64)}"
 
 

@@ -42,7 +42,7 @@ class Line:
         name: what `--only` takes.
         what: one sentence on what is timed.
         sizes: the sizes at which the line can run; the last one is the line, all of them its growth.
-        counted: the sizes at which the work is counted; none where it is not.
+        counted: the sizes at which the work is counted; at least one, which may be smaller than what is timed.
         command: writes the files of a size into a folder and returns the arguments of `dpspec`; the whole process is timed.
         work: a function, timed without the imports; exactly one of `command` and `work` is given.
         peer: the same by other means: a function that needs nothing of dpspec.

@@ -160,9 +160,11 @@ def larger_counts(recorded: Mapping[str, Counts], found: Mapping[str, Counts]) -
 
 
 def slower(recorded: Mapping[str, Any], name: str, rounds: Sequence[Round]) -> str | None:
-    """What to say where every round is slower than recorded by SLOWER; one that is not is enough for None."""
+    """What to say where every round is slower than recorded by SLOWER, or nothing is recorded; one that is not is enough for None."""
     before = recorded.get(name)
     ratios = [r.ours.seconds / r.calibration for r in rounds]
-    if before is None or min(ratios) <= SLOWER * before["ratio"]:
+    if before is None:
+        return f"{name}: its time is not recorded"
+    if min(ratios) <= SLOWER * before["ratio"]:
         return None
     return f"{name}: {', '.join(f'{ratio:.3g}' for ratio in ratios)} times {before['calibration']}, recorded {before['ratio']:.3g}"

@@ -56,8 +56,8 @@ def enclosed_table() -> list[float]:
 
 
 def enclosed_in_balls() -> list[float]:
-    """The same to 64 bits and more, by ball arithmetic, number by number."""
-    posteriors = [block.posterior(x, RHO, prior) for prior in FRACTIONS for x in range(1, 6)]
+    """The same to 64 bits and more, by ball arithmetic."""
+    posteriors = block.ball_posteriors(range(1, 6), RHO, FRACTIONS)
     risks = [mean.scaled(1 / prior) for mean, prior in zip(summed_mean_posteriors(RHO, FRACTIONS), FRACTIONS, strict=True)]
     return [float(value.lower) for value in (*posteriors, *risks)]
 

@@ -336,10 +336,10 @@ def one_test(entries: Entries) -> Finding:
     lines = []
     entries = [entry for entry in entries if entry.how("budget") != "assumed"]
     for group in by_unit(entries):
-        if len(group.lines) > 1:
-            first, last = group.lines[0], group.lines[-1]
+        if len(group.published) > 1:
+            first, last = group.published[0], group.published[-1]
             lines.append(
-                f"per {plain(group.unit)}, {plain(group.distance)}: {count(len(group.lines), 'promise')}, from "
+                f"per {plain(group.unit)}, {plain(group.distance)}: {count(len(group.published), 'promise')}, from "
                 f"{power_in_words(first.power)} ({link(first.entry)}) to {power_in_words(last.power)} ({link(last.entry)})"
             )
     powers = [line.power for entry in entries for line in entry.lines if line.power is not None]

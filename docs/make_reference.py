@@ -63,7 +63,7 @@ def errors_page() -> str:
 _HOOKS = """# Hooks
 
 A plugin is a module named in the entry-point group `dpspec` of its distribution. It implements some of these hooks, each
-under `@hookimpl` from `dpspec.extension`. Every hook registers, none decides. `register(cls, *, name=None)` is bound to the
+under `@hookimpl` from `dpspec.plugin`. Every hook registers, none decides. `register(cls, *, name=None)` is bound to the
 plugin that is asked, so the origin of every name is known. Each hook is called once, when the plugins are loaded, in the
 order of this page; what it returns is ignored.
 
@@ -246,7 +246,7 @@ _PARTS = """# Parts: what to implement, and what it opens
 
 For each kind of plugin: the methods of its base class, what each says, and which commands, separations, attackers and releases
 come to life with it. A method marked *must* is abstract. Every other has a default that is safe: without it the commands of
-its line do without, or say what is missing.
+its line do without, or say what is missing. `dpspec new plugin NAME --kind KIND` writes a small complete plugin of each kind.
 
 A *flag* is a class attribute that is True or False. Its default promises nothing: a class that does not declare a flag has
 unknown properties, and engines then do the work that the flag would save. A distance or divergence that is not declared to be

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.grammar.tables import Table
     from dpspec.linter.finding import Finding
-    from dpspec.reason.conversions import Conversions
+    from dpspec.reason.conversions import Conversions, TheoremNumbers
+    from dpspec.report.curves import CurveData
     from dpspec.risks.engine import Panel, RiskReport
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import FileReport, Standing
@@ -187,7 +188,8 @@ def replay(
 def compare(left: Specification, right: Specification, registry: Registry | None = None) -> Comparison:
     """Hold two specifications against each other: derived by the registered rules, separated, or unknown, in each direction.
 
-    The exact engine checks every mechanism that is said to separate them. How the claims of both stand is looked at too.
+    The exact engine checks every mechanism that is said to separate them. How the claims of both stand is looked at too. Where one
+    lacks attributes that the other has, it is restated with them; its invariants and its distance do not change.
 
     Args:
         left, right: five blocks, specifications, or files.
@@ -207,17 +209,33 @@ def compare(left: Specification, right: Specification, registry: Registry | None
 
     first, second = as_document(left), as_document(right)
     about = tuple((one, quick_standing(one, registry)) for one in (first, second))
-    return attrs.evolve(compared(first, second, registry), about=about)
+    return attrs.evolve(compared(first, second, registry, on_one_schema=True), about=about)
 
 
-def compared(left: SpecDocument, right: SpecDocument, registry: Registry | None = None) -> Comparison:
-    """The comparison alone, without how the claims stand."""
-    from dpspec.comparison.compare import compare as held, compare_products
+def compared(
+    left: SpecDocument, right: SpecDocument, registry: Registry | None = None, *, on_one_schema: bool = False
+) -> Comparison:
+    """The comparison alone, without how the claims stand.
+
+    Args:
+        left, right: the two files.
+        registry: the rules of inference.
+        on_one_schema: first give each the attributes that it lacks and the other one has. An order of many leaves specifications as
+            they are, since implication is transitive between specifications that stay the same.
+    """
+    import attrs
+
+    from dpspec.comparison.compare import compare as plainly, compare_products, restated
     from dpspec.extension.loader import installed
     from dpspec.reason.search import rules_of
 
     rules, judge = rules_of(registry or installed().registry), _exact_judge(registry)
-    return compare_products(left.promises, right.promises, lambda one, other: held(one, other, rules=rules, judge=judge))
+
+    def held(one: PrivacySpec, other: PrivacySpec) -> Comparison:
+        first, second, added = restated(one, other) if on_one_schema else (one, other, ())
+        return attrs.evolve(plainly(first, second, rules=rules, judge=judge), restated=added)
+
+    return compare_products(left.promises, right.promises, held)
 
 
 def _exact_judge(registry: Registry | None) -> MechanismJudge:
@@ -251,11 +269,12 @@ def order(*specifications: Specification, registry: Registry | None = None, prog
     return order_specs(_documents(specifications), registry or installed().registry, progress)
 
 
-def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, **at: Any) -> Conversions:
+def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, **at: Any) -> Conversions | TheoremNumbers:
     """Convert a budget to another standard, by every formula that is known, the best first.
 
     Args:
-        given: the budget by its name, then the parameters of its divergence, as numbers or texts.
+        given: the budget by its name, then the parameters of its divergence, as numbers or texts; or the parameters of a
+            mechanism about which a theorem is known, such as swap_rate and stratum.
         to: the name of a budget or of an output divergence.
         mechanism: a kind of mechanism that is known, such as gaussian.
         at: parameters of the divergence to convert to, such as delta.
@@ -303,8 +322,8 @@ def risk(
         attacker: an attacker model or its name; without it, a panel of some, each with its defaults.
         mechanism: whose own law is shown; without it, that of the file.
         registry: where the name is looked up; without it, among all installed plugins.
-        universe_of: a table, or a release's report: the budget is that of its universe, where budgets differ by universe. The
-            mechanism's own law, which is one for each universe, is then left out.
+        universe_of: a table, or a release's report: the budget is that of its universe, where budgets differ by universe, and
+            the mechanism's own numbers are those of its universe, where a theorem gives them.
         settings: parameters of the attacker, as values or texts.
 
     Returns:
@@ -325,24 +344,26 @@ def risk(
 
     from dpspec.extension.loader import installed
     from dpspec.risks import engine
+    from dpspec.risks.own import evidence
 
     known = registry or installed().registry
     document = as_document(specification, mechanism=mechanism)
     spec, run = document.spec, document.mechanism
+    meant = None
     if universe_of is not None:
-        spec = engine.at_universe_of(spec, engine.dataset_of(universe_of, spec.space, known, document.layout))
-        run = run if spec == document.spec else None
+        meant = engine.dataset_of(universe_of, spec.space, known, document.layout)
+        spec = engine.at_universe_of(spec, meant)
     if settings and not isinstance(attacker, str):
         advice = "name it: attacker=..." if attacker is None else "give them to the attacker, or give its name"
         raise ParameterError("settings", "belong to one attacker that is given by its name", advice, value=", ".join(settings))
-    if attacker is not None:
-        model = engine.attacker_of(known, attacker, settings) if isinstance(attacker, str) else attacker
-        report = engine.risk(spec, model, run)
-        named = [document.spec.space.dataset(dataset) for dataset in model.named_datasets()]
-        return attrs.evolve(report, about=(document, quick_standing(document, registry, also=named)))
-    about = document, quick_standing(document, registry)
-    found = engine.panel(spec, engine.panel_of(known), run)
-    return attrs.evolve(found, reports=tuple(attrs.evolve(report, about=about) for report in found.reports))
+    model = engine.attacker_of(known, attacker, settings) if isinstance(attacker, str) else attacker
+    named = () if model is None else model.named_datasets()
+    about = quick_standing(document, registry, also=[document.spec.space.dataset(dataset) for dataset in named])
+    with evidence(about.farthest(document.spec), meant):
+        if model is not None:
+            return attrs.evolve(engine.risk(spec, model, run), about=(document, about))
+        found = engine.panel(spec, engine.panel_of(known), run)
+    return attrs.evolve(found, reports=tuple(attrs.evolve(report, about=(document, about)) for report in found.reports))
 
 
 def ledger(*specifications: Specification, like: Specification | None = None, as_promised: bool = False) -> Composition:
@@ -459,18 +480,36 @@ def curve(
     Raises:
         PictureError: nothing of what is asked for can be drawn, or not into such a file.
     """
-    from dpspec.extension.loader import installed
-    from dpspec.report.curves import curve as drawn
     from dpspec.report.drawing import Picture
 
     file = None if out is None else Picture(Path(out))
-    documents = _documents(specifications)
-    picture = drawn(
-        documents, panel, installed().registry, distance=distance, level=level, size=size, theme=theme, progress=progress
-    )
+    found = curve_points(*specifications, panel=panel, distance=distance, level=level, progress=progress)
+    picture = found.svg(size=size, theme=theme)
     if file is not None:
         file.save(picture)
     return picture
+
+
+def curve_points(
+    *specifications: SpecDocument | str | Path,
+    panel: str = "trade-off",
+    distance: NumberLike | None = None,
+    level: NumberLike = "1/20",
+    progress: Progress | None = None,
+) -> CurveData:
+    """The series of a figure of `curve`, as numbers: `data()` has their points, `svg()` the figure.
+
+    Args:
+        specifications, panel, distance, level, progress: as in `curve`.
+
+    Raises:
+        PictureError: nothing of what is asked for is known.
+    """
+    from dpspec.extension.loader import installed
+    from dpspec.report.curves import curve as computed
+
+    documents = _documents(specifications)
+    return computed(documents, panel, installed().registry, distance=distance, level=level, progress=progress)
 
 
 def lint(*paths: str | Path) -> tuple[Finding, ...]:
@@ -623,11 +662,13 @@ def find_yardsticks(
         NoYardstickError: no common space or universes; ParameterError: a number outside its domain.
     """
     from dpspec.blocks.parts import Membership
+    from dpspec.comparison.compare import restated
     from dpspec.comparison.yardstick import common_space, found_blocks, yardsticks
     from dpspec.extension.loader import installed
     from dpspec.reason.search import rules_of
 
     registry = registry or installed().registry
+    left, right, _ = restated(left, right)
     space = None
     if largest_household is not None:
         start = common_space(left, right)

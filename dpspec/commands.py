@@ -671,16 +671,17 @@ def _from_table(
     return name, from_table.text(found, name, unit), found.warnings, said
 
 
-def new_plugin(name: str, directory: AnyPath = ".") -> CommandAnswer:
-    """Write dpspec-NAME: a distribution with a mechanism, an output divergence, a specification and a test.
+def new_plugin(name: str, directory: AnyPath = ".", kind: str | None = None) -> CommandAnswer:
+    """Write dpspec-NAME: a distribution with one class of a kind, a specification and tests.
 
     Args:
         name: the name of the plugin.
         directory: where the distribution is written.
+        kind: the kind of plugin, such as "space" or "attacker"; without it, a mechanism and an output divergence are written.
     """
     from dpspec.scaffold import write_plugin
 
-    folder = write_plugin(name, Path(directory))
+    folder = write_plugin(name, Path(directory), kind)
     written = sorted(path for path in folder.rglob("*") if path.is_file())
     return _begun(written, f"pip install -e {folder}, then dpspec verify {folder}")
 

@@ -13,16 +13,18 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
+import numpy.typing as npt
 from dpspec_census.configuration_2020 import BASE, LEVEL_SHARES
 from dpspec_census.hierarchy.by_levels import TopdownByLevels
 from dpspec_census.hierarchy.workload import Tabulation, WeightedQuery
+from dpspec_tables.formats import Csv
 
 from dpspec.base.errors import TableError
 from dpspec.base.files import whole
@@ -30,7 +32,7 @@ from dpspec.base.randomness import Randomness, SeededRandomness, SystemRandomnes
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.grammar.tables import Table, compact
+from dpspec.grammar.tables import Table, compact, occurring
 from dpspec.grammar.workers import Output, Run
 
 LEVELS = {"state": 2, "county": 5, "tract": 11, "block-group": 12, "block": 15}
@@ -73,8 +75,11 @@ def persons_of(path: Path) -> tuple[Table, UnorderedRecords]:
     """
     try:
         with path.open(newline="", encoding="utf-8") as handle:
-            rows = {row["GEOID"]: [_count(row, column) for column in _columns()] for row in csv.DictReader(handle)}
-    except (OSError, KeyError) as problem:
+            reader = csv.reader(handle)
+            header = next(reader, [])
+            place, columns = header.index("GEOID"), [header.index(column) for column in _columns()]
+            rows = {row[place]: [row[column] for column in columns] for row in reader}
+    except (OSError, ValueError, IndexError) as problem:
         raise TableError(
             path.name, "cannot be read as block counts", f"it needs GEOID and {_columns()[0]}, ...: {problem}"
         ) from None
@@ -83,7 +88,7 @@ def persons_of(path: Path) -> tuple[Table, UnorderedRecords]:
         raise TableError("column GEOID", "must hold 15 digits", value=wrong[:3])
     blocks = sorted(rows)
     space = space_of(blocks)
-    counts = np.array([rows[block] for block in blocks], dtype=np.int64).reshape(len(blocks), 2, len(GROUPS))
+    counts = _counts([rows[block] for block in blocks], blocks).reshape(len(blocks), 2, len(GROUPS))
     counts[:, 0] -= counts[:, 1]  # minors are all persons less those of voting age
     if (counts < 0).any():
         raise TableError("table", "has more persons of voting age than persons", value=blocks[int(np.argwhere(counts < 0)[0, 0])])
@@ -100,11 +105,18 @@ def _columns() -> list[str]:
     return [f"{kind}_{group}" for kind in ("pop", "vap") for group in GROUPS]
 
 
-def _count(row: Mapping[str, str], column: str) -> int:
-    value = float(row[column])
-    if value < 0 or value != int(value):
-        raise TableError(f"block {row['GEOID']}, column {column}", "must be a whole number of persons", value=row[column])
-    return int(value)
+def _counts(rows: Sequence[Sequence[str]], blocks: Sequence[str]) -> npt.NDArray[np.int64]:
+    """The counts of all blocks; TableError where one is no whole number of persons."""
+    try:
+        values = np.array(rows, dtype=np.float64)
+    except ValueError:
+        raise TableError("table", "holds a count that is no number", "counts are whole numbers of persons") from None
+    wrong = np.argwhere(~((values >= 0) & (values == np.floor(values))))
+    if len(wrong):
+        row, column = wrong[0].tolist()
+        subject = f"block {blocks[row]}, column {_columns()[column]}"
+        raise TableError(subject, "must be a whole number of persons", value=rows[row][column])
+    return values.astype(np.int64)
 
 
 def page(output: Output, seed: int | None) -> str:
@@ -140,15 +152,14 @@ def page(output: Output, seed: int | None) -> str:
 
 def write_rows(table: Table, path: Path, counted: bool) -> None:
     """The records as CSV, or one row for each occurring combination with its count."""
-    names = [a.name for a in table.attributes]
-    with whole(path) as part, part.open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow([*names, "count"] if counted else names)
-        if counted:
-            writer.writerows([*cell, count] for cell, count in table.counts(names).items())
-        else:
-            columns = [np.array(a.categories, dtype=object)[table.codes[a.name]] for a in table.attributes]
-            writer.writerows(zip(*columns, strict=True))
+    if counted:
+        names = [a.name for a in table.attributes]
+        cells, counts = occurring(table.key(names), table.domain(names))
+        places = np.unravel_index(cells, [a.size for a in table.attributes])
+        number = Attribute(name="count", count=int(counts.max(initial=0)) + 1)
+        table = Table(attributes=(*table.attributes, number), codes={**dict(zip(names, places, strict=True)), "count": counts})
+    with whole(path) as part:
+        Csv().write(table, part, {})
 
 
 @click.command()

@@ -6,3 +6,16 @@ from benchmarks.measure import Line
 LINES: dict[str, Line] = {
     line.name: line for module in (commands, accounting, noise, risks, engines, topdown) for line in module.LINES
 }
+
+GROWTH = {
+    "records": ("swap",),
+    "cells": ("geometric-cells",),
+    "blocks": ("verify-blocks", "topdown"),
+    "files of verify": ("verify-files",),
+    "files of ledger": ("ledger-files",),
+    "releases in compose": ("compose-files", "compose-times", "gaussians", "laplace-10000"),
+    "untied attributes": ("verify-attributes",),
+    "untied invariants": ("verify-invariants",),
+    "files of compare": ("compare-files",),
+}
+"""What specifications and data have many of, and the lines whose growth in it has a bound: at least four sizes each."""

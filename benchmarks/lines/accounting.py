@@ -122,7 +122,7 @@ def one_discrete(sigma: int) -> Line:
         return pld.from_discrete_gaussian_mechanism(sigma).get_epsilon_for_delta(1e-6)
 
     what = f"epsilon at 1e-6 of one discrete Gaussian, sigma = {sigma}"
-    return composed(f"discrete-gaussian-{sigma}", what, ours, run, goal_of_peer=0.1, is_quick=sigma == 10)
+    return composed(f"discrete-gaussian-{sigma}", what, ours, run, counted=(1,), goal_of_peer=0.1, is_quick=sigma == 10)
 
 
 def curve(_: int) -> object:
@@ -210,9 +210,9 @@ def tests() -> Iterator[Line]:
         def peer_of_advantage(folder: Path, size: int, peer: Callable[..., object] = peer) -> object:
             return peer(folder, size, of_power=False)
 
-        needs = ("riskcal", "dp_accounting")
-        yield Line(name=f"power-{name}", what=f"power at 5 %: {what}", work=power, peer=peer, needs=needs, goal_of_peer=0.1)
-        yield Line(name=f"advantage-{name}", what=f"advantage: {what}", work=advantage, peer=peer_of_advantage, needs=needs)
+        same: dict[str, Any] = {"needs": ("riskcal", "dp_accounting"), "counted": (1,)}
+        yield Line(name=f"power-{name}", what=f"power at 5 %: {what}", work=power, peer=peer, goal_of_peer=0.1, **same)
+        yield Line(name=f"advantage-{name}", what=f"advantage: {what}", work=advantage, peer=peer_of_advantage, **same)
 
 
 LINES = (
@@ -231,7 +231,7 @@ LINES = (
     ),
     composed(
         "census-curve", "their delta at 40 values of epsilon", curve,
-        lambda pld: their_census(pld, 1e-3).get_delta_for_epsilon([i / 2 for i in range(1, 41)]), goal=0.05,
+        lambda pld: their_census(pld, 1e-3).get_delta_for_epsilon([i / 2 for i in range(1, 41)]), counted=(1,), goal=0.05,
     ),
     composed(
         "laplace-10000", "epsilon of Laplace noise 10,000 times", laplace,

@@ -97,7 +97,7 @@ LINES = (
     ),
     Line(
         name="verify-blocks", what="`verify` of the persons of 2020 on 8,100,000 blocks",
-        command=verify(inputs.persons_of_2020), sizes=(8, 8_100, 810_000, 8_100_000), counted=(8, 8_100_000),
+        command=verify(inputs.persons_of_2020), sizes=(8, 8_100, 810_000, 8_100_000), counted=(8, 8_100, 810_000, 8_100_000),
         goal=10, megabytes=500, bound=1.1,
     ),
     Line(
@@ -121,7 +121,7 @@ LINES = (
     ),
     Line(
         name="compare-files", what="`compare` of the 123 deployments", command=several("compare", deployments),
-        sizes=(15, 31, 62, 123), counted=(4, 8), goal=12, bound=1.6, repeats=1,
+        sizes=(15, 31, 62, 123), counted=(4, 8, 16, 32), goal=12, bound=1.6, repeats=1,
     ),
     # releases
     Line(
@@ -131,15 +131,15 @@ LINES = (
     ),
     Line(
         name="swap-50m", what="50 million dwellings swapped, Parquet to Parquet", command=release(inputs.dwellings), peer=bare_swap,
-        needs=("polars",), calibration="sort", sizes=(50_000_000,), goal_of_peer=2, repeats=1,
+        needs=("polars",), calibration="sort", sizes=(50_000_000,), counted=(50_000,), goal_of_peer=2, repeats=1,
     ),
     Line(
         name="swap-1m", what="a million dwellings swapped, Parquet to Parquet", command=release(inputs.dwellings),
-        calibration="sort", sizes=(1_000_000,), is_quick=True,
+        calibration="sort", sizes=(1_000_000,), counted=(25_000,), is_quick=True,
     ),
     Line(
         name="geometric-cells", what="geometric noise on a million cells, Parquet to Parquet", command=release(inputs.cells),
-        calibration="sort", sizes=(125_000, 250_000, 500_000, 1_000_000), counted=(4_000, 8_000, 16_000, 32_000),
+        calibration="sort", sizes=(125_000, 250_000, 500_000, 1_000_000), counted=(16_000, 32_000, 64_000, 128_000),
         goal=1.5, megabytes=200, bound=1.1, repeats=2, is_quick=True,
     ),
     # plain code
@@ -147,5 +147,5 @@ LINES = (
         name="code-verified", what="a histogram of ten bins as plain code: verified", command=function("1"), counted=(1,), goal=1,
         is_quick=True,
     ),
-    Line(name="code-refuted", what="the same at half the noise: refuted", command=function("0.5"), goal=1),
+    Line(name="code-refuted", what="the same at half the noise: refuted", command=function("0.5"), counted=(1,), goal=1),
 )  # fmt: skip

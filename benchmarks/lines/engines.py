@@ -16,12 +16,13 @@ GOALS = {
     "sparse-vector": ("sparse_vector", 1, "sparse vector, variant 4: the loss of one pair, all outcomes, enclosed to 1e-15"),
     "sparse-vector-40": ("long_sparse_vector", 10, "the same for 40 queries"),
 }
-COUNTED = ("derangements-all", "shuffle", "code-law", "classic-claim", "sparse-vector")
+SIZES = {"swapping-universes": (7, 4), "sparse-vector-40": (40, 6)}
+"""The most records and the number of queries: those that are timed, and those whose work is counted."""
 
 LINES = tuple(
     Line(
         name=name, what=what, work=late(f"benchmarks.exact:{function}"), goal=goal, repeats=1 if goal >= 10 else 3,
-        counted=(1,) if name in COUNTED else (), is_quick=name == "code-law",
+        sizes=SIZES.get(name, (1,))[:1], counted=SIZES.get(name, (1,))[-1:], is_quick=name == "code-law",
     )
     for name, (function, goal, what) in GOALS.items()
 )  # fmt: skip

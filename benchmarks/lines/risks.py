@@ -21,8 +21,7 @@ def lines() -> Iterator[Line]:
     for name, (what, ours, loop) in WHAT.items():
         yield Line(
             name=f"risk-{name}", what=what, work=late(f"benchmarks.risk:{ours}"), peer=late(f"benchmarks.risk:{loop}"),
-            needs=("dpspec",), goal_of_peer=1, is_quick=name == "table-64",
-            counted=(1,) if name in ("table-64", "posterior") else (),
+            needs=("dpspec",), goal_of_peer=1, is_quick=name == "table-64", counted=(1,),
         )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from benchmarks.measure import Line, late
 RHODE_ISLAND = (
     Line(
         name="rhode-island", what="Rhode Island 2010 by TopDown: 25,181 blocks, CSV to tables",
-        work=late("benchmarks.topdown:rhode_island"), calibration="sort", goal=6, repeats=2,
+        work=late("benchmarks.topdown:rhode_island"), counted=(1,), calibration="sort", goal=6, repeats=2,
     ),
 )  # fmt: skip
 """The line that needs a file of the Census: the folder with the data is named by BENCHMARK_DATA."""
@@ -23,11 +23,11 @@ LINES = (
     Line(
         name="topdown-fit", what="feasibility, fit and rounding of 40 families, beside the fit alone",
         work=late("benchmarks.topdown:fitted"), peer=late("benchmarks.topdown:fitted_alone"), needs=("dpspec_census",),
-        sizes=(1000,), goal_of_peer=1.5,
+        sizes=(1000,), counted=(100,), goal_of_peer=1.5,
     ),
     Line(
         name="topdown-solver", what="interior point: program assembled, solved and rounded, beside the solver alone",
         work=late("benchmarks.topdown:solved"), peer=late("benchmarks.topdown:solved_alone"), needs=("dpspec_census",),
-        sizes=(1000,), goal_of_peer=1.5,
+        sizes=(1000,), counted=(100,), goal_of_peer=1.5,
     ),
 )  # fmt: skip

@@ -62,11 +62,10 @@ def dyadic(value: arb) -> Fraction:
     """
     if not value.is_finite():
         raise NumericalError("number", "is not finite", "choose less extreme parameters")
-    mantissa, exponent = value.man_exp()
+    mantissa, exponent, _ = _parts(value)
     if not -_LONGEST <= exponent <= MOST_BITS:
         raise NumericalError("number", f"has more than {MOST_BITS} bits", "choose less extreme parameters")
-    places = int(exponent)
-    return Fraction(int(mantissa) << places) if places >= 0 else Fraction(int(mantissa), 1 << -places)
+    return _shifted(mantissa, exponent)
 
 
 def floor_of(value: arb) -> Fraction | None:
@@ -75,8 +74,15 @@ def floor_of(value: arb) -> Fraction | None:
     >>> floor_of(arb(-(10**9)).exp()), floor_of(arb(10**9).exp()) == 2**MOST_BITS
     (Fraction(0, 1), True)
     """
-    above = ceiling_of(-value)
-    return None if above is None else -above
+    end = value.lower()
+    if not end.is_finite():
+        return LARGEST if end == arb.pos_inf() else None
+    mantissa, exponent, size = _parts(end)
+    if size > MOST_BITS:
+        return LARGEST if mantissa > 0 else None
+    if mantissa and size < -MOST_BITS:
+        return Fraction(0) if mantissa > 0 else -1 / LARGEST
+    return _shifted(mantissa, exponent)
 
 
 def ceiling_of(value: arb) -> Fraction | None:
@@ -88,13 +94,23 @@ def ceiling_of(value: arb) -> Fraction | None:
     end = value.upper()
     if not end.is_finite():
         return -LARGEST if end == arb.neg_inf() else None
-    mantissa, exponent = end.man_exp()
-    size = exponent + fmpz(abs(mantissa)).bit_length()
+    mantissa, exponent, size = _parts(end)
     if size > MOST_BITS:
         return None if mantissa > 0 else -LARGEST
     if mantissa and size < -MOST_BITS:
         return 1 / LARGEST if mantissa > 0 else Fraction(0)
-    return dyadic(end)
+    return _shifted(mantissa, exponent)
+
+
+def _parts(end: arb) -> tuple[int, int, int]:
+    """m, k and the bits of m times 2^k, for a finite ball without radius."""
+    mantissa, exponent = end.man_exp()
+    whole, places = int(mantissa), int(exponent)
+    return whole, places, places + whole.bit_length()
+
+
+def _shifted(mantissa: int, exponent: int) -> Fraction:
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
 def bits(value: Fraction) -> int:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         Multiverse as Multiverse,
         Trivial as Trivial,
         Universe as Universe,
+        fixes_each_attribute as fixes_each_attribute,
     )
     from dpspec.blocks.output_divergence import (
         Composed as Composed,
@@ -153,6 +154,7 @@ _HOMES = {
         "Multiverse",
         "Trivial",
         "Universe",
+        "fixes_each_attribute",
     ),
     "dpspec.blocks.output_divergence": (
         "Composed",

@@ -12,7 +12,7 @@ from dpspec.base.errors import BudgetNotStatedError, NotInUniverseError, Paramet
 from dpspec.base.exact import Number, number
 from dpspec.base.params import Exact, Text, define
 from dpspec.base.promises import Promising
-from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.multiverse import Multiverse, Universe
 from dpspec.blocks.space import DatasetSpace
 
 
@@ -34,6 +34,14 @@ class Budget(Promising, ABC):
         """A number that the budget of every universe is at least, and every universe has one; None when none is known."""
         return self.uniform()
 
+    def least_between(self, multiverse: Multiverse, space: DatasetSpace) -> tuple[Number, str] | None:
+        """A number that the budget is at least in every universe with two different datasets, and why; None when none is known.
+
+        A universe of one dataset asks for nothing, so its budget does not matter to what is promised.
+        """
+        least = self.least()
+        return None if least is None else (least, "in every universe")
+
     def by_label(self) -> tuple[tuple[Hashable, Number], ...] | None:
         """The budgets by the labels of their universes when they are listed so, else None."""
         return None
@@ -53,6 +61,7 @@ class Budget(Promising, ABC):
     _promised: ClassVar[Mapping[str, Any]] = {
         "uniform": uniform,
         "least": least,
+        "least_between": least_between,
         "by_label": by_label,
         "unpublished": unpublished,
         "bounds": bounds,

@@ -15,6 +15,7 @@ import attrs
 from dpspec.base.exact import INFINITY, ZERO, Number, number
 from dpspec.base.params import Integer, Registered, define
 from dpspec.base.promises import Promising, is_a
+from dpspec.blocks.multiverse import Multiverse
 from dpspec.blocks.space import Dataset, DatasetSpace
 
 
@@ -122,6 +123,13 @@ class InputDivergence(Promising, ABC):
         """A positive m with d(x, x') >= m for all different x, x' of the space; None when none is known."""
         return None
 
+    def apart_inside(self, multiverse: Multiverse, space: DatasetSpace) -> int:
+        """A whole number m with d(x, x') >= m wherever x and x' share a universe and d(x, x') > 0; 1 where none larger is known.
+
+        Asked of divergences whose finite distances are whole numbers, so that 1 is always true of them.
+        """
+        return 1
+
     def counted_unit(self) -> str | None:
         """A unit u such that |q(x) - q(x')| <= d(x, x') for every count q of the records of u with some property."""
         return None
@@ -159,6 +167,7 @@ class InputDivergence(Promising, ABC):
         **dict.fromkeys(("is_symmetric", "is_metric", "is_neighbour_form", "is_integral", "grows_on_subspaces"), False),
         "in_words": in_words,
         "least_distance": least_distance,
+        "apart_inside": apart_inside,
         "counted_unit": counted_unit,
         "record_steps": record_steps,
         "number_steps": number_steps,

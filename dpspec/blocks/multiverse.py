@@ -23,7 +23,8 @@ from flint import fmpz_mat
 from dpspec.base.errors import DpspecError, ParameterError
 from dpspec.base.params import Data, Items, Pairs, Registered, collect, define
 from dpspec.base.promises import Promising, is_promised
-from dpspec.blocks.invariant import Invariant
+from dpspec.blocks.invariant import Invariant, Marginal
+from dpspec.blocks.multisets import Multisets
 from dpspec.blocks.parts import ListedCells, listed_cells, merged_mentions, miniature_of, own_attributes
 from dpspec.blocks.space import Dataset, DatasetSpace
 
@@ -217,6 +218,23 @@ def seen_to_fix(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpac
         if all(any(invariant.implies(part, space) for invariant in fine) for part in parts):
             return f"the sum of {_join(parts)}, each a coarser table of the others"
     return _in_row_space(fine, wanted, space)
+
+
+def fixes_each_attribute(multiverse: Multiverse, space: DatasetSpace, unit: str, given: Sequence[str] = ()) -> bool:
+    """Whether all datasets of one universe have the same table of `given` x a, for each attribute a of the records of the unit.
+
+    Then replacing one record by another leaves the universe, since the two differ in some attribute. And where all records of one
+    category of `given` are alike in a dataset, they are the same in all datasets of its universe. Only what is seen from the form
+    of the invariants counts, on spaces whose datasets are multisets of these records.
+    """
+    held = multiverse.induced_by()
+    if not held or not isinstance(space, Multisets) or not space.is_told_by(unit):
+        return False
+    names = [attribute.name for attribute in space.attributes_of(unit)]
+    if not names or not set(given) <= set(names):
+        return False
+    wanted = [(*given, *(() if name in given else (name,))) for name in names]
+    return all(seen_to_fix(held, Marginal(attributes=table, unit=unit), space) is not None for table in wanted)
 
 
 def _in_row_space(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> str | None:

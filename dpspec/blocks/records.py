@@ -575,3 +575,91 @@ class Households(Multisets, Nesting, Membership, Sizes, Palette, Miniatures, Sim
 @lru_cache(maxsize=64)
 def _members(count: int) -> Attribute:
     return Attribute(name=MEMBERS, count=count)
+
+
+# --- two schemas of the same data -----------------------------------------------------------------
+
+
+def on_one_schema(left: DatasetSpace, right: DatasetSpace) -> tuple[DatasetSpace, DatasetSpace] | None:
+    """Two spaces of records, each with the attributes that it lacks and the other one has; None where they describe other data.
+
+    They describe the same data when the kind of space and the unit are the same, and they share an attribute, and whatever
+    attribute has one name in both has the same categories, or a part of them.
+
+    >>> region, sex = Attribute(name="region", count=4), Attribute(name="sex", count=2)
+    >>> both = on_one_schema(UnorderedRecords(attributes=(region,)), UnorderedRecords(attributes=(region, sex)))
+    >>> [attribute.name for attribute in both[0].attributes]
+    ['region', 'sex']
+    >>> on_one_schema(UnorderedRecords(attributes=(region,)), UnorderedRecords(attributes=(sex,))) is None
+    True
+    """
+    if type(left) is not type(right) or left.units != right.units:
+        return None
+    if isinstance(left, Records) and isinstance(right, Records):
+        found = _on_one_schema({"attributes": left.attributes}, {"attributes": right.attributes})
+    elif isinstance(left, Households) and isinstance(right, Households):
+        found = _on_one_schema(
+            {"household": left.household, "person": left.person}, {"household": right.household, "person": right.person}
+        )
+    else:
+        return None
+    if found is None:
+        return None
+    try:
+        return evolve(left, **found[0]), evolve(right, **found[1])
+    except ParameterError:  # an attribute of persons here and of households there
+        return None
+
+
+AttributesByUnit = dict[str, tuple[Attribute, ...]]
+
+
+def _on_one_schema(left: AttributesByUnit, right: AttributesByUnit) -> tuple[AttributesByUnit, AttributesByUnit] | None:
+    found: tuple[AttributesByUnit, AttributesByUnit] = ({}, {})
+    shares = False
+    for unit in left:
+        ours, theirs = ({a.name: a for a in side[unit]} for side in (left, right))
+        pairs: dict[str, tuple[Attribute, Attribute]] = {}
+        for name in {**ours, **theirs}:
+            pair = _one_attribute(ours.get(name), theirs.get(name), ours, theirs)
+            if pair is None:
+                return None
+            pairs[name] = pair
+        shares = shares or not ours.keys().isdisjoint(theirs)
+        order = _outer_first(list(theirs if ours.keys() <= theirs.keys() else {**ours, **theirs}), pairs)
+        for side in (0, 1):
+            found[side][unit] = tuple(pairs[name][side] for name in order)
+    return found if shares else None
+
+
+def _one_attribute(
+    ours: Attribute | None, theirs: Attribute | None, left: Mapping[str, Attribute], right: Mapping[str, Attribute]
+) -> tuple[Attribute, Attribute] | None:
+    """An attribute as each of the two has it then; None where the two mean different things by its name."""
+    if ours is None or theirs is None:
+        added = ours or theirs
+        return None if added is None else (added, added)
+    if ours == theirs or ours.includes(theirs) or theirs.includes(ours):
+        return ours, theirs
+    same = (ours.categories, ours.count) == (theirs.categories, theirs.count)
+    if same and ours.within is None and theirs.within not in left:  # the coarser attribute is added, and is known from this one
+        return theirs, theirs
+    if same and theirs.within is None and ours.within not in right:
+        return ours, ours
+    return None
+
+
+def _outer_first(names: Sequence[str], pairs: Mapping[str, tuple[Attribute, Attribute]]) -> list[str]:
+    """The names with each attribute behind the coarser one in which it lies."""
+    order: list[str] = []
+
+    def visit(name: str) -> None:
+        for within in (attribute.within for attribute in pairs[name]):
+            if within is not None and within in pairs and within not in order:
+                visit(within)
+        if name not in order:
+            order.append(name)
+
+    for name in names:
+        visit(name)
+    return order

@@ -350,6 +350,12 @@ def _example_names(_: click.Context, __: click.Parameter, incomplete: str) -> li
     return [name for name in shipped() if name.startswith(incomplete)]
 
 
+def _plugin_kinds(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from dpspec.scaffold import PLUGIN_KINDS
+
+    return [kind for kind in PLUGIN_KINDS if kind.startswith(incomplete)]
+
+
 @click.command("check-plugin", short_help="Run the conformance checks on a plugin.")
 @click.argument("name", shell_complete=_plugin_names)
 @click.option(
@@ -470,15 +476,23 @@ def _answer(question: str) -> bool | None:
 @new.command("plugin", short_help="Write a small complete plugin.")
 @click.argument("name")
 @_DIR
+@click.option("--kind", metavar="KIND", shell_complete=_plugin_kinds, help="Kind of plugin, such as space or attacker.")
 @formatted
-def new_plugin(name: str, directory: str, as_json: bool) -> int:
-    """Write dpspec-NAME: a distribution with a mechanism, an output divergence, a specification and a test.
+def new_plugin(name: str, directory: str, kind: str | None, as_json: bool) -> int:
+    """Write dpspec-NAME: a distribution with one class, a specification that uses it, and tests.
 
-    Example: dpspec new plugin hello
+    Without --kind it has a mechanism and an output divergence. KIND is one of space, multiverse, invariant, relation,
+    input-divergence, output-divergence, budget, mechanism, flavour, attacker, tolerance, route, table, format, workers, adapter,
+    generator, rule.
+
+    \b
+    Examples:
+      dpspec new plugin hello
+      dpspec new plugin hello --kind attacker
     """
     from dpspec import commands
 
-    return tell_begun(commands.new_plugin(name, directory), as_json)
+    return tell_begun(commands.new_plugin(name, directory, kind), as_json)
 
 
 @click.command(short_help="Specifications to begin with.")

@@ -17,17 +17,17 @@ _PANELS = ("trade-off", "profile", "renyi", "power", "posterior", "error")
 _FILES = click.argument("paths", metavar="FILES...", nargs=-1, required=True, type=click.Path())
 
 
-def _picture(_: click.Context, __: click.Parameter, value: str) -> Picture:
+def _picture(_: click.Context, __: click.Parameter, value: str | None) -> Picture | None:
     from dpspec.report.drawing import Picture
 
-    return Picture(value)  # it converts texts
+    return None if value is None else Picture(value)  # it converts texts
 
 
 @click.command(short_help="Draw what promises allow and what mechanisms do.")
 @_FILES
 @click.option("--panel", type=click.Choice(_PANELS), default="trade-off", show_default=True, help="Draw this.")
 @click.option(
-    "--out", metavar="FILE", required=True, callback=_picture, help="Write it into FILE, as SVG, PNG or PDF by its ending."
+    "--out", metavar="FILE", callback=_picture, help="Output file, SVG, PNG or PDF by its ending; optional with --format json."
 )
 @click.option(
     "--size",
@@ -40,12 +40,15 @@ def _picture(_: click.Context, __: click.Parameter, value: str) -> Picture:
 @click.option("--distance", metavar="K", help="Tell datasets apart that differ by so many units; without it the smallest step.")
 @click.option("--level", metavar="P", default="1/20", show_default=True, help="With posterior, the level of the test, in (0, 1).")
 @formatted
-def curve(paths: tuple[str, ...], panel: str, out: Picture, as_json: bool, **options: str) -> int:
+def curve(  # noqa: PLR0917 - one option, one argument
+    paths: tuple[str, ...], panel: str, out: Picture | None, size: str, theme: str, as_json: bool, **options: str
+) -> int:
     """Draw one picture of FILES: what each allows as a band, and what its mechanism does as a curve inside.
 
     Panels: trade-off (the two errors of a test), profile (delta for each epsilon, on a logarithmic axis), renyi (divergence by
     order), power (of the best test at four levels), posterior (the belief after a test accuses), error (how far the noise moves
-    a count). Curves are drawn as steps that contain them: what is shown holds between the points, too.
+    a count). Curves are drawn as steps that contain them: what is shown holds between the points, too. With --format json the
+    points are printed.
 
     \b
     Examples:
@@ -58,11 +61,15 @@ def curve(paths: tuple[str, ...], panel: str, out: Picture, as_json: bool, **opt
     from dpspec.report import json
     from dpspec.report.terminal import Work
 
+    if out is None and not as_json:
+        raise click.UsageError("--out names the file to write, such as --out curve.svg; --format json prints the points")
     with Work("drawing", unit="specifications") as work:
-        api.curve(*paths, panel=panel, out=out.path, progress=work, **options)
+        found = api.curve_points(*paths, panel=panel, progress=work, **options)
+        if out is not None:
+            out.save(found.svg(size=size, theme=theme))
     if as_json:
-        say(json.document("curve", 0, {"written": [str(out.path)], "panel": panel}))
-    else:
+        say(json.document("curve", 0, {"written": [] if out is None else [str(out.path)], **found.data()}))
+    elif out is not None:
         say(f"wrote {out.path}")
     return 0
 

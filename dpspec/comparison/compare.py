@@ -24,16 +24,27 @@ from typing import Any, NoReturn, overload
 
 import attrs
 
-from dpspec.base.errors import Faults, IncompatibleBlocksError, NoFormulaError, NotEnumerableError, ParameterError, count
-from dpspec.base.exact import INFINITY, ZERO, Number, number
-from dpspec.base.memo import memoize
+from dpspec.base.errors import (
+    DpspecError,
+    Faults,
+    IncompatibleBlocksError,
+    NoFormulaError,
+    NotEnumerableError,
+    ParameterError,
+    count,
+)
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
+from dpspec.base.memo import key_of, memoize
+from dpspec.base.promises import is_a
 from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.blocks.budget import Budget, settled, stands_for
 from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import nesting_of
-from dpspec.blocks.space import Dataset, DatasetSpace, Pair
+from dpspec.blocks.records import on_one_schema
+from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace, Pair
 from dpspec.comparison import families
 from dpspec.comparison.answers import Candidate, CandidateFamily, Source, extremal_answers, searched_answers
 from dpspec.grammar.mechanism import Mechanism
@@ -41,7 +52,7 @@ from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined, promise_for
 from dpspec.reason.search import MOVING_BLOCKS, Derivation, conversion_paths, moved, search
-from dpspec.reason.small_spaces import entries, own_pairs
+from dpspec.reason.small_spaces import allowance, entries, own_pairs
 from dpspec.specfile.document import SpecDocument
 from dpspec.verifier.document import Standing
 from dpspec.verifier.verdict import Outcome
@@ -65,6 +76,7 @@ class Implication(enum.Enum):
     IMPLIES = "implies"
     IMPLIED_BY = "implied by"
     INCOMPARABLE = "incomparable"
+    DIFFERENT_DATA = "different data"
     UNKNOWN = "unknown"
 
 
@@ -139,6 +151,7 @@ class Comparison(Showable):
         left, right: the two specifications.
         forward, backward: whether the left one implies the right one, and the right one the left one.
         notes: what keeps a reader from comparing budgets only.
+        restated: what was added to the schema of each, where the two were restated on one; empty for specifications as they are.
         about: the two files and how their claims stand, for whoever shows the comparison; empty where that was not looked at.
     """
 
@@ -147,6 +160,7 @@ class Comparison(Showable):
     forward: Direction
     backward: Direction
     notes: tuple[str, ...]
+    restated: tuple[str, ...] = ()
     about: tuple[tuple[SpecDocument, Standing], ...] = attrs.field(default=(), eq=False, repr=False)
 
     def __bool__(self) -> NoReturn:
@@ -155,17 +169,68 @@ class Comparison(Showable):
     @property
     def relation(self) -> Implication:
         """The two answers in one word."""
-        return {
-            (Answer.IMPLIES, Answer.IMPLIES): Implication.EQUIVALENT,
-            (Answer.SEPARATED, Answer.SEPARATED): Implication.INCOMPARABLE,
-        }.get(
-            (self.forward.answer, self.backward.answer),
-            Implication.IMPLIES
-            if self.forward.answer is Answer.IMPLIES
-            else Implication.IMPLIED_BY
-            if self.backward.answer is Answer.IMPLIES
-            else Implication.UNKNOWN,
-        )
+        forward, backward = self.forward.answer, self.backward.answer
+        if Answer.IMPLIES in (forward, backward):
+            if forward is backward:
+                return Implication.EQUIVALENT
+            return Implication.IMPLIES if forward is Answer.IMPLIES else Implication.IMPLIED_BY
+        if describe_different_data(self.left.space, self.right.space):
+            return Implication.DIFFERENT_DATA
+        return Implication.UNKNOWN if Answer.UNKNOWN in (forward, backward) else Implication.INCOMPARABLE
+
+
+# --- one schema -----------------------------------------------------------------------------------
+
+
+def describe_different_data(left: DatasetSpace, right: DatasetSpace) -> bool:
+    """Whether neither space is known to be a part of the other, and no common schema is known, so that budgets mean nothing to
+    each other."""
+    if left == right or left.includes(right) is not None or right.includes(left) is not None:
+        return False
+    return on_one_schema(left, right) is None
+
+
+def restated(left: PrivacySpec, right: PrivacySpec) -> tuple[PrivacySpec, PrivacySpec, tuple[str, ...]]:
+    """Two specifications on one schema, where each has the attributes that it lacks and the other one has; and what was added.
+
+    Its invariants, distance and budget stay as they are written. Let M satisfy a specification on the schema that it lacks the
+    attributes in, and forget them first: x -> M(forgetting(x)). Tables over its own attributes do not change by that, so two
+    datasets of one universe stay in one universe; and records that are equal stay equal, so that no number of records that are
+    replaced, added or removed grows. So this satisfies the specification as restated, and whatever that implies.
+
+    Unchanged are specifications on spaces of which one is a part of the other, or of different data; and those with invariants that
+    are no marginals, with a distance that is no price of changing records, or with a budget that differs by universe.
+    """
+    if left.space.includes(right.space) is not None or right.space.includes(left.space) is not None:
+        return left, right, ()
+    spaces = on_one_schema(left.space, right.space)
+    if spaces is None:
+        return left, right, ()
+    found, notes = [], []
+    for letter, spec, space in (("A", left, spaces[0]), ("B", right, spaces[1])):
+        if spec.space == space:
+            found.append(spec)
+            continue
+        if not _forgets(spec):
+            return left, right, ()
+        try:
+            found.append(spec.replace(space=space))
+        except (IncompatibleBlocksError, Faults):  # a block that names an attribute in another sense
+            return left, right, ()
+        added = [a for unit in space.units for a in _own(space, unit) if a not in _own(spec.space, unit)]
+        notes.append(f"{letter} is restated with the attributes that its schema lacks: {', '.join(dict.fromkeys(added))}")
+    return found[0], found[1], tuple(notes)
+
+
+def _forgets(spec: PrivacySpec) -> bool:
+    """Whether what it promises stays promised of a mechanism that forgets attributes which its schema lacks."""
+    held, steps = spec.multiverse.induced_by(), spec.input_divergence.record_steps(spec.space)
+    one = spec.budget.uniform() is not None or spec.budget.unpublished() is not None
+    return held is not None and all(is_a(c, Marginal) for c in held) and steps is not None and one
+
+
+def _own(space: DatasetSpace, unit: str) -> list[str]:
+    return [attribute.name for attribute in space.attributes_of(unit) if attribute.name != MEMBERS]
 
 
 # --- what is missing ------------------------------------------------------------------------------
@@ -304,10 +369,12 @@ def _by(family: Callable[..., Iterator[Candidate]], source: Source) -> Candidate
     return partial(family, sources=(source,))
 
 
+MOST_UNDECIDED = 24
+"""After so many candidates whose laws no precision decides, no further ones are checked."""
+
 OUTSIDE = "which dataset it is, where the space of the premise does not have it"
 
 FAMILIES: dict[str, CandidateFamily] = {
-    OUTSIDE: families.outside,
     "the invariants of the premise, published": families.invariants,
     "a count, the distance from x, or whether the dataset is x, each with the least noise": _by(
         families.answered, extremal_answers
@@ -317,8 +384,13 @@ FAMILIES: dict[str, CandidateFamily] = {
     "one event, as likely as the premise allows": families.events,
     "the same numbers with coins, leaks and noise, as strong as they can be": _by(families.answered, searched_answers),
     "the same cuts so": _by(families.cuts, searched_answers),
+    OUTSIDE: families.outside,
 }
-"""What may separate, in the order in which it is tried, by what it is called in an answer that found nothing."""
+"""What may separate, in the order in which it is tried, by what it is called in an answer that found nothing. What one space lacks
+comes last: it says nothing about the promises."""
+
+OF_DIFFERENT_DATA: dict[str, CandidateFamily] = {OUTSIDE: families.outside, **FAMILIES}
+"""The same where the two describe different data: there is no more to be said."""
 
 
 @attrs.frozen(kw_only=True)
@@ -343,16 +415,25 @@ def search_separation(
     premise: PrivacySpec,
     conclusion: PrivacySpec,
     judge: MechanismJudge,
-    families: Mapping[str, CandidateFamily] = FAMILIES,
+    families: Mapping[str, CandidateFamily] | None = None,
 ) -> SeparationSearch:
-    """Look for what separates two specifications, and say what was tried."""
-    tried = []
+    """Look for what separates two specifications, and say what was tried.
+
+    Of candidates that put the same two laws on their pair only the one with the least allowance is checked. No more candidates
+    are checked after `MOST_UNDECIDED` whose laws no precision decides: these are the ones that take long.
+    """
+    tried, kept = [], _KeptPairs(conclusion)
+    if families is None:
+        families = OF_DIFFERENT_DATA if describe_different_data(premise.space, conclusion.space) else FAMILIES
     for words, family in families.items():
         proposed, problem = 0, ""
         try:
             for candidate in family(premise, conclusion):
                 proposed += 1
-                found = _checked(candidate, premise, conclusion, judge)
+                if kept.undecided >= MOST_UNDECIDED:
+                    problem = f"; stopped after {MOST_UNDECIDED} whose laws no precision decides"
+                    break
+                found = None if kept.holds(candidate) else _checked(candidate, premise, conclusion, judge, kept)
                 if found is not None:
                     return SeparationSearch(separation=found)
         except NotEnumerableError as fault:  # a block that needs the list of a space that has none
@@ -361,12 +442,47 @@ def search_separation(
     return SeparationSearch(separation=None, tried=tuple(tried))
 
 
-def _checked(candidate: Candidate, premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -> Separation | None:
+class _KeptPairs:
+    """Pairs of laws that do not break the conclusion, with the least allowance at which that was found."""
+
+    def __init__(self, conclusion: PrivacySpec) -> None:
+        self._conclusion = conclusion
+        self._allowed: dict[object, Number] = {}
+        self.undecided = 0
+
+    def holds(self, candidate: Candidate) -> bool:
+        """Whether the pair of laws of a candidate does not break the conclusion at a smaller allowance."""
+        found = self._of(candidate)
+        return found is not None and self._allowed.get(found[0], INFINITY) <= found[1].lower
+
+    def add(self, candidate: Candidate, outcome: Outcome) -> None:
+        """Keep that a candidate does not break the conclusion."""
+        self.undecided += outcome is Outcome.UNDECIDED
+        found = self._of(candidate)
+        if found is not None:
+            key, allowed = found
+            self._allowed[key] = min(self._allowed.get(key, INFINITY), allowed.upper)
+
+    def _of(self, candidate: Candidate) -> tuple[object, Bracket] | None:
+        """The two laws as a key, and what the conclusion allows between them; None where one of these is not known."""
+        try:
+            left, right = (candidate.mechanism.law(dataset, self._conclusion.space) for dataset in candidate.pair)
+            both = tuple(key_of(pair.signature()) for pair in (left.against(right), right.against(left)))
+            is_symmetric = self._conclusion.input_divergence.is_symmetric  # both orders are compared anyway
+            return frozenset(both) if is_symmetric else both, allowance(self._conclusion, candidate.pair)
+        except DpspecError:  # a universe without a budget, or a law that is not known
+            return None
+
+
+def _checked(
+    candidate: Candidate, premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge, kept: _KeptPairs
+) -> Separation | None:
     """The candidate as a separation, when the engine finds that it satisfies the premise and breaks the conclusion."""
     left, right = candidate.pair
     try:
         second, second_line = judge(candidate.mechanism, conclusion, candidate.pair)
         if second is not Outcome.REFUTED:
+            kept.add(candidate, second)
             return None
         instance = _instance(premise, conclusion, candidate.pair)
         try:

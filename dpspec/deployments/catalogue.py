@@ -2,7 +2,9 @@
 
 Nothing is stored beside the files: how each claim stands is computed from the file when it is asked for, and what nobody checked
 is told as that. Promises about different data do not compare as five-tuples; per unit they do, by the largest power that each
-leaves to a test of level 5% between two datasets at distance 1 (Kifer et al. 2022), which every output divergence has.
+leaves to a test of level 5% between two datasets at distance 1 (Kifer et al. 2022), which every output divergence has. Numbers are
+ranked in groups: those from a source, those that are the file's own, and those that cannot be ranked at all, being refuted, about
+universes with nothing to compare, or missing.
 """
 
 from __future__ import annotations
@@ -73,6 +75,13 @@ VERDICT_WORDS = {
     "plugin": "a plugin failed",
 }
 _SHORT = {"unchecked": "not checked", "recorded": "recorded false", NOT_STATED: "no number", "plugin": "plugin failed"}
+PUBLISHED, OURS, UNRANKED = "published", "ours", "unranked"
+GROUPS = {
+    PUBLISHED: "numbers from a source, the strongest first",
+    OURS: "numbers that the publisher does not state: they are this file's own",
+    UNRANKED: "nothing to rank: the claim is false, no universe holds two datasets to compare, or there is no number",
+}
+"""Numbers are ranked inside a group alone: one that no one promises, or that is false, is not above one that is published."""
 ENTRY_BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget", "mechanism")
 
 
@@ -149,6 +158,22 @@ class CatalogueEntry:
         return word.word
 
     @cached_property
+    def group(self) -> str:
+        """Which numbers its number may be ranked with, one of GROUPS."""
+        found = [verdict for verdict in self.standing.verdicts if verdict.universes]
+        empty = bool(found) and all(len(verdict.vacuous) == len(verdict.universes) for verdict in found)
+        if self.standing.is_false or self.standing.word is Word.REFUTED or empty:
+            return UNRANKED
+        return OURS if self.how("budget") in ("assumed", "untold") else PUBLISHED
+
+    @property
+    def status(self) -> str:
+        """The claim status in a few words, and whether there is anything that it compares."""
+        found = [verdict for verdict in self.standing.verdicts if verdict.universes]
+        empty = bool(found) and all(len(verdict.vacuous) == len(verdict.universes) for verdict in found)
+        return f"{VERDICT_WORDS[self.verdict]}{', and compares nothing' if empty else ''}"
+
+    @cached_property
     def numbers(self) -> dict[str, int]:
         """Printed numbers: how many come out, how many do not, how many are on file as misprints, how many stay open."""
         return dict(Counter(number_state(one, self.spec) for one in self.document.expectations))
@@ -208,6 +233,17 @@ class PromiseLine:
     def power(self) -> Bracket | None:
         """The largest power of a test at level 5% between two datasets at distance 1; None where no number says it."""
         return power_of(self.spec)
+
+    @property
+    def group(self) -> str:
+        """Which numbers its number may be ranked with, one of GROUPS."""
+        return UNRANKED if self.power is None else self.entry.group
+
+    @property
+    def budget(self) -> str:
+        """The number with its name; that there is none where the file has one that its claim is refuted for, and nobody stated."""
+        false = self.entry.standing.is_false or self.entry.standing.word is Word.REFUTED
+        return "no finite claim" if false and self.entry.how("budget") != "stated" else short_budget(self.spec)
 
     def epsilon(self, delta: str) -> Bracket | None:
         """The least epsilon at a delta that a registered formula gives for neighbours; None where there is none."""
@@ -376,6 +412,7 @@ class AtLeast:
         about_other_data: whether the two are about data of which neither is known to be a part of the other.
         rests_on: the blocks of either that are assumptions, on which the answer rests.
         caveats: what else keeps the answer from being one about the two releases.
+        claim: how the claim of the deployment stands, and how many facts it publishes exactly.
     """
 
     entry: CatalogueEntry
@@ -384,6 +421,7 @@ class AtLeast:
     about_other_data: bool
     rests_on: tuple[str, ...]
     caveats: tuple[str, ...]
+    claim: str
 
     @property
     def is_open(self) -> bool:
@@ -395,7 +433,9 @@ class AtLeast:
         """The answer for a reader."""
         if self.about_other_data and self.answer is not Answer.IMPLIES:
             return "about other data"
-        if self.answer is Answer.IMPLIES and self.rests_on:
+        if self.answer is Answer.IMPLIES and self.entry.group == UNRANKED:
+            return "yes, but its claim is false, or compares nothing"
+        if self.answer is Answer.IMPLIES and (self.rests_on or self.entry.group == OURS):
             return "yes, as far as the assumed blocks are right"
         return {Answer.IMPLIES: "yes", Answer.SEPARATED: "no", Answer.UNKNOWN: "not decided"}[self.answer]
 
@@ -408,10 +448,15 @@ class AtLeast:
             "reason": self.reason,
             "rests_on": list(self.rests_on),
             "caveats": list(self.caveats),
+            "group": self.entry.group,
+            "claim": self.claim,
         }
 
 
-AT_LEAST_WORDS = ("yes", "yes, as far as the assumed blocks are right", "not decided", "no", "about other data")
+AT_LEAST_WORDS = (
+    "yes", "yes, as far as the assumed blocks are right", "yes, but its claim is false, or compares nothing", "not decided", "no",
+    "about other data",
+)  # fmt: skip
 
 
 def at_least(
@@ -424,7 +469,7 @@ def at_least(
         found.append(_against(entry, target, compare))
         if progress is not None:
             progress(done, len(others))
-    return tuple(sorted(found, key=lambda one: AT_LEAST_WORDS.index(one.word)))
+    return tuple(sorted(found, key=lambda one: (AT_LEAST_WORDS.index(one.word), [*GROUPS].index(one.entry.group))))
 
 
 def _against(entry: CatalogueEntry, target: CatalogueEntry, compare: SpecComparing) -> AtLeast:
@@ -449,6 +494,7 @@ def _against(entry: CatalogueEntry, target: CatalogueEntry, compare: SpecCompari
         about_other_data=apart,
         rests_on=tuple(rests),
         caveats=tuple(caveats),
+        claim=f"claim {entry.status}; exact facts: {_facts(entry.spec)}",
     )
 
 
@@ -466,19 +512,25 @@ def _because(direction: Direction) -> str:
 
 @attrs.frozen(kw_only=True)
 class UnitGroup:
-    """Promises that are per one and the same unit and distance, the strongest first.
+    """Promises that are per one and the same unit and distance, in the groups of GROUPS.
 
     Args:
         unit: the unit.
         distance: the input divergence, in words.
-        lines: those with a number, by the largest power of a test.
-        without: those without.
+        published, ours: those with a number, each group by the largest power of a test.
+        unranked: the others, in the order of the files.
     """
 
     unit: str
     distance: str
-    lines: tuple[PromiseLine, ...]
-    without: tuple[PromiseLine, ...]
+    published: tuple[PromiseLine, ...]
+    ours: tuple[PromiseLine, ...]
+    unranked: tuple[PromiseLine, ...]
+
+    @property
+    def grouped(self) -> dict[str, tuple[PromiseLine, ...]]:
+        """The lines by the name of their group."""
+        return {PUBLISHED: self.published, OURS: self.ours, UNRANKED: self.unranked}
 
 
 def by_unit(entries: Iterable[CatalogueEntry]) -> tuple[UnitGroup, ...]:
@@ -491,8 +543,9 @@ def by_unit(entries: Iterable[CatalogueEntry]) -> tuple[UnitGroup, ...]:
         UnitGroup(
             unit=unit,
             distance=distance,
-            lines=tuple(sorted((one for one in found if one.power is not None), key=_strength)),
-            without=tuple(one for one in found if one.power is None),
+            published=tuple(sorted((one for one in found if one.group == PUBLISHED), key=_strength)),
+            ours=tuple(sorted((one for one in found if one.group == OURS), key=_strength)),
+            unranked=tuple(one for one in found if one.group == UNRANKED),
         )
         for (unit, distance), found in sorted(groups.items(), key=lambda row: (-len(row[1]), row[0]))
     )
@@ -631,7 +684,7 @@ def at_least_text(found: Sequence[AtLeast], target: CatalogueEntry) -> str:
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
         for one in rows:
-            lines = [one.reason if word != "about other data" else "neither of the two dataset spaces is part of the other"]
+            lines = [one.claim, one.reason if word != "about other data" else "neither of the two dataset spaces is part of the other"]
             if word.startswith(("yes", "not", "no")) and one.rests_on:
                 lines.append(f"rests on what the files assume: {', '.join(one.rests_on)}")
             table.add_row(f"  {one.entry.id}", "\n".join([*lines, *(one.caveats if word != "about other data" else ())]))
@@ -647,15 +700,18 @@ def yardstick_text(groups: Sequence[UnitGroup], delta: str | None) -> str:
         Text("What is published exactly is known beside it; what a budget that renews adds up to is not in it.", FAINT),
     ]
     for group in groups:
-        table = _grid("promise", "power", *([f"epsilon at {delta}"] if delta else []), "budget", "again after", "exact facts")
-        for line in group.lines:
-            found = None if delta is None else line.epsilon(delta)
-            shown = [] if delta is None else ["no formula" if found is None else bracket_in_words(found)]
-            power, period = power_in_words(line.power), line.entry.deployment.period or ""
-            table.add_row(line.name, power, *shown, short_budget(line.spec), period, _facts(line.spec))
-        for line in group.without:
-            table.add_row(line.name, "no number", *([""] if delta else []), short_budget(line.spec), "", "")
-        parts += ["", Text(f"{group.unit}: {group.distance}", "bold"), table]
+        parts += ["", Text(f"{group.unit}: {group.distance}", "bold")]
+        for name, lines in group.grouped.items():
+            ranked = name != UNRANKED
+            at = [f"epsilon at {delta}"] if delta and ranked else []
+            table = _grid("promise", *(["power"] if ranked else []), *at, "budget", "again after", "exact facts", "claim")
+            for line in lines:
+                shown = [power_in_words(line.power)] if ranked else []
+                if at and delta is not None:
+                    shown.append("no formula" if (found := line.epsilon(delta)) is None else bracket_in_words(found))
+                period = line.entry.deployment.period or ""
+                table.add_row(line.name, *shown, line.budget, period, _facts(line.spec), line.entry.status)
+            parts += [Text(GROUPS[name], FAINT), table] if lines else []
     return drawn(*parts).rstrip()
 
 
@@ -672,8 +728,13 @@ def yardstick_data(groups: Sequence[UnitGroup], delta: str | None) -> list[JsonD
                     "power_at_level_5_percent": None if line.power is None else json.bracket(line.power),
                     "epsilon": None if delta is None or (at := line.epsilon(delta)) is None else json.bracket(at),
                     "period": line.entry.deployment.period,
+                    "group": name,
+                    "budget": line.budget,
+                    "claim": line.entry.status,
+                    "exact_facts": _facts(line.spec),
                 }
-                for line in (*group.lines, *group.without)
+                for name, lines in group.grouped.items()
+                for line in lines
             ],
         }
         for group in groups

@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     )
     from dpspec.grammar.rule import (
         BudgetFormula as BudgetFormula,
+        BudgetTheorem as BudgetTheorem,
         Conversion as Conversion,
         Question as Question,
         Route as Route,
         Rule as Rule,
         Step as Step,
+        TheoremNumber as TheoremNumber,
         conversion as conversion,
     )
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
         Contribution as Contribution,
         CountChanges as CountChanges,
         LawPair as LawPair,
+        NearestLaws as NearestLaws,
         NoisyCount as NoisyCount,
         NoStructure as NoStructure,
         ProvedBound as ProvedBound,
@@ -78,10 +81,12 @@ _HOMES = {
     "dpspec.grammar.rule": (
         "Conversion",
         "BudgetFormula",
+        "BudgetTheorem",
         "Question",
         "Route",
         "Rule",
         "Step",
+        "TheoremNumber",
         "conversion",
     ),
     "dpspec.grammar.spec": ("PrivacySpec",),
@@ -91,6 +96,7 @@ _HOMES = {
         "Contribution",
         "CountChanges",
         "LawPair",
+        "NearestLaws",
         "NoisyCount",
         "NoStructure",
         "ProvedBound",

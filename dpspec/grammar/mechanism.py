@@ -34,7 +34,7 @@ from dpspec.grammar.spec import PrivacySpec
 
 if TYPE_CHECKING:
     from dpspec.base.randomness import Randomness
-    from dpspec.grammar.structure import ProvedBound, Structure
+    from dpspec.grammar.structure import NearestLaws, ProvedBound, Structure
     from dpspec.grammar.tables import Table
     from dpspec.grammar.workers import Output, Run
     from dpspec.laws.law import Law
@@ -140,6 +140,17 @@ class Mechanism(Promising, ABC):
         """
         return None
 
+    def nearest_laws(self, spec: PrivacySpec, dataset: Dataset | None = None) -> NearestLaws | None:
+        """What a theorem says of its laws on two datasets of one universe that are as near as such datasets can be; optional.
+
+        It counts for the class that states it alone, as a structure does.
+
+        Args:
+            spec: whose space, universes and input divergence are meant.
+            dataset: where it is given, its universe alone.
+        """
+        return None
+
     def reduced(self, space: DatasetSpace) -> Mechanism:
         """The mechanism with smaller parameters, where its law is too large to compute even on a few records; optional.
 
@@ -192,7 +203,9 @@ class Mechanism(Promising, ABC):
         "degrades": degrades,
         "__str__": object.__str__,
     }
-    _asides = frozenset({"check", "claims", "keeps", "proved", "reduced", "release", "resumable", "run", "structure"})
+    _asides = frozenset(
+        {"check", "claims", "keeps", "nearest_laws", "proved", "reduced", "release", "resumable", "run", "structure"}
+    )
 
 
 def stated_structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | None:

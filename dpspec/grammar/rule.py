@@ -10,7 +10,9 @@ A budget that multiplies distances passes through such an f only where distances
 A formula whose constant *slows down*, f(u)/u <= f(t)/t for t <= u, does apply to distances that are whole numbers: for d >= 1 it
 gives f(eps d) = d f(eps d)/d <= d f(eps), so that the number for one unit is the number for each; and for d = 0 the laws have to
 be equal, which is so where only equal laws are at 0. From epsilon of pure privacy follows
-rho = epsilon tanh(epsilon/2) for all distances that way, where a constant factor alone gives epsilon^2/2.
+rho = epsilon tanh(epsilon/2) for all distances that way, where a constant factor alone gives epsilon^2/2. Where invariants keep
+the datasets of one universe at least m apart, the same argument starts at m: f(eps d) <= d f(eps m)/m for d >= m. Two households
+that exchange their places are at distance 2, and from epsilon follows rho = (epsilon/2) tanh(epsilon).
 
 Some formulas need more than a guarantee. From rho-concentrated privacy alone no Gaussian trade-off function follows; from rho of
 *Gaussian noise* it does. A program that mixed the two up would print numbers that no theorem supports, so such a formula says
@@ -25,12 +27,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import attrs
 
-from dpspec.base.exact import Bracket, Number
+from dpspec.base.exact import Bracket, Number, number, rounded_product
 from dpspec.base.params import define
 from dpspec.base.promises import Promising
 from dpspec.blocks.budget import UniformBudget
@@ -90,6 +93,7 @@ class Conversion(Promising, Rule):
     hypotheses: ClassVar[Mapping[str, str]] = {
         "formula": "d(P, Q) <= t implies d'(P, Q) <= f(t) for all laws, and the new budget is at least f of the old one",
         "neighbours": "distances are 0, of equal datasets, 1 or infinite; or whole, f(t)/t never rises and d separates laws",
+        "apart": "where m > 1 is a parameter, d(x, x') is 0 or at least m for all datasets that share a universe",
         "one budget": "the budget is the same number in all universes",
         "any mechanism": "the formula needs nothing to be known of the mechanism but its guarantee",
     }
@@ -148,19 +152,45 @@ class Conversion(Promising, Rule):
         whole = whole and source.separates_laws()  # different datasets may be at distance 0
         if not near and not whole:
             return
+        apart = 1 if near else premise.input_divergence.apart_inside(premise.multiverse, premise.space)
         for target in self.targets(source, goal.output_divergence):
-            found = self.convert(source, value, target)
-            if found is None or found.upper.is_infinite:
+            amount = self._at_distance(apart, source, value, target)
+            if amount is None:
                 continue
-            budget = UniformBudget(parameter=target.budget_parameters[0], value=found.upper)
+            budget = UniformBudget(parameter=target.budget_parameters[0], value=amount)
             yield Step(
                 rule=self.name,
                 block="output divergence",
                 before=premise,
                 after=premise.replace(output_divergence=target, budget=budget),
-                reason=f"{budget.parameter} = {self.formula}, rounded up where it has no exact form" + ("" if near else SLOWER),
+                reason=self._reason(budget.parameter, apart, near=near),
                 citation=self.citation,
+                parameters={} if apart == 1 else {"apart": apart},
             )
+
+    def _at_distance(self, apart: int, source: OutputDivergence, value: Number, target: OutputDivergence) -> Number | None:
+        """The budget for one unit of distance where all distances are 0 or at least so many units; None where none is finite."""
+        first, parameter = source.budget_parameters[0], target.budget_parameters[0]
+        scaled = value if apart == 1 else source.budget_for(first, rounded_product(source.lipschitz(first, value), number(apart)))
+        found = None if scaled.is_infinite and apart > 1 else self.convert(source, scaled, target)
+        if found is None or found.upper.is_infinite:
+            return None
+        if apart == 1:
+            return found.upper
+        share = rounded_product(target.lipschitz(parameter, found.upper), number(Fraction(1, apart)))
+        amount = target.budget_for(parameter, share)
+        return None if amount.is_infinite else amount
+
+    def _reason(self, parameter: str, apart: int, *, near: bool) -> str:
+        formula = f"{parameter} = {self.formula}, rounded up where it has no exact form"
+        if near:
+            return formula
+        if apart == 1:
+            return formula + SLOWER
+        return (
+            f"{formula}, at distance {apart}, and divided by {apart} as a Lipschitz constant: different datasets of one universe "
+            f"are at least {apart} apart, and the number rises no faster than the distance"
+        )
 
 
 BudgetFormula = Callable[[OutputDivergence, Number, OutputDivergence], Bracket | None]
@@ -221,3 +251,26 @@ class Route(ABC):
     def question(self, spec: PrivacySpec) -> Question | None:
         """The question between output divergences that the number answers, so that other formulas can be tried; None if none."""
         return None
+
+
+@attrs.frozen(kw_only=True)
+class TheoremNumber:
+    """A budget that a theorem gives a mechanism.
+
+    Args:
+        value: the number, in the first of the `budget_parameters` of the divergence that was asked for.
+        about: the mechanism, and the datasets that it holds for.
+        citation: where it is proved.
+    """
+
+    value: Bracket
+    about: str
+    citation: str
+
+
+class BudgetTheorem(Route):
+    """A route from the parameters of a mechanism to its budgets: `dpspec convert` starts from these parameters, too."""
+
+    @abstractmethod
+    def numbers(self, goal: OutputDivergence) -> tuple[TheoremNumber, ...]:
+        """The budgets by an output divergence; () where the theorem says nothing about it."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import attrs
 
 from dpspec.base.errors import NoFormulaError
-from dpspec.base.exact import Bracket
+from dpspec.base.exact import Bracket, Number
 from dpspec.base.params import evolve
 from dpspec.base.promises import Promising
 from dpspec.base.types import JsonData
@@ -161,6 +161,13 @@ def narrowed(table: Marginal, where: Mapping[str, tuple[str, ...]]) -> Marginal:
     for name, categories in where.items():
         known[name] = tuple(c for c in known[name] if c in categories) if name in known else tuple(categories)
     return evolve(table, where=known)
+
+
+def cells_of(view: View, dataset: Dataset, space: DatasetSpace) -> list[Any]:
+    """The cell of each record that a view counts; None outside all of them."""
+    records = view.read(dataset, space)
+    cells = {record: view.table.cell_of(record, space) for record in set(records)}  # many records are alike
+    return [cells[record] for record in records]
 
 
 def moved(counts: Counter[Hashable], other: Counter[Hashable]) -> list[Hashable]:
@@ -515,4 +522,22 @@ class ProvedBound:
     outcome: str = ""
     reached: Bracket | None = None
     says: str
+    citation: str
+
+
+@attrs.frozen(kw_only=True)
+class NearestLaws:
+    """What a theorem about a mechanism says of its laws on two datasets of one universe that are as near as such datasets can be.
+
+    Args:
+        distance: how far apart they are, by the input divergence of the specification.
+        pairs: pairs of laws of such datasets, in both orders, or limits of such pairs; () where none is written down.
+        above: pairs of laws; the pair of any two such datasets is a post-processing of one of them. () where that is not known.
+        scope, citation: which datasets these are, and where that is proved.
+    """
+
+    distance: Number
+    pairs: tuple[Dichotomy, ...]
+    above: tuple[Dichotomy, ...]
+    scope: str
     citation: str

@@ -29,7 +29,8 @@ from dpspec.laws.location import LinePoint
 from dpspec.laws.numeric import ball_exponential, hull, rational_exponential, whole_number
 
 _MOST_POINTS = 4096
-_DIRECT_VARIANCE = 256
+_DIRECT_VARIANCE = 100
+"""Up to this variance a tail has so few terms that adding them up is quicker than corrections of an integral."""
 _CENTERED = Fraction(0)
 
 
@@ -233,17 +234,21 @@ def _normaliser(variance: Fraction, offset: Fraction, precision: int) -> arb:
 
     For a variance of at least 1 by Poisson summation, sqrt(2 pi variance) (1 + 2 sum_j exp(-2 pi^2 variance j^2)
     cos(2 pi j offset)), whose terms fall fast; else directly. What is left out of a sum is at most its first term that is
-    left out over 1 minus a bound of the ratio of its terms, both balls.
+    left out over 1 minus a bound of the ratio of its terms, both balls. Since 2 pi^2 > 28 ln(2), all terms are below
+    2^(1 - precision - 20) where the variance is at least (precision + 20) / 28, and add up to less than twice the first.
     """
     with ctx.workprec(precision + 16):
         if variance >= 1:
-            pi, size, place = arb.pi(), ball(variance), 2 * ball(offset)
-            rate, scale = 2 * pi * pi * size, (2 * pi * size).sqrt()
-            total, j, negligible = arb(1), 1, arb(2) ** (-precision - 16)
-            while (term := 2 * (-rate * (j * j)).exp()) > negligible:
+            size, negligible = ball(variance), arb(2) ** (-precision - 16)
+            scale = (2 * arb.pi() * size).sqrt()
+            if 28 * variance >= precision + 20:
+                return scale * (1 + hull(-negligible, negligible))
+            fall, place = (-2 * arb.pi() ** 2 * size).exp(), 2 * ball(offset)
+            total, j = arb(1), 1
+            while (term := 2 * fall ** (j * j)) > negligible:
                 total += term * (place * j).cos_pi() if offset else term
                 j += 1
-            rest = term / (1 - (-rate).exp())
+            rest = term / (1 - fall)
             return scale * (total + hull(-rest, rest))
         base = round(offset)
         return _half_sum(variance, base - offset, precision) + _half_sum(variance, offset - base + 1, precision)
@@ -270,9 +275,20 @@ def gaussian_normaliser(variance: Fraction, precision: int) -> arb:
 def _gaussian_tail(variance: Fraction, distance: int, precision: int) -> arb:
     """The sum over k >= distance of exp(-k^2 / (2 variance)), for a distance of at least 1."""
     with ctx.workprec(precision + 16):
-        if variance <= _DIRECT_VARIANCE:
-            return _half_sum(variance, Fraction(distance), precision)
+        if variance <= max(_DIRECT_VARIANCE, precision // 8):
+            return _half_sum(variance, distance, precision)
         return _euler_maclaurin(variance, distance, precision)
+
+
+_SHARES: list[fmpq] = []
+"""B_2j / (2j)! for j = 1, 2, ...: constants, as far as they were needed."""
+
+
+def _share(j: int) -> fmpq:
+    while len(_SHARES) < j:
+        even = 2 * len(_SHARES) + 2
+        _SHARES.append(fmpq.bernoulli(even) / math.factorial(even))
+    return _SHARES[j - 1]
 
 
 def _euler_maclaurin(variance: Fraction, start: int, precision: int) -> arb:
@@ -282,35 +298,45 @@ def _euler_maclaurin(variance: Fraction, start: int, precision: int) -> arb:
     m corrections is at most 2 zeta(2m) / (2 pi)^2m x int |f^(2m)|, and int |He_n(y)| e^(-y^2/2) dy <= sqrt(2 pi n!).
     """
     sigma = ball(variance).sqrt()
-    y = start / sigma
-    height = (-(y**2) / 2).exp()
+    y, curve = start / sigma, arb(fmpq(variance.denominator, variance.numerator))
+    slope, height = start * curve, (-(y * y) / 2).exp()
     total = (y / arb(2).sqrt()).erfc() * sigma * (arb.pi() / 2).sqrt() + height / 2
-    before, hermite, factorial, n = arb(1), y, 1, 1
-    while True:
-        # Here hermite = He_n(y), n odd, and factorial = (n + 1)!.
-        factorial *= n + 1
-        total += arb.bernoulli(n + 1) / factorial * hermite * height / sigma**n
-        rest = 4 * (2 * arb.pi() * factorial).sqrt() / (2 * arb.pi()) ** (n + 1) / sigma**n
-        if rest < arb(2) ** (-precision) or n > precision:
-            return total + hull(-rest, rest)
-        before, hermite = hermite, y * hermite - n * before
-        before, hermite = hermite, y * hermite - (n + 1) * before
-        factorial, n = factorial * (n + 2), n + 2
+    count = _corrections(float(variance), float(y), precision)
+    before, derivative, series = arb(1), slope, arb(0)
+    for n in range(1, 2 * count, 2):  # here derivative = He_n(y) / sigma^n
+        series += derivative * _share(n // 2 + 1)
+        before, derivative = derivative, slope * derivative - n * curve * before
+        before, derivative = derivative, slope * derivative - (n + 1) * curve * before
+    rest = 4 * (2 * arb.pi() * math.factorial(2 * count)).sqrt() / (2 * arb.pi()) ** (2 * count) / sigma ** (2 * count - 1)
+    return total + series * height + hull(-rest, rest)
 
 
-def _half_sum(variance: Fraction, start: Fraction, precision: int) -> arb:
+def _corrections(variance: float, y: float, precision: int) -> int:
+    """How many corrections bring the bound of the remainder below 2^-precision times the first term, or as near as they can."""
+    wanted = -math.log(2) * precision - min(y * y / 2, precision) - math.log(variance) / 2 - 3
+    fall = math.log(4 * math.pi**2 * variance)
+    count = 1
+    while math.lgamma(2 * count + 1) / 2 - count * fall > wanted and count < precision:
+        count += 1
+    return count
+
+
+def _half_sum(variance: Fraction, start: int | Fraction, precision: int) -> arb:
     """The sum over i >= 0 of exp(-(start + i)^2 / (2 variance)), for start > -1.
 
-    Terms are products: their ratios fall by the factor exp(-1/variance) each time.
+    Terms are products: their ratios fall by the factor exp(-1/variance) each time. So many are added up that the next one is
+    about 2^(-precision - 16) times the first.
     """
-    with ctx.workprec(ctx.prec + 32):
+    with ctx.workprec(ctx.prec + 16):
         rate, point = arb(fmpq(-variance.denominator, 2 * variance.numerator)), ball(start)
         term, ratio, fall = (rate * point * point).exp(), (rate * (2 * point + 1)).exp(), (2 * rate).exp()
-        total, negligible = arb(0), term * arb(2) ** (-precision - 16)
-        while term > negligible or not ratio < 1:
+        total, far = arb(0), float(max(start, 0))
+        count = math.ceil(math.sqrt(far * far + 2 * (precision + 16) * math.log(2) * float(variance)) - far) + 1
+        while count > 0 or not ratio < 1:
             total += term
             term *= ratio
             ratio *= fall
+            count -= 1
         return total + hull(arb(0), (term / (1 - ratio)).upper())
 
 
@@ -386,25 +412,35 @@ class DiscreteGaussianShift(Dichotomy, Growth):
             return gain_of([(p / norm, q / norm) for p, q in (self._below(m, working) for m in last)], factor)
 
     def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
-        """ln((P(X <= m) - delta) / Q(X <= m)) for the m between whose loss and the next one it lies."""
-        shift = abs(self.shift)
-        working = precision + 64 + delta.denominator.bit_length()
-        m = self._guess(math.log(delta.numerator) - math.log(delta.denominator), shift)
-        with ctx.workprec(working):
-            rate = self._rate_ball()
-            spent = ball(delta) * gaussian_normaliser(self.variance, working)
-            p, q = self._below(m, working)
-            for _ in range(_WALK):
-                epsilon = ((p - spent) / q).log() if p > spent else arb.neg_inf()
-                if not epsilon > rate * (shift * (2 * m + 2 - shift)):
-                    m += 1
-                    p, q = p + (rate * (m * m)).exp(), q + (rate * (m - shift) ** 2).exp()
-                elif not epsilon < rate * (shift * (2 * m - shift)):
-                    p, q = p - (rate * (m * m)).exp(), q - (rate * (m - shift) ** 2).exp()
-                    m -= 1
-                else:
-                    return Bracket.around(epsilon, least=0)
-        return Dichotomy._epsilon_at(self, delta, precision)
+        """ln((P(X <= m) - delta) / Q(X <= m)) for the m between whose loss and the next one it lies: with few bits more than are
+        wanted, and where differences cancel with many."""
+        m = self._guess(math.log(delta.numerator) - math.log(delta.denominator), abs(self.shift))
+        found = None
+        for working in (precision + 32, precision + 64 + delta.denominator.bit_length()):
+            with ctx.workprec(working):
+                epsilon = self._walked(m, delta, working)
+                if epsilon is not None:
+                    found = Bracket.around(epsilon, least=0)
+                    if epsilon.rel_accuracy_bits() > precision or epsilon < 0:
+                        break
+        return Dichotomy._epsilon_at(self, delta, precision) if found is None else found
+
+    def _walked(self, m: int, delta: Fraction, working: int) -> arb | None:
+        """The same from one m on in either direction, as far as a few steps lead."""
+        shift, rate = abs(self.shift), self._rate_ball()
+        spent = ball(delta) * gaussian_normaliser(self.variance, working)
+        p, q = self._below(m, working)
+        for _ in range(_WALK):
+            epsilon = ((p - spent) / q).log() if p > spent else arb.neg_inf()
+            if not epsilon > rate * (shift * (2 * m + 2 - shift)):
+                m += 1
+                p, q = p + (rate * (m * m)).exp(), q + (rate * (m - shift) ** 2).exp()
+            elif not epsilon < rate * (shift * (2 * m - shift)):
+                p, q = p - (rate * (m * m)).exp(), q - (rate * (m - shift) ** 2).exp()
+                m -= 1
+            else:
+                return epsilon
+        return None
 
     def _below(self, m: int, precision: int) -> tuple[arb, arb]:
         """P(X <= m) and Q(X <= m), times the normaliser: these are the masses of the losses from the one at m on."""

@@ -35,6 +35,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from statistics import NormalDist
 
 import attrs
 from flint import arb, ctx
@@ -243,6 +244,8 @@ def _gap(knot: Knot, precision: int) -> Bracket:
 
 _LINES_PER_BIT, _MOST_LINES = 2, 256
 _SPARE = 64
+_EVENTS = 16
+"""So many events are evaluated, those that are best in doubles."""
 
 Tangent = tuple[arb, arb]
 """(c, t) of the line c - t a."""
@@ -276,12 +279,26 @@ def least_mu(pair: Dichotomy, *, precision: int = 64) -> Bracket:
 
 def _by_events(pair: Dichotomy, precision: int) -> Number:
     """The largest gap that an event {dQ/dP > t} of the cells shows."""
-    level, error, best = arb(0), arb(1), ZERO
+    level, error = arb(0), arb(1)
+    found: list[tuple[float, arb, arb]] = []
     for cell in _by_rising_ratio(pair, precision):
         level, error = level + cell.p, error - cell.q
         if level > 0 and error > 0 and level < 1 and error < 1:
-            best = max(best, Bracket.around(_least_mu_at(level, error), least=0).lower)
-    return best
+            found.append((_about_mu(level, error), level, error))
+    found.sort(key=lambda event: event[0])
+    best = (Bracket.around(_least_mu_at(level, error), least=0).lower for _, level, error in found[-_EVENTS:])
+    return max(best, default=ZERO)
+
+
+def _about_mu(level: arb, error: arb) -> float:
+    """Phi^-1(1 - a) - Phi^-1(b), roughly: which events are evaluated."""
+    return -sum(_about_quantile(float(end.mid()), float((1 - end).mid())) for end in (level, error))
+
+
+def _about_quantile(below: float, above: float) -> float:
+    if below <= 0 or above <= 0:  # beyond all doubles
+        return -40.0 if below <= 0 else 40.0
+    return NormalDist().inv_cdf(below) if below < above else -NormalDist().inv_cdf(above)
 
 
 def _by_lines(pair: Dichotomy, precision: int) -> Number:
@@ -476,7 +493,9 @@ def _of_atoms(atoms: Sequence[tuple[Fraction, Fraction]], level: Fraction) -> Fr
 def _gaussian(rho: Bracket, level: Fraction, precision: int) -> Bracket:
     """Phi(Phi^-1(a) + mu), mu = sqrt(2 rho) (Kifer et al. 2022, Example 5.10)."""
     with ctx.workprec(precision + _GUARD + level.denominator.bit_length()):
-        mu = (2 * rho.lower.enclose(ctx.prec)).sqrt().union((2 * rho.upper.enclose(ctx.prec)).sqrt())
+        mu = (2 * rho.lower.enclose(ctx.prec)).sqrt()
+        if not rho.is_exact:
+            mu = mu.union((2 * rho.upper.enclose(ctx.prec)).sqrt())
         return Bracket.around(normal_cdf(arb(2).sqrt() * ball(2 * level - 1).erfinv() + mu), least=0)
 
 

@@ -12,6 +12,7 @@ registered is taken, and the others are told; a divergence can always be named i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import cast
 
 import attrs
 
@@ -21,7 +22,7 @@ from dpspec.base.params import build, did_you_mean, parameters
 from dpspec.base.shown import Showable
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.extension.hooks import Registry
-from dpspec.grammar.rule import Conversion
+from dpspec.grammar.rule import BudgetTheorem, Conversion, TheoremNumber
 
 LONGEST = 3
 """Paths have at most this many steps: longer ones only lose more."""
@@ -169,6 +170,23 @@ class Conversions(Showable):
     alike: tuple[str, ...] = ()
 
 
+@attrs.frozen(kw_only=True)
+class TheoremNumbers(Showable):
+    """What theorems about mechanisms say of their budgets, from the parameters of the mechanisms.
+
+    Args:
+        given: the parameters, as texts.
+        goal: the divergence that was asked for.
+        theorem: the name of the route.
+        numbers: one for each mechanism that the parameters fit.
+    """
+
+    given: tuple[tuple[str, str], ...]
+    goal: OutputDivergence
+    theorem: str
+    numbers: tuple[TheoremNumber, ...]
+
+
 def budget_at(
     registry: Registry, source: OutputDivergence, value: Number, parameter: str, at: Mapping[str, str]
 ) -> Bracket | None:
@@ -235,8 +253,8 @@ def convert(
     *,
     divergence: str | None = None,
     mechanism: str | None = None,
-) -> Conversions:
-    """Convert a budget along every path of registered formulas.
+) -> Conversions | TheoremNumbers:
+    """Convert a budget along every path of registered formulas, or the parameters of a mechanism by a theorem about it.
 
     Args:
         registry: where divergences and conversions are looked up.
@@ -258,6 +276,9 @@ def convert(
     (('zcdp-to-approximate-cks',), '17.4306')
     """
     arrows = _arrows(registry, mechanism)
+    theorem = None if divergence is not None else _theorem(registry, given)
+    if theorem is not None:
+        return _by_theorem(theorem, given, to, _goals(registry, arrows, to, at))
     source, value = _source(registry, arrows, given, divergence)
     goals = [goal for goal in _goals(registry, arrows, to, at) if goal != source]
     if not goals:
@@ -300,6 +321,26 @@ def _source(
     if divergence is not None:
         return build(registry.get(KIND, divergence), rest, divergence), value
     return _stated_in(registry, starts, name, rest)[0], value
+
+
+def _theorem(registry: Registry, given: Mapping[str, str]) -> BudgetTheorem | None:
+    """The theorem whose parameters are given, where they are not the budget of some divergence."""
+    first = next(iter(given), "")
+    if any(first in kind.budget_parameters for kind in registry.classes(KIND)):
+        return None
+    for kind in registry.classes("routes"):
+        if issubclass(kind, BudgetTheorem) and first in {p.name for p in parameters(kind)}:
+            return cast("BudgetTheorem", build(kind, dict(given), kind.name))
+    return None
+
+
+def _by_theorem(
+    theorem: BudgetTheorem, given: Mapping[str, str], to: str, goals: Sequence[OutputDivergence]
+) -> TheoremNumbers:  # fmt: skip
+    for goal in goals:
+        if found := theorem.numbers(goal):
+            return TheoremNumbers(given=tuple(given.items()), goal=goal, theorem=theorem.name, numbers=found)
+    raise NoFormulaError(to, f"does not follow from {', '.join(given)} by {theorem.name}", "ask for epsilon, rho or mu")
 
 
 def _goals(registry: Registry, arrows: Sequence[Conversion], to: str, at: Mapping[str, str]) -> list[OutputDivergence]:

@@ -105,7 +105,8 @@ class LargerBudget(Rule):
 class LargerBudgets(Rule):
     """eps_D <= eps'_D in every universe D in which two datasets are compared.
 
-    That is seen from the two budgets themselves, or on the list of a small space.
+    That is seen from the two budgets themselves, from a number that the new one is at least wherever a universe holds two
+    different datasets, or on the list of a small space.
     """
 
     name: ClassVar[str] = "larger-budgets"
@@ -120,9 +121,19 @@ class LargerBudgets(Rule):
             return
         if constant_of(premise) is not None and constant_of(goal) is not None:
             return
-        reason = premise.budget.within(goal.budget) or _listed(premise, goal)
+        reason = premise.budget.within(goal.budget) or _at_least(premise, goal) or _listed(premise, goal)
         if reason is not None:
             yield Step(rule=self.name, block="budget", before=premise, after=goal, reason=reason, citation=self.citation)
+
+
+def _at_least(premise: PrivacySpec, goal: PrivacySpec) -> str | None:
+    """One number, at most what the other budget is at least in every universe with two different datasets."""
+    given = constant_of(premise)
+    least = None if given is None else goal.budget.least_between(goal.multiverse, goal.space)
+    if given is None or least is None:
+        return None
+    constant = goal.output_divergence.lipschitz(goal.budget.parameter, least[0])
+    return f"{_number_in_words(given)} <= {_number_in_words(constant)}, {least[1]}" if given <= constant else None
 
 
 def _listed(premise: PrivacySpec, goal: PrivacySpec) -> str | None:

@@ -275,7 +275,7 @@ def _numbered(counted: Marginal, table: Table) -> tuple[npt.NDArray[np.int64], n
     for name, categories in counted.where:
         kept = np.asarray([category in categories for category in table.attribute(name).values()])
         keys = np.where(kept[table.codes[name]], keys, -1)
-    return occurring(keys[keys >= 0], table.domain(counted.attributes))
+    return occurring(keys[keys >= 0] if counted.where else keys, table.domain(counted.attributes))
 
 
 def marginal(invariant: Marginal, table: Table) -> Counter[tuple[str, ...]]:
@@ -411,8 +411,9 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         check_size(space.name, len(given), *collections.total_range())
     place.open()
     try:
-        identity = _identity(document, mechanism, given, registry, options)
-        folder = Folder(place.unfinished, identity) if mechanism.resumable else None
+        folder = None
+        if mechanism.resumable:  # the digest of a large table takes as long as reading it
+            folder = Folder(place.unfinished, _identity(document, mechanism, given, registry, options))
         with closing(workers):
             output = _output(mechanism, given, space, workers, folder, options)
         options.stage("checking")
@@ -452,6 +453,20 @@ def _not_verified(document: SpecDocument, judged: Standing) -> UnverifiedRelease
 def randomness(seed: int | None) -> str:
     """Where the randomness of a release comes from, in words."""
     return "operating system" if seed is None else f"seed {seed}"
+
+
+def sealed(table: Table) -> Table:
+    """The table with columns that cannot be written to, so that what was compared is what will be released."""
+    codes = {}
+    for name, column in table.codes.items():
+        codes[name] = column.view()
+        codes[name].flags.writeable = False
+    members = table.members
+    if members is not None:
+        owner = members.owner.view()
+        owner.flags.writeable = False
+        members = attrs.evolve(members, table=sealed(members.table), owner=owner)
+    return attrs.evolve(table, codes=codes, members=members)
 
 
 # --- what goes in --------------------------------------------------------------------------------
@@ -582,7 +597,7 @@ def _guarded(mechanism: Mechanism, table: Table, space: DatasetSpace, run: Run) 
     wrong = [type(table).__name__ for table in output.tables.values() if not isinstance(table, Table)]
     if wrong:
         raise PluginContractError(f"mechanism {mechanism.name}", "release() must return a Table", value=wrong[0])
-    return output
+    return attrs.evolve(output, tables={name: sealed(table) for name, table in output.tables.items()})
 
 
 def _check_names(mechanism: Mechanism, output: Output) -> None:

@@ -1,7 +1,8 @@
 """Writing a release: read again and compared before it is placed, every file whole or not at all, and a report beside it.
 
-What a mechanism says that it keeps is asked of the release as it lies on disk, by code that knows nothing of the mechanism. How
-far a release is from its table is for the agency alone, since that reads the confidential table:
+Every file is read again and compared with the drawn table, value by value. What a mechanism says that it keeps is asked of that
+table, which cannot be written to any more, by code that knows nothing of the mechanism. How far a release is from its table is for
+the agency alone, since that reads the confidential table:
 
 For every table of one or two attributes, N_c the true and M_c the released count of cell c:
 
@@ -25,9 +26,9 @@ from dpspec.base.errors import PluginContractError, ReleaseError
 from dpspec.base.files import flags, private_folder, whole
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Kept
-from dpspec.grammar.table_files import Formats, format_of, read_households, read_table
+from dpspec.grammar.table_files import Formats, format_of
 from dpspec.grammar.tables import Table, files_of
-from dpspec.releases.draw import REPORT, WARNING, Release, formats_of, held, randomness
+from dpspec.releases.draw import REPORT, WARNING, Release, formats_of, randomness
 from dpspec.releases.keys import household_keys, record_keys, same_multiset
 
 
@@ -205,10 +206,11 @@ FORMAT = 2
 def write(release: Release, registry: Registry, directory: Path) -> dict[str, Any]:
     """Write the tables and report.json, each whole or not at all; returns the report.
 
-    The tables are written in the confidential folder, read again, compared with what was drawn and with what mechanism and
-    invariants keep of the input, and only then placed in `directory`. An interruption leaves the old files, or the new ones, or
-    some of each, which the next run makes whole; the report holds the digests of its tables, so a table and a report of two
-    different runs cannot be taken for one. What is unfit is marked by a further file and inside the tables where the format can.
+    The tables are written in the confidential folder, read again and compared with what was drawn, value by value. So what
+    mechanism and invariants keep of the input is asked of the tables in memory, which are those of the files. Only then the files
+    are placed in `directory`. An interruption leaves the old files, or the new ones, or some of each, which the next run makes
+    whole; the report holds the digests of its tables, so a table and a report of two different runs cannot be taken for one. What
+    is unfit is marked by a further file and inside the tables where the format can.
 
     Raises:
         ReleaseError: the directory cannot be written, or is not that of the draw.
@@ -246,14 +248,11 @@ def _prepared(release: Release, formats: Formats) -> tuple[dict[str, Any], dict[
         files[WARNING] = _written(ready / WARNING, warning + "\n")
     named = {name: table for part in release.output.tables.items() for name, table in files_of(*part).items()}
     listed = []
-    main: Table | None = None
     for name, table in named.items():
         file = f"{name}{release.suffix}"
-        files[file], again = _table(table, ready / file, formats, {} if warning is None else {"dpspec": warning})
+        files[file] = _table(table, ready / file, formats, {} if warning is None else {"dpspec": warning})
         listed.append({"file": file, "records": len(table), "sha256": files[file]})
-        if table is release.output.main:
-            main = again
-    data = described(release, listed, _checked(release, main, formats))
+    data = described(release, listed, _kept(release))
     files[REPORT] = _written(ready / REPORT, json.dumps({"format": FORMAT, **data}, indent=2) + "\n")
     return data, files
 
@@ -268,39 +267,23 @@ def _private(path: Path) -> None:
     os.close(os.open(path, flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_CLOEXEC"), 0o600))
 
 
-def _table(table: Table, path: Path, formats: Formats, notes: Mapping[str, str]) -> tuple[str, Table]:
-    """Write a table and read it again; returns its digest, and the table as read."""
+def _table(table: Table, path: Path, formats: Formats, notes: Mapping[str, str]) -> str:
+    """Write a table, read it again and compare it with what was drawn; returns its digest."""
     format_ = format_of(path, formats)
     _private(path)
     format_.write(table, path, notes)
-    again = read_table(path, table.attributes, formats, released=True)
-    if not _same(table, again):
+    if not format_.holds(path, table):
         rule = "does not read what it has written"
         raise PluginContractError(f"format {format_.name}", rule, "nothing was written; report it to the plugin's author")
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest(), again
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _same(table: Table, again: Table) -> bool:
-    return len(table) == len(again) and all(np.array_equal(table.codes[a.name], again.codes[a.name]) for a in table.attributes)
-
-
-def _checked(release: Release, again: Table | None, formats: Formats) -> tuple[FoundKept, ...]:
-    """What the release, as it lies on disk, keeps of the table that was read.
-
-    Args:
-        again: the main table as read from its file; None where it lies in several files, households and their persons.
-    """
-    main, ready = release.output.main, release.place.ready
-    if again is None:
-        assert main.members is not None  # noqa: S101 - only such a table has several files
-        again = read_households(ready, main.attributes, main.members.table.attributes, formats, released=True)
-    space = release.document.spec.space
-    unit = str(getattr(release.mechanism, "unit", space.units[0] if space.units else ""))
-    for invariant in release.document.spec.multiverse.induced_by() or ():
-        held(invariant, release.given, again, unit, release.mechanism.name)
+def _kept(release: Release) -> tuple[FoundKept, ...]:
+    """What the release keeps of the table that was read, its invariants besides: those were compared when it was drawn."""
     columns = tuple(a.name for a in release.given.attributes)
-    return tuple(check_kept(kept, release.given, again, release.mechanism.name) for kept in release.mechanism.keeps(columns))
+    kept = release.mechanism.keeps(columns)
+    return tuple(check_kept(one, release.given, release.output.main, release.mechanism.name) for one in kept)
 
 
 def warning_of(release: Release) -> str | None:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from dpspec.extension import Registry
     from dpspec.grammar.rule import Step
     from dpspec.grammar.spec import PrivacySpec
-    from dpspec.reason.conversions import ConversionPath, Conversions, Leg
+    from dpspec.reason.conversions import ConversionPath, Conversions, Leg, TheoremNumbers
     from dpspec.reason.search import Derivation
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import Standing
@@ -60,6 +60,10 @@ _SENTENCES = {
     Implication.IMPLIES: "Every mechanism that satisfies A satisfies B",
     Implication.IMPLIED_BY: "Every mechanism that satisfies B satisfies A",
     Implication.INCOMPARABLE: "Neither promise contains the other: each allows a mechanism that the other forbids.",
+    Implication.DIFFERENT_DATA: (
+        "Their dataset spaces differ, and no common schema is known: each promise is silent about datasets of the other, and their "
+        "budgets do not compare."
+    ),
     Implication.UNKNOWN: "At least one direction could be neither derived nor separated.",
 }
 
@@ -192,7 +196,9 @@ def _direction(premise: str, conclusion: str, direction: Direction, wanted: Priv
             "", "tried", _lines(["in search of a mechanism that separates them:", *(f"- {line}" for line in direction.tried)])
         )
     parts: list[RenderableType] = [steps] if steps.row_count else []
-    if direction.separation is not None:
+    if direction.separation is not None and direction.separation.kind == "space" and not verbose:
+        parts.append(Text(f"{conclusion} covers datasets that the dataset space of {premise} does not have (--verbose shows two)"))
+    elif direction.separation is not None:
         parts += [Text("")] if parts else []
         parts += _separation(direction.separation, premise, conclusion, wanted, verbose=verbose)
     return _section(head, parts)
@@ -266,6 +272,7 @@ _RELATIONS = {
     Implication.IMPLIED_BY: "A is implied by B",
     Implication.EQUIVALENT: "A and B make equivalent promises",
     Implication.INCOMPARABLE: "A and B are incomparable",
+    Implication.DIFFERENT_DATA: "A and B describe different data",
     Implication.UNKNOWN: "Unknown",
 }
 
@@ -288,7 +295,7 @@ def headline(found: Comparison, standings: Sequence[Standing | None]) -> str:
 
 def _relation(found: Comparison, standings: Sequence[Standing]) -> Group:
     relation, answers = found.relation, {found.forward.answer, found.backward.answer}
-    style = {Implication.INCOMPARABLE: BAD, Implication.UNKNOWN: OPEN}.get(relation, GOOD)
+    style = {Implication.INCOMPARABLE: BAD, Implication.UNKNOWN: OPEN, Implication.DIFFERENT_DATA: OPEN}.get(relation, GOOD)
     sentence = _SENTENCES[relation]
     if relation in (Implication.IMPLIES, Implication.IMPLIED_BY):
         sentence += ", and not conversely." if Answer.SEPARATED in answers else "; the converse stays open."
@@ -296,7 +303,8 @@ def _relation(found: Comparison, standings: Sequence[Standing]) -> Group:
         premise, conclusion = ("A", "B") if found.forward.answer is Answer.SEPARATED else ("B", "A")
         sentence = f"{premise} does not imply {conclusion}; whether {conclusion} implies {premise} stays open."
     head = Text.assemble(("Relation: ", "bold"), (_RELATIONS[relation], style), f" ({claims_in_words(standings)})")
-    return Group(head, Text(sentence))
+    schema = [Text(f"Compared on one schema: {'; '.join(found.restated)}.")] if found.restated else []
+    return Group(head, Text(sentence), *schema)
 
 
 # --- derivations ----------------------------------------------------------------------------------
@@ -378,6 +386,31 @@ def conversion_parts(found: Conversions, *, verbose: bool = False) -> list[Rende
         others = ", ".join(found.alike)
         parts.append(Text(f"Other standards write {_parameter(found.goal)} too: --to {others}", FAINT))
     return parts
+
+
+def theorem_data(found: TheoremNumbers) -> JsonData:
+    """All of it, with exact numbers."""
+    return {
+        "given": {"theorem": found.theorem, "parameters": dict(found.given)},
+        "wanted": {"divergence": thing_by_name(found.goal), "parameter": _parameter(found.goal)},
+        "numbers": [
+            {"value": bracket(one.value), "about": one.about, "citation": one.citation} for one in found.numbers
+        ],
+    }  # fmt: skip
+
+
+def theorem_parts(found: TheoremNumbers) -> list[RenderableType]:
+    """A line for each mechanism, its number first."""
+    given = ", ".join(f"{name} = {value}" for name, value in found.given)
+    parts: list[RenderableType] = [
+        Text(f"{_parameter(found.goal)} of {thing_in_words(found.goal)}, by theorems: {given}", "bold")
+    ]
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for one in found.numbers:
+        table.add_row(Text(bracket_in_words(one.value), "bold"), f"{one.about} ({one.citation})")
+    return [*parts, table, Text("Numbers are rounded for reading; --format json has their exact forms.", FAINT)]
 
 
 def _table(paths: list[ConversionPath]) -> Table:

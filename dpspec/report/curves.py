@@ -22,33 +22,30 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import attrs
 
 from dpspec.base.errors import DpspecError, PictureError
-from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, largest, number, rational
-from dpspec.grammar.mechanism import stated_structure
-from dpspec.grammar.structure import Bounded, NoisyCount, NoStructure, Structure, View
+from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, number, rational
+from dpspec.grammar.structure import Bounded, NoisyCount, View
 from dpspec.laws.dichotomy import Dichotomy, exact_atoms_of
 from dpspec.laws.law import Kind
 from dpspec.laws.location import Location
-from dpspec.laws.products import product_of
 from dpspec.laws.trade_off import TradeOff, largest_power
 from dpspec.reason.conversions import budget_at
 from dpspec.report.audience import nearest
 from dpspec.report.pictures import CurveLine, CurvePanel, CurvePoints, svg, value_mark
 from dpspec.risks.allowed import allowed_power
-from dpspec.risks.candidates import candidates_within, is_small, pairs_within
-from dpspec.verifier.attaining import cells_of
+from dpspec.risks.candidates import ComparedPairs, candidates_within, is_small
+from dpspec.risks.own import BEFORE, evidence, nearest_pairs, own_pairs, structure_of
 from dpspec.verifier.derived import derive
 from dpspec.verifier.verdict import Verdict
 
 if TYPE_CHECKING:
-    from dpspec.base.types import Progress
-    from dpspec.blocks.space import DatasetSpace
+    from dpspec.base.types import JsonData, Progress
     from dpspec.extension.hooks import Registry
-    from dpspec.grammar.mechanism import Mechanism
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.specfile.document import SpecDocument
 
@@ -68,7 +65,6 @@ _LARGEST, _FINE = Fraction(1 << 40), 1 << 11
 _MOST_LETTERS = 48
 ALLOWED = "what is allowed"
 WITHIN = "for two datasets of one universe, which agree in all that is published exactly"
-BEFORE = "the noisy answers alone"
 
 Monotone = Callable[[Fraction], Bracket]
 """A function that rises, or falls, all the way."""
@@ -150,9 +146,7 @@ class CurveSubject:
         distance: how far apart the datasets are at most.
         bound: what d_Pr is at most for them; None where no universe holds two such datasets, or no number was published.
         reason: why there is none.
-        pairs: pairs of laws of the mechanism.
-        scope: which they are, or why there are none.
-        complete: whether these are all.
+        own: pairs of laws of the mechanism; which they are, or why there are none.
     """
 
     name: str
@@ -160,10 +154,18 @@ class CurveSubject:
     distance: Number
     bound: Number | None
     reason: str
-    pairs: tuple[Dichotomy, ...]
-    scope: str
-    complete: bool
+    own: ComparedPairs
     known: dict[tuple[str, Fraction], Bracket] = attrs.field(factory=dict, eq=False, repr=False)
+
+    @property
+    def pairs(self) -> tuple[Dichotomy, ...]:
+        """The pairs of laws that are drawn."""
+        return (*self.own.pairs, *self.own.above)
+
+    @property
+    def complete(self) -> bool:
+        """Whether no pair of laws is farther apart than these."""
+        return self.own.complete or bool(self.own.above)
 
 
 def subject_of(document: SpecDocument, distance: NumberLike | None = None, verdict: Verdict | None = None) -> CurveSubject:
@@ -194,71 +196,35 @@ def subject_of(document: SpecDocument, distance: NumberLike | None = None, verdi
             bound, reason = candidates.bound, candidates.reason
     except DpspecError as fault:
         reason = str(fault)
+    if bound is None and asked is None and document.mechanism is not None and not is_small(spec):
+        stated = nearest_pairs(document.mechanism, spec)
+        step = step if stated is None or stated.distance is None else stated.distance
     if bound is None and not reason:
         reason = f"no universe holds two different datasets within distance {step}, so that nothing is promised about such"
-    pairs, scope, complete = _own(document, step, verdict)
-    return CurveSubject(
-        name=name, spec=spec, distance=step, bound=bound, reason=reason, pairs=pairs, scope=scope, complete=complete
-    )
+    return CurveSubject(name=name, spec=spec, distance=step, bound=bound, reason=reason, own=_own(document, step, verdict))
 
 
-def _own(document: SpecDocument, distance: Number, verdict: Verdict | None) -> tuple[tuple[Dichotomy, ...], str, bool]:
-    """Pairs of laws of the mechanism: all of a small space, else those of its smallest datasets, else the pair of a proof."""
+def _own(document: SpecDocument, distance: Number, verdict: Verdict | None) -> ComparedPairs:
+    """Pairs of laws of the mechanism: all of a small space, else those of a theorem, of a proof, or of the smallest datasets."""
     mechanism, spec = document.mechanism, document.spec
     if mechanism is None:
-        return (), "the file names no mechanism", False
-    if verdict is not None and not is_small(spec):  # its pair is the farthest that is known, and already there
+        return _without_pairs("the file names no mechanism")
+    proved = None
+    if not is_small(spec):
         with suppress(DpspecError):
-            near, scope = _proved(spec, mechanism, distance, verdict)
-            if near:
-                return near, scope, False
-    try:
-        found = pairs_within(spec, distance).compare(mechanism, spec)
-        kept = found.pairs[:_MOST_PAIRS]
-        return kept, found.scope, found.complete and len(kept) == len(found.pairs)
-    except DpspecError as fault:
-        reason = str(fault)
-    try:
-        near, scope = _proved(spec, mechanism, distance, verdict)
-    except DpspecError as fault:
-        return (), str(fault), False
-    return near, scope or reason, False
-
-
-def _proved(
-    spec: PrivacySpec, mechanism: Mechanism, distance: Number, verdict: Verdict | None
-) -> tuple[tuple[Dichotomy, ...], str]:
-    """The pair of datasets that a proof finds farthest apart; where it lies beyond the distance, one of them and no record."""
-    proved = derive(mechanism, spec) if verdict is None else verdict
-    structure = _structure(mechanism, spec.space)
+            proved = derive(mechanism, spec) if verdict is None else verdict
     attained = None if not isinstance(proved, Verdict) or proved.tightest is None else proved.tightest.attained
-    if attained is None or structure is None or structure.is_sampled:
-        return (), "no two datasets are known that its laws are compared on"
-    tried = [attained]
-    with suppress(DpspecError):
-        empty = spec.space.dataset(())
-        tried += [(dataset, empty) for dataset in attained]
-    for left, right in tried:
-        far = min(spec.distance(left, right), spec.distance(right, left))
-        if not 0 < far <= distance or not spec.multiverse.share_universe(left, right, spec.space):
-            continue
-        cases = [
-            view.between(cells_of(view, left, spec.space), cells_of(view, right, spec.space), spec.space)
-            for view in structure.views
-        ]
-        if all(case is not None for case in cases):
-            apart = product_of(p.against(q) for case in cases for p, q in case or ())
-            scope = "the datasets that a proof finds farthest apart" if structure.publishes_views else BEFORE
-            return (apart, apart.reverse()), scope
-    return (), f"no two datasets within distance {distance} are known that its laws are compared on"
-
-
-def _structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | None:
-    """How it is made, as its own class states it: a class that is derived from that one may have changed its law."""
     try:
-        return stated_structure(mechanism, space)
-    except NoStructure:
-        return None
+        with evidence(() if attained is None else (attained,)):
+            found = own_pairs(mechanism, spec, distance)
+    except DpspecError as fault:
+        return _without_pairs(str(fault))
+    kept = found.pairs[:_MOST_PAIRS]
+    return attrs.evolve(found, pairs=kept, complete=found.complete and len(kept) == len(found.pairs))
+
+
+def _without_pairs(reason: str) -> ComparedPairs:
+    return ComparedPairs(pairs=(), complete=False, scope=reason)
 
 
 def _is_slow(subject: CurveSubject) -> bool:
@@ -276,7 +242,7 @@ def _allowed(subject: CurveSubject, level: Fraction) -> Bracket:
 
 def _own_power(subject: CurveSubject, level: Fraction) -> Bracket:
     if ("own", level) not in subject.known:
-        subject.known["own", level] = largest(largest_power(pair, level) for pair in subject.pairs)
+        subject.known["own", level] = subject.own.largest(lambda pair: largest_power(pair, level))
     return subject.known["own", level]
 
 
@@ -299,7 +265,7 @@ def _names(subject: CurveSubject) -> tuple[str, str]:
     """What the legend says of the specification, and of the curve of its mechanism."""
     far = "" if subject.distance == 1 else f", at distance {subject.distance}"
     held = "what the mechanism does" if subject.complete else "the mechanism, on some datasets"
-    held = BEFORE if subject.scope == BEFORE else held
+    held = BEFORE if BEFORE in subject.own.scope else held
     return f"{subject.name}{far}", held
 
 
@@ -400,7 +366,7 @@ def _own_profile(subject: CurveSubject, colour: int, last: float) -> Iterator[Cu
     least = Fraction(1, 10**LEAST_DELTA)
 
     def delta(epsilon: Fraction) -> Bracket:
-        return largest(pair.hockey_stick(epsilon) for pair in subject.pairs)
+        return subject.own.largest(lambda pair: pair.hockey_stick(epsilon))
 
     end = Fraction(1, 64)
     while end < 1024 and delta(end).upper > least:
@@ -429,7 +395,7 @@ def _renyi(subject: CurveSubject, colour: int, registry: Registry) -> Iterator[C
             floor = tuple((x, 0.0) for x, _ in top)
             yield CurveLine(name=name, role=ALLOWED, points=floor, top=tuple(top), exact_points=True, edge="top", colour=colour)
     if subject.pairs:
-        values = [(order, largest(pair.renyi(order) for pair in subject.pairs)) for order in orders]
+        values = [(order, subject.own.largest(partial(Dichotomy.renyi, order=order))) for order in orders]
         known = [(order, value) for order, value in values if not value.upper.is_infinite]
         if known:
             low, high = _edges(tuple(known))
@@ -441,7 +407,7 @@ def _renyi(subject: CurveSubject, colour: int, registry: Registry) -> Iterator[C
 
 def noises(document: SpecDocument) -> tuple[Location, ...]:
     """The laws of the noise on the counts of a mechanism, the least first; none where it adds no noise of a known kind."""
-    structure = None if document.mechanism is None else _structure(document.mechanism, document.spec.space)
+    structure = None if document.mechanism is None else structure_of(document.mechanism, document.spec)
     laws = dict.fromkeys(_noise(view) for view in (() if structure is None else structure.views))
     known = [law for law in laws if isinstance(law, Location)]
     return tuple(sorted(known, key=lambda law: off_by(law, Fraction(SHARES[0]))))
@@ -514,6 +480,55 @@ _HEADS = {
 }
 
 
+@attrs.frozen(kw_only=True)
+class CurveData:
+    """The series of one panel.
+
+    Args:
+        panel: one of `PANELS`.
+        level: for posteriors, the level of the test.
+        lines: the series; every one lies between what is known of it from below and from above.
+        notes: what could not be computed, and what the series are about.
+    """
+
+    panel: str
+    level: Fraction
+    lines: tuple[CurveLine, ...]
+    notes: tuple[str, ...]
+
+    def svg(self, *, size: str = "slide", theme: str = "light") -> str:
+        """The figure, as SVG text."""
+        level = _percent(str(self.level))
+        return _chart(self.panel, self.lines, level, size=size, theme=theme, note="; ".join(self.notes))
+
+    def data(self) -> JsonData:
+        """The points, as numbers rounded outward; bars by the level or the share that they belong to."""
+        places = {"power": LEVELS, "error": SHARES}.get(self.panel)
+        rise, run = _TITLES[self.panel]
+        axis = run or ("level of the test" if self.panel == "power" else "share of all draws of the noise")
+        return {
+            "panel": self.panel,
+            "axes": {"x": axis, "y": rise},
+            "lines": [_line_data(line, places) for line in self.lines],
+            "notes": list(self.notes),
+        }
+
+
+def _line_data(line: CurveLine, places: Sequence[str] | None) -> JsonData:
+    """A series: points that it is not below, and points that it is not above."""
+
+    def listed(points: CurvePoints) -> list[JsonData]:
+        return [[float(Fraction(places[round(x)])) if places else x, y] for x, y in points]
+
+    return {
+        "name": line.name,
+        "about": "this mechanism" if line.role not in ("", ALLOWED) else "any mechanism" if line.role else "the noise",
+        "role": line.role,
+        "lower": [] if line.side == "above" else listed(line.points),
+        "upper": listed(line.top) if line.top else listed(line.points) if line.side == "above" else [],
+    }
+
+
 def curve(
     documents: Sequence[SpecDocument],
     panel: str,
@@ -521,11 +536,9 @@ def curve(
     *,
     distance: NumberLike | None = None,
     level: NumberLike = "1/20",
-    size: str = "slide",
-    theme: str = "light",
     progress: Progress | None = None,
-) -> str:
-    """One picture of some specifications, as SVG text.
+) -> CurveData:
+    """One panel of some specifications.
 
     Args:
         documents: at least one; each gets a band for what it allows, and a curve for its mechanism where it names one.
@@ -533,7 +546,6 @@ def curve(
         registry: where conversions are looked up.
         distance: how far apart the two datasets are; without it the smallest step that a universe holds.
         level: for posteriors, the level of the test, in (0, 1).
-        size, theme: of `dpspec.report.drawing`.
         progress: called with (done, in all).
 
     Raises:
@@ -553,7 +565,7 @@ def curve(
             progress(place + 1, len(documents))
     if not lines:
         raise PictureError(f"panel {panel}", "has nothing to show", "; ".join(notes) or "give a specification")
-    return _chart(panel, lines, _percent(str(at)), size=size, theme=theme, note="; ".join(notes))
+    return CurveData(panel=panel, level=at, lines=tuple(lines), notes=tuple(notes))
 
 
 @attrs.frozen(kw_only=True)
@@ -644,7 +656,7 @@ def _lines_of(  # noqa: PLR0917 - one file, and what is asked of it
     if subject.spec.multiverse.induced_by() != ():
         notes.append(f"{subject.name}: {WITHIN}")
     if document.mechanism is not None and not subject.pairs:
-        notes.append(f"{subject.name}: without a curve of its mechanism: {subject.scope.partition(':')[0]}")
+        notes.append(f"{subject.name}: without a curve of its mechanism: {subject.own.scope.partition(':')[0]}")
     try:
         found = list(made[panel]())
     except DpspecError as fault:

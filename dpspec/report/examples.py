@@ -78,7 +78,12 @@ class Examples:
         if entry.kind == "flavours":
             return self._flavour(entry.cls())
         written = (self._written(entry.kind, thing) for thing in self.objects(entry.cls)) if entry.kind in IN_FILES else ()
-        return next((text for text in written if text is not None), None)
+        text = next((text for text in written if text is not None), None)
+        if text is None or entry.kind != "output_divergences":
+            return text
+        first, *others = entry.cls.budget_parameters  # a reader has to know the key under which the number is written
+        alternatives = f"  # or {' or '.join(others)}" if others else ""
+        return f'{text.strip()}\n\n[budget]\n{first} = "1"{alternatives}'
 
     def _flavour(self, flavour: Flavour) -> str | None:
         """A flavour is a whole specification."""

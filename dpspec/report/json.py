@@ -262,6 +262,7 @@ def comparison(given: Comparison, left: SpecDocument, right: SpecDocument, stand
         "forward": _direction(given.forward),
         "backward": _direction(given.backward),
         "notes": list(given.notes),
+        "restated": list(given.restated),
     }
 
 

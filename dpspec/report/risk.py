@@ -17,7 +17,7 @@ from dpspec.base.exact import Bracket, number
 from dpspec.base.params import parameters
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
-from dpspec.grammar.attacker import Recommendation, RiskStatement, Sense, Tolerance
+from dpspec.grammar.attacker import Recommendation, RiskStatement, Sense, Tolerance, rounded_down
 from dpspec.report import terminal
 from dpspec.report.json import bracket
 from dpspec.report.pictures import CurveLine, CurvePanel as Chart, svg
@@ -206,6 +206,8 @@ def in_words(relation: Sense, value: Bracket) -> str:
         return "no bound" if relation is Sense.AT_MOST else "infinity"
     if relation is Sense.AT_MOST and value.lower.decimal(9) != value.upper.decimal(9):
         return f"at most {value.upper.decimal()}"
+    if relation is Sense.AT_LEAST and not value.is_exact:
+        return f"at least {rounded_down(value.lower, 6)}"
     return (_WORDS[relation] + bracket_in_words(value)).replace("at most about", "at most").replace("at least about", "at least")
 
 

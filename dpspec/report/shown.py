@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dpspec.composition import Composition, PrivacyAccount
     from dpspec.grammar.mechanism import Mechanism
     from dpspec.grammar.spec import PrivacySpec
-    from dpspec.reason.conversions import Conversions
+    from dpspec.reason.conversions import Conversions, TheoremNumbers
     from dpspec.reason.search import Derivation
     from dpspec.risks.engine import Panel, RiskReport
     from dpspec.specfile.document import SpecDocument
@@ -505,6 +505,14 @@ def _conversions(found: Conversions, verbose: bool) -> RenderedPage:
     )
 
 
+def _theorems(found: TheoremNumbers, _: bool) -> RenderedPage:
+    from dpspec.report import comparison
+
+    return RenderedPage(
+        parts=comparison.theorem_parts(found), content=lambda: answer("convert", 0, comparison.theorem_data(found))
+    )
+
+
 def _ledger(found: Composition, _: bool) -> RenderedPage:
     from dpspec.report import text
 
@@ -549,6 +557,7 @@ _PAGES: dict[str, Callable[[Any, bool], RenderedPage]] = {
     "dpspec.comparison.compare:Order": _order,
     "dpspec.reason.search:Derivation": _derivation,
     "dpspec.reason.conversions:Conversions": _conversions,
+    "dpspec.reason.conversions:TheoremNumbers": _theorems,
     "dpspec.composition:Composition": _ledger,
     "dpspec.composition:PrivacyAccount": _account,
     "dpspec.risks.engine:RiskReport": _risk,

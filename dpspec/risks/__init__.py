@@ -31,6 +31,12 @@ if TYPE_CHECKING:
         work_of_law as work_of_law,
     )
     from dpspec.risks.engine import Panel as Panel, RiskReport as RiskReport, RiskRow as RiskRow, panel as panel, risk as risk
+    from dpspec.risks.own import (
+        evidence as evidence,
+        nearest_pairs as nearest_pairs,
+        own_pairs as own_pairs,
+        published_within as published_within,
+    )
 
 _HOMES = {
     "dpspec.risks.allowed": (
@@ -55,6 +61,12 @@ _HOMES = {
         "pairs_within",
         "size_with_entries",
         "work_of_law",
+    ),
+    "dpspec.risks.own": (
+        "evidence",
+        "nearest_pairs",
+        "own_pairs",
+        "published_within",
     ),
     "dpspec.risks.engine": (
         "Panel",

@@ -50,6 +50,9 @@ DISTINGUISHED, OPEN, UNPROMISED = "told apart by what is published", "left open 
 DIFFERING = "the candidates differ in what is published"
 """The assumption of what is known for certain."""
 
+KeptPair = Callable[[Dataset, Dataset], bool]
+"""Whether two datasets are candidates."""
+
 About = Callable[[Number], Iterable[RiskStatement]]
 """What can be said when the laws of the two candidates are at most so far apart."""
 
@@ -135,9 +138,7 @@ class Candidates:
         return f"{condition}{unseen}" if said.assumption == "none" else f"{said.assumption}; {condition}{unseen}"
 
 
-def candidates_within(
-    spec: PrivacySpec, distance: NumberLike = 1, keep: Callable[[Dataset, Dataset], bool] | None = None
-) -> Candidates:
+def candidates_within(spec: PrivacySpec, distance: NumberLike = 1, keep: KeptPair | None = None) -> Candidates:
     """Pairs of different datasets at most a distance apart, in one order or the other.
 
     Of a space that can be walked they are listed, and the bound is that of the distances which occur inside universes. Otherwise
@@ -240,7 +241,7 @@ class Allowed:
         return self._constants[label]
 
 
-def _by_structure(spec: PrivacySpec, reach: Number, keep: Callable[[Dataset, Dataset], bool] | None) -> Candidates:
+def _by_structure(spec: PrivacySpec, reach: Number, keep: KeptPair | None) -> Candidates:
     """What is certain without a list: a bound above every pair within reach, and facts in which some pair differs."""
     least = spec.input_divergence.least_distance(spec.space)
     if least is not None and least > reach:
@@ -375,7 +376,7 @@ class CandidatePairs:
             scope=self.scope if is_whole else f"{self.scope}; {compared:,} compared, more would exceed the limit of work",
         )
 
-    def only(self, keep: Callable[[Dataset, Dataset], bool]) -> CandidatePairs:
+    def only(self, keep: KeptPair) -> CandidatePairs:
         """Those of the pairs for which something holds; the same object when it holds for all."""
         kept = tuple(pair for pair in self.pairs if keep(*pair))
         return self if len(kept) == len(self.pairs) else attrs.evolve(self, pairs=kept)
@@ -389,20 +390,30 @@ class ComparedPairs:
         pairs: the pairs of laws, in both orders, without those that are simulated by another one.
         complete: whether these are all of the specification; otherwise a number that is found among them is a bound.
         scope: which they are, in words.
+        above: pairs of laws of which one is at least as far apart as any pair of the specification; () where none are known.
+        distance: how far apart the datasets are, where that is not the distance that was asked for.
     """
 
     pairs: tuple[Dichotomy, ...]
     complete: bool
     scope: str
+    above: tuple[Dichotomy, ...] = ()
+    distance: Number | None = None
 
     @property
     def sense(self) -> Sense:
         """How the largest number of these pairs is related to that of all pairs."""
-        return Sense.EQUALS if self.complete else Sense.AT_LEAST
+        if not self.pairs:
+            return Sense.AT_MOST
+        return Sense.EQUALS if self.complete or self.above else Sense.AT_LEAST
 
     def largest(self, functional: Callable[[Dichotomy], Bracket]) -> Bracket:
-        """The largest value of a functional."""
-        return largest(functional(pair) for pair in self.pairs)
+        """The largest value of a functional that data processing never raises; a bracket of it where pairs above are known."""
+        found = largest(functional(pair) for pair in self.pairs) if self.pairs else None
+        if not self.above:
+            return found or largest(())
+        most = largest(functional(pair) for pair in self.above)
+        return most if found is None else Bracket(lower=min(found.lower, most.upper), upper=most.upper)
 
 
 MOST_WORK = 3 << 20
@@ -549,10 +560,7 @@ class MeasuredDatasets:
             if distance <= reach
         }
         ordered = dict.fromkeys(
-            places
-            for group in self.groups
-            for places in itertools.permutations(group, 2)
-            if near.get((min(places), max(places)))
+            places for group in self.groups for places in itertools.permutations(group, 2) if near.get((min(places), max(places)))
         )
         return tuple((self.datasets[one], self.datasets[other]) for one, other in ordered)
 

@@ -121,11 +121,18 @@ def risk(spec: PrivacySpec, attacker: AttackerModel, mechanism: Mechanism | None
         sides.append(("mechanism", partial(attacker.under, mechanism, spec)))
     made: dict[str, tuple[RiskStatement, ...]] = {}
     open_sides: dict[str, DpspecError] = {}
+    misfit: AttackerMisfitError | None = None
     for side, ask in sides:
         try:
             made[side] = _checked(attacker, _asked(attacker, ask))
         except _OPEN as fault:
             open_sides[side] = fault
+        except AttackerMisfitError as fault:  # a budget may differ by universe, where the laws of the mechanism are known
+            if mechanism is None or side != "worst case":
+                raise
+            open_sides[side] = misfit = fault
+    if misfit is not None and not made.get("mechanism"):
+        raise misfit
     if not made:
         raise next(iter(open_sides.values()))
     return RiskReport(

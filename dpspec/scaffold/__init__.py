@@ -1,50 +1,82 @@
-"""`dpspec new plugin`: a small complete distribution with one mechanism, one output divergence, a specification and a test.
+"""`dpspec new plugin`: a small complete distribution with a specification and tests, for one kind of plugin or as an example.
 
-The files beside this module are its templates; in them @NAME@ is the plugin's name (hello), @MODULE@ its module
-(dpspec_hello) and @CLASS@ the beginning of its class names (Hello).
+The files next to this module are its templates: those of the example with one mechanism and one output divergence, and in
+`kinds` three for each kind, KIND.py.in, KIND.toml.in and KIND.test.py.in. In them @NAME@ is the plugin's name (hello), @MODULE@
+its module (dpspec_hello) and @CLASS@ the beginning of its class names (Hello).
 """
 
 from __future__ import annotations
 
 import keyword
 import re
+import tomllib
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from dpspec.base.errors import ParameterError, ReleaseError
 from dpspec.base.files import write_folder, write_whole
+from dpspec.base.params import did_you_mean
+from dpspec.extension.hooks import KINDS, singular
 from dpspec.specfile.reader import SCHEMA_BESIDE
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 _SUFFIX = ".dpspec.toml"
-_FILES = {
+_SHARED = {"pyproject.toml.in": "pyproject.toml", "py.typed.in": "src/@MODULE@/py.typed"}
+_FIRST_STEPS = {
     "README.md.in": "README.md",
-    "pyproject.toml.in": "pyproject.toml",
     "plugin.py.in": "src/@MODULE@/__init__.py",
-    "py.typed.in": "src/@MODULE@/py.typed",
     "claim.dpspec.toml.in": "@NAME@.dpspec.toml",
     "test_plugin.py.in": "tests/test_@MODULE@.py",
 }
 
+PLUGIN_KINDS: Mapping[str, str] = MappingProxyType({singular(kind).replace(" ", "-"): kind for kind in KINDS})
+"""What ``--kind`` takes, and the kind that is registered."""
 
-def plugin_files(name: str) -> dict[str, str]:
+def plugin_files(name: str, kind: str | None = None) -> dict[str, str]:
     """The files of a new plugin: path inside its folder to text.
 
+    Args:
+        name: its name, lower-kebab.
+        kind: one of `PLUGIN_KINDS`; None for an example with a mechanism and an output divergence.
+
     Raises:
-        ParameterError: the name is not lower-kebab, or is a word of Python.
+        ParameterError: the name is not lower-kebab, or is a word of Python; there is no such kind.
 
     >>> sorted(plugin_files("hello"))[0]
     'README.md'
+    >>> "class HelloRankings(DatasetSpace)" in plugin_files("hello", "space")["src/dpspec_hello/__init__.py"]
+    True
     """
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
         raise ParameterError("name", "must be lower-kebab", "such as my-mechanisms", value=name)
+    if kind is not None and kind not in PLUGIN_KINDS:
+        raise ParameterError("kind", "is no kind of plugin", did_you_mean(kind, list(PLUGIN_KINDS)), value=kind)
     words = {"@NAME@": name, "@MODULE@": f"dpspec_{name.replace('-', '_')}", "@CLASS@": name.title().replace("-", "")}
-    found = {}
-    for template, path in _FILES.items():
-        text = files("dpspec.scaffold").joinpath(template).read_text(encoding="utf-8")
-        found[_filled(path, words)] = _filled(text, words)
-    return found
+    templates, index = dict(_SHARED), _index()
+    notes = index["example"] if kind is None else {**index["other"], **index.get(kind, {})}
+    if kind is None:
+        templates.update(_FIRST_STEPS)
+    else:
+        templates["kinds/README.md.in"] = "README.md"
+        templates[f"kinds/{kind}.py.in"] = "src/@MODULE@/__init__.py"
+        templates[f"kinds/{kind}.toml.in"] = "@NAME@.dpspec.toml"
+        templates[f"kinds/{kind}.test.py.in"] = "tests/test_@MODULE@.py"
+        words = {"@COMMAND@": notes["command"], "@KIND@": kind.replace("-", " "), **words}
+    words["@NEEDS@"] = "".join(f', "{need}"' for need in notes["needs"])
+    folder = files("dpspec.scaffold")
+    return {
+        _filled(path, words): _filled(folder.joinpath(*template.split("/")).read_text(encoding="utf-8"), words)
+        for template, path in templates.items()
+    }
+
+
+def _index() -> dict[str, Any]:
+    """What the plugin of each kind needs, and the command that uses it."""
+    return tomllib.loads(files("dpspec.scaffold").joinpath("kinds", "index.toml").read_text(encoding="utf-8"))
 
 
 def _filled(text: str, words: dict[str, str]) -> str:
@@ -53,13 +85,13 @@ def _filled(text: str, words: dict[str, str]) -> str:
     return text
 
 
-def write_plugin(name: str, directory: Path) -> Path:
+def write_plugin(name: str, directory: Path, kind: str | None = None) -> Path:
     """Write a new plugin into ``directory/dpspec-NAME``; the folder appears with all its files or not at all.
 
     Raises:
         ReleaseError: the folder exists already, or cannot be written.
     """
-    texts = plugin_files(name)
+    texts = plugin_files(name, kind)
     target = directory / f"dpspec-{name}"
     write_folder(target, texts)
     return target

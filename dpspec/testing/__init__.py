@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         assert_satisfies as assert_satisfies,
     )
     from dpspec.testing.kit import (
+        CheckCase as CheckCase,
         CheckResult as CheckResult,
         Status as Status,
         check_plugin as check_plugin,
@@ -44,6 +45,7 @@ _HOMES = {
         "assert_satisfies",
     ),
     "dpspec.testing.kit": (
+        "CheckCase",
         "CheckResult",
         "Status",
         "check_plugin",

@@ -17,16 +17,16 @@ import attrs
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number
 from dpspec.blocks.parts import Changes, Collections, nesting_of, own_attributes, sizes_of
-from dpspec.blocks.space import Dataset, DatasetSpace, Record
+from dpspec.blocks.space import Dataset, Record
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import LawPair, SizedLaw, Structure, View
+from dpspec.grammar.structure import LawPair, SizedLaw, Structure, View, cells_of
 from dpspec.laws.law import Law
 from dpspec.verifier.changes import (
     MOST_MEMBERS,
-    MOST_PATTERNS,
     MemberView,
     Pattern,
     SeenAttributes,
+    farthest,
     outer_part,
     pairs_of,
     records_of,
@@ -218,11 +218,8 @@ class Attaining:
     def _crossed(self, columns: SeenAttributes, unit: str) -> Iterator[ExchangedRecords]:
         """Two records that differ as much as they can and exchange what one invariant looks at, as several tables ask for."""
         tables, space = self.sensitivity.fixed(unit), self.spec.space
-        apart = sorted(
-            itertools.islice(replacements(columns), MOST_PATTERNS), key=lambda p: sum(kept.equal for kept in p.values())
-        )
         names = [a.name for a in space.attributes_of(unit)]
-        for pattern in apart[:CROSSED] if len(tables) > 1 else ():
+        for pattern in itertools.islice(farthest(columns), CROSSED) if len(tables) > 1 else ():
             records = records_of(pattern, columns, space, unit)
             if records is None:
                 continue
@@ -377,13 +374,6 @@ class Attaining:
             return self.spec.output_divergence.between(before, after).lower
         except NoFormulaError:
             return ZERO
-
-
-def cells_of(view: View, dataset: Dataset, space: DatasetSpace) -> list[Any]:
-    """The cell of each record that a view counts; None outside all of them."""
-    records = view.read(dataset, space)
-    cells = {record: view.table.cell_of(record, space) for record in set(records)}  # many records are alike
-    return [cells[record] for record in records]
 
 
 def _singled(pattern: Pattern) -> int:

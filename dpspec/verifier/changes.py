@@ -21,6 +21,7 @@ patterns for each attribute, however many categories it has.
 
 from __future__ import annotations
 
+import heapq
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -30,7 +31,7 @@ import attrs
 from dpspec.base.errors import NotInSpaceError
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.parts import Changes, nesting_of
-from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.grammar.structure import CountChanges, View
 
 Where = tuple[tuple[str, tuple[str, ...]], ...]
@@ -54,6 +55,9 @@ class AttributeChange:
 
 Pattern = Mapping[str, AttributeChange]
 
+Sides = tuple[bool, bool, bool]
+"""What a table sees of a change: whether the record meets the conditions before, and after, and whether its cell stays."""
+
 
 @attrs.frozen
 class SeenAttributes:
@@ -67,6 +71,9 @@ class SeenAttributes:
     attributes: Mapping[str, Attribute]
     named: Mapping[str, tuple[frozenset[str], ...]]
     _places: dict[Where, tuple[tuple[str, int], ...]] = attrs.field(factory=dict, init=False, eq=False, repr=False)
+    _options: dict[tuple[str, AttributeChange | None], list[AttributeChange]] = attrs.field(
+        factory=dict, init=False, eq=False, repr=False
+    )
 
     @classmethod
     def of(
@@ -146,13 +153,20 @@ def replacements(columns: SeenAttributes) -> Iterator[Pattern]:
         yield {name: kept for part in parts for name, kept in part.items()}
 
 
-def additions(columns: SeenAttributes) -> Iterator[Pattern]:
-    """Every pattern of one record by itself, as one that stays what it is."""
-    return (pattern for pattern in replacements(columns) if all(kept.equal for kept in pattern.values()))
-
-
 def _below(name: str, outer: AttributeChange | None, columns: SeenAttributes) -> Iterator[dict[str, AttributeChange]]:
     """What can become of an attribute and of those within it, given what becomes of the one that it lies within."""
+    for kept in options_of(name, outer, columns):
+        inner = [list(_below(other, kept, columns)) for other in columns.inner(name)]
+        for parts in itertools.product(*inner):
+            yield {name: kept, **{other: k for part in parts for other, k in part.items()}}
+
+
+def options_of(name: str, outer: AttributeChange | None, columns: SeenAttributes) -> list[AttributeChange]:
+    """What can become of an attribute by itself, given what becomes of the one that it lies within; no change comes first."""
+    key = name, outer
+    known = columns._options.get(key)
+    if known is not None:
+        return known
     classes = columns.classes(name)
     before, after = list(classes), list(classes)
     if outer is not None:
@@ -161,10 +175,41 @@ def _below(name: str, outer: AttributeChange | None, columns: SeenAttributes) ->
     options = [AttributeChange(True, of, of) for of in before] if outer is None or outer.equal else []
     if (outer is not None and not outer.equal) or _has_siblings(columns.attributes[name], columns):
         options += [AttributeChange(False, b, a) for b in before for a in after if b != a or classes[b] > 1]
-    for kept in options:
-        inner = [list(_below(other, kept, columns)) for other in columns.inner(name)]
-        for parts in itertools.product(*inner):
-            yield {name: kept, **{other: k for part in parts for other, k in part.items()}}
+    columns._options[key] = options
+    return options
+
+
+def farthest(columns: SeenAttributes, *, is_added: bool = False) -> Iterator[Pattern]:
+    """The patterns of `replacements`, those first in which the fewest attributes keep their category.
+
+    Args:
+        columns: the attributes.
+        is_added: whether only those of a record that stays what it is are given.
+    """
+    trees: list[list[tuple[int, int, dict[str, AttributeChange]]]] = []
+    for name in columns.roots():
+        parts = itertools.islice(_below(name, None, columns), MOST_PATTERNS)
+        ranked = ((sum(kept.equal for kept in part.values()), place, part) for place, part in enumerate(parts))
+        trees.append(sorted((row for row in ranked if not is_added or row[0] == len(row[2])), key=lambda row: row[:2]))
+    if not all(trees):
+        return
+    first = (0,) * len(trees)
+    waiting = [_ranked(first, trees)]
+    while waiting:
+        _, _, chosen = heapq.heappop(waiting)
+        yield {name: kept for tree, place in zip(trees, chosen, strict=True) for name, kept in tree[place][2].items()}
+        last = max((place for place, index in enumerate(chosen) if index), default=0)
+        for place in range(last, len(trees)):  # each choice comes from one other only: the one that is less in its last place
+            if chosen[place] + 1 < len(trees[place]):
+                waiting_next = (*chosen[:place], chosen[place] + 1, *chosen[place + 1 :])
+                heapq.heappush(waiting, _ranked(waiting_next, trees))
+
+
+def _ranked(
+    chosen: tuple[int, ...], trees: Sequence[Sequence[tuple[int, int, object]]]
+) -> tuple[int, tuple[int, ...], tuple[int, ...]]:  # fmt: skip
+    rows = [tree[place] for tree, place in zip(trees, chosen, strict=True)]
+    return sum(row[0] for row in rows), tuple(row[1] for row in rows), chosen
 
 
 def _has_siblings(attribute: Attribute, columns: SeenAttributes) -> bool:
@@ -176,48 +221,103 @@ def _has_siblings(attribute: Attribute, columns: SeenAttributes) -> bool:
     return attribute.size > columns.attributes[attribute.within].size
 
 
-def seen_by(table: Marginal, pattern: Pattern, columns: SeenAttributes) -> CountChanges:
-    """By how much a replacement changes the counts of a table."""
+def sides_of(table: Marginal, pattern: Pattern, columns: SeenAttributes) -> Sides:
+    """What a table sees of a pattern."""
     before = columns.inside(table, pattern, lambda kept: kept.before)
     after = columns.inside(table, pattern, lambda kept: kept.after)
-    if before and after and all(pattern[name].equal for name in table.attributes):
+    return before, after, all(pattern[name].equal for name in table.attributes)
+
+
+def seen_by(table: Marginal, pattern: Pattern, columns: SeenAttributes) -> CountChanges:
+    """By how much a replacement changes the counts of a table."""
+    return counts_of(sides_of(table, pattern, columns), is_added=False)
+
+
+def counts_of(sides: Sides, *, is_added: bool) -> CountChanges:
+    """By how much a change of a record, replaced or added, changes the counts of a table."""
+    before, after, same = sides
+    if is_added:
+        return (1,) if after else ()
+    if before and after and same:
         return ()
     return (*((-1,) if before else ()), *((1,) if after else ()))
 
 
-def added_to(table: Marginal, pattern: Pattern, columns: SeenAttributes) -> CountChanges:
-    """By how much a record that is added changes the counts of a table."""
-    return (1,) if columns.inside(table, pattern, lambda kept: kept.after) else ()
+def read_by(view: View) -> tuple[Marginal, ...]:
+    """The tables that a view reads: its own, and its parts."""
+    return view.table, *view.parts()
 
 
-def change_of(view: View, pattern: Pattern, columns: SeenAttributes, *, is_added: bool) -> CountChanges:
-    """By how much a change moves the counts that a view reads: those of the cells of its table, or of each of its parts."""
-    if not view.parts():
-        return (added_to if is_added else seen_by)(view.table, pattern, columns)
+def change_of(sides: Sequence[Sides], *, is_added: bool) -> CountChanges:
+    """By how much a change moves the counts that a view reads: those of the cells of its table, or of each of its parts.
 
-    def counted(part: Marginal, side: Callable[[AttributeChange], CategoryClass]) -> bool:
-        return columns.inside(view.table, pattern, side) and columns.inside(part, pattern, side)
-
-    come = [counted(part, lambda kept: kept.after) for part in view.parts()]
-    gone = [not is_added and counted(part, lambda kept: kept.before) for part in view.parts()]
-    moved = tuple(int(after) - int(before) for before, after in zip(gone, come, strict=True))
+    Args:
+        sides: what each table of `read_by` sees.
+        is_added: whether a record is added.
+    """
+    own, *parts = sides
+    if not parts:
+        return counts_of(own, is_added=is_added)
+    moved = tuple(int(own[1] and part[1]) - int(not is_added and own[0] and part[0]) for part in parts)
     return moved if any(moved) else ()
 
 
 # --- laminar families -----------------------------------------------------------------------------
 
 
-def laminar_parts(tables: Sequence[Marginal], space: DatasetSpace, unit: str) -> list[tuple[Marginal, ...]]:
-    """The largest laminar parts of some tables, one of them all where that is laminar; without tables the empty one."""
+MOST_FAMILIES = 200
+"""So many laminar parts of the invariants are tried at most; each of them bounds the constant."""
+
+
+def laminar_parts(
+    tables: Sequence[Marginal], space: DatasetSpace, unit: str, read: Callable[[Marginal], bool] = lambda _: True
+) -> list[tuple[Marginal, ...]]:  # fmt: skip
+    """Largest laminar parts of some tables, one of them all where that is laminar; without tables the empty one.
+
+    Args:
+        tables: the tables.
+        space: the dataset space.
+        unit: the unit of the tables.
+        read: whether a table can matter. Those that cannot are put to a part where they fit, and few make parts of
+            their own.
+    """
     known = {a.name: a for a in space.attributes_of(unit)}
-    found: list[tuple[Marginal, ...]] = []
-    for size in range(len(tables), -1, -1):
-        for part in itertools.combinations(tables, size):
-            if any(set(part) <= set(larger) for larger in found):
-                continue
-            if all(_are_nested(one, other, known) for one, other in itertools.combinations(part, 2)):
-                found.append(part)
+    matter = [table for table in tables if read(table)]
+    alike = dict[tuple[bool, frozenset[Marginal]], Marginal]()
+    for table in tables:  # of the others it matters whether records may be added beside them, and to which parts they fit
+        if not read(table):
+            fitting = frozenset(other for other in matter if _are_nested(table, other, known))
+            alike.setdefault((bool(table.where), fitting), table)
+    matter += alike.values()
+    near: list[set[int]] = [set() for _ in matter]
+    for (i, one), (j, other) in itertools.combinations(enumerate(matter), 2):
+        if _are_nested(one, other, known):
+            near[i].add(j)
+            near[j].add(i)
+    cliques = sorted(itertools.islice(_cliques(near), MOST_FAMILIES), key=lambda clique: (-len(clique), clique))
+    found = []
+    for clique in cliques:
+        part = dict.fromkeys(matter[place] for place in clique)
+        for table in tables:
+            if not read(table) and all(_are_nested(table, other, known) for other in part):
+                part[table] = None
+        found.append(tuple(table for table in tables if table in part))
     return found
+
+
+def _cliques(near: Sequence[set[int]]) -> Iterator[tuple[int, ...]]:
+    """The largest sets of places that are all near each other (Bron and Kerbosch 1973)."""
+    waiting: list[tuple[tuple[int, ...], set[int], set[int]]] = [((), set(range(len(near))), set())]
+    while waiting:
+        clique, candidates, done = waiting.pop()
+        if not candidates and not done:
+            yield tuple(sorted(clique))
+            continue
+        pivot = max(candidates | done, key=lambda place: len(near[place] & candidates))
+        for place in sorted(candidates - near[pivot]):
+            waiting.append(((*clique, place), candidates & near[place], done & near[place]))
+            candidates = candidates - {place}
+            done = done | {place}
 
 
 def _are_nested(one: Marginal, other: Marginal, known: Mapping[str, Attribute]) -> bool:
@@ -270,8 +370,14 @@ def records_of(pattern: Pattern, columns: SeenAttributes, space: DatasetSpace, u
     vary = all(kept.equal for kept in pattern.values())
     choice = _Choice(pattern=pattern, columns=columns, known=every, part=part, vary=vary)
     chosen: dict[str, tuple[Hashable, Hashable]] = {}
-    for root in (name for name, a in every.items() if a.within is None):  # what lies within different ones is independent
-        found = choice.completed([name for name in _outer_first(every) if root in _with_outer((name,), every)], {})
+    trees: dict[str, list[str]] = {}
+    for name in _outer_first(every):
+        root = name
+        while (outer := every[root].within) is not None:
+            root = outer
+        trees.setdefault(root, []).append(name)
+    for names in trees.values():  # what lies within different ones is independent
+        found = choice.completed(names, {})
         if found is None:
             return None
         chosen |= found
@@ -399,13 +505,17 @@ class MemberView:
         each = [sum(len(partitions(size, cells, self.in_cell)) for size in sizes) for cells in range(self.cells + 1)]
         return each[-1] ** 2
 
-    def changes(self, pattern: Pattern, columns: SeenAttributes, *, is_added: bool) -> list[CountChanges]:
-        """The ways in which a pattern of the larger record may change the counts; those that others stand for are left out."""
-        inside = [columns.inside(self.outer, pattern, side) for side in (lambda k: k.before, lambda k: k.after)]
+    def changes(self, sides: Sides, *, kept: bool, is_added: bool) -> list[CountChanges]:
+        """The ways in which a change of the larger record may change the counts; those that others stand for are left out.
+
+        Args:
+            sides: what `outer` sees of the change.
+            kept: whether something reads the members as a whole, and they stay what they are.
+            is_added: whether the larger record is added.
+        """
+        inside, same = sides[:2], sides[2]
         if is_added:
             return self._signed(1) if inside[1] else [()]
-        same = all(pattern[name].equal for name in self.outer.attributes)
-        kept = MEMBERS in pattern and pattern[MEMBERS].equal
         if inside[0] and inside[1] and same:
             return [()] if kept else self._exchanged()
         gone, come = (self._signed(sign) if met else [()] for sign, met in zip((-1, 1), inside, strict=True))

@@ -368,6 +368,12 @@ class _Proof:
         most = max((change.answers for change in changes), default=0)
         times = max((change.times for change in changes), default=0)
         each = f", and those of each of at most {times} records inside it" if times else ""
+        tied = self.sensitivity.tied_part()
+        if tied is not None:
+            size = f"{count(tied['attributes'], 'attribute')} ({count(tied['patterns'], 'partial pattern')})"
+            each += f"; changes are left out that larger ones cover, and the largest tied part has {size}"
+            if not self.sensitivity.is_attained:
+                each += ", too many to pass at once: what its parts see separately is added up"
         return (
             f"datasets of a universe are joined by changes{kept}: each one {steps.unit} record replaced for "
             f"{steps.replaced}{added}{limit}; {count(len(changes), 'kind')} of change, each of which moves at most {most} of the "

@@ -19,7 +19,7 @@ from dpspec.base.exact import Bracket, Number
 from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.base.words import Word, joint_word, worst_word
-from dpspec.blocks.space import Dataset
+from dpspec.blocks.space import Dataset, Pair
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
@@ -502,6 +502,11 @@ class Standing:
     def is_false(self) -> bool:
         """Whether the claim was refuted, on record or not: nothing may be built on it."""
         return self.word in (Word.REFUTED, Word.RECORDED)
+
+    def farthest(self, spec: PrivacySpec) -> tuple[Pair, ...]:
+        """The datasets of a specification on which the verdicts about it found the largest constant."""
+        of = [verdict.tightest for verdict in self.verdicts if verdict.spec is None or verdict.spec == spec]
+        return tuple(found.attained for found in of if found is not None and found.attained is not None)
 
     @property
     def sentence(self) -> str:

@@ -52,6 +52,8 @@ MOST_KINDS_LISTED, MOST_WITH_INVARIANTS, MOST_OF_ALL = 1_000, 100, 400
 """A reduced space has at most so many kinds of records, and fewer with invariants, which are then matrices over the kinds: a
 comparison over 100 kinds takes about 0.4 s with the 64 tables of a census. The last number is for spaces that have no smaller
 reduced space in which everything varies that is read."""
+MOST_ANSWERS = 1_000
+"""A reduced space may have any number of kinds where no more answers than this are given on it, and invariants are tables."""
 RECORDS = 4
 """The largest number of records in a reduced space."""
 MOST_VARIED = 8
@@ -246,7 +248,10 @@ def _reduced_space(structure: Structure, spec: PrivacySpec) -> DatasetSpace | No
     for space in (part.reduced(seen, records), miniature_of(spec.space, seen, records)):  # with one member in larger records
         if space is not None and _kinds(space) <= MOST_OF_ALL:
             return space
-    return None
+    space = part.reduced(seen, records)
+    wide = space is not None and sum(cell_count(view, space) for view in structure.views) <= MOST_ANSWERS
+    listed = spec.multiverse.induced_by()
+    return space if wide and listed is not None and all(invariant.as_marginal() is not None for invariant in listed) else None
 
 
 def _records(structure: Structure, space: DatasetSpace) -> int:

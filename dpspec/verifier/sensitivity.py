@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -25,6 +25,7 @@ from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import determines, seen_to_fix
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Membership, sizes_of
+from dpspec.blocks.space import MEMBERS
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import (
     Bounded,
@@ -41,24 +42,31 @@ from dpspec.grammar.structure import (
 from dpspec.laws.combine import drawn, sampled
 from dpspec.laws.dichotomy import Dichotomy, total
 from dpspec.laws.law import Law
+from dpspec.laws.location import Location
 from dpspec.laws.products import product_of
 from dpspec.verifier.changes import (
-    MOST_PATTERNS,
+    AttributeChange,
     MemberView,
     Pattern,
     SeenAttributes,
-    added_to,
-    additions,
+    Sides,
     change_of,
+    counts_of,
     laminar_parts,
     outer_part,
-    replacements,
-    seen_by,
+    read_by,
+)
+from dpspec.verifier.components import (
+    NOTHING_SEEN,
+    Components,
+    LargestChanges,
+    Reader,
+    SeenChange,
+    Ties,
+    TooManySituationsError,
+    names_read,
 )
 from dpspec.verifier.exhaustive import PRECISIONS, guarded, per_unit
-
-ALIKE = 8
-"""So many patterns are kept of those that the views do not tell apart."""
 
 FEW_CASES = 40
 """Changes that can act in no more ways are looked through one by one, also where other bounds would do."""
@@ -122,8 +130,8 @@ class RecordChange:
 NumberedCase = tuple[int, ...]
 """A case by the numbers of its pairs of laws, in order; equal laws have one number, so that what looks the same is found."""
 
-_SeenChange = tuple[NumberedCase, NumberedCase, int, tuple[tuple[NumberedCase, ...], ...]]
-"""What is seen of a change at once, what of each record inside it, how many of these there are, and what by groups of views."""
+FAILED = -1
+"""Stands for the laws of answers of which no case is known: an error only where the change is allowed."""
 
 Cost = tuple[RecordChange, Bracket]
 """A change with the quotient of d_Pr and price."""
@@ -143,6 +151,9 @@ class Sensitivity:
     _numbers: dict[LawPair, int] = attrs.field(factory=dict, init=False)
     _moved_by: dict[tuple[int, CountChanges], tuple[NumberedCase, ...]] = attrs.field(factory=dict, init=False)
     _members_of: dict[frozenset[str] | None, tuple[NumberedCase, ...]] = attrs.field(factory=dict, init=False)
+    _pairs_of_laws: list[LawPair] = attrs.field(factory=list, init=False)
+    _failures: list[MissingStep] = attrs.field(factory=list, init=False)
+    _tied: list[LargestChanges] = attrs.field(factory=list, init=False)
     _columns_of: dict[str, SeenAttributes] = attrs.field(factory=dict, init=False)
     sizes: dict[tuple[Marginal, str], tuple[int, int | None]] = attrs.field(factory=dict, init=False)
     """The numbers of records that laws of views depend on, as they were established: for the table of the view, in words."""
@@ -288,11 +299,26 @@ class Sensitivity:
         elif self.is_by_record:
             return self._in_places(self.fixed(unit))
         else:
-            parts = laminar_parts(self.fixed(unit), self.spec.space, unit)
+            parts = laminar_parts(self.fixed(unit), self.spec.space, unit, self._is_tied)
         allowed = [(part, self._allowed(part)) for part in parts]
         if len(allowed) == 1:
             return allowed[0]
         return min(allowed, key=lambda part: self.upper(self.costs(part[1], PRECISIONS[0])))
+
+    @cached_property
+    def _viewed(self) -> tuple[Ties, frozenset[str]]:
+        """Which attributes are tied to each other by what reads them, and those of each tied part that some view reads."""
+        unit = self.steps.unit
+        inner = [outer_part(view.table, self.spec.space, unit) for view in self._inner(unit)]
+        own = [table for view in self.views if view.table.unit == unit for table in read_by(view)]
+        tied = Ties.of(self.columns(unit), map(names_read, (*own, *inner, *self.fixed(unit))))
+        return tied, frozenset(tied.root(name) for table in (*own, *inner) for name in names_read(table))
+
+    def _is_tied(self, table: Marginal) -> bool:
+        """Whether an invariant is tied to a view, so that it can exclude what the view sees; one of no attribute counts all."""
+        tied, viewed = self._viewed
+        names = names_read(table)
+        return not names or any(tied.root(name) in viewed for name in names)
 
     def _in_places(self, family: tuple[Marginal, ...]) -> tuple[tuple[Marginal, ...], tuple[RecordChange, ...]]:
         """Changes of records in their places, as many together as neighbours allow, or as invariants ask for.
@@ -323,78 +349,159 @@ class Sensitivity:
         return self.steps.within is not None and 2 * min(prices, default=0) > self.steps.within
 
     def _allowed(self, family: Sequence[Marginal]) -> tuple[RecordChange, ...]:
-        """Every change that keeps a laminar family and that neighbours can afford, once for each thing that the views see."""
-        steps, columns = self.steps, self.columns(self.steps.unit)
-        found: dict[tuple[bool, _SeenChange], RecordChange] = {}
-        every = self.fixed(steps.unit)
-        for price, is_added, patterns in self._kinds():
+        """The changes that keep a laminar family and that neighbours can afford, once for each thing that the views see.
+
+        Where there are many, most of those are left out that larger ones cover (`dpspec.verifier.components`).
+        """
+        columns, found = self.columns(self.steps.unit), list[RecordChange]()
+        for price, is_added in self._kinds():
             alone = is_added and self.structure.drawn is None  # in a sample of a fixed size it takes the place of another
-            see = added_to if alone else seen_by
-            for place, pattern in enumerate(patterns):
-                if place > MOST_PATTERNS:
-                    raise MissingStep("sensitivity", f"conditions cut the records into more than {MOST_PATTERNS:,} patterns")
-                if any(see(table, pattern, columns) for table in family):
-                    continue
-                keeps = not any(see(table, pattern, columns) for table in every)
-                for seen in self._cases(pattern, is_added=alone):
-                    alike = found.get((is_added, seen))
-                    if alike is None:
-                        laws, members = self._laws(seen[0]), self._laws(seen[1])
-                        groups = tuple(tuple(map(self._laws, cases)) for cases in seen[3])
-                        alike = RecordChange(
-                            patterns=(), price=price, laws=laws, is_added=is_added, members=members, times=seen[2], groups=groups
-                        )
-                    if len(alike.patterns) < (2 * ALIKE if keeps else ALIKE):  # those that keep all tables come first
-                        kept = (pattern, *alike.patterns) if keeps else (*alike.patterns, pattern)
-                        alike = attrs.evolve(alike, patterns=kept)
-                    found[is_added, seen] = alike
-        return tuple(found.values())
+            readers = self._readers(family, is_added=alone)
+            parts = Components(columns=columns, readers=readers, is_added=alone, mirrored=self._mirrored)
+            try:
+                largest = parts.found(in_groups=not self.is_sampled and self._composed([ZERO]) is not None)
+            except TooManySituationsError:
+                reason = "one view sees a change of one record in more ways than are looked through"
+                raise MissingStep("sensitivity", reason) from None
+            self._tied.append(largest)
+            if largest.parts:
+                found.append(self._by_parts(largest, price, is_added=is_added))
+            for seen, patterns in largest.seen.items():
+                groups = seen.groups
+                laws = seen.laws
+                if groups:  # what the record itself moves is a group of its own
+                    groups, laws = ((laws,), *groups), ()
+                found.append(RecordChange(
+                    patterns=patterns, price=price, laws=self._laws(laws), is_added=is_added, members=self._laws(seen.members),
+                    times=seen.times, groups=tuple(tuple(map(self._laws, cases)) for cases in groups),
+                ))  # fmt: skip
+        return tuple(found)
+
+    def _by_parts(self, largest: LargestChanges, price: int, *, is_added: bool) -> RecordChange:
+        """One change that stands for all: of each tied part the worst is taken, and all of them are composed.
+
+        Its pattern is that of the worst of each part.
+        """
+        groups, pattern, is_attained = list[tuple[Case, ...]](), dict[str, AttributeChange](), True
+        for part in largest.parts:
+            cases = {seen: self._laws(seen.laws) for seen in part}
+            worst = max(cases, key=lambda seen: self._both_ways(cases[seen], PRECISIONS[0], is_added=is_added).upper)
+            groups.append(tuple(cases.values()))
+            chosen = part[worst]
+            is_attained = is_attained and chosen is not None
+            pattern |= chosen or {}
+        patterns = (largest.completed(pattern),) if is_attained else ()
+        return RecordChange(patterns=patterns, price=price, laws=(), is_added=is_added, groups=tuple(groups))
 
     def _laws(self, case: NumberedCase) -> Case:
-        known = list(self._numbers)
-        return tuple(known[place] for place in case)
+        if FAILED in case:
+            raise self._failures[0]
+        return tuple(self._pairs_of_laws[place] for place in case)
 
-    def _kinds(self) -> Iterator[tuple[int, bool, Iterable[Pattern]]]:
+    def _mirrored(self, place: int) -> int:
+        """The number of a pair of laws, or that of its mirror image where it has one that came earlier."""
+        if place == FAILED:
+            return place
+        before, after = self._pairs_of_laws[place]
+        turned = self._numbers.get((after, before))
+        return turned if turned is not None and turned < place and _is_even(before, after) else place
+
+    def _kinds(self) -> list[tuple[int, bool]]:
         """Records replaced, and added, each with its price, as far as neighbours can afford it."""
-        steps, columns = self.steps, self.columns(self.steps.unit)
-        kinds: list[tuple[int, bool, Iterable[Pattern]]] = []
+        steps, kinds = self.steps, list[tuple[int, bool]]()
         if self.structure.drawn is not None:
-            kinds.append((steps.replaced, False, replacements(columns)))
+            kinds.append((steps.replaced, False))
             if steps.added is not None and not self._is_total_fixed:
                 if self.least < self.structure.drawn:
                     reason = (
                         f"datasets may have fewer than the {self.structure.drawn} records of the sample, and differ in one more"
                     )
                     raise MissingStep("sample", reason)
-                kinds.append((steps.added, True, replacements(columns)))
-            return (kind for kind in kinds if steps.within is None or kind[0] <= steps.within)
-        if not self.is_sampled:
-            kinds.append((steps.replaced, False, replacements(columns)))
-        elif steps.added is None or steps.replaced < 2 * steps.added or (steps.within or 0) >= steps.replaced:
-            raise MissingStep("sample", "what sampling gains is proved for records added or removed, not for records replaced")
-        if steps.added is not None:  # sampled records that are replaced are removed and added
-            kinds.append((steps.added, True, additions(columns)))
-        return (kind for kind in kinds if steps.within is None or kind[0] <= steps.within)
+                kinds.append((steps.added, True))
+        else:
+            if not self.is_sampled:
+                kinds.append((steps.replaced, False))
+            elif steps.added is None or steps.replaced < 2 * steps.added or (steps.within or 0) >= steps.replaced:
+                reason = "what sampling gains is proved for records added or removed, not for records replaced"
+                raise MissingStep("sample", reason)
+            if steps.added is not None:  # sampled records that are replaced are removed and added
+                kinds.append((steps.added, True))
+        return [kind for kind in kinds if steps.within is None or kind[0] <= steps.within]
 
-    def _cases(self, pattern: Pattern, *, is_added: bool) -> list[_SeenChange]:
-        """What the views may see of a pattern."""
+    # -- what reads a change -----------------------------------------------------------------------
+
+    def _readers(self, family: Sequence[Marginal], *, is_added: bool) -> list[Reader]:
+        """The views, the invariants that are kept, and those that it is better to keep."""
+        unit, readers = self.steps.unit, list[Reader]()
+        for view in self.views:
+            if view.table.unit == unit:
+                readers.append(Reader(read_by(view), functools.partial(self._seen_of, view, is_added=is_added)))
+        for table in self.fixed(unit):
+            see = functools.partial(_kept, is_added=is_added)
+            readers.append(Reader((table,), see, is_view=False, is_preferred=table not in family))
+        if self._inner(unit):
+            readers.append(self._member_reader(is_added=is_added))
+        return readers
+
+    def _seen_of(self, view: View, sides: Sequence[Sides], *, is_added: bool) -> list[SeenChange]:
+        """What a view may see of a change."""
+        return self._caught(lambda: [*map(SeenChange, self._moved(view, change_of(sides, is_added=is_added)))])
+
+    def _member_reader(self, *, is_added: bool) -> Reader:
+        """All views of smaller records together, with what the record keeps that its members have with it."""
         unit = self.steps.unit
-        own = [
-            self._moved(view, change_of(view, pattern, self.columns(unit), is_added=is_added))
-            for view in self.views if view.table.unit == unit
-        ]  # fmt: skip
-        if not self._inner(unit):
-            return [(laws, (), 0, ()) for laws in _together(own)]
+        outer = [outer_part(view.table, self.spec.space, unit) for view in self._inner(unit)]
+        of_members = self._member_columns.attributes
+        names = [name for name in self.columns(unit).attributes if name == MEMBERS or (name in of_members and not is_added)]
+        tables = (*outer, *(Marginal(attributes=(name,), unit=unit) for name in names))
+
+        def reads(sides: Sequence[Sides]) -> list[SeenChange]:
+            kept = {name for name, (_, _, same) in zip(names, sides[len(outer) :], strict=True) if same}
+            return self._caught(lambda: self._of_members(sides[: len(outer)], kept, is_added=is_added))
+
+        def by_itself(place: int) -> Reader:
+            def see(sides: Sequence[Sides]) -> list[SeenChange]:
+                kept = len(sides) > 1 and sides[1][2]
+                return self._caught(lambda: self._of_one_view(place, sides[0], kept=kept, is_added=is_added))
+
+            whole = [table for table in tables[len(outer) :] if table.attributes == (MEMBERS,)]
+            return Reader((tables[place], *whole), see, reads_cells=True)
+
+        halves = tuple(map(by_itself, range(len(outer)))) if len(outer) > 1 else ()
+        return Reader(tables, reads, reads_cells=True, halves=halves)
+
+    def _caught(self, see: Callable[[], list[SeenChange]]) -> list[SeenChange]:
+        """What is seen; where no case is known, a failure that counts only where the change is allowed."""
+        try:
+            return see()
+        except MissingStep as at:
+            self._failures.append(at)
+            return [SeenChange((FAILED,))]
+
+    def _of_members(self, outer: Sequence[Sides], kept: Collection[str], *, is_added: bool) -> list[SeenChange]:
+        """What the views of smaller records may see.
+
+        Args:
+            outer: what each view sees of the larger record.
+            kept: what the larger record keeps, and its members with it.
+            is_added: whether it is added.
+        """
         limit = FEW_CASES if self._is_stepwise else MOST_CASES
-        listed = self._members(pattern, limit, is_added=is_added)
-        if listed is not None and math.prod(map(len, (*own, *listed))) <= limit:
-            return [(laws, (), 0, ()) for laws in _together([*own, *listed])]
-        if self._is_stepwise:
-            return self._one_by_one(own, pattern, is_added=is_added)
-        if listed is not None and not self.is_sampled and self._composed([ZERO]) is not None:
-            together = tuple(sorted(_together(own)))
-            return [((), (), 0, (together, *sorted(tuple(sorted(set(cases))) for cases in listed)))]
-        return self._one_by_one(own, pattern, is_added=is_added)
+        listed = self._members(outer, limit, kept=MEMBERS in kept, is_added=is_added)
+        if listed is not None and math.prod(map(len, listed)) <= limit:
+            return [*map(SeenChange, _together(listed))]
+        if listed is not None and not self._is_stepwise and not self.is_sampled and self._composed([ZERO]) is not None:
+            return [SeenChange(groups=tuple(sorted(tuple(sorted(set(cases))) for cases in listed)))]
+        return self._one_by_one(None if is_added else frozenset(kept))
+
+    def _of_one_view(self, place: int, outer: Sides, *, kept: bool, is_added: bool) -> list[SeenChange]:
+        """What one view of smaller records may see by itself."""
+        view, seen = self._inner(self.steps.unit)[place], self._member_views[place]
+        ways = None if seen is None else seen.ways
+        if seen is None or ways is None or ways > MOST_CASES or view.parts():
+            raise TooManySituationsError
+        changes = seen.changes(outer, kept=kept, is_added=is_added)
+        return [SeenChange(case) for counts in changes for case in self._moved(view, counts)]
 
     @property
     def _is_stepwise(self) -> bool:
@@ -418,10 +525,16 @@ class Sensitivity:
             if cases is None:
                 raise MissingStep("noise", "what is released changes its kind with the number of records")
             self._moved_by[key] = tuple(
-                tuple(self._numbers.setdefault(self._known_laws(view, pair), len(self._numbers)) for pair in case)
-                for case in cases
+                tuple(sorted(self._number(self._known_laws(view, pair)) for pair in case)) for case in cases
             )
         return self._moved_by[key]
+
+    def _number(self, pair: LawPair) -> int:
+        """The number of a pair of laws."""
+        if pair not in self._numbers:
+            self._numbers[pair] = len(self._numbers)
+            self._pairs_of_laws.append(pair)
+        return self._numbers[pair]
 
     def _known_laws(self, view: View, pair: LawPair) -> LawPair:
         before, after = pair
@@ -429,7 +542,7 @@ class Sensitivity:
 
     def data(self, family: Sequence[Marginal], changes: Sequence[RecordChange]) -> JsonData:
         """Everything that the proof takes from the structure, and every change, for a machine."""
-        steps, places = self.steps, dict[LawPair, int]()
+        steps, places, tied = self.steps, dict[LawPair, int](), self.tied_part()
 
         def moved(case: Case) -> list[int]:
             return [places.setdefault(pair, len(places)) for pair in case]
@@ -446,24 +559,37 @@ class Sensitivity:
             "views": [{**view.data(), "fixed": view not in self.views} for view in self.structure.views],
             "kept": [table_data(table) for table in family], "changes": listed,
             "answers": [[law_data(before), law_data(after)] for before, after in places],
+            **({} if tied is None else {"largest_only": True, "tied": tied}),
         }  # fmt: skip
+
+    def tied_part(self) -> dict[str, int] | None:
+        """The size of the largest tied part, where changes are left out that larger ones cover; else None."""
+        if all(found.is_complete for found in self._tied):
+            return None
+        patterns, attributes = (max(getattr(found, name) for found in self._tied) for name in ("patterns", "attributes"))
+        return {"attributes": attributes, "patterns": patterns}
+
+    @property
+    def is_attained(self) -> bool:
+        """Whether each listed change is that of a pattern, and none a bound for parts that are too large."""
+        return all(found.is_attained for found in self._tied)
 
     # -- records inside the one that changes ------------------------------------------------------
 
-    def _members(self, pattern: Pattern, limit: int, *, is_added: bool) -> list[list[NumberedCase]] | None:
-        """What views of smaller records may see of a pattern, for each group that sees the same; None where that is too much.
+    def _members(
+        self, outer: Sequence[Sides], limit: int, *, kept: bool, is_added: bool
+    ) -> list[list[NumberedCase]] | None:  # fmt: skip
+        """What views of smaller records may see of a change, for each group that sees the same; None where that is too much.
 
         Views that look at the same attributes of a member, and at the same of the larger record's changes, see the same.
         """
-        unit, columns = self.steps.unit, self.columns(self.steps.unit)
         groups: dict[object, tuple[list[CountChanges], list[View]]] = {}
-        for view, seen in zip(self._inner(unit), self._member_views, strict=True):
+        for view, seen, sides in zip(self._inner(self.steps.unit), self._member_views, outer, strict=True):
             ways = None if seen is None else seen.ways
             if seen is None or ways is None or ways > limit or view.parts():
                 return None
-            changes = seen.changes(pattern, columns, is_added=is_added)
-            stays = all(pattern[name].equal for name in seen.outer.attributes)  # members leave and come to the same cells
-            look = frozenset(view.table.attributes) - set(seen.outer.attributes), view.table.where, stays
+            changes = seen.changes(sides, kept=kept, is_added=is_added)
+            look = frozenset(view.table.attributes) - set(seen.outer.attributes), view.table.where, sides[2]  # the same cells
             groups.setdefault((look, _counted(view), tuple(changes)), (changes, []))[1].append(view)
         return [
             [case for counts in changes for case in _together([self._moved(view, counts) for view in views])]
@@ -474,8 +600,12 @@ class Sensitivity:
     def _member_views(self) -> list[MemberView | None]:
         return [MemberView.of(view, self.spec.space, self.steps.unit) for view in self._inner(self.steps.unit)]
 
-    def _one_by_one(self, own: Sequence[Sequence[NumberedCase]], pattern: Pattern, *, is_added: bool) -> list[_SeenChange]:
-        """Members changed one after the other, where d_Pr is a metric: as many times what one of them can do."""
+    def _one_by_one(self, kept: frozenset[str] | None) -> list[SeenChange]:
+        """Members changed one after the other, where d_Pr is a metric: as many times what one of them can do.
+
+        Args:
+            kept: what the larger record keeps, and its members with it; None where members are added only.
+        """
         unit, chosen = self.steps.unit, self.spec.output_divergence
         if not self.is_metric or self.is_sampled:
             reason = f"a {unit} changes the counts in more ways than are looked through, and {chosen.in_words()} is no metric"
@@ -486,42 +616,39 @@ class Sensitivity:
         limits = [seen.most for seen in self._member_views if seen is not None]
         if len(limits) < len(views):
             raise MissingStep("sensitivity", f"a {unit} may hold any number of records of the unit {views[0].table.unit}")
-        kept = None if is_added else frozenset(name for name, change in pattern.items() if change.equal)
         if kept not in self._members_of:
             self._members_of[kept] = tuple(self._each_member(views, kept))
-        return [(laws, member, max(limits), ()) for laws in _together(own) for member in self._members_of[kept]]
+        return [SeenChange(members=member, times=max(limits)) for member in self._members_of[kept]]
 
     @cached_property
-    def _member_counts(self) -> tuple[list[tuple[CountChanges, ...]], list[tuple[frozenset[str], tuple[CountChanges, ...]]]]:
-        """The counts that one member changes: one added, and one replaced, with the attributes that change."""
+    def _member_columns(self) -> SeenAttributes:
+        """The attributes of smaller records that their views look at."""
         views = self._inner(self.steps.unit)
         unit = views[0].table.unit
-        columns = SeenAttributes.of([view.table for view in views], self.spec.space, unit, [view.singled() for view in views])
-
-        def counts(pattern: Pattern, *, is_added: bool) -> tuple[CountChanges, ...]:
-            return tuple(change_of(view, pattern, columns, is_added=is_added) for view in views)
-
-        added = [counts(pattern, is_added=True) for pattern in additions(columns)]
-        moved = ((frozenset(name for name, kept in p.items() if not kept.equal), p) for p in replacements(columns))
-        return added, [(names, counts(pattern, is_added=False)) for names, pattern in moved]
+        return SeenAttributes.of([view.table for view in views], self.spec.space, unit, [view.singled() for view in views])
 
     def _each_member(self, views: Sequence[View], kept: frozenset[str] | None) -> list[NumberedCase]:
-        """What one member can change.
+        """What one member can change, added or, beside others, replaced.
 
         Args:
             views: what looks at members.
             kept: what the larger record keeps, and its members with it; None where members are added only.
         """
-        added, replaced = self._member_counts
-        seen = dict.fromkeys(added)
-        if kept is not None:
-            seen |= dict.fromkeys(counts for moved, counts in replaced if not kept & moved)
-        cases = {
-            case: None
-            for counts in seen
-            for case in _together([self._moved(view, count) for view, count in zip(views, counts, strict=True)])
-        }
-        return list(cases)
+        columns, found = self._member_columns, dict[SeenChange, None]()
+        stays = [
+            Reader((Marginal(attributes=(name,), unit=views[0].table.unit),), _stays, is_view=False, reads_cells=True)
+            for name in columns.attributes if kept is not None and name in kept
+        ]  # fmt: skip
+        for is_added in (True,) if kept is None else (True, False):
+            seen_by = [
+                Reader(read_by(view), functools.partial(self._seen_of, view, is_added=is_added)) for view in views
+            ]  # fmt: skip
+            readers = [*seen_by, *(() if is_added else stays)]
+            parts = Components(columns=columns, readers=readers, is_added=is_added, mirrored=self._mirrored)
+            found |= dict.fromkeys(parts.found(in_groups=False).seen)
+        for seen in found:
+            self._laws(seen.laws)
+        return [seen.laws for seen in found]
 
     # -- what they cost ---------------------------------------------------------------------------
 
@@ -595,6 +722,24 @@ def _counted(view: View) -> object:
     if isinstance(view, Bounded) and type(view).read is Bounded.read:
         return view.contribution, _counted(view.view)
     return None if type(view).read is View.read else view
+
+
+def _kept(sides: Sequence[Sides], *, is_added: bool) -> list[SeenChange]:
+    """Whether an invariant is kept: nothing where it is not."""
+    return [] if counts_of(sides[0], is_added=is_added) else [NOTHING_SEEN]
+
+
+def _stays(sides: Sequence[Sides]) -> list[SeenChange]:
+    """Whether an attribute keeps its category: nothing where it does not."""
+    return [NOTHING_SEEN] if sides[0][2] else []
+
+
+def _is_even(before: Law, after: Law) -> bool:
+    """Whether two laws are one even density at two places, so that a mirror between them exchanges the two."""
+    if not isinstance(before, Location) or type(before) is not type(after) or not attrs.has(type(before)):
+        return False
+    names = [a.name for a in getattr(type(before), "__attrs_attrs__", ()) if a.eq and a.name != "center"]
+    return all(getattr(before, name) == getattr(after, name) for name in names)
 
 
 def _together(moved: Sequence[Sequence[NumberedCase]]) -> Iterator[NumberedCase]:

@@ -176,7 +176,9 @@ def summed_mean_posteriors(rho: Fraction, priors: Sequence[Fraction], *, precisi
             if weight < negligible and ratio < 1:
                 break
             whole += 2 * weight
-            sums = [total + weight * (1 / (1 + o * ratio) + before / (before + o)) for total, o in zip(sums, odds, strict=True)]
+            # 1/(1 + o r) + b/(b + o), with one quotient
+            both = [((before + o), (1 + o * ratio)) for o in odds]
+            sums = [total + weight * (one + before * other) / (one * other) for total, (one, other) in zip(sums, both, strict=True)]
         rest = arb(0).union((2 * weight / (1 - ratio)).upper())
         whole += rest
         return tuple(as_probability((total + rest) / whole) for total in sums)
@@ -268,9 +270,16 @@ def posterior(released: int, rho: NumberLike, prior: NumberLike, *, precision: i
     >>> posterior(4, "0.0992", "1/5").lower.decimal(3)
     '0.334'
     """
-    r, p = read_rho(rho), read_prior(prior)
+    return ball_posteriors([released], read_rho(rho), [read_prior(prior)], precision=precision)[0]
+
+
+def ball_posteriors(
+    released: Sequence[int], rho: Fraction, priors: Sequence[Fraction], *, precision: int = 64
+) -> tuple[Bracket, ...]:
+    """The same for all priors and, for each of them, all released values."""
     with ctx.workprec(precision + 32):
-        return as_probability(believed(p, ball(r * (2 * released - 1))))
+        falls = [ball(rho * (1 - 2 * value)).exp() for value in released]
+        return tuple(as_probability(1 / (1 + ball((1 - p) / p) * fall)) for p in priors for fall in falls)
 
 
 def realised_risk(released: int, rho: NumberLike, prior: NumberLike, *, precision: int = 64) -> Bracket:

@@ -65,19 +65,25 @@ def lattice_sum(rate: Fraction, centre: Fraction, low: int | None, high: int | N
 
 
 def _falling(rate: Fraction, offset: Fraction, last: int | None) -> arb:
-    """The sum over 0 <= i <= last of exp(-rate (offset + i)^2), for an infinite number of terms unless `last` is given."""
+    """The sum over 0 <= i <= last of exp(-rate (offset + i)^2), for an infinite number of terms unless `last` is given.
+
+    Terms are products: their ratios fall by the factor exp(-2 rate) each time.
+    """
     if last is not None and last < 0:
         return arb(0)
     total, negligible = arb(0), arb(2) ** (-ctx.prec)
-    for i in range(_MOST_TERMS):
-        term = ball(-rate * (offset + i) ** 2).exp()
-        total += term
-        if last is not None and i == last:
-            return total
-        ratio = ball(-rate * (2 * (offset + i) + 1)).exp()
-        if offset + i > 0 and term < negligible * total:
-            rest = term * ratio / (1 - ratio)
-            return total + arb(0).union(rest)
+    with ctx.workprec(ctx.prec + 32):
+        power, point = -ball(rate), ball(offset)
+        term, ratio, fall = (power * point * point).exp(), (power * (2 * point + 1)).exp(), (2 * power).exp()
+        for i in range(_MOST_TERMS):
+            total += term
+            if i == last:
+                return total
+            if term < negligible * total and ratio < 1:
+                rest = term * ratio / (1 - ratio)
+                return total + arb(0).union(rest)
+            term *= ratio
+            ratio *= fall
     raise ParameterError("rho", f"is so small that more than {_MOST_TERMS} counts matter", "take a larger one", value=str(rate))
 
 

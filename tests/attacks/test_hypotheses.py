@@ -53,6 +53,7 @@ from tests.verify.toys import Toy
 
 THREE, BIT = BitVectors(length=3), BitVectors(length=1)
 SMALL = UnorderedRecords(attributes=(SEX,), most=1)
+ONE = UnorderedRecords(attributes=(SEX,), least=1, most=1)
 STEPS = d_x("neighbour", "differ-in-one-position")
 VARIATION, ZCDP, KL = d_pr("total-variation"), d_pr("d-nor"), d_pr("f-divergence", generator="kl", direction="both")
 MOST = d_pr("mult-delta", delta="9/10")
@@ -187,6 +188,10 @@ DROPPED: dict[tuple[str, str], Dropped] = {
     ("conversion", "neighbours"): (
         spec(BITS, ORDERED, value="ln(2)"), spec(BITS, ORDERED, KL, value="1/3 ln(2)"),
         Toy(lambda x: TwoSidedGeometricLaw(center=sum(x), decay=number("ln(2)"))),
+    ),
+    ("conversion", "apart"): (  # (ln(2)/2) tanh(ln 2) = 0.20794, where two persons of different sex are at distance 1
+        spec(ONE, HAMMING, multiverse=SIZES, value="ln(2)"), spec(ONE, HAMMING, ZCDP, multiverse=SIZES, value="2080/10000"),
+        says(lambda x: "2/3" if x == (("f",),) else "1/3"),
     ),
     ("conversion", "one budget"): (
         table(spec(BITS, STEPS, multiverse=by_list(left=(A, B), right=(C, D))), left="ln(2)", right="ln(3)"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import counters, results
-from benchmarks.lines import LINES
+from benchmarks.lines import GROWTH, LINES
 from benchmarks.measure import Cost, Round, environment
 
 ROOT = Path(__file__).parents[2]
@@ -55,9 +55,27 @@ def test_no_counter_is_larger_than_recorded() -> None:
 
 @pytest.mark.slow
 def test_no_counter_of_any_line_is_larger_than_recorded() -> None:
+    others = [name for name in LINES if name not in FAST]
+    assert results.larger_counts(results.read()["counters"], counted(*others)) == []
+
+
+def test_every_line_has_recorded_counters() -> None:
+    """A new line is recorded by `python -m benchmarks --counters --only LINE --write`."""
     recorded = results.read()["counters"]
-    others = [name for name in recorded if name not in FAST]
-    assert results.larger_counts(recorded, counted(*others)) == []
+    assert [name for name, line in LINES.items() if name not in recorded or recorded[name]["sizes"] != list(line.counted)] == []
+    assert [name for name, line in LINES.items() if not line.counted] == []
+
+
+def test_every_growth_has_a_bound_and_is_within_it() -> None:
+    """What grows faster than its bound has a reason in the results."""
+    recorded = results.read()["counters"]
+    for what, names in GROWTH.items():
+        for name in names:
+            line, limit = LINES[name], 1.6 if what == "files of compare" else 1.1
+            assert line.bound is not None and line.bound <= limit, name
+            assert len(line.sizes) >= 4 and len(line.counted) >= 4, name
+            powers = {counter: power for counter, power in results.exponents(recorded[name]).items() if power > line.bound}
+            assert not powers or "reason" in recorded[name], (name, powers)
 
 
 def test_a_sort_of_each_column_in_the_checks_of_a_release_is_found() -> None:
@@ -147,6 +165,10 @@ def test_a_line_is_slower_only_where_all_rounds_agree(seconds: tuple[float, ...]
 def test_a_slow_machine_slows_the_calibration_too() -> None:
     before = {"line": {"ratio": 1.0, "calibration": "sort"}}
     assert results.slower(before, "line", [round_of(10.0, 10.0)] * 3) is None
+
+
+def test_a_line_without_a_recorded_time_does_not_pass() -> None:
+    assert results.slower({}, "line", [round_of(1.0)]) == "line: its time is not recorded"
 
 
 # --- figures on pages ----------------------------------------------------------------------------

@@ -82,6 +82,11 @@ def _reads_back(entry: Entry, text: str) -> bool:
     data = tomllib.loads(text)
     log = Log("example", FilePositions.of(text, data))
     maker = Maker(REGISTRY, log)
+    if entry.kind == "output_divergences":
+        (parameter,) = data.pop("budget")
+        if parameter != entry.cls.budget_parameters[0]:
+            return False
+        text = text.partition("\n\n[budget]")[0]
     ((block, table),) = data.items()
     if entry.kind == "routes":
         made = maker.registered("routes", table[0]["route"], "route")

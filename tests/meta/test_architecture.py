@@ -131,7 +131,7 @@ def test_no_class_or_alias_of_a_package_means_two_things():
     """An alias may be written in several files when it is the same there; another package may use the same noun."""
     twice = {}
     for name, things in meanings().items():
-        packages = [package for modules in things.values() for package in {module.partition(".")[0] for module in modules}]
+        packages = [package for modules in things.values() for package in {".".join(module.split(".")[:2]) for module in modules}]
         if len(packages) > len(set(packages)):
             twice[name] = dict(things)
     assert twice == {}

@@ -1,5 +1,6 @@
 """The specifications of the repository: every printed number is recomputed, every claim has a verdict on record."""
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -148,3 +149,10 @@ def test_refuted_claims_have_a_corrected_one_beside_them() -> None:
     assert refuted == set(corrected)
     for names in corrected.values():
         assert {DOCUMENTS[name].claim.verdict for name in names} == {"verified"}  # type: ignore[union-attr]
+
+
+def test_the_index_names_every_folder() -> None:
+    """specs/README.md has a line for each folder, and links to nothing that is gone."""
+    links = set(re.findall(r"\]\(([^)]+)\)", (SPECS / "README.md").read_text(encoding="utf-8")))
+    assert {path.name for path in SPECS.iterdir() if path.is_dir()} <= links
+    assert all((SPECS / link).exists() for link in links)

@@ -24,7 +24,7 @@ from dpspec.base.randomness import Randomness, SeededRandomness
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
 from dpspec.grammar.mechanism import Claim
-from dpspec.grammar.structure import Case, Structure, View, structure_for
+from dpspec.grammar.structure import Case, Structure, View, cells_of, structure_for
 from dpspec.grammar.tables import Table
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import AtomicLaw, FiniteLaw, Law
@@ -40,7 +40,6 @@ from dpspec.testing.check import (
     require,
     small_spaces,
 )
-from dpspec.verifier.attaining import cells_of
 from dpspec.verifier.exhaustive import verify
 
 MECHANISMS = "mechanisms"

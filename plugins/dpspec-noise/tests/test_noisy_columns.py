@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from dpspec_noise import ClippedSum, Geometric
 from dpspec_noise.additive import answers_on
+from dpspec_tables.formats import Arrow, Csv, Parquet
 
 from dpspec.base.params import Text
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.space import Attribute
+from dpspec.grammar import tables
 from dpspec.grammar.tables import Table
 from dpspec.plugin import UnorderedRecords
 
@@ -112,3 +114,66 @@ def test_a_release_of_many_cells_calls_nothing_for_each_cell(monkeypatch):
     assert calls["name"] < 20
     assert calls["text"] < 100
     assert not calls["records"]
+
+
+# --- tables with more cells than are listed ----------------------------------------------------------
+
+
+ODD = Attribute(name="odd", categories=("a,b", 'say "x"', "two\nlines", "007", "NaN", "null", " x ", "\u00fc\u6f22", "z" * 5000, "x"))
+LONE = Attribute(name="lone", categories=("only",))
+WIDE = UnorderedRecords(attributes=(ODD, LONE, COUNTY, TRACT, AGE))
+WIDE_QUERIES = [
+    *(Marginal(attributes=names) for names in (("odd",), ("lone",), ("age", "odd"), ("tract", "county", "odd"), ("county", "age", "tract"))),
+    Marginal(attributes=("odd", "tract"), where={"odd": ("x", "007"), "age": ("1",)}),
+    Marginal(attributes=("tract", "county"), where={"county": ("south",), "tract": ("1", "3")}),
+    Marginal(attributes=("age", "tract", "county"), where={"tract": ("2",)}),
+]
+
+
+def wide_people(count):
+    lot = random.Random(9)
+    tracts = [("north", "1"), ("south", "2"), ("south", "3")]
+    rows = [(lot.choice(ODD.categories), "only", *lot.choice(tracts), str(lot.randrange(4))) for _ in range(count)]
+    return Table.from_records(rows, WIDE.attributes)
+
+
+@pytest.mark.parametrize("queries", [*([query] for query in WIDE_QUERIES), WIDE_QUERIES, [WIDE_QUERIES[0], WIDE_QUERIES[0]]])
+@pytest.mark.parametrize("count", [0, 1, 80])
+def test_labels_that_are_made_late_are_those_of_the_lists(monkeypatch, tmp_path, queries, count):
+    """The same table by both ways: the same records, and the same bytes as CSV; every format reads back what it has written."""
+    table, mechanism = wide_people(count), Geometric(queries=queries, epsilon=1)
+    listed = mechanism.release(table, WIDE, SeededRandomness(3))
+    monkeypatch.setattr(tables, "MOST_LISTED", 0)
+    late = mechanism.release(table, WIDE, SeededRandomness(3))
+    assert isinstance(late.attribute("cell"), tables.LabelledAttribute)
+    assert isinstance(late.attribute("answer"), tables.LabelledAttribute)
+    assert list(late.records()) == list(listed.records())
+    assert late.counts(["cell", "answer"]) == listed.counts(["cell", "answer"])
+    for name, released in (("listed", listed), ("late", late)):
+        Csv().write(released, tmp_path / f"{name}.csv", {})
+    assert (tmp_path / "late.csv").read_bytes() == (tmp_path / "listed.csv").read_bytes()
+    for format_ in (Csv(), Parquet(), Arrow()):
+        path = tmp_path / f"again{format_.suffixes[0]}"
+        format_.write(late, path, {})
+        assert format_.holds(path, late)
+        assert format_.holds(path, listed) or not isinstance(format_, Csv)
+
+
+def test_a_large_table_is_released_without_a_text_for_each_cell(monkeypatch, tmp_path):
+    """70,000 cells of two attributes: no label is made in Python between the table and the file."""
+    space = UnorderedRecords(attributes=(Attribute(name="a", count=350), Attribute(name="b", count=200)))
+    table = Table(attributes=space.attributes, codes={"a": np.arange(500) % 350, "b": np.arange(500) % 7})
+    mechanism = Geometric(queries=(Marginal(attributes=("b", "a")),), epsilon=1)
+    expected = [" x ".join((str(b), str(a))) for a in range(350) for b in range(200)]
+    with monkeypatch.context() as patch:
+        patch.setattr(Marginal, "labels", None)
+        patch.setattr(tables.LabelBlock, "text", None)
+        released = mechanism.release(table, space, SeededRandomness(1))
+        for format_ in (Csv(), Parquet(), Arrow()):
+            path = tmp_path / f"cells{format_.suffixes[0]}"
+            format_.write(released, path, {})
+            assert format_.holds(path, released)
+    assert list(released.attribute("cell").values()) == expected
+    counts = np.bincount(table.codes["a"] * 200 + table.codes["b"], minlength=70_000)
+    noise = mechanism.draw(70_000, SeededRandomness(1))
+    assert [int(row[2]) for row in released.records()] == (counts + noise).tolist()

@@ -86,6 +86,8 @@ def believed(prior: Fraction, loss: arb) -> arb:
 def as_probability(value: arb) -> Bracket:
     """A ball around a probability as a bracket inside [0, 1]."""
     found = Bracket.around(value, least=0)
+    if value <= 1:
+        return found
     return Bracket(lower=min(found.lower, number(1)), upper=min(found.upper, number(1)))
 
 

@@ -137,19 +137,29 @@ class StrongestAttacker(AttackerModel):
             yield said(PREDICTED, at(factor=factor), Sense.AT_MOST, share, theorem, known, trivial=1 / factor)
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        found, about = risks.candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
+        found, about = risks.published_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
         if found.bound is None and not self.datasets:
-            return tuple(found.published(about))
-        looked = risks.pairs_within(spec, self.distance, self.datasets or None).compare(mechanism, spec)
+            nearest = risks.nearest_pairs(mechanism, spec)
+            own = [] if nearest is None else self._at(nearest)._own(nearest)
+        else:
+            own = self._own(risks.own_pairs(mechanism, spec, self.distance, self.datasets or None))
+        return (*found.published(about), *found.left_open(own))
+
+    def _at(self, nearest: risks.ComparedPairs) -> StrongestAttacker:
+        """The same attacker with candidates as far apart as the nearest datasets of a universe are."""
+        return params.evolve(self, distance=nearest.distance)
+
+    def _own(self, looked: risks.ComparedPairs) -> list[RiskStatement]:
+        """What some pairs of laws do to beliefs."""
         loss = looked.largest(lambda pair: pair.max_log_ratio())
         ratio = Bracket(lower=exponential(loss.lower).lower, upper=exponential(loss.upper).upper)
         statements = list(self._about(looked.sense, ratio, f"the largest likelihood ratio, {looked.scope}"))
-        for factor in self.factors:
-            grown = looked.largest(partial(_tail, ln(factor)))
+        for factor in self.factors if looked.pairs else ():  # a tail may be larger for laws that are nearer
+            grown = exact.largest(_tail(ln(factor), pair) for pair in looked.pairs)
             theorem = f"tail of the privacy loss, the limit of a small prior, {looked.scope}"
             known = self._about_class(OthersKnownTrueRecord)
             statements.append(said(TRUE, at(factor=factor), Sense.AT_LEAST, grown, theorem, known, trivial=1))
-        return (*found.published(about), *found.left_open(statements))
+        return statements
 
     def _apart(self) -> str:
         return f"datasets with different candidates are at distance {self.distance} at most"

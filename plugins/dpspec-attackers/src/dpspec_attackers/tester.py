@@ -104,16 +104,25 @@ class FrequentistTester(AttackerModel):
         return (*statements, self._advantage(Sense.AT_MOST, risks.allowed_advantage(divergence, bound), theorem))
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        found, about = risks.candidates_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
+        found, about = risks.published_within(spec, self.distance), partial(self._allowed, spec.output_divergence)
         if found.bound is None and not self.datasets:
-            return tuple(found.published(about))
-        looked = risks.pairs_within(spec, self.distance, self.datasets or None).compare(mechanism, spec)
+            nearest = risks.nearest_pairs(mechanism, spec)
+            own = () if nearest is None else self._at(nearest)._own(nearest)
+        else:
+            own = self._own(risks.own_pairs(mechanism, spec, self.distance, self.datasets or None))
+        return (*found.published(about), *found.left_open(own))
+
+    def _at(self, nearest: risks.ComparedPairs) -> FrequentistTester:
+        """The same tester of datasets as far apart as the nearest of a universe are."""
+        return params.evolve(self, distance=nearest.distance)
+
+    def _own(self, looked: risks.ComparedPairs) -> tuple[RiskStatement, ...]:
+        """What the best test of some pairs of laws achieves."""
         theorem = f"likelihood-ratio test (Kifer et al. 2022, Section 4), {looked.scope}"
         powers = self._powers(looked.sense, theorem, lambda level: looked.largest(partial(laws.largest_power, level=level)))
         variation = looked.largest(lambda pair: pair.total_variation())
         theorem = f"total variation (Kifer et al. 2022, Section 5.1), {looked.scope}"
-        own = (*powers, self._advantage(looked.sense, variation, theorem))
-        return (*found.published(about), *found.left_open(own))
+        return (*powers, self._advantage(looked.sense, variation, theorem))
 
     def _advantage(self, relation: Sense, value: Bracket, theorem: str) -> RiskStatement:
         return said(ADVANTAGE, at(distance=self.distance), relation, value, theorem, self.assumption, trivial=1)
@@ -268,12 +277,10 @@ class AttributeRestricted(AttackerModel):
         found, about = self._candidates(spec), partial(self._allowed, spec)
         if found.bound is None:
             return tuple(found.published(about))
-        kept = risks.pairs_within(spec, self.distance).only(partial(self._differ_only_there, spec))
-        if not kept.pairs:
+        looked = risks.own_pairs(mechanism, spec, self.distance, keep=partial(self._differ_only_there, spec))
+        if not looked.pairs:
             rule = "make no difference between two datasets within the distance"
             raise errors.NotReachedError(f"attributes {', '.join(self.attributes)}", rule, "ask for a larger distance")
-        scope = f"{len(kept.pairs):,} ordered pairs that differ in the attributes alone"
-        looked = attrs.evolve(kept, scope=scope).compare(mechanism, spec)
         theorem = f"likelihood-ratio test, {looked.scope}"
         powers = ((level, looked.largest(partial(laws.largest_power, level=level))) for level in self.levels)
         own = (said(POWER, at(level=level), looked.sense, power, theorem, self.assumption, trivial=1) for level, power in powers)

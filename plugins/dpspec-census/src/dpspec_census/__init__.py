@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         derangement_constant as derangement_constant,
         permutation_constant as permutation_constant,
     )
+    from dpspec_census.swap_law import exchange_law as exchange_law
+    from dpspec_census.swap_nearest import SwapConstantRoute as SwapConstantRoute
     from dpspec_census.swap_pair import AttainingPair as AttainingPair, ConstantOfSpace as ConstantOfSpace
     from dpspec_census.swapping import DerangementSwapping as DerangementSwapping, PermutationSwapping as PermutationSwapping
     from dpspec_census.synthetic import (
@@ -65,6 +67,7 @@ NAMES: Names = {
         "top-coding": "dpspec_census.disclosure.recoding:TopCoding",
     },
     "routes": {
+        "swap-constant": "dpspec_census.swap_nearest:SwapConstantRoute",
         "swapping-budget": "dpspec_census.swap_budget:SwappingBudgetRoute",
         "least-swapping-budget": "dpspec_census.swap_budget:LeastSwappingBudgetRoute",
         "swap-rate-for-budget": "dpspec_census.swap_budget:SwapRateForBudgetRoute",
@@ -101,6 +104,8 @@ _HOMES = {
         "swap_rates",
     ),
     "dpspec_census.swap_constant": ("SwapConstant", "derangement_constant", "permutation_constant"),
+    "dpspec_census.swap_law": ("exchange_law",),
+    "dpspec_census.swap_nearest": ("SwapConstantRoute",),
     "dpspec_census.swap_pair": ("AttainingPair", "ConstantOfSpace"),
     "dpspec_census.swapping": ("DerangementSwapping", "PermutationSwapping"),
     "dpspec_census.synthetic": ("SyntheticDwellings", "SyntheticHousingUnits", "SyntheticPersons"),

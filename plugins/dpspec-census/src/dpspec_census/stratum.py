@@ -343,9 +343,11 @@ def unordered(table: Table, source: Randomness) -> Table:
 
 
 def _decoded(table: Table, keys: Indices) -> Table:
-    """The inverse of `Table.key` for all columns."""
+    """The inverse of `Table.key` for all columns; the keys are changed in place."""
     codes = {}
     for attribute in reversed(table.attributes):
-        keys, code = np.divmod(keys, attribute.size)
-        codes[attribute.name] = code.astype(table.codes[attribute.name].dtype)
+        rest = keys // attribute.size  # numpy divides by one number without a division for each; divmod does not
+        keys -= rest * attribute.size
+        codes[attribute.name] = keys.astype(table.codes[attribute.name].dtype)
+        keys = rest
     return Table(attributes=table.attributes, codes={a.name: codes[a.name] for a in table.attributes})

@@ -379,6 +379,22 @@ class SwappingBudget(Budget):
             return None
         return nominal_budget(self.largest_stratum, self.swap_rate, self.form)
 
+    def least_between(self, multiverse: blocks.Multiverse, space: DatasetSpace) -> tuple[Number, str] | None:
+        """Of universes whose datasets have the same table of match x a for each attribute a: that for a stratum of two records.
+
+        Two different datasets of one universe differ in some stratum. Its records are not all alike in either of them, since
+        records that are all alike are told by the tables of match x a. So b is at least 2 (Bailie, Gong and Meng 2023), and the
+        budget does not fall in b.
+        """
+        known = self.uniform()
+        if known is not None:
+            return known, "in every universe"
+        if self.unit not in space.units or not blocks.fixes_each_attribute(multiverse, space, self.unit, self.match):
+            return None
+        rates = (self.swap_rate, *(rate.swap_rate for rate in self.rates))
+        least = min(nominal_budget(2, rate, self.form) for rate in rates)
+        return least, "the budget of a universe with two different datasets, since a stratum then has at least two records"
+
     def __str__(self) -> str:
         b = "the largest stratum" if self.largest_stratum is None else f"b = {self.largest_stratum}"
         own = f" (other rates in {errors.count(len(self.rates), 'stratum', 'strata')})" if self.rates else ""

@@ -63,6 +63,7 @@ from dpspec_census.swap_budget import (
     rate_of,
 )
 from dpspec_census.swap_constant import SwapConstant, derangement_constant, permutation_constant
+from dpspec_census.swap_nearest import nearest_in_space, nearest_in_universe
 from dpspec_census.swap_pair import ConstantOfSpace, Swap
 
 if TYPE_CHECKING:
@@ -203,6 +204,26 @@ class Swapping(Mechanism):
         held = Counter(space.records(output, self.unit))
         words = ", ".join(f"{number} x ({', '.join(map(str, record))})" for record, number in sorted(held.items(), key=repr))
         return proved(probabilities=chances, outcome=words)
+
+    def by_exchanges(self, spec: PrivacySpec, dataset: Dataset | None) -> grammar.NearestLaws | None:
+        """The laws of two tables of one universe of c_Swap that differ by one exchange: the nearest, at distance 2.
+
+        Where the multiverse publishes c_Swap and nothing else, and distances are d_Ham of the unit; None elsewhere.
+        """
+        from dpspec_divergences import Hamming
+
+        if spec.input_divergence != Hamming(unit=self.unit) or blocks.Multisets.found_in(spec.space) is None:
+            return None
+        published = [invariant.as_marginal() for invariant in spec.multiverse.induced_by() or ()]
+        if any(table is None or table.where for table in published):
+            return None
+        held = {(table.unit, frozenset(table.attributes)) for table in published if table is not None}
+        kept = {(table.unit, frozenset(table.attributes)) for table in self.scheme().invariants(spec.space)}
+        if held != kept:
+            return None
+        if dataset is None:
+            return nearest_in_space(self.constants(), spec.space)
+        return nearest_in_universe(self.constants(), self.scheme().strata(spec.space.dataset(dataset), spec.space))
 
     def probability(self, dataset: Dataset, outcome: Dataset, space: DatasetSpace) -> Fraction:
         """The probability that one table is released, at any size: the law itself may have too many outcomes to be listed.
@@ -365,6 +386,9 @@ class DerangementSwapping(Swapping):
     def proved(self, spec: PrivacySpec) -> grammar.ProvedBound | None:
         return self.by_the_theorem(spec)
 
+    def nearest_laws(self, spec: PrivacySpec, dataset: Dataset | None = None) -> grammar.NearestLaws | None:
+        return self.by_exchanges(spec, dataset)
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem in the full form for 0 < p < 1, and the short one, which is printed for p <= 1/2 only.
 
@@ -408,6 +432,9 @@ class PermutationSwapping(Swapping):
     def proved(self, spec: PrivacySpec) -> grammar.ProvedBound | None:
         return self.by_the_theorem(spec)
 
+    def nearest_laws(self, spec: PrivacySpec, dataset: Dataset | None = None) -> grammar.NearestLaws | None:
+        return self.by_exchanges(spec, dataset)
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem as printed in 2024: two branches, b = the largest stratum; nothing is said about p = 0 and p =
         1."""
@@ -450,6 +477,10 @@ def _dataset(scheme: SwapScheme, records: tuple[Record, ...], space: DatasetSpac
 # --- what may be published about a swap -----------------------------------------------------------
 
 
+LOOKED_AT = 1 << 18
+"""Records that are compared at a time with the first one of their stratum."""
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class StrataReport:
     """The strata of a table.
@@ -474,10 +505,12 @@ class StrataReport:
         first = np.empty(len(sizes), dtype=np.int64)
         first[stratum[::-1]] = np.arange(len(table) - 1, -1, -1)
         varied = np.zeros(len(sizes), dtype=np.bool_)
-        rows = np.arange(len(table))
-        for column in table.codes.values():
-            varied[stratum[rows[column[rows] != column[first[stratum[rows]]]]]] = True
-            rows = rows[~varied[stratum[rows]]]
+        for begin in range(0, len(table), LOOKED_AT):  # most strata are found to be varied in the first part
+            part = stratum[begin : begin + LOOKED_AT]
+            rows = begin + np.flatnonzero(~varied[part])
+            for column in table.codes.values():
+                varied[stratum[rows[column[rows] != column[first[stratum[rows]]]]]] = True
+                rows = rows[~varied[stratum[rows]]]
         return cls(names=names, sizes=sizes, varied=varied)
 
     def largest(self, having: npt.NDArray[np.bool_] | None = None) -> StratumSizes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Collection
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,19 @@ from dpspec_checker.constants import NEIGHBOURS, WHOLE, input_constant, output_c
 from dpspec_checker.conversions import CONVERSIONS, ON_PAIRS, SLOW, grown_at_most
 from dpspec_checker.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
 from dpspec_checker.json_files import read_json
-from dpspec_checker.numbers import ExactValue, Rejected, UnknownFormula, at_most, need, read, within_numbers
+from dpspec_checker.numbers import ExactValue, Rejected, UnknownFormula, at_most, linear, need, read, within_numbers
 from dpspec_checker.pairs import BLOCKS, METRICS, event_by_event, pair_by_pair, separates_laws
-from dpspec_checker.universes import compared_pairs, determined, fewer_strata, fixed_units, least_and_most, part_of, shared_bounds
+from dpspec_checker.universes import (
+    compared_pairs,
+    determined,
+    fewer_strata,
+    fixed_units,
+    least_and_most,
+    least_apart,
+    least_between,
+    part_of,
+    shared_bounds,
+)
 
 VERSION = 1
 MOST_STEPS = 1000
@@ -204,6 +215,10 @@ def _larger_budgets(before: JsonTable, after: JsonTable, parameters: JsonTable, 
         return f"no smaller in {len(new)} universes"
     if fewer_strata(before["budget"], after["budget"]):
         return "one theorem at one swap rate grows with the stratum, and the strata of two different records are among all"
+    least = least_between(after)
+    if least is not None:
+        need(at_most(least_and_most(before)[1], least), "the largest budget is above that of a stratum of two records")
+        return "universes with two different datasets have a stratum of at least two records"
     need(at_most(least_and_most(before)[1], least_and_most(after)[0]), "the largest budget is above the least new one")
     return "the largest budget is at most the least new one"
 
@@ -309,17 +324,24 @@ def _conversion(rule: str) -> StepCheck:
     source, target, holds = ON_PAIRS[rule]
 
     def check(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:
-        _no_parameters(parameters)
+        need(set(parameters) <= {"apart"}, "the rule has the one parameter apart")
+        apart: Any = parameters.get("apart", 1)
         _changes(before, after, "output_divergence", block, ("budget",))
         kind = before["input_divergence"]["type"]
         need(kind in NEIGHBOURS or (rule in SLOW and kind in WHOLE), "conversions need the distances of neighbours")
+        seen = type(apart) is int and 1 <= apart <= least_apart(before)
+        need(seen, f"datasets of one universe are not seen to be {apart} apart")
+        need(apart == 1 or kind not in NEIGHBOURS, "neighbours are at distance 1")
         old, new = before["output_divergence"], after["output_divergence"]
         need((old["type"], new["type"]) == (source, target), f"the rule leads from {source} to {target}")
         amounts = []
         for spec in (before, after):
             low, high = least_and_most(spec, as_written=True)
             need(at_most(high, low), "the budget is not one number")
-            amounts.append(low)
+            # at that distance: so many times the Lipschitz constant, and rho is the square of one
+            times = apart**2 if spec["output_divergence"]["type"] == "d-nor" else apart
+            amounts.append(low if apart == 1 else linear([(Fraction(times), low)]))
+        need(apart == 1 or not any(amount.root or amount.infinite for amount in amounts), "the budget has no exact multiple")
         enough = holds(amounts[0], old, amounts[1], new)
         if not enough and rule not in CONVERSIONS:
             raise UnknownFormula(f"the checker does not follow {rule} to {amounts[1]}")

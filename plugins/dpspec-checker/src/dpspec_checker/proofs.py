@@ -14,6 +14,7 @@ What is not known here is *not rechecked*, and said so; it never counts as true.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
@@ -58,6 +59,7 @@ from dpspec_checker.stated import (
     unknown_keys,
     worst_code,
 )
+from dpspec_checker.tied_parts import Collection, TiedParts, TooManyError, covers, in_groups
 from dpspec_checker.universes import (
     FewRecords,
     attribute_size,
@@ -292,7 +294,7 @@ class _Proven:
             return within is not None
         return (
             within is not None
-            and 2 * min((price for price, is_added in self.kinds if self.seen[is_added]), default=within) > within
+            and 2 * min((price for price, is_added in self.kinds if self.is_possible(is_added=is_added)), default=within) > within
         )
 
     @property
@@ -322,6 +324,58 @@ class _Proven:
                 if all(side in ("stays", "outside") for side in sides[len(self.views) :]):
                     found[is_added].append(sides[: len(self.views)])
         return found
+
+    @property
+    def by_parts(self) -> bool:
+        """Whether all views count the records that change themselves, so that tied parts of what they read are independent."""
+        return not self.in_groups and all(view["table"]["unit"] == self.prices[0] for view in self.views)
+
+    @property
+    def only_largest(self) -> bool:
+        """Whether the proof lists the largest changes, and not every one."""
+        return bool(self.sensitivity.get("largest_only", False))
+
+    @property
+    def has_situations(self) -> bool:
+        """Whether some view may see one change in several ways, of which the largest are listed."""
+        space = self.claim["space"]
+        return any(
+            len(view_answers(view, how, space)) > 1 for view in self.views if view["kind"] not in BY_RECORD for how in _SHIFTS
+        )
+
+    @cached_property
+    def joined(self) -> dict[bool, TiedParts]:
+        """For records replaced, and added: the tables that read them."""
+        space, unit, kept = self.claim["space"], self.prices[0], list(self.sensitivity["kept"])
+        tables = [*(view["table"] for view in self.views), *kept]
+        records = FewRecords.of(space, unit, tables)
+        if not self.is_one_change:
+            need_nested(records, kept)
+        answers = functools.cache(lambda place, how: view_answers(self.views[place], how, space))
+        return {
+            is_added: TiedParts(
+                records=records, tables=tables, views=len(self.views), answers=answers, is_added=is_added,
+                only_largest=self.only_largest,
+            )
+            for _, is_added in self.kinds
+        }  # fmt: skip
+
+    @cached_property
+    def tied(self) -> dict[bool, tuple[list[set[Collection]], bool]]:
+        """For records replaced, and added: what each tied part moves, and whether that is so, or a bound from each view alone."""
+        found = {}
+        for is_added, parts in self.joined.items():
+            try:
+                found[is_added] = parts.parts(), True
+            except TooManyError:
+                if not self.only_largest:
+                    raise UnknownFormula("a tied part has too many kinds of change to list each of them") from None
+                found[is_added] = parts.each_view_alone(), False
+        return found
+
+    def is_possible(self, *, is_added: bool) -> bool:
+        """Whether some record may be replaced, or added, so that the tables are kept."""
+        return all(self.tied[is_added][0]) if self.by_parts else bool(self.seen[is_added])
 
     @property
     def lacks_path(self) -> bool:
@@ -423,6 +477,8 @@ def _sensitivity(proof: _Proven) -> str:
         raise Rejected(f"records of the unit {unit} do not determine those of {told_table(inner[0]['table'])}")
     if proof.in_groups:
         return _in_places(proof)
+    if proof.by_parts:
+        return _by_parts(proof)
     for _, is_added in proof.kinds:
         if any(change["times"] for change in proof.changes if change["added"] is is_added):
             _one_by_one(proof, own, inner, is_added=is_added)
@@ -436,6 +492,44 @@ def _sensitivity(proof: _Proven) -> str:
             listed.hold(at_once, [*(cases for cases in seen if len(cases) > 1), *members])
     every = sum(map(len, proof.seen.values()))
     return f"each of {every} kinds of change is among the {len(proof.changes)} that are listed"
+
+
+def _by_parts(proof: _Proven) -> str:
+    """Every change is listed, or where the largest are, one that covers it, or one by groups that covers each tied part."""
+    count = 0
+    if "largest_only" in proof.sensitivity:
+        stated = proof.sensitivity["tied"]
+        need(proof.sensitivity["largest_only"] is True, "it is not said whether smaller changes are left out")
+        need(type(stated["patterns"]) is int and type(stated["attributes"]) is int, "the largest tied part has no size")
+        tied = max(parts.attributes() for parts in proof.joined.values())
+        need(stated["attributes"] >= tied, f"a tied part has {tied} attributes")
+    for _, is_added in proof.kinds:
+        parts, is_exact = proof.tied[is_added]
+        count += sum(map(len, parts))
+        if not all(parts):
+            continue
+        listed = _Listed.of(proof, is_added=is_added)
+        groups = [[[frozenset(case.items()) for case in group] for group in change] for change in listed.grouped]
+        if groups:
+            need(proof.only_largest, "views that count the record itself are composed where the largest changes are listed")
+        if any(in_groups(parts, one) for one in groups):
+            continue
+        whole = TiedParts(
+            records=FewRecords([], frozenset()), tables=[], views=0, answers=lambda *_: [], is_added=is_added,
+            only_largest=proof.only_largest,
+        )  # fmt: skip
+        try:
+            sums = whole.together(parts)
+        except TooManyError:
+            raise UnknownFormula("the tied parts have too many kinds of change together") from None
+        covered = proof.only_largest or proof.has_situations
+        for one in sums:
+            if not one or one in listed.exact or (covered and any(covers(other, one) for other in listed.exact)):
+                continue
+            if not is_exact:
+                raise UnknownFormula("a tied part is too large to see whether all of its changes are listed")
+            need(False, f"a change is not listed that moves {sum(times for _, times in one)} answers")
+    return f"each of {count} kinds of change in tied parts is among the {len(proof.changes)} that are listed"
 
 
 def _in_places(proof: _Proven) -> str:

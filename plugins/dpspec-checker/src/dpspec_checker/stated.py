@@ -54,7 +54,7 @@ KEYS: dict[str, tuple[str, ...]] = {
 """The keys of `dpspec verify --format json` that are known here; any other is listed as not checked."""
 
 DATA_KEYS = {
-    "sensitivity": {"unit", "replaced", "added", "within", "views", "kept", "changes", "answers"},
+    "sensitivity": {"unit", "replaced", "added", "within", "views", "kept", "changes", "answers", "largest_only", "tied"},
     "noise": {"bounds", "largest"}, "sizes": {"records"}, "sample": {"rate", "size", "least"}, "path": {"metric"},
     "post-process": {"reads"},
 }  # fmt: skip
@@ -246,6 +246,8 @@ def check_words(rows: list[JsonTable]) -> str:
             r"for at most (\S+) in all between": sensitivity["within"], r"; (\S+) kinds? of change": len(changes),
             r"moves at most (\S+) of the answers": most, r"answers of (\S+) views?": len(sensitivity["views"]),
             r"of at most (\S+) records inside": max((c["times"] for c in changes), default=0) or None,
+            r"largest tied part has (\S+) attributes?": sensitivity.get("tied", {}).get("attributes"),
+            r"\((\S+) partial patterns?\)": sensitivity.get("tied", {}).get("patterns"),
         },
         "noise": {r"at most (\S+) apart": data["noise"]["largest"]},
         "sample": {r"with probability (\S+?), which": data.get("sample", {}).get("rate")},
@@ -302,6 +304,8 @@ def _believed(verdict: JsonTable, rows: dict[Any, JsonTable], obligation: JsonTa
     data = rows.get("sensitivity", {}).get("data")
     views = data.get("views") if isinstance(data, dict) else None
     yield "structure: the mechanism of the file has the views that are listed, and nothing else sees the data"
+    if isinstance(data, dict) and "tied" in data:
+        yield "sensitivity: the number of partial patterns of the largest tied part"
     yield from (f"structure: {times} x {text}" for text, times in Counter(map(_view_text, views or ())).items())
     if "post-process" in rows:
         yield "post-processing: what else is released is computed from the answers and from the facts that the step lists"

@@ -84,6 +84,45 @@ def fewer_strata(budget: JsonTable, other: JsonTable) -> bool:
     return same == others and "largest_stratum" not in same and budget.get("form", "s23-full") == "s23-full"
 
 
+def least_between(spec: JsonTable) -> ExactValue | None:
+    """What a swapping budget is at least in every universe of two different datasets; None where it is not seen, or for another.
+
+    Such datasets differ in a stratum of at least two records, where the invariants fix the tables of strata by each attribute: if
+    all its records were alike in one of them, these tables would tell all of them.
+    """
+    budget = spec["budget"]
+    if budget.get("type") != "swapping" or "largest_stratum" in budget or spec["output_divergence"]["type"] == "d-nor":
+        return None
+    if not _fixes_each_attribute(spec, budget.get("unit", "household"), list(budget.get("match", []))):
+        return None
+    form = budget.get("form", "s23-full")
+    found = [_swapping(fraction(each["swap_rate"]), 2, form) for each in (budget, *budget.get("rates", ()))]
+    return next(a for a in found if all(at_most(a, b) for b in found))
+
+
+def least_apart(spec: JsonTable) -> int:
+    """The least positive distance of two datasets of one universe, as far as it is seen: the invariants fix each single table."""
+    divergence = spec["input_divergence"]
+    far = {"hamming": 2, "symmetric-difference": 4}.get(divergence["type"], 1)
+    return far if far > 1 and _fixes_each_attribute(spec, divergence.get("unit", "person"), []) else 1
+
+
+def _fixes_each_attribute(spec: JsonTable, unit: str, given: list[str]) -> bool:
+    """Whether the invariants fix the table of `given` by a for each attribute a of the unit that the datasets consist of."""
+    space, multiverse = spec["space"], spec["multiverse"]
+    households = space["type"] == "households"
+    if space["type"] not in ("records", "contingency-tables", "households") or "type" in multiverse:
+        return False
+    if unit != ("household" if households else space.get("unit", "person")):
+        return False
+    names = [a["name"] for a in space["household" if households else "attributes"]] + (["members"] if households else [])
+    tables = [[*given, *([] if name in given else [name])] for name in names]
+    held = multiverse.get("invariants", [])
+    return bool(names) and set(given) <= set(names) and all(
+        determined({"type": "marginal", "unit": unit, "attributes": table}, held, space) for table in tables
+    )
+
+
 # --- spaces --------------------------------------------------------------------------------------
 
 

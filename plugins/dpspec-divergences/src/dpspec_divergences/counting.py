@@ -110,6 +110,10 @@ class Hamming(Counting):
     def least_distance(self, space: DatasetSpace) -> Number | None:
         return number(1) if space.is_told_by(self.unit) and not space.is_ordered else None
 
+    def apart_inside(self, multiverse: blocks.Multiverse, space: DatasetSpace) -> int:
+        """2 where the invariants fix the table of each attribute: a single record that is replaced changes one of them."""
+        return 2 if blocks.fixes_each_attribute(multiverse, space, self.unit) else 1
+
     def record_steps(self, space: DatasetSpace) -> blocks.RecordSteps:
         return blocks.RecordSteps(unit=self.unit, replaced=1)
 
@@ -166,6 +170,10 @@ class SymmetricDifference(Counting):
 
     def least_distance(self, space: DatasetSpace) -> Number | None:
         return number(1) if space.is_told_by(self.unit) and not space.is_ordered else None
+
+    def apart_inside(self, multiverse: blocks.Multiverse, space: DatasetSpace) -> int:
+        """4 where the invariants fix the table of each attribute: two records go and two come."""
+        return 4 if blocks.fixes_each_attribute(multiverse, space, self.unit) else 1
 
     def record_steps(self, space: DatasetSpace) -> blocks.RecordSteps:
         return blocks.RecordSteps(unit=self.unit, replaced=2, added=1)

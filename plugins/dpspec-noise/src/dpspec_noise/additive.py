@@ -50,6 +50,7 @@ from dpspec.plugin import (
     late_module,
     laws,
     params,
+    table_files,
     tables,
 )
 
@@ -134,13 +135,13 @@ class AdditiveNoise(Mechanism):
         """One row for each answer: the query, its cell, and the noisy count."""
 
         self.check(space)
-        counted = [_counted(table, query, space) for query in self.queries]
-        labels = [query.labels(space) for query in self.queries]
-        noise = self.draw(sum(map(len, counted)), source)
-        true = [_whole_numbers(counts) for counts in counted]
-        answers = np.concatenate([np.zeros(0, dtype=np.int64), *true]) + noise
-        queries = [(str(query), len(counts)) for query, counts in zip(self.queries, counted, strict=True)]
-        return _table_of_columns(queries, labels, answers)
+        answered = [_answered(table, query, space) for query in self.queries]
+        noise = self.draw(sum(len(counts) for counts, _ in answered), source)
+        true = [_whole_numbers(counts) for counts, _ in answered]
+        answers = np.concatenate([np.zeros(0, dtype=np.int64), *true])
+        answers = answers + noise if object in (answers.dtype, noise.dtype) else np.add(answers, noise, out=answers)
+        names = [str(query) for query in self.queries]
+        return _table_of_columns([(name, cells) for name, (_, cells) in zip(names, answered, strict=True)], answers)
 
     def _claims(
         self, label: str, source: str, space: DatasetSpace, standard: OutputDivergence, budget: tuple[str, Number]
@@ -298,28 +299,121 @@ def noisy_table(rows: Iterable[tuple[str, str, int | str]]) -> Table:
     return Table.from_records(listed, attributes)
 
 
-def _table_of_columns(queries: Sequence[tuple[str, int]], labels: Sequence[Sequence[str]], answers: AnyIntegers) -> Table:
-    """The same table from columns: each query with its number of cells, the cells of each query, and all answers.
+def _answered(table: Table, query: Invariant, space: DatasetSpace) -> tuple[Sequence[int] | Integers, Cells]:
+    """The true answers of a query and what they count, as texts; of a large table of counts as columns, without a text."""
+    if is_a(query, Marginal) and type(query).labels is Marginal.labels and query.unit == _unit({a.name for a in table.attributes}, space):
+        found = _cells(table, query, space)
+        if found is not None:
+            return found
+    return _counted(table, query, space), query.labels(space)
 
-    Categories are in the order in which they occur first, as `noisy_table` has them.
+
+def _cells(table: Table, query: Marginal, space: DatasetSpace) -> tuple[Integers, tables.LabelBlock] | None:
+    """The counts of more cells than are listed, in the order of the labels; None where these are few, or more than can be held."""
+    known, where = {a.name: a for a in space.attributes_of(query.unit)}, dict(query.where)
+    names = [name for name in known if name in query.attributes]
+    there = {a.name for a in table.attributes}
+    if len(query.attributes) != len(names) or not {*names, *where} <= there or any(table.attribute(n) != known[n] for n in names):
+        return None
+    columns = _combinations([known[name] for name in names], where)
+    if columns is None or len(columns[0]) <= tables.MOST_LISTED:
+        return None
+    sizes = [known[name].size for name in names]
+    if math.prod(sizes) > MOST_KEYS:
+        return None
+    part = rows_meeting(table, query.where) if query.where else table
+    counts = np.bincount(part.key(names), minlength=math.prod(sizes))
+    if len(columns[0]) < len(counts):  # some combinations are torn apart or left out
+        counts = counts[np.ravel_multi_index(columns, sizes)]
+    shown = [names.index(name) for name in query.attributes]
+    lists = [np.arange(a.size) if a.count is not None else a.categories for a in (known[name] for name in names)]
+    return counts, tables.LabelBlock(lists=tuple(lists[i] for i in shown), places=tuple(columns[i] for i in shown))
+
+
+def _combinations(attributes: Sequence[Attribute], where: Mapping[str, Sequence[str]]) -> list[tables.Codes] | None:
+    """The cells of a table, a column of codes for each attribute: all combinations that are not torn apart, in their order.
+
+    None where they are not known to be below `MOST_KEYS` on the way, or a coarser attribute comes after a finer one.
     """
-    names = tuple(dict.fromkeys(name for name, cells in queries if cells))
-    query = np.repeat([names.index(name) if cells else 0 for name, cells in queries], [cells for _, cells in queries])
-    shown = labels[0] if len(labels) == 1 else list(itertools.chain.from_iterable(labels))
-    cells = dict.fromkeys(shown)
-    if len(cells) == len(shown):
-        cell = np.arange(len(shown))
+    names, columns = [a.name for a in attributes], []
+    for place, attribute in enumerate(attributes):
+        rows = len(columns[0]) if columns else 1
+        kept = np.asarray([category in where[attribute.name] for category in attribute.values()]) if attribute.name in where else None
+        if attribute.within in names:
+            if attribute.within not in names[:place]:
+                return None
+            coarser = names.index(attribute.within)
+            above = table_files.parents(attribute, attributes[coarser])
+            order = np.argsort(above, kind="stable")
+            order = order if kept is None else order[kept[order]]
+            held = np.bincount(above[order], minlength=attributes[coarser].size)
+            parent = columns[coarser] if columns else np.zeros(1, dtype=np.int64)
+            times, first = held[parent], (np.cumsum(held) - held)[parent]
+            if int(times.sum()) > MOST_KEYS:
+                return None
+            begin = np.repeat(first - (np.cumsum(times) - times), times)
+            mine = order[begin + np.arange(len(begin))]
+        else:
+            own = np.arange(attribute.size) if kept is None else np.flatnonzero(kept)
+            if rows * len(own) > MOST_KEYS:
+                return None
+            mine, times = np.tile(own, rows), np.full(rows, len(own))
+        columns = [np.repeat(column, times) for column in columns]
+        columns.append(tables.compact(mine, attribute.size))
+    return columns or None
+
+
+Cells = Sequence[str] | tables.LabelBlock
+"""What the answers of a query count."""
+
+
+def _table_of_columns(queries: Sequence[tuple[str, Cells]], answers: AnyIntegers) -> Table:
+    """The same table from columns: each query with its cells, and all answers.
+
+    Categories are in the order in which they occur first, as `noisy_table` has them. Columns of very many categories have labels
+    instead, of which no list is made.
+    """
+    names = tuple(dict.fromkeys(name for name, cells in queries if len(cells)))
+    places = [tables.compact(names.index(name) if len(cells) else 0, max(len(names), 1)) for name, cells in queries]
+    query = np.repeat(places, [len(cells) for _, cells in queries])
+    columns = {"cell": _cell_column([cells for _, cells in queries]), "answer": _answer_column(answers)}
+    attributes = [Attribute(name="query", categories=names or ("none",)), *(attribute for attribute, _ in columns.values())]
+    codes = {"query": query, **{name: found for name, (_, found) in columns.items()}}
+    return Table(attributes=tuple(attributes), codes={a.name: tables.compact(codes[a.name], a.size) for a in attributes})
+
+
+def _cell_column(cells: Sequence[Cells]) -> tuple[Attribute, AnyIntegers]:
+    if any(isinstance(part, tables.LabelBlock) for part in cells):
+        blocks = [part if isinstance(part, tables.LabelBlock) else _block(tuple(part)) for part in cells if len(part)]
+        return tables.LabelledAttribute("cell", blocks), np.arange(sum(map(len, blocks)), dtype=np.uint32)
+    shown = list(itertools.chain.from_iterable(part for part in cells if not isinstance(part, tables.LabelBlock)))
+    kinds = dict.fromkeys(shown)
+    attribute = Attribute(name="cell", categories=tuple(kinds) or ("none",))
+    if len(kinds) == len(shown):
+        return attribute, np.arange(len(shown))
+    places = {label: place for place, label in enumerate(kinds)}
+    return attribute, np.fromiter((places[label] for label in shown), dtype=np.int64, count=len(shown))
+
+
+def _block(labels: tables.Labels) -> tables.LabelBlock:
+    return tables.LabelBlock(lists=(labels,), places=(np.arange(len(labels)),))
+
+
+def _answer_column(answers: AnyIntegers) -> tuple[Attribute, AnyIntegers]:
+    """The different answers, and the place of each among them."""
+    if answers.dtype == object or not len(answers):
+        values, first, rank = np.unique(answers, return_index=True, return_inverse=True)
     else:
-        places = {label: place for place, label in enumerate(cells)}
-        cell = np.fromiter((places[label] for label in shown), dtype=np.int64, count=len(shown))
-    values, first, rank = np.unique(answers, return_index=True, return_inverse=True)
+        values, rank, _ = tables.ranked(answers)
+        if len(values) > tables.MOST_LISTED:
+            return tables.LabelledAttribute("answer", (_block(values),)), rank
+        first = np.empty(len(values), dtype=np.int64)
+        first[rank[::-1]] = np.arange(len(answers) - 1, -1, -1)
     order = np.argsort(first)
-    place = np.empty(len(order), dtype=np.int64)
+    place = np.empty(len(order), dtype=np.min_scalar_type(len(order)))
     place[order] = np.arange(len(order))
-    kinds = {"query": names, "cell": tuple(cells), "answer": tuple(map(str, values[order].tolist()))}
-    codes = {"query": query, "cell": cell, "answer": place[rank] if len(place) else rank}
-    attributes = tuple(Attribute(name=name, categories=categories or ("none",)) for name, categories in kinds.items())
-    return Table(attributes=attributes, codes={a.name: tables.compact(codes[a.name], a.size) for a in attributes})
+    attribute = Attribute(name="answer", categories=tuple(map(str, values[order].tolist())) or ("none",))
+    return attribute, place[rank] if len(place) else rank
 
 
 # --- sums and kinds -------------------------------------------------------------------------------

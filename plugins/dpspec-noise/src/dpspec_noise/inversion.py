@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
 import attrs
@@ -33,8 +34,8 @@ WORD_BITS = 64
 LARGEST_REACH = 1 << 15
 """No table is made for wider laws."""
 
-_PRECISION = 192
-"""Bits at which the table is computed."""
+_FIXED = 256
+"""The table is computed in units of 2^-256."""
 
 _CHUNK = 1 << 15
 """Draws that are made together."""
@@ -53,8 +54,8 @@ class Distribution(Protocol):
     def center(self) -> int:
         """An outcome from which the search for a rare outcome begins."""
 
-    def masses(self, precision: int) -> tuple[int, list[arb]]:
-        """The first outcome of the table, and balls around the masses from there on; the others are below 2^-64 together."""
+    def masses(self) -> tuple[int, FixedMasses]:
+        """The first outcome of the table, and the masses from there on; the others are below 2^-64 together."""
 
     def up_to(self, k: int, precision: int) -> arb:
         """A ball around P(X <= k)."""
@@ -71,10 +72,10 @@ class WholeLaw:
         """The mode."""
         return self.law.center
 
-    def masses(self, precision: int) -> tuple[int, list[arb]]:
+    def masses(self) -> tuple[int, FixedMasses]:
         """Both sides."""
-        side = _side(self.law, precision)
-        return self.law.center - len(side) + 1, [*side[:0:-1], *side]
+        side = _side(self.law, arb(1))
+        return self.law.center - len(side.values) + 1, attrs.evolve(side, values=[*side.values[:0:-1], *side.values])
 
     def up_to(self, k: int, precision: int) -> arb:
         """P(X <= k)."""
@@ -97,22 +98,52 @@ class Magnitude:
         """The mode."""
         return 0
 
-    def masses(self, precision: int) -> tuple[int, list[arb]]:
+    def masses(self) -> tuple[int, FixedMasses]:
         """One side, after -1 with F(-1) = 0, so that a word below F(0) lies between two entries of the table."""
-        total = _share(self.law, precision)
-        return -1, [arb(0), *(mass / total for mass in _side(self.law, precision))]
+        side = _side(self.law, _share(self.law, _FIXED))
+        return -1, attrs.evolve(side, values=[0, *side.values])
 
     def up_to(self, k: int, precision: int) -> arb:
         """P(X <= k)."""
         return arb(0) if k < 0 else 1 - self.law.upper_tail(k + 1, precision) / _share(self.law, precision)
 
 
-def _side(law: laws.IntegerLaw, precision: int) -> list[arb]:
-    """The masses at the center and at each distance from it."""
-    with ctx.workprec(precision + 32):
-        slope, curvature = law.slope.enclose(precision + 32), law.curvature.enclose(precision + 32)
-        peak = law.log_peak(precision + 32)
-        return [(peak - (curvature * k + slope) * k).exp() for k in range(law.reach(WORD_BITS) + 2)]
+@attrs.frozen(kw_only=True)
+class FixedMasses:
+    """Masses in units of 2^-256.
+
+    Args:
+        values: the masses; each is wrong by at most
+        error: so many units.
+    """
+
+    values: list[int]
+    error: int
+
+
+def _side(law: laws.IntegerLaw, total: arb) -> FixedMasses:
+    """The masses at the center and at each distance from it, divided by a total.
+
+    One is r_k = e^-(slope + curvature (2k + 1)) times the one before, and r_k is e^-(2 curvature) times r_(k-1): two products of
+    integers, where an exponential in ball arithmetic takes ten times as long. All three are at most 1. With errors of at most e
+    units at the beginning, and less than 2 for each product, r_k is wrong by at most (k + 1)(e + 2), a mass by (k + 1)^2 (e + 2).
+    """
+    with ctx.workprec(_FIXED + 32):
+        slope, curvature = law.slope.enclose(_FIXED + 32), law.curvature.enclose(_FIXED + 32)
+        begin = (law.log_peak(_FIXED + 32).exp() / total, (-slope - curvature).exp(), (-2 * curvature).exp())
+        (mass, ratio, bend), errors_ = zip(*map(_in_units, begin), strict=True)
+    values = []
+    for _ in range(law.reach(WORD_BITS) + 2):
+        values.append(mass)
+        mass = mass * ratio >> _FIXED
+        ratio = ratio * bend >> _FIXED
+    return FixedMasses(values=values, error=(max(errors_) + 2) * (len(values) + 1) ** 2)
+
+
+def _in_units(ball: arb) -> tuple[int, int]:
+    """A number of units of 2^-256 near a ball, and by how many it is wrong at most."""
+    low, high = (exact.dyadic(end) * (1 << _FIXED) for end in (ball.lower(), ball.upper()))
+    return math.floor(low), math.ceil(high) - math.floor(low)
 
 
 @lru_cache(maxsize=256)
@@ -188,33 +219,24 @@ class _Table:
 @lru_cache(maxsize=64)
 def _table(distribution: Distribution) -> _Table:
     """The tails outside it are below one word, so its ends are never drawn without more bits."""
-    floors: list[int] = []
-    doubtful: list[bool] = []
-    with ctx.workprec(_PRECISION):
-        first, masses = distribution.masses(_PRECISION)
-        total, words = distribution.up_to(first - 1, _PRECISION), arb(2) ** WORD_BITS
-        for k, mass in enumerate(masses, first):
-            total += mass
-            unique = (total * words).floor().unique_fmpz()
-            if unique is None:
-                low, high = _floor(total.lower()), _floor(total.upper())
-                if high > low + 1:
-                    raise errors.NumericalError(f"F({k})", f"is not known to {WORD_BITS} bits")
-            else:
-                low = high = min(int(unique), _LARGEST)
-            floors.append(max(low, 0))
-            doubtful.append(high > low)
-    found = np.array(floors, dtype=np.uint64)
+    first, masses = distribution.masses()
+    with ctx.workprec(_FIXED + 32):
+        before, error = _in_units(distribution.up_to(first - 1, _FIXED))
+    error += (len(masses.values) + 1) * masses.error
+    totals = list(accumulate(masses.values, initial=before))[1:]
+    low, high = ([total + wrong >> _FIXED - WORD_BITS for total in totals] for wrong in (-error, error))
+    open_ = [place for place, (one, other) in enumerate(zip(low, high, strict=True)) if one != other]
+    if any(high[place] > low[place] + 1 for place in open_):
+        raise errors.NumericalError("F(k)", f"is not known to {WORD_BITS} bits")
+    found = np.array([min(max(floor, 0), _LARGEST) for floor in low], dtype=np.uint64)
+    doubtful = np.zeros(len(found), dtype=np.bool_)
+    doubtful[[place for place in open_ if max(low[place], 0) < min(high[place], _LARGEST)]] = True
     bits = min(_GUIDE_BITS, len(found).bit_length() + 7)
     shift, guide = np.uint64(WORD_BITS - bits), _guide(found, bits)
-    return _Table(first=first, floors=found, doubtful=np.array(doubtful), shift=shift, guide=guide)
+    return _Table(first=first, floors=found, doubtful=doubtful, shift=shift, guide=guide)
 
 
 _LARGEST = (1 << WORD_BITS) - 1
-
-
-def _floor(value: arb) -> int:
-    return min(math.floor(exact.dyadic(value) * (1 << WORD_BITS)), _LARGEST)
 
 
 def _guide(floors: randomness.Words, bits: int) -> npt.NDArray[np.int32]:

@@ -119,7 +119,7 @@ def _answers(level: Level, rows: workers.Columns, nodes: Counts) -> Counts:
 
 def _family(level: Level, rows: workers.Columns, nodes: Counts, answers: Counts) -> tuple[Counts, Family]:
     """The cells that are variables, and the problem over them."""
-    from scipy.sparse import csr_array, vstack
+    from scipy.sparse import csr_array
 
     above = rows["kind"] == PARENT
     support = np.arange(level.cells) if level.root else np.sort(rows["place"][above])
@@ -127,11 +127,11 @@ def _family(level: Level, rows: workers.Columns, nodes: Counts, answers: Counts)
     if not level.root:
         parent = np.zeros(len(support), dtype=np.int64)
         parent[np.searchsorted(support, rows["place"][above])] = rows["value"][above]
-    blocks, weights, targets, begin = [], [], [], 0
+    places, weights, targets, begin, count = [], [], [], 0, 0
     for query in level.asked:
         used, place = np.unique(query.answer[support], return_inverse=True)
-        shape = (len(used), len(support))
-        blocks.append(csr_array((np.ones(len(support)), (place.ravel(), np.arange(len(support)))), shape=shape))
+        places.append(place.ravel() + count)
+        count += len(used)
         weights.append(np.full(len(used), float(1 / query.noise.variance)))
         targets.append(answers[:, begin + used].T.astype(float))
         begin += query.size
@@ -139,8 +139,9 @@ def _family(level: Level, rows: workers.Columns, nodes: Counts, answers: Counts)
     names = tuple(
         f"{level.level.name} {level.level.categories[node] if level.level.categories else node}" for node in nodes.tolist()
     )
+    entries = (np.concatenate(places), np.tile(np.arange(len(support)), len(places)))
     family = Family(
-        incidence=vstack(blocks, format="csr"),
+        incidence=csr_array((np.ones(len(entries[0])), entries), shape=(count, len(support))),
         weights=np.concatenate(weights),
         targets=np.concatenate(targets),
         bounds=tuple(bounds),

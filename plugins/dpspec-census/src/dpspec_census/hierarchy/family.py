@@ -105,9 +105,14 @@ class Family:
         return self.parent
 
     @cached_property
+    def answers(self) -> Any:
+        """The incidence, as `light` has it."""
+        return light(self.incidence)
+
+    @cached_property
     def pulled_back(self) -> Any:
         """The transpose of the incidence."""
-        return self.incidence.T.tocsr()
+        return light(self.incidence.T.tocsr())
 
     @cached_property
     def groups(self) -> Any:
@@ -126,14 +131,16 @@ class Family:
 
     def loss(self, x: Floats) -> float:
         """The weighted least-squares loss of tables x of shape (cells, children)."""
-        return float(0.5 * (self.weights[:, None] * (self.incidence @ x - self.targets) ** 2).sum())
+        return float(0.5 * (self.weights[:, None] * (self.answers @ x - self.targets) ** 2).sum())
 
     def gradient(self, x: Floats) -> Floats:
         """Its gradient."""
-        return np.asarray(self.pulled_back @ (self.weights[:, None] * (self.incidence @ x - self.targets)))
+        return np.asarray(self.pulled_back @ (self.weights[:, None] * (self.answers @ x - self.targets)))
 
     def excess(self, x: Floats) -> float:
         """By how much a group lies outside its bounds at most."""
+        if not self.bounds:
+            return 0.0
         totals = self.groups @ x
         return float(np.maximum(totals - self.high(), self.low() - totals).max(initial=0.0))
 
@@ -149,6 +156,15 @@ class Family:
             if ((total < bound.low) | (total > bound.high)).any():
                 faults.append(bound.name)
         return tuple(faults)
+
+
+LIGHT = 1 << 14
+"""Entries of a matrix up to which a product with an array takes less time than scipy needs to begin one with a sparse matrix."""
+
+
+def light(matrix: Any) -> Any:
+    """A small sparse matrix as an array; others as they are."""
+    return matrix.toarray() if math.prod(matrix.shape) <= LIGHT else matrix
 
 
 def check_laminar(groups: Sequence[Mask]) -> None:

@@ -36,12 +36,13 @@ have no such z; then every cell may move as far as it has to.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from dpspec.plugin import Floats, errors, late_module
-from dpspec_census.hierarchy.family import UNBOUNDED, Counts, Family
+from dpspec.plugin import Floats, Mask, errors, late_module
+from dpspec_census.hierarchy.family import LIGHT, UNBOUNDED, Counts, Family, light
 from dpspec_census.hierarchy.limits import contradiction
 
 if TYPE_CHECKING:
@@ -116,27 +117,30 @@ def _balance(primal: float, dual: float) -> float:
 
 def _scaled_groups(family: Family) -> tuple[Any, Floats, Floats]:
     """The groups and their bounds, divided by the square root of the group's size so that all rows weigh alike."""
-    from scipy.sparse import diags_array
-
-    groups = family.groups
+    groups = light(family.groups)
     sizes = np.sqrt(np.maximum(np.asarray(groups.sum(axis=1)).ravel(), 1.0))
     high = np.where(family.high() >= UNBOUNDED, np.inf, family.high().astype(float))
-    return diags_array(1 / sizes) @ groups, family.low() / sizes[:, None], high / sizes[:, None]
+    return _times(1 / sizes, groups), family.low() / sizes[:, None], high / sizes[:, None]
+
+
+def _times(weights: Floats, matrix: Any) -> Any:
+    """The matrix with its rows multiplied by weights."""
+    from scipy.sparse import diags_array
+
+    return weights[:, None] * matrix if isinstance(matrix, np.ndarray) else diags_array(weights) @ matrix
 
 
 class _Step:
     """The x-step: (D + c I + B'B + c G'G) x = b + c z + c G'y, D the answers of single cells, B all others."""
 
     def __init__(self, family: Family, scale: float, groups: Any) -> None:
-        from scipy.sparse import diags_array
-
-        single = np.asarray(family.incidence.sum(axis=1)).ravel() == 1
-        weights = family.weights / scale
-        self._single = np.asarray(family.incidence[single].T @ weights[single]).ravel()
-        self._rest = diags_array(np.sqrt(weights[~single])) @ family.incidence[~single]
-        self._linear = np.asarray(family.incidence.T @ (weights[:, None] * family.targets))
+        answers, weights = family.answers, family.weights / scale
+        single = np.asarray(answers.sum(axis=1)).ravel() == 1
+        self._single = np.asarray(answers[single].T @ weights[single]).ravel()
+        self._rest = _times(np.sqrt(weights[~single]), answers[~single])
+        self._linear = np.asarray(family.pulled_back @ (weights[:, None] * family.targets))
         self._groups = groups
-        self._pull = groups.T.tocsr()
+        self._pull = groups.T if isinstance(groups, np.ndarray) else groups.T.tocsr()
         self._penalty = -1.0
 
     def first(self) -> float:
@@ -146,7 +150,9 @@ class _Step:
     def __call__(self, z: Floats, y: Floats, c: float) -> Floats:
         if c != self._penalty:
             self._factor(c)
-        b = self._linear + c * z + c * (self._pull @ y)
+        b = self._linear + c * z
+        if len(y):
+            b += c * (self._pull @ y)
         if self._dense is not None:
             return np.asarray(self._dense @ b)
         scaled = b / self._diagonal
@@ -157,15 +163,19 @@ class _Step:
 
         self._penalty = c
         self._diagonal = (self._single + c)[:, None]
-        self._rows = vstack([self._rest, np.sqrt(c) * self._groups], format="csr")
-        self._columns = self._rows.T.tocsr()
+        both = (self._rest, np.sqrt(c) * self._groups)
+        self._rows = np.vstack(both) if all(isinstance(part, np.ndarray) for part in both) else vstack(both, format="csr")
+        self._columns = self._rows.T if isinstance(self._rows, np.ndarray) else self._rows.T.tocsr()
         answers, cells = self._rows.shape
         self._dense: Floats | None = None
         if cells <= answers:
-            self._dense = np.linalg.inv(np.diag(self._diagonal[:, 0]) + (self._rows.T @ self._rows).toarray())
+            self._dense = np.linalg.inv(np.diag(self._diagonal[:, 0]) + _array(self._rows.T @ self._rows))
         else:
-            scaled = self._rows.multiply(1 / self._diagonal.T)
-            self._inverse = np.linalg.inv(np.eye(answers) + (scaled @ self._rows.T).toarray())
+            self._inverse = np.linalg.inv(np.eye(answers) + _array(self._rows @ _times(1 / self._diagonal[:, 0], self._columns)))
+
+
+def _array(matrix: Any) -> Floats:
+    return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
 
 
 def shared_out(x: Floats, parent: Floats) -> Floats:
@@ -174,12 +184,12 @@ def shared_out(x: Floats, parent: Floats) -> Floats:
     >>> shared_out(np.array([[3.0, 1.0, -5.0]]), np.array([2.0]))
     array([[2., 0., 0.]])
     """
-    ordered = -np.sort(-x, axis=1)
+    ordered = np.sort(x, axis=1)[:, ::-1]
     over = np.cumsum(ordered, axis=1) - parent[:, None]
     shares = over / np.arange(1, x.shape[1] + 1)
     kept = np.count_nonzero(ordered > shares, axis=1)
-    threshold = np.where(kept > 0, shares[np.arange(len(x)), np.maximum(kept, 1) - 1], np.inf)
-    threshold = np.where(parent > 0, threshold, np.inf)
+    threshold = shares[np.arange(len(x)), np.maximum(kept, 1) - 1]
+    threshold[(kept == 0) | (parent <= 0)] = np.inf
     return np.asarray(np.maximum(x - threshold[:, None], 0.0))
 
 
@@ -347,25 +357,43 @@ def rounded(family: Family, x: Floats) -> Counts:
 def _nearest(family: Family, x: Floats, near: Counts, *, wide: bool) -> Counts | None:
     """z = near + e + p - m with e in {0, 1} where x is no whole number; p, m >= 0 only when `wide`. None when there is none."""
     from scipy.optimize import linprog
-    from scipy.sparse import hstack, vstack
+    from scipy.sparse import csc_array
 
     fraction = np.clip(x - near, 0.0, 1.0).ravel()
     places = np.flatnonzero(fraction > _WHOLE)
-    rows, least, most = _constraints(family, near, None if wide else x)
-    part = rows[:, places]
+    least, most = _needed(family, near, None if wide else x)
+    variables, signs = places, np.ones(len(places))
     cost, upper = 1 - 2 * fraction[places], np.ones(len(places))
     if wide:
-        part = hstack([part, rows, -rows], format="csr")
+        every = np.arange(x.size)
+        variables = np.concatenate([places, every, every])
+        signs = np.repeat([1.0, 1.0, -1.0], [len(places), x.size, x.size])
         cost = np.concatenate([cost, np.ones(2 * x.size)])
         upper = np.concatenate([upper, np.full(x.size, np.inf), near.ravel().astype(float)])
-    if not part.shape[1]:
+    if not len(variables):
         return near if (least <= 0).all() and (most >= 0).all() else None
+    rows, column = _entries(family, x.shape, variables, totals=not wide)
     exact, capped, floored = least == most, (most < np.inf) & (least < most), (least > -np.inf) & (least < most)
+
+    def part(*kept: tuple[Mask, float]) -> Any:
+        """The rows that are kept, one selection below the other, each times a number."""
+        chosen = [(mask[rows], sign) for mask, sign in kept]
+        before = np.cumsum([0, *(int(mask.sum()) for mask, _ in kept)])
+        index = [(np.cumsum(mask) - 1 + begin)[rows[at]] for (mask, _), (at, _), begin in zip(kept, chosen, before, strict=False)]
+        values = [sign * signs[column[at]] for at, sign in chosen]
+        columns = [column[at] for at, _ in chosen]
+        entries, shape = (np.concatenate(index), np.concatenate(columns)), (int(before[-1]), len(variables))
+        if math.prod(shape) > LIGHT:
+            return csc_array((np.concatenate(values), entries), shape=shape)
+        matrix = np.zeros(shape)
+        matrix[entries] = np.concatenate(values)
+        return matrix
+
     found = linprog(
         cost,
-        A_ub=vstack([part[capped], -part[floored]], format="csr"),
+        A_ub=part((capped, 1.0), (floored, -1.0)),
         b_ub=np.concatenate([most[capped], -least[floored]]),
-        A_eq=part[exact],
+        A_eq=part((exact, 1.0)),
         b_eq=least[exact],
         bounds=np.column_stack([np.zeros(len(upper)), upper]),
         method="highs-ds",
@@ -380,25 +408,40 @@ def _nearest(family: Family, x: Floats, near: Counts, *, wide: bool) -> Counts |
     return z.reshape(x.shape)
 
 
-def _constraints(family: Family, near: Counts, x: Floats | None) -> tuple[Any, Floats, Floats]:
-    """Rows over the entries (cell, child) with what has to be added to `near`: at least, at most."""
-    from scipy.sparse import eye_array, kron, vstack
+def _entries(family: Family, shape: tuple[int, ...], variables: Counts, *, totals: bool) -> tuple[Counts, Counts]:
+    """The rows of `_needed` in which some entries (cell, child) are counted, and the place of each among these entries."""
+    cells, children = shape
+    cell, child = np.divmod(variables, children)
+    every = np.arange(len(variables))
+    rows, columns = [], []
+    for place, bound in enumerate(family.bounds):
+        held = bound.cells[cell]
+        rows.append(place * children + child[held])
+        columns.append(every[held])
+    begin = len(family.bounds) * children
+    if family.parent is not None:
+        rows.append(begin + cell)
+        columns.append(every)
+        begin += cells
+    if totals:
+        rows.append(begin + child)
+        columns.append(every)
+    nothing = np.zeros(0, dtype=np.int64)
+    return np.concatenate([nothing, *rows]), np.concatenate([nothing, *columns])
 
-    cells, children = near.shape
-    every = eye_array(children)
-    groups = family.groups
-    rows, held = [kron(groups, every)], [(groups @ near).ravel()]
+
+def _needed(family: Family, near: Counts, x: Floats | None) -> tuple[Floats, Floats]:
+    """What has to be added to `near`, at least and at most: in each group and child, in each cell, and in each child."""
     high = np.where(family.high() >= UNBOUNDED, np.inf, family.high())
     least, most = [family.low().astype(float).ravel()], [high.ravel()]
+    held = [np.array([near[bound.cells].sum(axis=0) for bound in family.bounds], dtype=float).ravel()]
     if family.parent is not None:
-        rows.append(kron(eye_array(cells), np.ones((1, children))))
         held.append(near.sum(axis=1))
         least.append(family.parent.astype(float))
         most.append(family.parent.astype(float))
     if x is not None:
-        rows.append(kron(np.ones((1, cells)), every))
         held.append(near.sum(axis=0))
         least.append(np.floor(x.sum(axis=0) + _WHOLE))
         most.append(np.ceil(x.sum(axis=0) - _WHOLE))
     done = np.concatenate(held)
-    return vstack(rows, format="csr"), np.concatenate(least) - done, np.concatenate(most) - done
+    return np.concatenate(least) - done, np.concatenate(most) - done

@@ -520,6 +520,33 @@ def cell_suppression(
             inf); default 1].
     """
 
+def certify(specification: Any, release: Any, out: Any = ...) -> CommandAnswer:
+    """Package dpspec-deployments. The certificate of a release: what was checked of it, in a form that anyone can check again.
+    `value` is the certificate.
+
+    Args:
+        specification: the file under which it was released; its claim has to be verified on all datasets.
+        release: the folder that ``dpspec release`` wrote.
+        out: a file that the certificate is written into, outside of that folder.
+
+    Raises:
+        NotCertifiableError: the claim is refuted, not verified, or verified on miniatures only.
+        CertificateError: the folder is no release of the specification.
+    """
+
+def check_certificate(path: Any, release: Any = ...) -> CommandAnswer:
+    """Package dpspec-deployments. Check a certificate without a network: every section is computed again, and compared.
+    `value` has the lines.
+
+    Args:
+        path: the certificate.
+        release: the folder of the released files; without it, what was computed from them is not checked.
+
+    Raises:
+        CertificateError: the file is no certificate.
+        CertificateVersionError: it is of another version of the format, of dpspec, or of a plugin.
+    """
+
 def check_derivation(path: Any, trust: Any = ...) -> CommandAnswer:
     """Package dpspec-checker. Check a derivation file step by step.
 
@@ -2110,6 +2137,29 @@ def ordered_records(
         most: the range of the number of records; without `most` it is unbounded [integer in [0, inf)].
         unit: what one record is [text; default person].
         named: attributes by their names, each with its number of categories or their list.
+    """
+
+def pair_swapping(
+    *,
+    match: str | Sequence[str] = ...,
+    swap: str | Sequence[str],
+    swap_rate: NumberLike,
+    rates: Any | Sequence[Any] = ...,
+    unit: str = ...,
+) -> Mechanism:
+    """Package dpspec-census. In each stratum select each record with probability p, match the selected ones in pairs
+    uniformly, one of an odd number being kept, and let each pair exchange its swap values.
+
+    Two records have the constant |ln((1-p^2)/p^2)|/2 per unit; three different ones have none, since a table that one pair
+    leads to may be out of reach from a neighbouring one.
+
+    Args:
+        match: the attributes that form the strata; () for one stratum [list of text].
+        swap: the attributes that move, all together [list of text].
+        swap_rate: p, the probability with which each record is selected [rational in [0, 1]].
+        rates: the strata whose records are selected with a probability of their own [list of table of stratumrate
+            parameters].
+        unit: the unit that one record is [text; default household].
     """
 
 def parallel(

@@ -188,8 +188,8 @@ def replay(
 def compare(left: Specification, right: Specification, registry: Registry | None = None) -> Comparison:
     """Hold two specifications against each other: derived by the registered rules, separated, or unknown, in each direction.
 
-    The exact engine checks every mechanism that is said to separate them. How the claims of both stand is looked at too. Where one
-    lacks attributes that the other has, it is restated with them; its invariants and its distance do not change.
+    The exact engine checks every mechanism that is said to separate them. How the claims of both stand is looked at too. Where
+    one lacks attributes that the other has, it is restated with them; its invariants and its distance do not change.
 
     Args:
         left, right: five blocks, specifications, or files.
@@ -220,8 +220,8 @@ def compared(
     Args:
         left, right: the two files.
         registry: the rules of inference.
-        on_one_schema: first give each the attributes that it lacks and the other one has. An order of many leaves specifications as
-            they are, since implication is transitive between specifications that stay the same.
+        on_one_schema: first give each the attributes that it lacks and the other one has. An order of many leaves specifications
+            as they are, since implication is transitive between specifications that stay the same.
     """
     import attrs
 
@@ -301,6 +301,13 @@ def risk(
 
 @overload
 def risk(
+    specification: Specification, attacker: None = None, *, mechanism: Mechanism | None = None, registry: Registry | None = None,
+    universe_of: str | None = None, secret: Sequence[str], within: str | None = None, change: Sequence[str] = (), **settings: Any,
+) -> RiskReport: ...  # fmt: skip
+
+
+@overload
+def risk(
     specification: Specification, attacker: AttackerModel | str, *, mechanism: Mechanism | None = None,
     registry: Registry | None = None, universe_of: str | None = None, **settings: Any,
 ) -> RiskReport: ...  # fmt: skip
@@ -313,6 +320,9 @@ def risk(
     mechanism: Mechanism | None = None,
     registry: Registry | None = None,
     universe_of: str | None = None,
+    secret: Sequence[str] = (),
+    within: str | None = None,
+    change: Sequence[str] = (),
     **settings: Any,
 ) -> RiskReport | Panel:
     """What a specification means to an attacker: the worst mechanism that it allows beside the one that it names.
@@ -324,6 +334,10 @@ def risk(
         registry: where the name is looked up; without it, among all installed plugins.
         universe_of: a table, or a release's report: the budget is that of its universe, where budgets differ by universe, and
             the mechanism's own numbers are those of its universe, where a theorem gives them.
+        secret: attributes of one record, in place of an attacker: only datasets that differ there are compared. Which answers of
+            the mechanism react follows from how it is made.
+        within: a coarser attribute, such as tract where the block is secret; the record stays inside its category.
+        change: two categories of a secret attribute; the record changes from the first to the second.
         settings: parameters of the attacker, as values or texts.
 
     Returns:
@@ -353,6 +367,13 @@ def risk(
     if universe_of is not None:
         meant = engine.dataset_of(universe_of, spec.space, known, document.layout)
         spec = engine.at_universe_of(spec, meant)
+    if secret:
+        if attacker is not None or run is None:
+            rule = "is asked of a mechanism, by the attacker who knows all else"
+            raise ParameterError("secret", rule, "leave out the attacker, and name a mechanism", value=", ".join(secret))
+        return _about_secret(document, spec, run, known, meant, secret=secret, within=within, change=change, settings=settings)
+    if within is not None or change:
+        raise ParameterError("within" if change == () else "change", "belongs to a secret", 'give secret=["block"]')
     if settings and not isinstance(attacker, str):
         advice = "name it: attacker=..." if attacker is None else "give them to the attacker, or give its name"
         raise ParameterError("settings", "belong to one attacker that is given by its name", advice, value=", ".join(settings))
@@ -364,6 +385,40 @@ def risk(
             return attrs.evolve(engine.risk(spec, model, run), about=(document, about))
         found = engine.panel(spec, engine.panel_of(known), run)
     return attrs.evolve(found, reports=tuple(attrs.evolve(report, about=(document, about)) for report in found.reports))
+
+
+SECRET_LEVELS = ("1/100", "1/20", "1/10")
+
+
+def _about_secret(
+    document: SpecDocument,
+    spec: PrivacySpec,
+    mechanism: Mechanism,
+    registry: Registry,
+    dataset: Dataset | None,
+    *,
+    secret: Sequence[str],
+    within: str | None,
+    change: Sequence[str],
+    settings: Mapping[str, Any],
+) -> RiskReport:
+    """What an attacker who knows all but some attributes of one record can find out about these."""
+    import attrs
+
+    from dpspec.risks import engine
+    from dpspec.risks.own import evidence
+    from dpspec.verifier.secrets import worst_change
+
+    if change and len(change) != 2:
+        raise ParameterError("change", "must be two categories", "write --change A,B", value=", ".join(change))
+    found = worst_change(mechanism, spec, tuple(secret), within, (change[0], change[1]) if change else None)
+    given = {"levels": list(SECRET_LEVELS), **settings, "attributes": list(found.attributes)}
+    model = engine.attacker_of(registry, "attribute-restricted", given)
+    inside = "" if within is None else f" within {within}"
+    scope = f"the worst change of {', '.join(secret)}{inside}: {len(found.reacting)} of {found.measured} measurements react"
+    with evidence([found.pair], dataset, scope, complete=found.is_worst and not change):
+        report = engine.risk(spec, model, mechanism)
+    return attrs.evolve(report, about=(document, quick_standing(document, registry)))
 
 
 def ledger(*specifications: Specification, like: Specification | None = None, as_promised: bool = False) -> Composition:

@@ -93,13 +93,16 @@ def checked(path: Path, registry: Any, seen: dict[str, SpecDocument]) -> tuple[W
     return Word.VALID, json.checked(str(path), found), text.checked(str(path), found)
 
 
-def explain(name: AnyPath, audience: str | None = None, language: str | None = None) -> CommandAnswer:
+def explain(
+    name: AnyPath, audience: str | None = None, language: str | None = None, *, without: str | int | None = None
+) -> CommandAnswer:
     """What goes by a name, whatever its kind: a block, a mechanism, a rule, an error code, a word, a source, a file, flavours.
 
     Args:
         name: the name, or a specification file.
         audience: of a file, tell its promise to the "public" or to "technical" readers.
         language: of the public text, such as de; English, where it is left out.
+        without: of a file, what is left of its promise where this invariant is not held fixed: its number, from 1, or its text.
 
     Raises:
         UnknownNameError: nothing goes by it; with what is spelt alike.
@@ -118,17 +121,34 @@ def explain(name: AnyPath, audience: str | None = None, language: str | None = N
             "explain", 0, {"family": family}, partial(diagrams.family_text, family), partial(diagrams.family_picture, family)
         )
     if not (Path(name).is_file() or name.endswith(".toml")):
+        if without is not None:
+            rule = "drops an invariant of a specification, and this is no file"
+            raise ParameterError("without", rule, "give the FILE", value=name)
         if audience is not None:
             raise ParameterError("audience", "tells a specification, and this is no file", "give the FILE", value=name)
         found = words.meaning(name, registry)
         return CommandAnswer("explain", 0, found, partial(words.meaning_text, found))
     document = as_document(name)
+    if without is not None:
+        return _without(document, str(without), audience, registry)
     stands = quick_standing(document, registry)
     if audience is not None:
         data = audiences.audience_data(document, audience, stands, language or audiences.ENGLISH)
         return CommandAnswer("explain", 0, {"audience": data}, partial(audiences.audience_text, data, document), value=document)
     data = words.file_data(document, registry, stands)
     return CommandAnswer("explain", 0, {"file": data}, partial(words.file_text, data), value=document)
+
+
+def _without(document: SpecDocument, named: str, audience: str | None, registry: Any) -> CommandAnswer:
+    from dpspec.comparison.converse import without_invariant
+    from dpspec.report import explain as words
+
+    if audience is not None:
+        raise ParameterError("without", "does not go with an audience", "ask for one of the two", value=named)
+    found = without_invariant(document, named, registry)
+    data = words.without_data(found, document)
+    code = 3 if found.answer == "unknown" else 0
+    return CommandAnswer("explain", code, {"without": data}, partial(words.without_text, found, document), value=found)
 
 
 def schema(of: str = "spec") -> dict[str, Any]:

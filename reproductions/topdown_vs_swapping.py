@@ -26,13 +26,15 @@ from dpspec.api import compare, find_yardsticks, read
 from dpspec.base.errors import IncompatibleBlocksError
 from dpspec.base.exact import Number
 from dpspec.base.params import evolve
+from dpspec.base.words import Word
 from dpspec.blocks.parts import Membership, own_attributes, wording_of
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.comparison.compare import Comparison
+from dpspec.comparison.compare import Answer, Comparison, Implication
 from dpspec.comparison.yardstick import Attack, Yardstick, YardstickSide, attacks
 from dpspec.composition import Composition, Part, compose
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.report.comparison import claim_status
 
 
 @attrs.frozen(kw_only=True)
@@ -56,6 +58,7 @@ class Scheme:
         parts: TopDown added up part by part, per household.
         by_parts: of that with the scheme at 5 %.
         accepted: of each common yardstick at 5 %, whether the checker accepts both derivations.
+        verified: the verified claim of TopDown for persons (left) with that of the scheme by universe, each with its mechanism.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Scheme:
     parts: Composition
     by_parts: tuple[Yardstick, ...]
     accepted: tuple[bool, ...]
+    verified: Comparison
 
     @property
     def common(self) -> tuple[Yardstick, ...]:
@@ -184,6 +188,7 @@ def _side(side: YardstickSide) -> Iterator[str]:
 def page(schemes: Sequence[Scheme], pairs: Sequence[SchemePair], setting: Setting) -> str:
     """The whole page."""
     parts = [_answer(schemes, pairs[0], setting), _stated(schemes), _assumed(setting), _per_household(schemes, setting)]
+    parts.insert(2, _verified(schemes))
     parts += [_by_parts(schemes[0], setting), _exchanged(schemes, setting), _per_person(schemes[0], pairs), _attackers(schemes)]
     return "\n".join(itertools.chain(*parts, separations(schemes), derivations(schemes)))
 
@@ -200,18 +205,10 @@ def _span(values: Iterable[Number | None]) -> str:
     return f"{in_words(min(known))} to {in_words(max(known))}"
 
 
-def _break_even(one: Yardstick) -> int:
-    """The largest N at which TopDown's stated rho per household, rho N^2, is at most that of the swap."""
-    rho, swap = one.left.derivation.premise.budget.uniform(), one.right.budget
-    if rho is None or swap is None:
-        raise ValueError("both budgets are single numbers in the files of the 2020 Census")
-    return next(n for n in itertools.count() if rho * (n + 1) ** 2 > swap)
-
-
 def _answer(schemes: Sequence[Scheme], pair: SchemePair, setting: Setting) -> Iterator[str]:
     firsts = [scheme.per_household() for scheme in schemes]
     ways = [way for scheme in schemes for way in (scheme.comparison.forward, scheme.comparison.backward)]
-    separated, evens = sum(way.separation is not None for way in ways), [_break_even(one) for one in firsts]
+    separated = sum(way.separation is not None for way in ways)
     topdown, most = schemes[0].comparison.left, setting.largest_household
     rho, parts = in_words(topdown.budget.uniform()), in_words(schemes[0].per_household_by_parts().left.budget)
     epsilons = _span(scheme.swaps[0].budget.uniform() for scheme in schemes)
@@ -229,12 +226,13 @@ measured on census data.
   ([what separates them](#what-separates-them)).
 * **The printed numbers must not be compared.** TopDown's rho = {rho} is zero-concentrated privacy per person. Swapping's epsilon
   = {epsilons} (swap rate 5 %) is pure privacy per household, given more facts that are published exactly.
-* **In one common unit the order depends on the size of households.** Among datasets that agree on all that swapping publishes
-  exactly, both promises imply zero-concentrated privacy *per household*. If no household has more than
+* **The same holds of claims that are verified, with their mechanisms.** {_verified_in_short(schemes)}
+  ([verified claims](#verified-claims-and-mechanisms)).
+* **In one common unit both have upper bounds, and no order follows from them.** Among datasets that agree on all that swapping
+  publishes exactly, both promises imply zero-concentrated privacy *per household*. If no household has more than
   N = {most} persons, rho = {in_words(firsts[0].left.budget)} follows from TopDown's and rho =
   {swapped} from swapping's ([yardstick 1]({link})).
-  TopDown's is the smaller one {_up_to(evens)}. These are upper bounds
-  by the known rules, not the least numbers that hold.
+  These are what the known rules derive, not the least numbers that hold: a larger upper bound is no weaker promise.
 * **That unit leaves out what separates them.** Swapping publishes exactly how many households of each composition a stratum has
   and promises nothing about it; TopDown covers it with noise. No budget shows this.
 * **Per person** TopDown states rho = {rho}; swapping has no finite budget: it allows two datasets at person distance
@@ -278,11 +276,38 @@ def _scheme_row(scheme: Scheme) -> tuple[str, ...]:
     )
 
 
-def _up_to(evens: Sequence[int]) -> str:
-    """For which N, by the largest one of each scheme."""
-    if min(evens) == 0:
-        return f"for N up to {max(evens)} in some schemes, and for no N in others" if max(evens) else "for no N"
-    return f"only for N up to {min(evens)} or {max(evens)}, depending on the scheme"
+def _verified_in_short(schemes: Sequence[Scheme]) -> str:
+    held = [scheme for scheme in schemes if all(standing.word in _TRUE for _, standing in scheme.verified.about)]
+    apart = sum(scheme.verified.relation is Implication.INCOMPARABLE for scheme in held)
+    return (
+        f"TopDown for persons and swapping by\n  universe are each verified on the whole space in {len(held)} of {len(schemes)} "
+        f"schemes; in {apart} of these neither implies the other"
+    )
+
+
+_TRUE = (Word.VERIFIED, Word.DERIVED)
+
+
+def _verified(schemes: Sequence[Scheme]) -> Iterator[str]:
+    """What was checked of the two methods themselves: their claims, and whether one implies the other."""
+    (topdown, _), _ = schemes[0].verified.about
+    yield f"""## Verified claims and mechanisms
+
+The numbers above are promises as printed. These are claims of a file that names its mechanism, each proved on the whole space:
+`{topdown.id}` (TopDown, per person, inside the universes of its invariants) and, for each scheme, swapping with
+the budget of the swapping theorem in each universe. `dpspec compare` says whether every mechanism with the one promise has
+the other.
+"""
+    head = ("scheme", "claim of TopDown", "claim of swapping", "TopDown implies it", "it implies TopDown")
+    rows = []
+    for scheme in schemes:
+        status = [claim_status(standing) for _, standing in scheme.verified.about]
+        ways = (scheme.verified.forward, scheme.verified.backward)
+        rows.append((scheme.name, *status, *(_ANSWERS[way.answer] for way in ways)))
+    yield from _table(head, rows)
+
+
+_ANSWERS = {Answer.IMPLIES: "yes", Answer.SEPARATED: "no", Answer.UNKNOWN: "unknown"}
 
 
 def _assumed(setting: Setting) -> Iterator[str]:
@@ -306,15 +331,15 @@ def _per_household(schemes: Sequence[Scheme], setting: Setting) -> Iterator[str]
 Blocks: datasets whose households have at most {most} persons; the universes of the swap, whose invariants determine those of
 TopDown; one household replaced by another; zero-concentrated privacy. All numbers are rho.
 One household replaced changes at most N = {most} persons, so TopDown's rho is multiplied by N^2; pure epsilon
-implies rho = epsilon tanh(epsilon/2), since distances are whole. Both promises
-imply the larger number of a row.
+implies rho = (epsilon/2) tanh(epsilon), since two different datasets of one universe are at least two households apart.
+Both promises imply the larger number of a row; which of the two methods needs more, two upper bounds do not say.
 """
-    head = ("scheme", "swapping at 5 %", "swapping at 50 %", "TopDown as stated", "TopDown by parts", "both imply (stated, 5 %)", "TopDown as stated is the smaller one for N up to")  # fmt: skip  # noqa: E501
+    head = ("scheme", "swapping at 5 %", "swapping at 50 %", "TopDown as stated", "TopDown by parts", "both imply (stated, 5 %)")
     rows = []
     for scheme in schemes:
         first, second, parts = scheme.per_household(0), scheme.per_household(1), scheme.per_household_by_parts()
         numbers = (first.right.budget, second.right.budget, first.left.budget, parts.left.budget, first.spec.budget.uniform())
-        rows.append((scheme.name, *map(in_words, numbers), str(_break_even(first) or "none")))
+        rows.append((scheme.name, *map(in_words, numbers)))
     yield from _table(head, rows)
 
 
@@ -398,6 +423,7 @@ def _odds(attack: Attack) -> str:
 
 
 TOPDOWN = "topdown-2020-pl-dhc"
+VERIFIED = "topdown-2020-pl-persons"
 PARTS = ("topdown-2020-pl-persons", "topdown-2020-pl-housing-units", "topdown-2020-dhc-persons", "topdown-2020-dhc-housing-units")
 SCHEMES = (
     "state-county", "state-size-county", "county-tract", "county-size-tract", "blockgroup-block", "blockgroup-size-block",
@@ -425,6 +451,9 @@ def scheme(name: str, specs: Path, setting: Setting) -> Scheme:
         parts=parts,
         by_parts=_yardsticks(parts.spec, swap, setting),
         accepted=tuple(_accepted(one) for one in found[0] if one.is_common),
+        verified=compare(
+            specs / f"{VERIFIED}.dpspec.toml", specs / "swapping-2020" / f"swapping-2020-{name}-by-universe.dpspec.toml"
+        ),
     )
 
 

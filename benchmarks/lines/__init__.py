@@ -10,7 +10,7 @@ LINES: dict[str, Line] = {
 GROWTH = {
     "records": ("swap",),
     "cells": ("geometric-cells",),
-    "blocks": ("verify-blocks", "topdown"),
+    "blocks": ("topdown",),
     "files of verify": ("verify-files",),
     "files of ledger": ("ledger-files",),
     "releases in compose": ("compose-files", "compose-times", "gaussians", "laplace-10000"),

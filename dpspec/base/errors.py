@@ -381,6 +381,29 @@ class UnverifiedReleaseError(DpspecError):
     exit_code = 3
 
 
+class CertificateError(DpspecError, ValueError):
+    """A certificate or a release cannot be read, or is not of the shape of one."""
+
+    code = "certificate"
+
+
+class CertificateVersionError(DpspecError, ValueError):
+    """A certificate is of another version of the format, or was written by another version of dpspec or of a plugin."""
+
+    code = "certificate-version"
+
+
+class NotCertifiableError(DpspecError):
+    """A premise of a certificate does not hold: a claim that is refuted, not verified, or verified on miniatures only.
+
+    The exit code is that of the claim: 1 for a refuted one, 3 for an undecided one, 5 for one that was never checked, 6 for one
+    that is known to be false, 7 for one that holds on miniatures only.
+    """
+
+    code = "not-certifiable"
+    exit_code = 1
+
+
 class LibraryError(DpspecError):
     """A library failed in a way that it does not foresee: it panicked, or ended a process."""
 

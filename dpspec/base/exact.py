@@ -325,7 +325,8 @@ class Number:
     @property
     def bits(self) -> int:
         """The size of the longest rational in its form."""
-        return max(bits(self.rational_part), *(max(bits(r), bits(c)) for r, c in self.logs), 0)
+        whole = bits(self.rational_part)
+        return max(whole, *(max(bits(r), bits(c)) for r, c in self.logs)) if self.logs else whole
 
     def as_fraction(self) -> Fraction:
         """The value as a rational; raises ValueError when it is not written as one."""
@@ -502,6 +503,8 @@ def number(value: NumberLike, subject: str = "number") -> Number:
     """
     if isinstance(value, Number):
         return value
+    if type(value) is int:  # most often, and asked before classes whose check is slow
+        return Number(rational_part=Fraction(value))
     if isinstance(value, Fraction):
         return Number(rational_part=value)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -583,7 +586,8 @@ def _compare(left: Number, right: Number) -> int:
     if left.root == right.root:
         # The square root is monotone, so the forms under it decide.
         if left.logs == right.logs:
-            a, b = left.rational_part, right.rational_part
+            one, two = left.rational_part, right.rational_part
+            a, b = one.numerator * two.denominator, two.numerator * one.denominator
             return (a > b) - (a < b)
         opposite = tuple((r, -c) for r, c in right.logs)
         return sign(left.rational_part - right.rational_part, left.logs + opposite)

@@ -58,6 +58,8 @@ class Domain(ABC):
 
 
 NUMBER_SCHEMA: dict[str, Any] = {"type": ["number", "string"]}
+_WHOLE = (int, type(None))
+"""Types of ends that are compared with a rational in integers."""
 
 
 @attrs.frozen
@@ -72,6 +74,10 @@ class _Range(Domain):
     kind = "number"
 
     def _check(self, value: Number | Fraction | int, subject: str) -> None:
+        if type(self.low) in _WHOLE and type(self.high) in _WHOLE and (not isinstance(value, Number) or value.is_rational):
+            if not self._holds(value.rational_part if isinstance(value, Number) else value):
+                self._refuse(value, subject)
+            return
         if self.low is not None:
             low = number(self.low)
             if value < low or (self.open_low and value == low):
@@ -80,6 +86,19 @@ class _Range(Domain):
             high = number(self.high)
             if value > high or (self.open_high and value == high):
                 self._refuse(value, subject)
+
+    def _holds(self, value: Fraction | int) -> bool:
+        """The same for a rational and whole ends, in integers."""
+        top, bottom = value.numerator, value.denominator
+        if self.low is not None:
+            low = self.low * bottom  # type: ignore[operator]
+            if top < low or (self.open_low and top == low):
+                return False
+        if self.high is not None:
+            high = self.high * bottom  # type: ignore[operator]
+            if top > high or (self.open_high and top == high):
+                return False
+        return True
 
     def _refuse(self, value: object, subject: str) -> None:
         raise ParameterError(subject, f"must be {with_article(self.describe())}", value=str(value))
@@ -109,7 +128,7 @@ class Rational(_Range):
     python = "NumberLike"
 
     def read(self, value: Any, subject: str) -> Fraction:
-        read = rational(value, subject)
+        read = value if type(value) is Fraction else rational(value, subject)
         self._check(read, subject)
         return read
 
@@ -145,6 +164,9 @@ class Integer(_Range):
     python = "int"
 
     def read(self, value: Any, subject: str) -> int:
+        if type(value) is int:
+            self._check(value, subject)
+            return value
         read = rational(value, subject)
         if read.denominator != 1:
             self._refuse(value, subject)

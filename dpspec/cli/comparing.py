@@ -15,6 +15,7 @@ from dpspec.cli.face import formatted, named, picture_option, reasoned, say, tel
 
 if TYPE_CHECKING:
     from dpspec.report.drawing import Picture
+    from dpspec.risks.engine import RiskReport
     from dpspec.specfile.document import SpecDocument
 
 
@@ -234,6 +235,14 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
     metavar="TABLE",
     help="Where budgets differ by universe, ask about that of this table, or of a report.json.",
 )
+@click.option(
+    "--secret",
+    metavar="ATTR,...",
+    default="",
+    help="Compare only datasets that differ in these attributes of one record, in place of an attacker.",
+)
+@click.option("--within", metavar="ATTR", help="With --secret: the record stays inside one category of this coarser attribute.")
+@click.option("--change", metavar="A,B", default="", help="With --secret: the record changes from one category to the other.")
 @picture_option("Also draw the numbers")
 @reasoned
 @formatted
@@ -242,6 +251,9 @@ def risk(  # noqa: PLR0917 - one option, one argument
     attacker: str | None,
     settings: tuple[str, ...],
     universe_of: str | None,
+    secret: str,
+    within: str | None,
+    change: str,
     picture: Picture | None,
     verbose: bool,
     as_json: bool,
@@ -258,6 +270,7 @@ def risk(  # noqa: PLR0917 - one option, one argument
       dpspec risk specs/randomised-response.dpspec.toml --attacker tester \\
                   --set 'levels=["0.01", "0.05"]' --picture power.svg
       dpspec risk specs/randomised-response.dpspec.toml
+      dpspec risk specs/census-2020/pl-persons.dpspec.toml --secret cenrace
     """
     from dpspec import api
     from dpspec.extension import installed
@@ -268,6 +281,16 @@ def risk(  # noqa: PLR0917 - one option, one argument
     registry = installed().registry
     found = read(path, registry)
     _warn_of_parts((found,), "the risk is")
+    if secret or within is not None or change:
+        if attacker is not None or not secret:
+            raise click.UsageError("--within and --change belong to --secret ATTR, which takes the place of --attacker")
+        parts = [tuple(name.strip() for name in text.split(",") if name.strip()) for text in (secret, change)]
+        with Work("asking"):
+            report = api.risk(
+                found, registry=registry, universe_of=universe_of, secret=parts[0], within=within, change=parts[1],
+                **parsed(settings),
+            )  # fmt: skip
+        return _told_risk(report, picture, as_json, verbose)
     if attacker is None:
         if settings or picture is not None:
             raise click.UsageError("--set and --picture belong to one attacker; name it: --attacker NAME")
@@ -277,6 +300,11 @@ def risk(  # noqa: PLR0917 - one option, one argument
         return 1 if panel.exceeded else 0
     with Work("asking"):
         report = api.risk(found, attacker, registry=registry, universe_of=universe_of, **parsed(settings))
+    return _told_risk(report, picture, as_json, verbose)
+
+
+def _told_risk(report: RiskReport, picture: Picture | None, as_json: bool, verbose: bool) -> int:
+    """Print a report, and draw it where a file is named."""
     if picture is not None:
         report.plot().save(picture.path)
     tell(report, as_json, verbose)

@@ -267,8 +267,13 @@ def _languages(_: click.Context, __: click.Parameter, incomplete: str) -> list[s
     shell_complete=_languages,
     help="With --audience public, say it in en, de or fr; the last two are drafts.",
 )
+@click.option(
+    "--without",
+    metavar="INVARIANT",
+    help="With a FILE, what is left of its promise without this invariant: its number, from 1, or its text.",
+)
 @formatted
-def explain(name: str, picture: Picture | None, audience: str | None, language: str | None, as_json: bool) -> int:
+def explain(name: str, picture: Picture | None, as_json: bool, **asked: str | None) -> int:
     """Say what NAME means: anything registered, an error code, or a word of the field; or put a specification FILE into words.
 
     The name flavours stands for all registered definitions of differential privacy, by the block that each one changes.
@@ -284,18 +289,19 @@ def explain(name: str, picture: Picture | None, audience: str | None, language: 
       dpspec explain specs/randomised-response.dpspec.toml
       dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public
       dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public --language de
+      dpspec explain specs/topdown-2020-pl.dpspec.toml --without "person by state"
     """
     from dpspec import commands
     from dpspec.report.terminal import Work
 
-    if language is not None and audience != "public":
-        raise click.UsageError(f"--language {language}: goes with --audience public")
+    if asked["language"] is not None and asked["audience"] != "public":
+        raise click.UsageError(f"--language {asked['language']}: goes with --audience public")
     if picture is not None and name != "flavours":
         raise click.UsageError(
             f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture.path}"
         )
     with Work("looking it up"):
-        found = commands.explain(name, audience, language)
+        found = commands.explain(name, **asked)
     if picture is not None:
         found.plot().save(picture.path)
     tell(found, as_json)

@@ -198,8 +198,8 @@ def restated(left: PrivacySpec, right: PrivacySpec) -> tuple[PrivacySpec, Privac
     datasets of one universe stay in one universe; and records that are equal stay equal, so that no number of records that are
     replaced, added or removed grows. So this satisfies the specification as restated, and whatever that implies.
 
-    Unchanged are specifications on spaces of which one is a part of the other, or of different data; and those with invariants that
-    are no marginals, with a distance that is no price of changing records, or with a budget that differs by universe.
+    Unchanged are specifications on spaces of which one is a part of the other, or of different data; and those with invariants
+    that are no marginals, with a distance that is no price of changing records, or with a budget that differs by universe.
     """
     if left.space.includes(right.space) is not None or right.space.includes(left.space) is not None:
         return left, right, ()
@@ -386,8 +386,8 @@ FAMILIES: dict[str, CandidateFamily] = {
     "the same cuts so": _by(families.cuts, searched_answers),
     OUTSIDE: families.outside,
 }
-"""What may separate, in the order in which it is tried, by what it is called in an answer that found nothing. What one space lacks
-comes last: it says nothing about the promises."""
+"""What may separate, in the order in which it is tried, by what it is called in an answer that found nothing. What one space
+lacks comes last: it says nothing about the promises."""
 
 OF_DIFFERENT_DATA: dict[str, CandidateFamily] = {OUTSIDE: families.outside, **FAMILIES}
 """The same where the two describe different data: there is no more to be said."""

@@ -33,6 +33,7 @@ from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.grammar.spec import PrivacySpec
 
 if TYPE_CHECKING:
+    from dpspec.base.exact import Bracket
     from dpspec.base.randomness import Randomness
     from dpspec.grammar.structure import NearestLaws, ProvedBound, Structure
     from dpspec.grammar.tables import Table
@@ -140,6 +141,13 @@ class Mechanism(Promising, ABC):
         """
         return None
 
+    def constant_at(self, spec: PrivacySpec, dataset: Dataset) -> Bracket | None:
+        """The Lipschitz constant of the mechanism inside the universe that holds a dataset, by a theorem; optional.
+
+        None where the theorem does not speak about these universes, this distance and this output divergence.
+        """
+        return None
+
     def nearest_laws(self, spec: PrivacySpec, dataset: Dataset | None = None) -> NearestLaws | None:
         """What a theorem says of its laws on two datasets of one universe that are as near as such datasets can be; optional.
 
@@ -204,7 +212,10 @@ class Mechanism(Promising, ABC):
         "__str__": object.__str__,
     }
     _asides = frozenset(
-        {"check", "claims", "keeps", "nearest_laws", "proved", "reduced", "release", "resumable", "run", "structure"}
+        {
+            "check", "claims", "constant_at", "keeps", "nearest_laws", "proved", "reduced", "release", "resumable", "run",
+            "structure",
+        }  # fmt: skip
     )
 
 

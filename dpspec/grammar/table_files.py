@@ -69,7 +69,6 @@ def read_table(
     *,
     keep: Sequence[str] = (),
     progress: Callable[[int], object] | None = None,
-    released: bool = False,
     layout: TableLayout | None = None,
 ) -> Table:
     """Read one file; columns that neither the space nor its layout knows are refused, all of them in one message.
@@ -78,8 +77,6 @@ def read_table(
         keep: columns that may be there besides, such as an identifier.
         layout: how the table lies on disk.
         progress: called with the number of rows read so far.
-        released: whether it is a release that is read again: it has the attributes for columns, nothing in it is recoded, it may
-            be empty, and its geography need not be nested.
 
     Raises:
         NotAFileError, UnreadableFileError: there is no such file.
@@ -87,10 +84,8 @@ def read_table(
             a category that does not lie in the coarser one of its row, a file that changes meanwhile.
     """
     format_ = format_of(path, formats)
-    if released:
-        attributes, layout = as_released(attributes), None
     with _unchanged(path):
-        return _read(path, attributes, format_, keep, progress, released, layout or TableLayout())
+        return _read(path, attributes, format_, keep, progress, layout or TableLayout())
 
 
 def as_released(attributes: Iterable[Attribute]) -> tuple[Attribute, ...]:
@@ -104,7 +99,6 @@ def _read(  # noqa: PLR0917 - the arguments of its face
     format_: TableFormat,
     keep: Sequence[str],
     progress: Callable[[int], object] | None,
-    released: bool,
     layout: TableLayout,
 ) -> Table:
     names = format_.header(path)
@@ -126,13 +120,12 @@ def _read(  # noqa: PLR0917 - the arguments of its face
             if progress is not None:
                 progress(told)
     raise_all([*faults, *_faults(path, attributes, kinds)])
-    if not rows and not released:
+    if not rows:
         raise TableError(path.name, "has no records", "give a table with at least one row")
     nothing = {a.name: compact((), a.size) for a in attributes}
     codes = {name: np.concatenate(pieces.pop(name) or [nothing[name]]) for name in list(pieces)}
     table = Table(attributes=tuple(attributes), codes=codes)
-    if not released:
-        raise_all(list(_nesting_faults(path, table)))
+    raise_all(list(_nesting_faults(path, table)))
     return table
 
 
@@ -224,7 +217,6 @@ def read_households(
     formats: Formats,
     *,
     progress: Callable[[int], object] | None = None,
-    released: bool = False,
     layout: TableLayout | None = None,
 ) -> Table:
     """Read a directory with `households.*` and `persons.*`; a household without persons is vacant.
@@ -233,7 +225,7 @@ def read_households(
 
     Args:
         progress: called with the number of rows of both files read so far.
-        released, layout: as of `read_table`; `layout.unused` may name columns of either file.
+        layout: as of `read_table`; `layout.unused` may name columns of either file.
 
     Raises:
         TableError: as `read_table`; a file that is missing or there twice; an identifier that is missing, that two households
@@ -241,7 +233,7 @@ def read_households(
     """
     of_households, of_persons = (_only(directory, stem, formats) for stem in ("households", "persons"))
     with _unchanged(of_households, of_persons):
-        outer, inner = _both([(of_households, household), (of_persons, person)], formats, progress, released, layout)
+        outer, inner = _both([(of_households, household), (of_persons, person)], formats, progress, layout)
         own, wanted = _as_one_type(_identifiers(of_households, formats), _identifiers(of_persons, formats))
     order = np.argsort(own, kind="stable")
     ranked = own[order]
@@ -281,7 +273,6 @@ def _both(
     files: Sequence[tuple[Path, Sequence[Attribute]]],
     formats: Formats,
     progress: Callable[[int], object] | None,
-    released: bool,
     layout: TableLayout | None,
 ) -> list[Table]:
     """The tables of some files; the faults of all are raised together."""
@@ -291,7 +282,7 @@ def _both(
         before = sum(map(len, tables))
         told = None if progress is None else lambda rows, before=before: progress(before + rows)
         try:
-            found = read_table(path, attributes, formats, keep=[HOUSEHOLD_ID], progress=told, released=released, layout=layout)
+            found = read_table(path, attributes, formats, keep=[HOUSEHOLD_ID], progress=told, layout=layout)
             tables.append(found)
         except DpspecError as problem:
             faults.append(problem)

@@ -171,7 +171,7 @@ MOST_LISTED = 1 << 16
 """A column of a released table with at most so many categories is a list of them and codes; one with more holds texts, which are
 made from codes when they are written. A file with a dictionary of 10^6 texts takes 11 s to read with Polars, the texts 0.1 s."""
 
-Labels: TypeAlias = "Sequence[str] | npt.NDArray[np.int64]"
+Labels: TypeAlias = "Sequence[str] | Codes"
 """Texts, or whole numbers, which are written in decimal digits."""
 
 SEPARATOR = " x "
@@ -224,7 +224,7 @@ class LabelledAttribute(Attribute):
             object.__setattr__(self, field, value)
 
     @property
-    def categories(self) -> tuple[str, ...]:  # type: ignore[override]  # made when they are asked for
+    def categories(self) -> tuple[str, ...]:  # made when they are asked for
         return tuple(self.values())
 
     @property

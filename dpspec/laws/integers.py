@@ -101,7 +101,7 @@ def _decay(value: NumberLike) -> Number:
 
 
 def _whole(value: Any) -> int:
-    return Integer().read(value, "center")
+    return _CENTER.read(value, "center")
 
 
 @attrs.frozen
@@ -183,8 +183,11 @@ class TwoSidedGeometricLaw(IntegerLaw):
         return None
 
 
+_VARIANCE, _CENTER = Rational(0, open_low=True), Integer()
+
+
 def _variance(value: NumberLike) -> Fraction:
-    return Rational(0, open_low=True).read(value, "variance")
+    return _VARIANCE.read(value, "variance")
 
 
 @attrs.frozen(cache_hash=True)

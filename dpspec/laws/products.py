@@ -61,6 +61,17 @@ class Convolved(Dichotomy, Composite):
         return {}
 
     @functools.cached_property
+    def _known_ends(self) -> dict[tuple[str, int], Bracket]:
+        """The largest log-ratio and the singular mass, which every point of a curve begins with."""
+        return {}
+
+    def _once(self, name: str, precision: int, made: Callable[[], Bracket]) -> Bracket:
+        known = self._known_ends.get((name, precision))
+        if known is None:
+            known = self._known_ends[name, precision] = made()
+        return known
+
+    @functools.cached_property
     def _known_totals(self) -> dict[int, tuple[Totals, Totals]]:
         return {}
 
@@ -246,6 +257,10 @@ class ProductDichotomy(Convolved, Growth):
     _picture: list[Sandwich] = attrs.field(factory=list, repr=False)
 
     def releases(self) -> tuple[tuple[Dichotomy, int], ...]:
+        return self._releases
+
+    @functools.cached_property
+    def _releases(self) -> tuple[tuple[Dichotomy, int], ...]:
         counts: dict[Dichotomy, int] = {}
         for factor in self.factors:
             for pair, times in releases_of(factor):
@@ -272,9 +287,18 @@ class ProductDichotomy(Convolved, Growth):
         return all(growth_of(factor).is_linear_in_order for factor in self.factors)
 
     def max_log_ratio(self, *, precision: int = 64) -> Bracket:
-        return total(factor.max_log_ratio(precision=precision) for factor in self.factors)
+        return self._once("max_log_ratio", precision, lambda: total(self._largest_ratios(precision)))
+
+    def _largest_ratios(self, precision: int) -> Iterator[Bracket]:
+        """Those of equal factors together: thousands of equal answers are one multiple."""
+        for factor, times in Counter(self.factors).items():
+            found = factor.max_log_ratio(precision=precision)
+            yield found if times == 1 or found.lower.is_infinite else found.scaled(times)
 
     def singular_mass(self, *, precision: int = 64) -> Bracket:
+        return self._once("singular_mass", precision, lambda: self._singular_mass(precision))
+
+    def _singular_mass(self, precision: int) -> Bracket:
         masses = [factor.singular_mass(precision=precision) for factor in self.factors]
         return Bracket(
             lower=number(1 - _escape(mass.lower for mass in masses)), upper=number(1 - _escape(mass.upper for mass in masses))
@@ -566,7 +590,9 @@ class Power(Convolved, Growth):
         return growth_of(self.pair).is_linear_in_order
 
     def max_log_ratio(self, *, precision: int = 64) -> Bracket:
-        return self.pair.max_log_ratio(precision=precision).scaled(self.times)
+        return self._once(
+            "max_log_ratio", precision, lambda: self.pair.max_log_ratio(precision=precision).scaled(self.times)
+        )
 
     def singular_mass(self, *, precision: int = 64) -> Bracket:
         mass = self.pair.singular_mass(precision=precision)

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 from dpspec.api import as_document, compared, order_specs
 from dpspec.base.errors import (
+    CertificateError,
+    CertificateVersionError,
     MissingKeyError,
     MissingLibraryError,
     NoFormulaError,
+    NotCertifiableError,
     OwnFaultError,
     RecordVersionError,
     RegistryCheckError,
@@ -36,16 +39,25 @@ from dpspec.comparison.compare import Answer, Direction, Order
 from dpspec.composition import add_up, documents_of
 from dpspec.constructors import standards
 from dpspec.extension.loader import origins
+from dpspec.extension.packages import contributed
 from dpspec.grammar.spec import blocks_of
 from dpspec.reason.conversions import budget_at
 from dpspec.reason.rules import promise_for
+from dpspec.releases.draw import REPORT, WARNING
 from dpspec.report.audience import audience_data, public_standing
 from dpspec.report.comparison import order_data, power_in_words
 from dpspec.report.explain import folded
-from dpspec.report.json import bracket as bracket_data, document as json_text, file_report as file_report_data
+from dpspec.report.json import (
+    bracket as bracket_data,
+    document as json_text,
+    file_report as file_report_data,
+    written as json_written,
+)
 from dpspec.report.shown import printed
 from dpspec.report.terminal import (
+    BAD,
     FAINT,
+    GOOD,
     blocks_in_words,
     bracket_in_words,
     budget_in_words,
@@ -59,6 +71,7 @@ from dpspec.report.terminal import (
 )
 from dpspec.report.text import ledger_data
 from dpspec.risks.allowed import allowed_power
+from dpspec.risks.engine import at_universe_of, dataset_of
 from dpspec.scaffold import write_schema, write_spec
 from dpspec.specfile.deployment import (
     KINDS_OF_PRODUCT,
@@ -87,13 +100,19 @@ from dpspec.verifier.exhaustive import guarded
 from dpspec.verifier.replay import witness_file
 
 __all__ = [
+    "BAD",
     "FAINT",
+    "GOOD",
     "KINDS_OF_PRODUCT",
     "METHOD",
+    "REPORT",
     "SCHEMA_LINE",
     "SUFFIX",
     "TRUST",
+    "WARNING",
     "Answer",
+    "CertificateError",
+    "CertificateVersionError",
     "Deployment",
     "Direction",
     "Expectation",
@@ -103,6 +122,7 @@ __all__ = [
     "MissingKeyError",
     "MissingLibraryError",
     "NoFormulaError",
+    "NotCertifiableError",
     "Obligation",
     "Order",
     "OwnFaultError",
@@ -122,6 +142,7 @@ __all__ = [
     "add_up",
     "allowed_power",
     "as_document",
+    "at_universe_of",
     "audience_data",
     "blocks_in_words",
     "blocks_of",
@@ -131,7 +152,9 @@ __all__ = [
     "budget_in_words",
     "check_ids",
     "compared",
+    "contributed",
     "count",
+    "dataset_of",
     "did_you_mean",
     "documents_of",
     "drawn",
@@ -140,6 +163,7 @@ __all__ = [
     "guarded",
     "harmless",
     "json_text",
+    "json_written",
     "ledger_data",
     "longer_units",
     "multiverse_in_words",

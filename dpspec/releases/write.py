@@ -1,8 +1,8 @@
 """Writing a release: read again and compared before it is placed, every file whole or not at all, and a report beside it.
 
-Every file is read again and compared with the drawn table, value by value. What a mechanism says that it keeps is asked of that
-table, which cannot be written to any more, by code that knows nothing of the mechanism. How far a release is from its table is for
-the agency alone, since that reads the confidential table:
+Every file is read again and compared with the drawn table, value by value. What a mechanism says that it keeps is checked on
+that table, which cannot be written to any more, by code that knows nothing of the mechanism. How far a release is from its table
+is for the agency alone, since that reads the confidential table:
 
 For every table of one or two attributes, N_c the true and M_c the released count of cell c:
 

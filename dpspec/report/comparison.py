@@ -61,8 +61,8 @@ _SENTENCES = {
     Implication.IMPLIED_BY: "Every mechanism that satisfies B satisfies A",
     Implication.INCOMPARABLE: "Neither promise contains the other: each allows a mechanism that the other forbids.",
     Implication.DIFFERENT_DATA: (
-        "Their dataset spaces differ, and no common schema is known: each promise is silent about datasets of the other, and their "
-        "budgets do not compare."
+        "Their dataset spaces differ, and no common schema is known: each promise is silent about datasets of the other, and "
+        "their budgets do not compare."
     ),
     Implication.UNKNOWN: "At least one direction could be neither derived nor separated.",
 }
@@ -197,7 +197,8 @@ def _direction(premise: str, conclusion: str, direction: Direction, wanted: Priv
         )
     parts: list[RenderableType] = [steps] if steps.row_count else []
     if direction.separation is not None and direction.separation.kind == "space" and not verbose:
-        parts.append(Text(f"{conclusion} covers datasets that the dataset space of {premise} does not have (--verbose shows two)"))
+        lacks = f"{conclusion} covers datasets that the dataset space of {premise} does not have (--verbose shows two)"
+        parts.append(Text(lacks))
     elif direction.separation is not None:
         parts += [Text("")] if parts else []
         parts += _separation(direction.separation, premise, conclusion, wanted, verbose=verbose)

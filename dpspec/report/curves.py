@@ -517,7 +517,7 @@ class CurveData:
 def _line_data(line: CurveLine, places: Sequence[str] | None) -> JsonData:
     """A series: points that it is not below, and points that it is not above."""
 
-    def listed(points: CurvePoints) -> list[JsonData]:
+    def listed(points: CurvePoints) -> list[list[float]]:
         return [[float(Fraction(places[round(x)])) if places else x, y] for x, y in points]
 
     return {

@@ -28,8 +28,17 @@ from dpspec.reason.rules import promise_for
 from dpspec.reason.small_spaces import ARGUMENTS
 from dpspec.report import sources, terminal
 from dpspec.report.examples import Examples
-from dpspec.report.json import bracket, facts
-from dpspec.report.terminal import FAINT, blocks_in_words, budget_in_words, drawn, number_in_words, thing_in_words, value_in_words
+from dpspec.report.json import bracket, facts, plain
+from dpspec.report.terminal import (
+    FAINT,
+    blocks_in_words,
+    budget_in_words,
+    drawn,
+    number_in_words,
+    pair_in_words,
+    thing_in_words,
+    value_in_words,
+)
 from dpspec.verifier.exhaustive import guarded
 
 if TYPE_CHECKING:
@@ -37,6 +46,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from dpspec.comparison.converse import TwoReleases, WithoutInvariant
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.specfile.document import Expectation, PromisedBeside, SpecDocument
     from dpspec.verifier.document import Standing
@@ -415,6 +425,64 @@ def file_text(data: JsonData) -> str:
     for one in data["sources"]:
         where.add_row(Text(one["id"] or "source", FAINT), one["text"] + (f" ({one['licence']})" if one["licence"] else ""))
     return drawn(*parts, "", where) if where.row_count else drawn(*parts)
+
+
+_WITHOUT = {
+    "determined": "the promise stays as it is",
+    "no finite budget": "no finite budget",
+    "at least": "a budget of at least",
+    "unknown": "unknown",
+}
+
+
+def without_data(found: WithoutInvariant, document: SpecDocument) -> JsonData:
+    """What is left of a promise without one of its invariants."""
+    return {
+        "id": document.id,
+        "invariant": str(found.dropped),
+        "answer": found.answer,
+        "reason": found.reason,
+        "published": None if found.published is None else _two_releases(found.published),
+        "own": None if found.own is None else _two_releases(found.own),
+    }
+
+
+def _two_releases(found: TwoReleases) -> JsonData:
+    return {
+        "release": found.of,
+        "left": plain(found.left),
+        "right": plain(found.right),
+        "distance": str(found.distance),
+        "budget": str(found.budget),
+    }
+
+
+def without_text(found: WithoutInvariant, document: SpecDocument) -> str:
+    """The same as text: the answer first, then the two datasets."""
+    answer = _WITHOUT[found.answer]
+    if found.published is not None and found.answer == "at least":
+        answer += f" {number_in_words(found.published.budget)} (Lipschitz constant)"
+    parts: list[RenderableType] = [
+        Text.assemble((f"Without {found.dropped}: {answer}", "bold")),
+        f"{document.id}: {found.reason}.",
+    ]
+    for one in (found.published, found.own):
+        if one is None:
+            continue
+        rows = Table.grid(padding=(0, 2, 0, 0))
+        left, right = pair_in_words(one.left, one.right, one.spec.space)
+        rows.add_row(Text("release", FAINT), one.of)
+        rows.add_row(Text("on the pair", FAINT), f"x  = {left}")
+        rows.add_row("", f"x' = {right}")
+        least = f"a Lipschitz constant of at least {number_in_words(one.budget)}"
+        needs = "no finite budget" if one.budget.is_infinite else least
+        rows.add_row(Text("needs", FAINT), f"{needs}; d_X = {number_in_words(one.distance)}, and all other invariants agree")
+        parts += ["", rows]
+    if found.published is not None and found.own is None and document.mechanism is not None:
+        note = "On such a pair the laws of the file's mechanism are not computed; that it publishes the invariant is as stated."
+        parts += ["", note]
+    parts += ["", Text("Bailie, Gong and Meng 2023, theorem on the universes of invariants", FAINT)]
+    return drawn(*parts)
 
 
 def _blocks_table(data: JsonData) -> Table:

@@ -197,7 +197,7 @@ def _constant(verdict: Verdict) -> str:
 
     best = verdict.tightest
     bounds = {result.bound for result in verdict.universes}
-    if best is not None and verdict.proof and best.bound.is_infinite and best.constant.upper.is_infinite:
+    if best is not None and verdict.differs_by_universe:
         return f"differs by universe, within the budget of each; {number_in_words(best.constant.lower)} in one"
     if best is None:
         return bracket_in_words(verdict.constant)

@@ -35,19 +35,25 @@ class Evidence:
     Args:
         pairs: datasets that a proof of the claim found far apart.
         dataset: the dataset whose universe is meant; None for all universes.
+        scope: what the pairs are, in words.
+        complete: whether no candidates that are asked about are farther apart.
     """
 
     pairs: tuple[Pair, ...] = ()
     dataset: Dataset | None = None
+    scope: str = FARTHEST
+    complete: bool = False
 
 
 _EVIDENCE: ContextVar[Evidence] = ContextVar("evidence", default=Evidence())  # noqa: B039 - it is frozen
 
 
 @contextmanager
-def evidence(pairs: Iterable[Pair] = (), dataset: Dataset | None = None) -> Iterator[None]:
-    """What attackers may use while this is open."""
-    token = _EVIDENCE.set(Evidence(pairs=tuple(pairs), dataset=dataset))
+def evidence(
+    pairs: Iterable[Pair] = (), dataset: Dataset | None = None, scope: str = FARTHEST, *, complete: bool = False
+) -> Iterator[None]:
+    """What attackers may use while this is open; see `Evidence`."""
+    token = _EVIDENCE.set(Evidence(pairs=tuple(pairs), dataset=dataset, scope=scope, complete=complete))
     try:
         yield
     finally:
@@ -123,7 +129,8 @@ def _by_proof(mechanism: Mechanism, spec: PrivacySpec, reach: Number, keep: Kept
     structure = structure_of(mechanism, spec)
     if structure is None or structure.is_sampled:
         return None
-    tried = list(_EVIDENCE.get().pairs)
+    known = _EVIDENCE.get()
+    tried = list(known.pairs)
     with suppress(DpspecError):
         empty = spec.space.dataset(())
         tried += [(dataset, empty) for pair in tried[:] for dataset in pair]
@@ -135,8 +142,10 @@ def _by_proof(mechanism: Mechanism, spec: PrivacySpec, reach: Number, keep: Kept
             continue
         pair = pair_of_views(structure, spec, left, right)
         if pair is not None:
-            scope = FARTHEST if structure.publishes_views else f"{FARTHEST}, {BEFORE}"
-            return ComparedPairs(pairs=(pair, pair.reverse()), complete=False, scope=scope)
+            published = structure.publishes_views
+            scope = known.scope if published else f"{known.scope}, {BEFORE}"
+            complete = known.complete and published and (left, right) in known.pairs
+            return ComparedPairs(pairs=(pair, pair.reverse()), complete=complete, scope=scope)
     return None
 
 

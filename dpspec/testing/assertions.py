@@ -115,7 +115,7 @@ def verdict_properties(verdict: Verdict) -> Iterator[tuple[str, str]]:
     if verdict.reason:
         yield "reason", verdict.reason
     if verdict.universes:
-        yield "constant", str(verdict.constant)
+        yield "constant", verdict.constant_in_words.removeprefix("constant ")
         yield "bound", ", ".join(dict.fromkeys(str(result.bound) for result in verdict.universes))
     if verdict.witness is not None:
         yield "witness", str(verdict.witness)

@@ -35,8 +35,11 @@ import attrs
 from dpspec.blocks.invariant import Marginal
 from dpspec.verifier.changes import AttributeChange, Pattern, SeenAttributes, Sides, farthest, options_of, sides_of
 
-MOST_WORK = 400_000
-"""A tied part is passed exactly with at most so many sums in all; 200,000 patterns, one by one, take about as long."""
+MOST_WORK = 1 << 17
+"""A tied part is passed exactly with at most so many sums in all, which takes about a second; halves of it with half as many."""
+
+LEAST_WORK = 1 << 10
+"""Half of a half of a part gets so much work at least."""
 
 LISTED = 48
 """Of changes that larger ones cover, so many are kept, the largest first, as further attempts for a pair of datasets."""
@@ -159,7 +162,9 @@ class Components:
     attributes: int = 0
     is_complete: bool = True
     is_attained: bool = True
-    _places: dict[int, int] = attrs.field(factory=dict, init=False)
+    _fields: dict[int, int] = attrs.field(factory=dict, init=False)
+    _mirrors: set[int] = attrs.field(factory=set, init=False)
+    _guard: int = attrs.field(default=0, init=False)
 
     def found(self, *, in_groups: bool) -> LargestChanges:
         """The largest changes.
@@ -170,7 +175,7 @@ class Components:
         parts = [self._of_part(names, readers) for names, readers in self._parts()]
         together: Sums = {(True, NOTHING_SEEN): [None]}
         for sums in parts:
-            fuller = self._reduced(_added(together, sums), max(len(together), len(sums)))
+            fuller = self._reduced(_added(together, sums), max(LISTED, len(together), len(sums)))
             if len(fuller) > INCOMPARABLE:
                 if in_groups and not any(seen.times or seen.groups for sums in parts for _, seen in sums):
                     return self._apart(parts)
@@ -219,19 +224,20 @@ class Components:
     def _of_part(self, names: list[str], readers: list[Reader]) -> Sums:
         """What is seen of one part: with all invariants, else with those only that have to be kept, else a bound."""
         self.attributes = max(self.attributes, len(names))
-        for chosen in (readers, [reader for reader in readers if not reader.is_preferred]):
-            found = self._passed(names, chosen, self.columns)
+        needed = [reader for reader in readers if not reader.is_preferred]
+        for chosen in (readers, needed) if len(needed) < len(readers) else (needed,):
+            found = self._passed(names, chosen, self.columns, MOST_WORK)
             if found is not None:
                 return found
-        found = self._halved(sorted(names), chosen)
+        found = self._halved(sorted(names), needed, MOST_WORK // 2)
         self.is_attained = False
-        for pattern in self._searched(names, chosen):
+        for pattern in self._searched(names, needed):
             seen = self._seen_of(pattern, readers)
             if seen is not None:
                 _add(found, seen[0], seen[1], [tuple(pattern.items())])
         return self._reduced(found, LISTED)
 
-    def _halved(self, names: Sequence[str], readers: Sequence[Reader]) -> Sums:
+    def _halved(self, names: Sequence[str], readers: Sequence[Reader], work: int) -> Sums:
         """A bound for a part that is too large: what two halves of its readers see, each by itself, added up."""
         views, kept = ([reader for reader in readers if reader.is_view is which] for which in (True, False))
         if len(views) == 1 and views[0].halves:
@@ -257,9 +263,9 @@ class Components:
                 named={n: tuple(dict.fromkeys(frozenset(of) for t in tables for m, of in t.where if m == n)) for n in own},
             )
             order = [name for name in names if name in own]
-            found = self._passed(order, chosen, fewer)
+            found = self._passed(order, chosen, fewer, max(work, LEAST_WORK))
             if found is None:
-                found = self._halved(order, chosen)
+                found = self._halved(order, chosen, work // 2)
             sums = self._reduced(_added(sums, {key: [] for key in found}), LISTED)
             if len(sums) > INCOMPARABLE:
                 sums = self._joined(sums)
@@ -278,10 +284,10 @@ class Components:
 
     # -- one part ---------------------------------------------------------------------------------
 
-    def _passed(self, names: Sequence[str], readers: Sequence[Reader], columns: SeenAttributes) -> Sums | None:
+    def _passed(self, names: Sequence[str], readers: Sequence[Reader], columns: SeenAttributes, work: int) -> Sums | None:
         """What the readers see of all patterns of some attributes; None where that takes too much work."""
         walk = _AttributeWalk.of(names, readers, columns, is_added=self.is_added)
-        sums = walk.sums(self._reduced, self._joined)
+        sums = walk.sums(self._reduced, self._joined, work)
         if sums is not None:
             self.patterns = max(self.patterns, walk.largest)
         return sums
@@ -309,45 +315,36 @@ class Components:
 
     # -- fewer sums -------------------------------------------------------------------------------
 
-    def _reduced(self, sums: Sums, least: int) -> Sums:
-        """The sums without most of those that larger ones cover, where there are many.
-
-        Args:
-            sums: the sums.
-            least: so many are few: those of one situation are not reduced by themselves.
-        """
-        few = max(LISTED, least)
+    def _reduced(self, sums: Sums, few: int) -> Sums:
+        """The sums without most of those that larger ones cover, where there are more than twice as many as are few."""
         if len(sums) <= 2 * few:
             return sums
         self.is_complete = False
-        tops: dict[tuple[object, ...], list[tuple[bool, int]]] = {}
+        tops: dict[SeenChange, list[tuple[bool, int]]] = {}
         largest, covered = [], []
-        guard = self._guard(sums)
+        packed = {key: self._packed(key[1].laws) for key in sums}
+        guard = self._guard << 15
         for key in sorted(sums, key=lambda key: (-len(key[1].laws), not key[0])):
-            keeps, seen = key
-            packed, (_, *inner) = self._packed(seen.laws), seen
-            above = tops.setdefault(tuple(inner), [])
-            if any((keeps <= also) and ((other | guard) - packed) & guard == guard for also, other in above):
+            keeps, own = key[0], packed[key]
+            above = tops.setdefault(key[1]._replace(laws=()), [])
+            if any((keeps <= also) and ((other | guard) - own) & guard == guard for also, other in above):
                 covered.append(key)
             else:
-                above.append((keeps, packed))
+                above.append((keeps, own))
                 largest.append(key)
         return {key: sums[key] for key in (*largest, *covered[: max(0, few - len(largest))])}
 
     def _packed(self, laws: tuple[int, ...]) -> int:
         """How often each pair of laws comes, in 16 bits each; those that are mirror images are one."""
-        places = self._places
-        found = 0
-        for law, times in Counter(map(self.mirrored, laws)).items():
-            found += times << 16 * places.setdefault(law, len(places))
-        return found
-
-    def _guard(self, sums: Sums) -> int:
-        """The highest bit of each field."""
-        for _, seen in sums:
-            for law in seen.laws:
-                self._places.setdefault(self.mirrored(law), len(self._places))
-        return sum(1 << 16 * place + 15 for place in self._places.values())
+        for law in laws:
+            if law not in self._fields:
+                one = self.mirrored(law)
+                if one not in self._fields:
+                    self._fields[one] = 1 << 16 * len(self._mirrors)
+                    self._mirrors.add(one)
+                    self._guard += self._fields[one]
+                self._fields[law] = self._fields[one]
+        return sum(map(self._fields.__getitem__, laws))
 
     def _joined(self, sums: Sums) -> Sums:
         """Fewer sums, each of which covers several of them; no pattern attains them."""
@@ -496,7 +493,7 @@ class _AttributeWalk:
                 tables.setdefault(table, len(tables))
         return cls(order=_ordered(names, readers, columns), readers=readers, columns=columns, is_added=is_added, tables=tables)
 
-    def sums(self, reduced: Callable[[Sums, int], Sums], joined: Callable[[Sums], Sums]) -> Sums | None:
+    def sums(self, reduced: Callable[[Sums, int], Sums], joined: Callable[[Sums], Sums], work: int) -> Sums | None:
         """All sums; None where they take too much work."""
         within = {name: self.columns.attributes[name].within for name in self.order}
         position = {name: place for place, name in enumerate(self.order)}
@@ -532,11 +529,12 @@ class _AttributeWalk:
                     further = (*left, (name, changes[0])) if goes_on else left
                     state = (met[0] & open_now, met[1] & open_now, cells & open_now), further
                     _extend(fresh.setdefault(state, {}), sums, seen, [(name, kept) for kept in changes])
-                if self.work > MOST_WORK:
+                if self.work > work:
                     return None
-            states = {}
+            states, total = {}, sum(map(len, fresh.values()))
+            few = LISTED if total <= 4 * LISTED else LISTED // len(fresh)
             for state, sums in fresh.items():
-                fewer = reduced(sums, most)
+                fewer = reduced(sums, max(few, most))
                 states[state] = joined(fewer) if len(fewer) > max(INCOMPARABLE, most) else fewer
             self.largest = max(self.largest, sum(map(len, states.values())))
         return next(iter(states.values()), {})

@@ -439,7 +439,7 @@ def _recorded(name: str, verdict: Verdict, recorded: Outcome) -> Obligation:
     note = "" if recorded is Outcome.VERIFIED else " (as recorded)" if as_recorded else f" (recorded as {recorded.value})"
     if found is Outcome.VERIFIED:
         vacuous = f"; {count(len(verdict.vacuous), 'universe')} vacuous" if verdict.vacuous else ""
-        detail = f"verified{note}: constant {verdict.constant}, {verdict.scope}{vacuous}"
+        detail = f"verified{note}: {verdict.constant_in_words}, {verdict.scope}{vacuous}"
         better = as_recorded or recorded is Outcome.UNDECIDED  # a proof may come after the file that lacked it
         return Obligation(name=name, word=Word.HOLDS if better else Word.MISSED, detail=detail, verdict=verdict)
     word = Word.RECORDED if as_recorded else Word.REFUTED
@@ -629,4 +629,4 @@ def _reason(found: Obligation) -> str:
     if verdict.outcome is Outcome.REFUTED:
         return str(verdict.witness)
     where = "" if found.miniature is None else f" ({found.miniature})"
-    return f"constant {verdict.constant}, {verdict.scope}{where}"
+    return f"{verdict.constant_in_words}, {verdict.scope}{where}"

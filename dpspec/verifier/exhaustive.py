@@ -168,6 +168,10 @@ def orbits(pairs: Sequence[IndexPair], turns: Sequence[Permutation], *, ordered:
 
 
 PRECISIONS = (64, 128, 256, 512)
+STUCK = 1 << 16
+"""A refinement that moves the ends of a bracket by less than this part of their way to the bound is the last one."""
+MOST_UNDECIDED = 12
+"""After so many pairs whose brackets hold the bound at every precision, a search tries no further pair: these take long."""
 """Bits at which a bracket is refined until the pair is decided."""
 
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
@@ -261,7 +265,8 @@ def refute_on(
     Raises:
         PluginContractError: when the mechanism or a divergence raises.
     """
-    walk, pairs, work = _Walk(mechanism=mechanism, spec=spec), 0, 0
+    limit = None if most_work is None else MOST_UNDECIDED
+    walk, pairs, work = _Walk(mechanism=mechanism, spec=spec, most_undecided=limit), 0, 0
     for group in groups:
         compared = []
         for dataset in group:
@@ -278,6 +283,8 @@ def refute_on(
             if found.outcome is Outcome.REFUTED:
                 provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
                 return attrs.evolve(found, assumptions=mechanism.assumes, provenance=provenance)
+        if walk.is_spent:
+            return f"the brackets of {count(walk.undecided, 'pair')} hold the bound; more pairs would exceed the work limit"
         if most_work is not None and work >= most_work:
             return f"none of the {count(pairs, 'pair')} that were compared is beyond it; more pairs would exceed the work limit"
     if not pairs:
@@ -359,10 +366,17 @@ class _Walk:
     spec: PrivacySpec
     laws: dict[Dataset, Law] = attrs.field(factory=dict)
     reversed: int = 0
+    undecided: int = 0
+    most_undecided: int | None = None
 
     @property
     def is_symmetric(self) -> bool:
         return self.spec.input_divergence.is_symmetric and self.spec.output_divergence.is_symmetric
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether so many pairs stayed undecided that no further one is tried."""
+        return self.most_undecided is not None and self.undecided >= self.most_undecided
 
     def count_pairs(self, datasets: int) -> int:
         pairs = datasets * (datasets - 1)
@@ -413,6 +427,8 @@ class _Walk:
         for distance, pairs in classes.items():
             groups = self._groups(distance, pairs, table, turns)
             for place in self._telling(distance, pairs, groups, datasets, bound):
+                if self.is_spent:
+                    break
                 divergence, ratio, outcome = self._compare(*_at(datasets, pairs[place]), distance, bound)
                 found.add(pairs[place], ratio, outcome)
                 if outcome is Outcome.REFUTED:
@@ -496,6 +512,7 @@ class _Walk:
         """d_Pr, d_Pr / d_X, and whether it is within the bound; refined until that is decided."""
         first, second = self.law(left), self.law(right)
         limit = _exact(lambda: bound * distance) if distance > 0 else None
+        before: Bracket | None = None
         for precision in PRECISIONS:
             divergence = self._divergence(first, second, precision)
             ratio = per_unit(divergence, distance)
@@ -505,6 +522,10 @@ class _Walk:
                 return divergence, ratio, Outcome.VERIFIED
             if ratio.lower > bound or (distance == 0 and divergence.lower > 0):
                 return divergence, ratio, Outcome.REFUTED
+            if before is not None and _is_stuck(before, ratio, bound):
+                break
+            before = ratio
+        self.undecided += 1
         return divergence, ratio, Outcome.UNDECIDED
 
     def _divergence(self, left: Law, right: Law, precision: int) -> Bracket:
@@ -558,6 +579,18 @@ def asked_of(spec: PrivacySpec, witness: Witness) -> Asked:
     """What the claim allows the pair of a witness: bound x distance, rounded up where it has no exact form."""
     limit = number(0) if witness.distance == 0 else rounded_product(witness.bound, witness.distance)
     return Asked(spec.output_divergence, limit)
+
+
+def _is_stuck(before: Bracket, after: Bracket, bound: Number) -> bool:
+    """Whether a refinement has brought neither end of a bracket nearer to the bound, by a part of the way that it has left."""
+
+    def gained(there: Number, here: Number) -> bool:
+        if there.is_infinite or here.is_infinite or bound.is_infinite:
+            return there.is_infinite is not here.is_infinite
+        moved, left = (abs(float(one.enclose().mid()) - float(here.enclose().mid())) for one in (there, bound))
+        return moved > left / STUCK
+
+    return not gained(before.lower, after.lower) and not gained(before.upper, after.upper)
 
 
 def _exact(call: Callable[[], Value]) -> Value | None:

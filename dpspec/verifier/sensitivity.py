@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -55,6 +55,7 @@ from dpspec.verifier.changes import (
     laminar_parts,
     outer_part,
     read_by,
+    sides_of,
 )
 from dpspec.verifier.components import (
     NOTHING_SEEN,
@@ -273,11 +274,40 @@ class Sensitivity:
             self._columns_of[unit] = self._seen(unit)
         return self._columns_of[unit]
 
-    def _seen(self, unit: str) -> SeenAttributes:
+    def singled_out(self, unit: str, categories: Mapping[str, tuple[frozenset[str], ...]]) -> SeenAttributes:
+        """`columns`, with further sets of categories that patterns tell apart; for all that is asked afterwards."""
+        if categories:
+            self._columns_of[unit] = self._seen(unit, categories)
+        return self.columns(unit)
+
+    def cases(self, pattern: Pattern) -> list[Case]:
+        """The laws of the answers that one record replaced by another of the pattern moves, in each situation.
+
+        Raises:
+            MissingStep: they are not known all at once.
+        """
+        columns, failures = self.columns(self.steps.unit), len(self._failures)
+        found = {NOTHING_SEEN: None}
+        for reader in self._readers((), is_added=False):
+            if reader.is_view:
+                sides = tuple(sides_of(table, pattern, columns) for table in reader.tables)
+                found = {one.plus(other): None for one in found for other in reader.reads(sides)}
+        if len(self._failures) > failures:
+            raise self._failures[failures]
+        if any(seen.members or seen.times or seen.groups for seen in found):
+            raise MissingStep("sensitivity", "records inside the one that changes move answers in too many ways")
+        return [self._laws(seen.laws) for seen in found]
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether neighbours differ by one record that is replaced, or two datasets of one universe by such changes alone."""
+        return not self.is_sampled and not self.is_by_record
+
+    def _seen(self, unit: str, further: Mapping[str, tuple[frozenset[str], ...]] | None = None) -> SeenAttributes:
         space = self.spec.space
         own = [view for view in self.views if view.table.unit == unit]
         inner = [outer_part(view.table, space, unit) for view in self._inner(unit)]
-        singled = [view.singled() for view in own]
+        singled = [*(view.singled() for view in own), *([] if further is None else [further])]
         return SeenAttributes.of((*(view.table for view in own), *inner, *self.fixed(unit)), space, unit, singled)
 
     def _inner(self, unit: str) -> list[View]:

@@ -265,6 +265,17 @@ class Verdict(Showable):
                 best = result
         return best
 
+    @property
+    def differs_by_universe(self) -> bool:
+        """Whether a proof holds the mechanism against a budget of each universe, which no single number bounds."""
+        best = self.tightest
+        return best is not None and bool(self.proof) and best.bound.is_infinite and best.constant.upper.is_infinite
+
+    @property
+    def constant_in_words(self) -> str:
+        """The constant in a few words: one number or a bracket, or that it differs by universe."""
+        return "the constant differs by universe" if self.differs_by_universe else f"constant {self.constant}"
+
     def require(self) -> Verdict:
         """Return the verdict when the claim is verified; raise otherwise."""
         if self.outcome is Outcome.REFUTED:

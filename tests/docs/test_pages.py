@@ -86,7 +86,8 @@ def test_error_codes_are_told_apart():
 def test_the_readme_has_the_two_commands():
     assert re.findall(r"^pip install .*$", README, re.MULTILINE) == [
         "pip install -r requirements.txt && "
-        "dpspec compare specs/topdown-2020-pl.dpspec.toml specs/swapping-2020-county-tract.dpspec.toml",
+        "dpspec compare specs/topdown-2020-pl-persons.dpspec.toml "
+        "specs/swapping-2020/swapping-2020-county-tract-by-universe.dpspec.toml",
         "pip install -r requirements-test.txt && pytest",
     ]
 

@@ -140,6 +140,35 @@ def test_the_verdict_follows_the_file_and_no_cache(run, folder, tmp_path):
     assert run("catalogue", copy, "--format", "json").json("catalogue")["tally"] == {"refuted": 1}
 
 
+def test_a_number_that_is_ours_or_false_is_not_ranked_above_a_published_one(run, folder):
+    data = run("catalogue", folder, "--yardstick", "--format", "json").json("catalogue-yardstick")
+    rows = [row for group in data["units"] for row in group["promises"]]
+    found = {row["id"]: row for row in rows}
+    assert found["false"]["group"] == "unranked"
+    assert "refuted" in found["false"]["claim"]
+    assert found["silent"]["group"] == "unranked"
+    assert found["proved"]["group"] == "published"
+    for group in data["units"]:
+        names = [row["group"] for row in group["promises"]]
+        assert names == sorted(names, key=["published", "ours", "unranked"].index)
+    text = run("catalogue", folder, "--yardstick").out
+    assert text.index("proved") < text.index("false")
+    least = run("catalogue", folder, "--at-least", "proved", "--format", "json").json("catalogue-at-least")
+    answers = {row["id"]: row for row in least["answers"]}
+    assert answers["stronger"]["claim"].startswith("claim ")
+    assert answers["false"]["word"] in ("yes, but its claim is false, or compares nothing", "no")
+
+
+def test_a_number_of_the_file_that_is_refuted_is_no_finite_claim(run, tmp_path):
+    ours = "epsilon = 1000"
+    path = written(tmp_path, "ours", budget=ours, keep="1", rest='[claim]\nverdict = "refuted"\nbecause = "told for certain"\n')
+    text = path.read_text().replace('budget = { how = "stated", source = "paper" }', 'budget = { how = "assumed", because = "ours" }')
+    path.write_text(text)
+    ran = run("catalogue", path, "--yardstick")
+    assert "no finite claim" in ran.out
+    assert "1,000" not in ran.out
+
+
 @pytest.mark.parametrize(
     ("options", "wanted"),
     [

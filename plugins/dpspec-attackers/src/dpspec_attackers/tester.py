@@ -7,13 +7,14 @@ one is after some attributes only, and knows all others (Kifer et al. 2022).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import permutations
 from typing import Annotated, Any, ClassVar, cast
 
 import attrs
+from dpspec_divergences import DNor
 
 from dpspec.plugin import (
     AttackerModel,
@@ -223,6 +224,8 @@ def mixed(world: World, record: object) -> FiniteLaw:
 
 
 POWER = "power against the secret attributes"
+SPENT = "rho of the answers that react"
+APPROXIMATION = "power of Gaussian noise of the same rho"
 
 
 @define
@@ -281,10 +284,24 @@ class AttributeRestricted(AttackerModel):
         if not looked.pairs:
             rule = "make no difference between two datasets within the distance"
             raise errors.NotReachedError(f"attributes {', '.join(self.attributes)}", rule, "ask for a larger distance")
+        return (*found.published(about), *found.left_open(self._own(looked, spec)))
+
+    def _own(self, looked: risks.ComparedPairs, spec: PrivacySpec) -> Iterator[RiskStatement]:
+        """The power against the secret, what the answers that react spend, and what Gaussian noise of that rho would allow."""
         theorem = f"likelihood-ratio test, {looked.scope}"
-        powers = ((level, looked.largest(partial(laws.largest_power, level=level))) for level in self.levels)
-        own = (said(POWER, at(level=level), looked.sense, power, theorem, self.assumption, trivial=1) for level, power in powers)
-        return (*found.published(about), *found.left_open(own))
+        for level in self.levels:
+            power = looked.largest(partial(laws.largest_power, level=level))
+            yield said(POWER, at(level=level), looked.sense, power, theorem, self.assumption, trivial=1)
+        rho = looked.largest(lambda pair: pair.concentration())
+        if not rho.upper.is_infinite:
+            theorem = f"zero-concentrated privacy of these answers, {looked.scope}"
+            yield said(SPENT, (), looked.sense, rho, theorem, self.assumption)
+        if isinstance(spec.output_divergence, DNor) and not rho.upper.is_infinite and rho.lower > 0:
+            noise = laws.GaussianShift(rho.upper * 2)
+            for level in self.levels:
+                power = laws.largest_power(noise, level)
+                about = "Phi(Phi^-1(level) + sqrt(2 rho)), an approximation of discrete noise (Kifer et al. 2022, Section 8)"
+                yield said(APPROXIMATION, at(level=level), Sense.EQUALS, power, about, self.assumption, trivial=1)
 
     def _places(self, spec: PrivacySpec) -> tuple[str, tuple[int, ...]]:
         """The unit, and where its secret attributes stand in a record."""

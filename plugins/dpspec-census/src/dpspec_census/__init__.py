@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dpspec_census.disclosure import PossibleOutputs as PossibleOutputs
     from dpspec_census.hierarchy.by_levels import TopdownByLevels as TopdownByLevels
     from dpspec_census.massachusetts import Massachusetts1940 as Massachusetts1940
+    from dpspec_census.pair_swapping import PairSwapping as PairSwapping
     from dpspec_census.safetab import Safetab as Safetab, SafetabGeometric as SafetabGeometric
     from dpspec_census.swap_budget import (
         LeastSwappingBudgetRoute as LeastSwappingBudgetRoute,
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
         permutation_constant as permutation_constant,
     )
     from dpspec_census.swap_law import exchange_law as exchange_law
-    from dpspec_census.swap_nearest import SwapConstantRoute as SwapConstantRoute
     from dpspec_census.swap_pair import AttainingPair as AttainingPair, ConstantOfSpace as ConstantOfSpace
+    from dpspec_census.swap_route import SwapConstantRoute as SwapConstantRoute
     from dpspec_census.swapping import DerangementSwapping as DerangementSwapping, PermutationSwapping as PermutationSwapping
     from dpspec_census.synthetic import (
         SyntheticDwellings as SyntheticDwellings,
@@ -49,6 +50,7 @@ NAMES: Names = {
     },
     "mechanisms": {
         "derangement-swapping": "dpspec_census.swapping:DerangementSwapping",
+        "pair-swapping": "dpspec_census.pair_swapping:PairSwapping",
         "permutation-swapping": "dpspec_census.swapping:PermutationSwapping",
         "safetab": "dpspec_census.safetab.adaptive:Safetab",
         "safetab-geometric": "dpspec_census.safetab.adaptive:SafetabGeometric",
@@ -67,7 +69,7 @@ NAMES: Names = {
         "top-coding": "dpspec_census.disclosure.recoding:TopCoding",
     },
     "routes": {
-        "swap-constant": "dpspec_census.swap_nearest:SwapConstantRoute",
+        "swap-constant": "dpspec_census.swap_route:SwapConstantRoute",
         "swapping-budget": "dpspec_census.swap_budget:SwappingBudgetRoute",
         "least-swapping-budget": "dpspec_census.swap_budget:LeastSwappingBudgetRoute",
         "swap-rate-for-budget": "dpspec_census.swap_budget:SwapRateForBudgetRoute",
@@ -91,6 +93,7 @@ _HOMES = {
     "dpspec_census.disclosure": ("PossibleOutputs",),
     "dpspec_census.hierarchy.by_levels": ("TopdownByLevels",),
     "dpspec_census.massachusetts": ("Massachusetts1940",),
+    "dpspec_census.pair_swapping": ("PairSwapping",),
     "dpspec_census.safetab": ("Safetab", "SafetabGeometric"),
     "dpspec_census.swap_budget": (
         "LeastSwappingBudgetRoute",
@@ -105,7 +108,7 @@ _HOMES = {
     ),
     "dpspec_census.swap_constant": ("SwapConstant", "derangement_constant", "permutation_constant"),
     "dpspec_census.swap_law": ("exchange_law",),
-    "dpspec_census.swap_nearest": ("SwapConstantRoute",),
+    "dpspec_census.swap_route": ("SwapConstantRoute",),
     "dpspec_census.swap_pair": ("AttainingPair", "ConstantOfSpace"),
     "dpspec_census.swapping": ("DerangementSwapping", "PermutationSwapping"),
     "dpspec_census.synthetic": ("SyntheticDwellings", "SyntheticHousingUnits", "SyntheticPersons"),

@@ -24,10 +24,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from enum import Enum
 from fractions import Fraction
 from functools import lru_cache, partial
 from operator import add, itemgetter, mul, sub
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpspec.plugin import Randomness, Table, errors, late_module, randomness, tables, workers
 from dpspec_census.swap_budget import Rates, SwapScheme
@@ -240,6 +241,15 @@ def _sums(
 
 Indices: TypeAlias = "npt.NDArray[np.int64]"
 
+
+class Algorithm(Enum):
+    """What is done with the selected records of a stratum."""
+
+    DERANGE = "a uniform derangement, the selection redrawn where it is a single record"
+    PERMUTE = "a uniform permutation"
+    PAIR = "a uniform matching, each pair exchanging its values"
+
+
 SELECT, KEYS, CYCLES = 0, 1 << 16, 2 << 16
 """The streams of the selection (one for each time that it is drawn), of the order, and of the lengths of cycles."""
 
@@ -248,7 +258,7 @@ PART = 1 << 22
 
 
 def exchanged(
-    table: Table, scheme: SwapScheme, rates: Rates, run: workers.Run, draws: randomness.PlacedRandomness, *, derange: bool
+    table: Table, scheme: SwapScheme, rates: Rates, run: workers.Run, draws: randomness.PlacedRandomness, *, how: Algorithm
 ) -> tuple[Table, int]:
     """One draw of the swap: the table with the rows as they were, and the number of records that were selected.
 
@@ -256,13 +266,13 @@ def exchanged(
         table: needs the columns `match` and `swap`; all its other columns stay as they are.
         rates: p, by stratum.
         draws: the randomness of this run.
-        derange: derangements with the redraw rule of 2023; False for the permutation of 2024.
+        how: what is done with the selected records.
     """
     for name in (*scheme.match, *scheme.swap):
         table.attribute(name)
     if not len(table):
         raise errors.TableError("table", "has no records", "give a table with at least one row")
-    kernel = partial(swap_kernel, rates=rates, source=draws, derange=derange)
+    kernel = partial(swap_kernel, rates=rates, source=draws, how=how)
     columns = {name: table.codes[name].copy() for name in scheme.swap}
     done = selected = 0
     for drawn in run.workers.map(kernel, _parts(table, scheme, run.workers.parts)):
@@ -292,7 +302,7 @@ def _parts(table: Table, scheme: SwapScheme, least: int) -> Iterator[workers.Col
             yield {"stratum": keys[rows], "row": rows}
 
 
-def swap_kernel(part: workers.Columns, *, rates: Rates, source: randomness.PlacedRandomness, derange: bool) -> workers.Columns:
+def swap_kernel(part: workers.Columns, *, rates: Rates, source: randomness.PlacedRandomness, how: Algorithm) -> workers.Columns:
     """Which record gets whose swap values, in a part that holds whole strata.
 
     Args:
@@ -301,7 +311,7 @@ def swap_kernel(part: workers.Columns, *, rates: Rates, source: randomness.Place
     Returns:
         `row` and `giver`: the rows of the selected records, and of those whose values they get; `seen`, the records of the part.
     """
-    rows, keys = part["row"], part["stratum"]
+    rows, keys, derange = part["row"], part["stratum"], how is Algorithm.DERANGE
     if (rows[1:] < rows[:-1]).any():
         order = np.argsort(rows)
         rows, keys = rows[order], keys[order]
@@ -315,7 +325,27 @@ def swap_kernel(part: workers.Columns, *, rates: Rates, source: randomness.Place
     places = places[randomness.stable_order(stratum[places], len(names))]
     rows, groups = rows[places], stratum[places]
     givers = source.deranged_at((KEYS, CYCLES), rows, groups, names) if derange else source.permuted_at(KEYS, rows, groups)
+    if how is Algorithm.PAIR:
+        givers = _in_pairs(givers, groups)
     return {"row": rows, "giver": rows[givers], "seen": np.asarray([len(keys)])}
+
+
+def _in_pairs(order: Indices, groups: npt.NDArray[np.integer[Any]]) -> Indices:
+    """Neighbours in a uniform order of each group exchange their values; the last one of an odd number keeps its own.
+
+    Args:
+        order: the elements of each group in a uniform order, group after group.
+        groups: the sorted numbers of the groups.
+    """
+    sizes = np.bincount(groups) if len(groups) else np.zeros(0, dtype=np.int64)
+    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    ends = np.repeat(np.cumsum(sizes), sizes)
+    places = np.arange(len(order), dtype=np.int64)
+    partners = starts + ((places - starts) ^ 1)
+    partners = np.where(partners < ends, partners, places)
+    givers = np.empty_like(order)
+    givers[order] = order[partners]
+    return givers
 
 
 # --- what is published ---------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 import attrs
 
 from dpspec.plugin import (
+    Bracket,
     Budget,
     Claim,
     Dataset,
@@ -63,7 +64,7 @@ from dpspec_census.swap_budget import (
     rate_of,
 )
 from dpspec_census.swap_constant import SwapConstant, derangement_constant, permutation_constant
-from dpspec_census.swap_nearest import nearest_in_space, nearest_in_universe
+from dpspec_census.swap_nearest import Exchanges, nearest_in_space, nearest_in_universe, of_selected
 from dpspec_census.swap_pair import ConstantOfSpace, Swap
 
 if TYPE_CHECKING:
@@ -205,25 +206,42 @@ class Swapping(Mechanism):
         words = ", ".join(f"{number} x ({', '.join(map(str, record))})" for record, number in sorted(held.items(), key=repr))
         return proved(probabilities=chances, outcome=words)
 
+    def _speaks_of(self, spec: PrivacySpec) -> bool:
+        """Whether distances are d_Ham of the unit, and the universes are those of c_Swap and of nothing else."""
+        from dpspec_divergences import Hamming
+
+        if spec.input_divergence != Hamming(unit=self.unit) or blocks.Multisets.found_in(spec.space) is None:
+            return False
+        published = [invariant.as_marginal() for invariant in spec.multiverse.induced_by() or ()]
+        if any(table is None or table.where for table in published):
+            return False
+        held = {(table.unit, frozenset(table.attributes)) for table in published if table is not None}
+        kept = {(table.unit, frozenset(table.attributes)) for table in self.scheme().invariants(spec.space)}
+        return held == kept
+
+    def in_one_universe(self, spec: PrivacySpec, dataset: Dataset) -> Bracket | None:
+        """The constant of the universe of c_Swap that holds a dataset, of d_MULT per unit of d_Ham; None elsewhere."""
+        from dpspec_divergences import Mult
+
+        if not self._speaks_of(spec) or spec.output_divergence != Mult():
+            return None
+        return self.constants().of_universe(spec.space.dataset(dataset), spec.space)
+
     def by_exchanges(self, spec: PrivacySpec, dataset: Dataset | None) -> grammar.NearestLaws | None:
         """The laws of two tables of one universe of c_Swap that differ by one exchange: the nearest, at distance 2.
 
         Where the multiverse publishes c_Swap and nothing else, and distances are d_Ham of the unit; None elsewhere.
         """
-        from dpspec_divergences import Hamming
-
-        if spec.input_divergence != Hamming(unit=self.unit) or blocks.Multisets.found_in(spec.space) is None:
-            return None
-        published = [invariant.as_marginal() for invariant in spec.multiverse.induced_by() or ()]
-        if any(table is None or table.where for table in published):
-            return None
-        held = {(table.unit, frozenset(table.attributes)) for table in published if table is not None}
-        kept = {(table.unit, frozenset(table.attributes)) for table in self.scheme().invariants(spec.space)}
-        if held != kept:
+        if not self._speaks_of(spec):
             return None
         if dataset is None:
-            return nearest_in_space(self.constants(), spec.space)
-        return nearest_in_universe(self.constants(), self.scheme().strata(spec.space.dataset(dataset), spec.space))
+            return nearest_in_space(self.constants(), self.exchanges(), spec.space)
+        strata = self.scheme().strata(spec.space.dataset(dataset), spec.space)
+        return nearest_in_universe(self.constants(), self.exchanges(), strata)
+
+    def exchanges(self) -> Exchanges:
+        """What is known of the laws of two tables that differ by one exchange."""
+        return of_selected(derange=self.deranges)
 
     def probability(self, dataset: Dataset, outcome: Dataset, space: DatasetSpace) -> Fraction:
         """The probability that one table is released, at any size: the law itself may have too many outcomes to be listed.
@@ -342,18 +360,21 @@ class Swapping(Mechanism):
 
         How many records were selected is no function of the released table, so it is told to the agency alone.
         """
-        from dpspec_census.stratum import exchanged, unordered
+        from dpspec_census.stratum import Algorithm, exchanged, unordered
 
         self.check(space)
         scheme = self.scheme()
         draws = run.source.placed()
-        swapped, selected = exchanged(table, scheme, self.rates_of(table), run, draws, derange=self.deranges)
+        how = Algorithm.PAIR if self.pairs else Algorithm.DERANGE if self.deranges else Algorithm.PERMUTE
+        swapped, selected = exchanged(table, scheme, self.rates_of(table), run, draws, how=how)
         released = unordered(swapped, draws.spawn("order"))
         confidential = {"records selected": selected, "records": len(table)}
         return workers.Output(tables={"released": released}, report=published(self, table, space), confidential=confidential)
 
     deranges: ClassVar[bool]
     """Whether the selected records are deranged, with the redraw rule, or permuted."""
+    pairs: ClassVar[bool] = False
+    """Whether the selected records exchange their values in pairs."""
 
 
 @define
@@ -385,6 +406,9 @@ class DerangementSwapping(Swapping):
 
     def proved(self, spec: PrivacySpec) -> grammar.ProvedBound | None:
         return self.by_the_theorem(spec)
+
+    def constant_at(self, spec: PrivacySpec, dataset: Dataset) -> Bracket | None:
+        return self.in_one_universe(spec, dataset)
 
     def nearest_laws(self, spec: PrivacySpec, dataset: Dataset | None = None) -> grammar.NearestLaws | None:
         return self.by_exchanges(spec, dataset)
@@ -431,6 +455,9 @@ class PermutationSwapping(Swapping):
 
     def proved(self, spec: PrivacySpec) -> grammar.ProvedBound | None:
         return self.by_the_theorem(spec)
+
+    def constant_at(self, spec: PrivacySpec, dataset: Dataset) -> Bracket | None:
+        return self.in_one_universe(spec, dataset)
 
     def nearest_laws(self, spec: PrivacySpec, dataset: Dataset | None = None) -> grammar.NearestLaws | None:
         return self.by_exchanges(spec, dataset)

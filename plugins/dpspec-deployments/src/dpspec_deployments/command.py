@@ -1,4 +1,7 @@
-"""The commands on real deployments: `catalogue`, `evidence`, `label`, `new deployment`, `registry import` and `export`."""
+"""The commands on real deployments and releases.
+
+`catalogue`, `label`, `evidence`, `certify`, `check-certificate`, `new deployment`, `registry import` and `registry export`.
+"""
 
 from __future__ import annotations
 
@@ -139,6 +142,40 @@ def evidence(path: str, out: str, progress: Progress | None = None) -> CommandAn
     from dpspec_deployments import functions
 
     return functions.evidence(path, out, progress=progress)
+
+
+@click.command("certify", short_help="Write what was checked of a release, for anyone to check again.")
+@click.argument("specification", metavar="SPEC", type=click.Path())
+@click.argument("release", metavar="RELEASE", type=click.Path())
+@click.option("--out", required=True, metavar="FILE", type=click.Path(), help="Write the certificate into FILE.")
+def certify(specification: str, release: str, out: str) -> CommandAnswer:
+    """Certify a release: RELEASE is the folder that `dpspec release SPEC TABLE --out RELEASE` wrote.
+
+    FILE gets the text of SPEC, the SHA-256 of every released file, each claim with verdict, scope and proof, the invariants
+    recounted from the released files, the budget and the exposure of their universe, how the release was drawn, and versions. A
+    claim that is refuted, was never checked, or holds on miniatures only is not certified; the exit code is that of the claim.
+
+    Example: dpspec certify survey.dpspec.toml out --out certificate.json
+    """
+    from dpspec_deployments import functions
+
+    return functions.certify(specification, release, out)
+
+
+@click.command("check-certificate", short_help="Does every line of a certificate hold?")
+@click.argument("path", metavar="FILE", type=click.Path())
+@click.argument("release", metavar="[RELEASE]", required=False, type=click.Path())
+def check_certificate(path: str, release: str | None) -> CommandAnswer:
+    """Compute every section of the certificate FILE again, without a network, and compare it with the released files in RELEASE.
+
+    Exits with 0 when every line holds, with 1 when one fails, with 2 when FILE is no certificate or one of another version.
+    Without RELEASE, what was computed from the released files is not checked.
+
+    Example: dpspec check-certificate certificate.json out
+    """
+    from dpspec_deployments import functions
+
+    return functions.check_certificate(path, release)
 
 
 @click.command("deployment", cls=AskingCommand, short_help="Ask for a real release, and write its file.")

@@ -131,7 +131,7 @@ def gather(document: SpecDocument, registry: Registry, progress: Progress | None
         standing=report.standing,
         lines=tuple(rows),
         files=tuple(sorted(files.items())),
-        versions=tuple(_versions(document, registry)),
+        versions=tuple(versions_of(document, registry)),
     )
 
 
@@ -348,7 +348,8 @@ def _witnesses(report: FileReport, registry: Registry) -> Iterator[tuple[str, tu
         yield one.name, (f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json", text)
 
 
-def _versions(document: SpecDocument, registry: Registry) -> Iterator[tuple[str, str]]:
+def versions_of(document: SpecDocument, registry: Registry) -> Iterator[tuple[str, str]]:
+    """dpspec and the distributions of the mechanism and the blocks, with their versions."""
     mechanism = {} if document.mechanism is None else {"mechanism": document.mechanism}
     blocks = {**mechanism, **blocks_of(document.spec)}
     found = {origin.distribution: origin.version for _, _, origin in origins(blocks, registry)}

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpspec import CommandAnswer, SpecDocument, installed
-from dpspec.plugin import ParameterError
+from dpspec.plugin import ParameterError, specfile
 from dpspec.plugin.applications import (
     SCHEMA_LINE,
+    CertificateError,
     JsonData,
     Progress,
     add_up,
@@ -25,6 +26,7 @@ from dpspec.plugin.applications import (
     standing,
     write_schema,
     write_spec,
+    write_whole,
 )
 
 if TYPE_CHECKING:
@@ -103,6 +105,10 @@ def catalogue(
     if ledger:
         return answered(0, *_added_up(entries))
     if yardstick:
+        for done, entry in enumerate(entries, 1):
+            entry.standing  # noqa: B018 - what takes long is done here, where it is reported
+            if progress is not None:
+                progress(done, len(entries))
         units = engine.by_unit(entries)
         data = {"delta": delta, "units": engine.yardstick_data(units, delta)}
         return answered(0, data, partial(engine.yardstick_text, units, delta))
@@ -204,3 +210,49 @@ def registry_export(specification: AnyPath | SpecDocument, out: AnyPath, authors
     write_record(found, target)
     data = export_data(found, str(specification) if isinstance(specification, (str, Path)) else document.id, target)
     return CommandAnswer("registry-export", 0, data, partial(export_text, found, target), value=found)
+
+
+def certify(specification: AnyPath, release: AnyPath, out: AnyPath | None = None) -> CommandAnswer:
+    """The certificate of a release: what was checked of it, in a form that anyone can check again. `value` is the certificate.
+
+    Args:
+        specification: the file under which it was released; its claim has to be verified on all datasets.
+        release: the folder that ``dpspec release`` wrote.
+        out: a file that the certificate is written into, outside of that folder.
+
+    Raises:
+        NotCertifiableError: the claim is refuted, not verified, or verified on miniatures only.
+        CertificateError: the folder is no release of the specification.
+    """
+    from dpspec_deployments import certificate as engine
+
+    folder = Path(str(release))
+    if out is not None and Path(str(out)).resolve().parent == folder.resolve():
+        rule = "lies in the folder of the release, whose files it lists"
+        raise CertificateError("--out", rule, "write it beside that folder", value=Path(str(out)).name)
+    registry = installed().registry
+    found = engine.certificate_of(specfile.read(Path(str(specification)), registry), folder, registry)
+    if out is not None:
+        write_whole(Path(str(out)), engine.text_of(found))
+    written = None if out is None else str(out)
+    text = partial(engine.certificate_text, found, written)
+    return CommandAnswer("certify", 0, {"out": written, "certificate": found}, text, value=found)
+
+
+def check_certificate(path: AnyPath, release: AnyPath | None = None) -> CommandAnswer:
+    """Check a certificate without a network: every section is computed again, and compared. `value` has the lines.
+
+    Args:
+        path: the certificate.
+        release: the folder of the released files; without it, what was computed from them is not checked.
+
+    Raises:
+        CertificateError: the file is no certificate.
+        CertificateVersionError: it is of another version of the format, of dpspec, or of a plugin.
+    """
+    from dpspec_deployments import certificate as engine
+
+    lines = engine.check(Path(str(path)), None if release is None else Path(str(release)), installed().registry)
+    code = 1 if any(line.status == engine.FAILS for line in lines) else 0
+    text = partial(engine.lines_text, lines, Path(str(path)).name)
+    return CommandAnswer("check-certificate", code, {"lines": [line.data for line in lines]}, text, value=lines)

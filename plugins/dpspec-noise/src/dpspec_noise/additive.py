@@ -301,7 +301,8 @@ def noisy_table(rows: Iterable[tuple[str, str, int | str]]) -> Table:
 
 def _answered(table: Table, query: Invariant, space: DatasetSpace) -> tuple[Sequence[int] | Integers, Cells]:
     """The true answers of a query and what they count, as texts; of a large table of counts as columns, without a text."""
-    if is_a(query, Marginal) and type(query).labels is Marginal.labels and query.unit == _unit({a.name for a in table.attributes}, space):
+    own = is_a(query, Marginal) and type(query).labels is Marginal.labels
+    if own and query.unit == _unit({a.name for a in table.attributes}, space):
         found = _cells(table, query, space)
         if found is not None:
             return found
@@ -309,7 +310,7 @@ def _answered(table: Table, query: Invariant, space: DatasetSpace) -> tuple[Sequ
 
 
 def _cells(table: Table, query: Marginal, space: DatasetSpace) -> tuple[Integers, tables.LabelBlock] | None:
-    """The counts of more cells than are listed, in the order of the labels; None where these are few, or more than can be held."""
+    """The counts of more cells than are listed, in the order of the labels; None where they are fewer, or too many to hold."""
     known, where = {a.name: a for a in space.attributes_of(query.unit)}, dict(query.where)
     names = [name for name in known if name in query.attributes]
     there = {a.name for a in table.attributes}
@@ -326,7 +327,7 @@ def _cells(table: Table, query: Marginal, space: DatasetSpace) -> tuple[Integers
     if len(columns[0]) < len(counts):  # some combinations are torn apart or left out
         counts = counts[np.ravel_multi_index(columns, sizes)]
     shown = [names.index(name) for name in query.attributes]
-    lists = [np.arange(a.size) if a.count is not None else a.categories for a in (known[name] for name in names)]
+    lists = [_every(a.size) if a.count is not None else a.categories for a in (known[name] for name in names)]
     return counts, tables.LabelBlock(lists=tuple(lists[i] for i in shown), places=tuple(columns[i] for i in shown))
 
 
@@ -338,7 +339,9 @@ def _combinations(attributes: Sequence[Attribute], where: Mapping[str, Sequence[
     names, columns = [a.name for a in attributes], []
     for place, attribute in enumerate(attributes):
         rows = len(columns[0]) if columns else 1
-        kept = np.asarray([category in where[attribute.name] for category in attribute.values()]) if attribute.name in where else None
+        kept = None
+        if attribute.name in where:
+            kept = np.asarray([category in where[attribute.name] for category in attribute.values()])
         if attribute.within in names:
             if attribute.within not in names[:place]:
                 return None
@@ -354,13 +357,18 @@ def _combinations(attributes: Sequence[Attribute], where: Mapping[str, Sequence[
             begin = np.repeat(first - (np.cumsum(times) - times), times)
             mine = order[begin + np.arange(len(begin))]
         else:
-            own = np.arange(attribute.size) if kept is None else np.flatnonzero(kept)
+            own = _every(attribute.size) if kept is None else tables.compact(np.flatnonzero(kept), attribute.size)
             if rows * len(own) > MOST_KEYS:
                 return None
             mine, times = np.tile(own, rows), np.full(rows, len(own))
         columns = [np.repeat(column, times) for column in columns]
         columns.append(tables.compact(mine, attribute.size))
     return columns or None
+
+
+def _every(size: int) -> tables.Codes:
+    """The codes of all categories."""
+    return np.arange(size, dtype=np.min_scalar_type(max(size - 1, 0)))
 
 
 Cells = Sequence[str] | tables.LabelBlock
@@ -385,7 +393,7 @@ def _table_of_columns(queries: Sequence[tuple[str, Cells]], answers: AnyIntegers
 def _cell_column(cells: Sequence[Cells]) -> tuple[Attribute, AnyIntegers]:
     if any(isinstance(part, tables.LabelBlock) for part in cells):
         blocks = [part if isinstance(part, tables.LabelBlock) else _block(tuple(part)) for part in cells if len(part)]
-        return tables.LabelledAttribute("cell", blocks), np.arange(sum(map(len, blocks)), dtype=np.uint32)
+        return tables.LabelledAttribute("cell", blocks), _every(sum(map(len, blocks)))
     shown = list(itertools.chain.from_iterable(part for part in cells if not isinstance(part, tables.LabelBlock)))
     kinds = dict.fromkeys(shown)
     attribute = Attribute(name="cell", categories=tuple(kinds) or ("none",))
@@ -396,7 +404,7 @@ def _cell_column(cells: Sequence[Cells]) -> tuple[Attribute, AnyIntegers]:
 
 
 def _block(labels: tables.Labels) -> tables.LabelBlock:
-    return tables.LabelBlock(lists=(labels,), places=(np.arange(len(labels)),))
+    return tables.LabelBlock(lists=(labels,), places=(_every(len(labels)),))
 
 
 def _answer_column(answers: AnyIntegers) -> tuple[Attribute, AnyIntegers]:

@@ -248,7 +248,7 @@ def _are(values: pl.Series, codes: npt.NDArray[Any], attribute: Attribute) -> bo
 
 
 def labelled(codes: npt.NDArray[Any], attribute: Attribute) -> pl.Series:
-    """A column of categories; of integers, where the categories are numbered and not listed; of texts, where they are very many."""
+    """A column of categories; of integers, where these are numbered and not listed; of texts, where they are very many."""
     import polars as pl
 
     if attribute.count is not None:
@@ -270,16 +270,22 @@ def _joined(codes: npt.NDArray[Any], attribute: tables.LabelledAttribute) -> pl.
     """The labels of some codes as texts, without a Python object for each."""
     import polars as pl
 
+    if len(attribute.blocks) == 1:
+        return _of_block(codes, attribute.blocks[0]).alias(attribute.name)
     texts = pl.Series(attribute.name, [""], dtype=pl.String).new_from_index(0, len(codes))
     begin = 0
     for block in attribute.blocks:
         rows = np.flatnonzero((codes >= begin) & (codes < begin + len(block)))
-        within = codes[rows] - begin
+        texts = texts.scatter(rows, _of_block(codes[rows] - begin, block))
         begin += len(block)
-        parts = [_texts_of(labels, places[within]) for labels, places in zip(block.lists, block.places, strict=True)]
-        found = parts[0] if len(parts) == 1 else pl.select(pl.concat_str(parts, separator=tables.SEPARATOR)).to_series()
-        texts = found.alias(attribute.name) if len(rows) == len(codes) else texts.scatter(rows, found)
     return texts
+
+
+def _of_block(codes: npt.NDArray[Any], block: tables.LabelBlock) -> pl.Series:
+    import polars as pl
+
+    parts = [_texts_of(labels, places[codes]) for labels, places in zip(block.lists, block.places, strict=True)]
+    return parts[0] if len(parts) == 1 else pl.select(pl.concat_str(parts, separator=tables.SEPARATOR)).to_series()
 
 
 def _texts_of(labels: tables.Labels, places: npt.NDArray[Any]) -> pl.Series:

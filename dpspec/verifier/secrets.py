@@ -1,0 +1,227 @@
+"""The worst change of one record that touches nothing but some attributes, from how a mechanism is made.
+
+An attacker who knows all but some attributes of one record compares datasets that differ there alone. Which answers react is
+computed from the tables that the mechanism reads: an answer reacts where the record leaves or enters one of its cells. Changes
+are enumerated by their patterns (`dpspec.verifier.changes`); of those that keep the invariants the costliest is taken for which
+two datasets of one universe are found.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from dpspec.base.errors import AttackerMisfitError, NoFormulaError, NotReachedError
+from dpspec.base.params import did_you_mean
+from dpspec.blocks.space import Attribute, Pair
+from dpspec.grammar.mechanism import Mechanism, stated_structure
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.structure import Case, NoStructure, View, cells_of
+from dpspec.verifier.changes import (
+    AttributeChange,
+    Pattern,
+    SeenAttributes,
+    options_of,
+    pairs_of,
+    read_by,
+    records_of,
+    replacements,
+    seen_by,
+)
+from dpspec.verifier.components import Ties, names_read
+from dpspec.verifier.sensitivity import MissingStep, RecordChange, Sensitivity
+
+TRIED = 12
+"""So many patterns of one cost are turned into datasets."""
+
+
+@attrs.frozen(kw_only=True)
+class SecretChange:
+    """The worst change of a secret.
+
+    Args:
+        attributes: the attributes that may differ: the secret ones, with those that follow from them.
+        pair: two datasets of one universe that differ there alone.
+        reacting: the measurements of the mechanism whose answers differ on them.
+        measured: how many measurements there are.
+        is_worst: whether every other change of the secret moves some of the same answers, and no others.
+    """
+
+    attributes: tuple[str, ...]
+    pair: Pair
+    reacting: tuple[View, ...]
+    measured: int
+    is_worst: bool
+
+
+def worst_change(
+    mechanism: Mechanism,
+    spec: PrivacySpec,
+    secret: Sequence[str],
+    within: str | None = None,
+    change: tuple[str, str] | None = None,
+) -> SecretChange:
+    """The change of one record that differs in the secret attributes alone, and moves the laws the most.
+
+    Args:
+        mechanism, spec: the mechanism, which states its structure, and the specification.
+        secret: attributes of the unit of the input divergence.
+        within: a coarser attribute, inside whose category the secret one stays.
+        change: two categories of one secret attribute; the record changes from the first to the second.
+
+    Raises:
+        AttackerMisfitError: no such attribute, or `within` is not coarser than a secret attribute.
+        NoFormulaError: the mechanism does not state how it is made, or its answers cannot be compared.
+        NotReachedError: no two datasets of one universe differ there alone.
+    """
+    try:
+        structure = stated_structure(mechanism, spec.space)
+    except NoStructure as fault:
+        raise NoFormulaError(f"mechanism {mechanism.name}", str(fault), "ask about datasets that are named") from fault
+    if structure is None:
+        rule = "does not state how its answers are made of records"
+        raise NoFormulaError(f"mechanism {mechanism.name}", rule, "ask about datasets that are named")
+    sensitivity = Sensitivity(structure=structure, spec=spec)
+    try:
+        return _worst(sensitivity, secret, within, change)
+    except MissingStep as fault:
+        raise NoFormulaError(f"mechanism {mechanism.name}", str(fault.missing), "ask about datasets that are named") from fault
+
+
+def _worst(
+    sensitivity: Sensitivity, secret: Sequence[str], within: str | None, change: tuple[str, str] | None
+) -> SecretChange:  # fmt: skip
+    spec, unit = sensitivity.spec, sensitivity.steps.unit
+    known = {attribute.name: attribute for attribute in spec.space.attributes_of(unit)}
+    free = may_differ(secret, within, known)
+    columns = sensitivity.singled_out(unit, _singled(change, secret, known))
+    found: dict[Case, list[Pattern]] = {}
+    tables = [table for view in sensitivity.views if view.table.unit == unit for table in read_by(view)]
+    tables += [*sensitivity.fixed(unit)]
+    for pattern in _patterns(columns, free, change, [names_read(table) for table in tables]):
+        if not any(seen_by(table, pattern, columns) for table in sensitivity.fixed(unit)):
+            for laws in sensitivity.cases(pattern):
+                found.setdefault(laws, []).append(pattern)
+    changes = [
+        RecordChange(patterns=tuple(patterns), price=sensitivity.steps.replaced, laws=laws) for laws, patterns in found.items()
+    ]
+    costs = sensitivity.costs(changes, 64)
+    for candidate, _ in costs:
+        pair = _realised(sensitivity, candidate, columns, free)
+        if pair is not None:
+            views = sensitivity.structure.views
+            reacting = tuple(view for view in views if _reacts(view, pair, spec))
+            moved = Counter(candidate.laws)
+            worst = all(not Counter(other.laws) - moved for other in changes)
+            return SecretChange(
+                attributes=free, pair=pair, reacting=reacting, measured=len(views), is_worst=worst and sensitivity.is_replaced
+            )
+    rule = "differ alone in no two datasets of one universe"
+    raise NotReachedError(f"attributes {', '.join(free)}", rule, "leave out --within, or name further attributes")
+
+
+def may_differ(secret: Sequence[str], within: str | None, known: Mapping[str, Attribute]) -> tuple[str, ...]:
+    """The attributes that may differ: the secret ones, what lies within them, and what they lie within, up to a coarser one."""
+    for name in (*secret, *(() if within is None else (within,))):
+        if name not in known:
+            advice = did_you_mean(name, known) or f"known: {', '.join(known)}"
+            raise AttackerMisfitError("secret" if name in secret else "within", "is no attribute of the unit", advice, value=name)
+    outer = {name: _outer(name, known) for name in known}
+    if within is not None and not any(within in outer[name] for name in secret):
+        rule = f"is not coarser than {', '.join(secret)}"
+        raise AttackerMisfitError("within", rule, "name an attribute in which a secret one lies", value=within)
+    kept = set() if within is None else {within, *outer[within]}
+    free = {name for name in known if name in secret or set(secret) & set(outer[name])}
+    free |= {name for one in secret for name in outer[one]}
+    return tuple(name for name in known if name in free - kept)
+
+
+def _outer(name: str, known: Mapping[str, Attribute]) -> tuple[str, ...]:
+    """What an attribute lies within, the next coarser one first."""
+    found: list[str] = []
+    while (within := known[name].within) is not None:
+        found.append(within)
+        name = within
+    return tuple(found)
+
+
+def _singled(
+    change: tuple[str, str] | None, secret: Sequence[str], known: Mapping[str, Attribute]
+) -> Mapping[str, tuple[frozenset[str], ...]]:  # fmt: skip
+    """The two categories of a change, as sets of their own."""
+    if change is None:
+        return {}
+    name = _changed(change, secret, known)
+    return {name: tuple(frozenset({category}) for category in change)}
+
+
+def _changed(change: tuple[str, str], secret: Sequence[str], known: Mapping[str, Attribute]) -> str:
+    for name in secret:
+        values = set(known[name].categories or map(str, range(known[name].size)))
+        if set(change) <= values:
+            return name
+    rule = f"are not two categories of one of {', '.join(secret)}"
+    raise AttackerMisfitError("change", rule, "write --change A,B", value=", ".join(change))
+
+
+def _patterns(
+    columns: SeenAttributes, free: Sequence[str], change: tuple[str, str] | None, read: Sequence[set[str]]
+) -> Iterator[Pattern]:
+    """The patterns that change nothing but the free attributes.
+
+    A table that reads no free attribute sees no change, so only attributes that are read together with a free one are combined.
+
+    Args:
+        columns: the attributes.
+        free: those that may differ.
+        change: two categories of one of them, where the record changes from the first to the second.
+        read: the attributes that each table reads.
+    """
+    ties = Ties.of(columns, [names for names in read if names & set(free)])
+    roots = {ties.root(name) for name in free if name in columns.attributes}
+    part = attrs.evolve(columns, attributes={n: a for n, a in columns.attributes.items() if ties.root(n) in roots})
+    rest: dict[str, AttributeChange] = {}
+    waiting = [name for name in columns.attributes if ties.root(name) not in roots]
+    while waiting:
+        name = waiting.pop(0)
+        outer = columns.attributes[name].within
+        if outer in waiting:
+            waiting.append(name)
+        else:  # it stays what it is
+            rest[name] = options_of(name, rest.get(str(outer)), columns)[0]
+    for combined in replacements(part):
+        pattern = {**rest, **combined}
+        moved = {name: kept for name, kept in pattern.items() if not kept.equal}
+        if not moved or not set(moved) <= set(free):
+            continue
+        if change is None or any(
+            kept.before == columns.class_of(name, change[0]) and kept.after == columns.class_of(name, change[1])
+            for name, kept in moved.items()
+            if frozenset({change[0]}) in columns.named[name]
+        ):
+            yield pattern
+
+
+def _realised(
+    sensitivity: Sensitivity, change: RecordChange, columns: SeenAttributes, free: Sequence[str]
+) -> Pair | None:  # fmt: skip
+    """Two datasets of one universe with such a change of one record."""
+    spec, unit = sensitivity.spec, sensitivity.steps.unit
+    names = [attribute.name for attribute in spec.space.attributes_of(unit)]
+    for pattern in change.patterns[:TRIED]:
+        records = records_of(pattern, columns, spec.space, unit)
+        if records is None or any(one != two and name not in free for name, one, two in zip(names, *records, strict=True)):
+            continue
+        for left, right in pairs_of(records[:1], records[1:], spec.space, unit):
+            apart = left != right and spec.multiverse.share_universe(left, right, spec.space)
+            if apart and not spec.distance(left, right).is_infinite:
+                return left, right
+    return None
+
+
+def _reacts(view: View, pair: Pair, spec: PrivacySpec) -> bool:
+    """Whether the counts of a view differ on two datasets."""
+    one, other = (Counter(cells_of(view, side, spec.space)) for side in pair)
+    return any(one[cell] != other[cell] for cell in {*one, *other} if cell is not None)

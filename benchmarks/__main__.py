@@ -96,7 +96,6 @@ def quick_rounds(line: Line, recorded: Mapping[str, Any], given: argparse.Namesp
 
 def counts(lines: Mapping[str, Line]) -> dict[str, Any]:
     """The counters of work, from a process of their own."""
-    names = [name for name, line in lines.items() if line.counted]
     command = [sys.executable, "-m", "benchmarks.counting", *lines]
     done = subprocess.run(command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)

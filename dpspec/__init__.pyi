@@ -2605,6 +2605,32 @@ def reveal_by_chance(
         chance: the probability of publishing the data, the same for every dataset [rational in [0, 1]].
     """
 
+def risk_swapping(
+    *,
+    match: str | Sequence[str] = ...,
+    swap: str | Sequence[str],
+    swap_rate: NumberLike,
+    rates: Any | Sequence[Any] = ...,
+    unit: str = ...,
+    rate: Any | Sequence[Any],
+    algorithm: str = ...,
+) -> Mechanism:
+    """Package dpspec-census. Derangement or permutation swapping in which the rate of a record depends on how easily it is
+    recognised.
+
+    Args:
+        match: the attributes that form the strata; () for one stratum [list of text].
+        swap: the attributes that move, all together [list of text].
+        swap_rate: p, the probability with which each record is selected [rational in [0, 1]].
+        rates: the strata whose records are selected with a probability of their own [list of table of stratumrate
+            parameters].
+        unit: the unit that one record is [text; default household].
+        rate: conditions with their rates; the first one that a record meets counts, and `swap_rate` where it meets none
+            [list of table of riskrate parameters].
+        algorithm: what the selected records of a stratum do: derangement or permutation [one of derangement, permutation;
+            default derangement].
+    """
+
 def safetab(
     *,
     populations: Any | Sequence[Any],

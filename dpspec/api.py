@@ -412,7 +412,7 @@ def _about_secret(
     if change and len(change) != 2:
         raise ParameterError("change", "must be two categories", "write --change A,B", value=", ".join(change))
     found = worst_change(mechanism, spec, tuple(secret), within, (change[0], change[1]) if change else None)
-    given = {"levels": list(SECRET_LEVELS), **settings, "attributes": list(found.attributes)}
+    given = {"levels": list(SECRET_LEVELS), "distance": str(found.distance), **settings, "attributes": list(found.attributes)}
     model = engine.attacker_of(registry, "attribute-restricted", given)
     inside = "" if within is None else f" within {within}"
     scope = f"the worst change of {', '.join(secret)}{inside}: {len(found.reacting)} of {found.measured} measurements react"

@@ -503,8 +503,8 @@ def number(value: NumberLike, subject: str = "number") -> Number:
     """
     if isinstance(value, Number):
         return value
-    if type(value) is int:  # most often, and asked before classes whose check is slow
-        return Number(rational_part=Fraction(value))
+    if type(value) is int:  # most often; the check whether it is a fraction is slow
+        value = Fraction(value)
     if isinstance(value, Fraction):
         return Number(rational_part=value)
     if isinstance(value, int) and not isinstance(value, bool):

@@ -436,8 +436,12 @@ class Parameter:
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(attrs.field,))
 def define(cls: Class) -> Class:
-    """A frozen, hashable, keyword-only value class whose annotated domains read and check every field."""
-    return attrs.define(cls, frozen=True, slots=True, kw_only=True, field_transformer=_install_domains)
+    """A frozen, hashable, keyword-only value class whose annotated domains read and check every field.
+
+    A hash is computed once: specifications are looked up thousands of times where many are compared.
+    """
+    once = "__hash__" not in vars(cls)
+    return attrs.define(cls, frozen=True, slots=True, kw_only=True, cache_hash=once, field_transformer=_install_domains)
 
 
 def evolve(value: Value, **changes: Any) -> Value:

@@ -195,11 +195,7 @@ class Marginal(Invariant):
     def _cells(self, space: DatasetSpace) -> Iterator[Record]:
         """Every combination of the attributes that meets the conditions, in the order of the categories."""
         self.check_answers(space)
-        known, where = _names(space.attributes_of(self.unit)), dict(self.where)
-        own = tuple(
-            known[a] if known[a].within in self.attributes else evolve(known[a], within=None, parents=()) for a in self.attributes
-        )
-        ordered = tuple(sorted(own, key=lambda a: list(known).index(a.name)))
+        (own, ordered), where = _own_attributes(self, space), dict(self.where)
         places = [ordered.index(a) for a in own]
         if all(a.within is None for a in own) and len(set(own)) == len(own):
             kept = [[category for category in a.values() if category in where.get(a.name, (category,))] for a in ordered]
@@ -306,6 +302,16 @@ FEW_CELLS = 1_000
 @memoize(maxsize=64)
 def _small_matrix(marginal: Marginal, space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
     return marginal.rows_over(listed_cells(space) or (), space)
+
+
+@memoize(maxsize=1024)
+def _own_attributes(query: Marginal, space: DatasetSpace) -> tuple[tuple[Attribute, ...], tuple[Attribute, ...]]:
+    """The attributes of a table as they are without those that it does not have: in its own order, and in that of the space."""
+    known = _names(space.attributes_of(query.unit))
+    own = tuple(
+        known[a] if known[a].within in query.attributes else evolve(known[a], within=None, parents=()) for a in query.attributes
+    )
+    return own, tuple(sorted(own, key=lambda a: list(known).index(a.name)))
 
 
 @memoize(maxsize=1024)

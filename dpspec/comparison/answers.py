@@ -124,14 +124,17 @@ def _within(divergence: OutputDivergence, bound: Number, answers: Answers) -> bo
 def _apart(divergence: OutputDivergence, bound: Number, *pair: Law) -> bool:
     """Whether two laws are seen to be at most so far apart, in both directions."""
     for precision in (64, 256):
-        try:
-            brackets = [divergence.between(*pair, precision=precision), divergence.between(*pair[::-1], precision=precision)]
-        except NoFormulaError:
-            return False
-        if all(bracket.upper <= bound for bracket in brackets):
+        seen = True
+        for one, other in (pair, pair[::-1]):
+            try:
+                bracket = divergence.between(one, other, precision=precision)
+            except NoFormulaError:
+                return False
+            if bracket.lower > bound or bracket.upper.is_infinite:  # no precision makes an infinite bound finite
+                return False
+            seen = seen and bracket.upper <= bound
+        if seen:
             return True
-        if any(bracket.lower > bound for bracket in brackets):
-            return False
     return False
 
 

@@ -417,7 +417,7 @@ class TableFormat(ABC):
 
     @abstractmethod
     def batches(self, path: Path, attributes: Sequence[Attribute]) -> Iterator[Mapping[str, Coded]]:
-        """The columns of these attributes, some million rows at a time, in the order of the file."""
+        """The columns of these attributes, some hundred thousand rows at a time, in the order of the file."""
 
     @abstractmethod
     def identifiers(self, path: Path, column: str) -> npt.NDArray[Any]:

@@ -98,7 +98,8 @@ class Attaining:
         unit, space = self.sensitivity.steps.unit, self.spec.space
         columns = self.sensitivity.columns(unit)
         found = self._better(None, self.with_members(unit), unit, precision)
-        for change, cost in costs[:PAIRS_TRIED]:
+        attained = ((change, cost) for change, cost in costs if change.patterns)
+        for change, cost in itertools.islice(attained, PAIRS_TRIED):
             for pattern in sorted(change.patterns, key=_singled, reverse=True)[:ALIKE_TRIED]:
                 if found is not None and found.ratio.lower >= cost.upper:
                     break
@@ -143,7 +144,7 @@ class Attaining:
         """Pairs of the space in one universe, at finite distance, that differ by changes of some kinds."""
         unit, space = self.sensitivity.steps.unit, self.spec.space
         columns = self.sensitivity.columns(unit)
-        for change in changes[:PAIRS_TRIED]:
+        for change in itertools.islice((change for change in changes if change.patterns), PAIRS_TRIED):
             for pattern in change.patterns[:ALIKE_TRIED]:
                 records = records_of(pattern, columns, space, unit)
                 for gone, come in () if records is None else self._exchanged(records, change):

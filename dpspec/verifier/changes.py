@@ -265,7 +265,7 @@ def change_of(sides: Sequence[Sides], *, is_added: bool) -> CountChanges:
 # --- laminar families -----------------------------------------------------------------------------
 
 
-MOST_FAMILIES = 200
+MOST_FAMILIES = 32
 """So many laminar parts of the invariants are tried at most; each of them bounds the constant."""
 
 

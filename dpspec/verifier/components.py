@@ -36,12 +36,13 @@ from dpspec.blocks.invariant import Marginal
 from dpspec.verifier.changes import AttributeChange, Pattern, SeenAttributes, Sides, farthest, options_of, sides_of
 
 MOST_WORK = 1 << 17
-"""A tied part is passed exactly with at most so many sums in all, which takes about a second; halves of it with half as many."""
+"""A tied part is passed exactly with at most so many sums in all, long ones counting more, which takes about a second; halves
+of it with half as many."""
 
 LEAST_WORK = 1 << 10
 """Half of a half of a part gets so much work at least."""
 
-LISTED = 48
+LISTED = 128
 """Of changes that larger ones cover, so many are kept, the largest first, as further attempts for a pair of datasets."""
 
 INCOMPARABLE = 1_024
@@ -174,8 +175,9 @@ class Components:
         """
         parts = [self._of_part(names, readers) for names, readers in self._parts()]
         together: Sums = {(True, NOTHING_SEEN): [None]}
+        few = max([LISTED, *map(len, parts)])
         for sums in parts:
-            fuller = self._reduced(_added(together, sums), max(LISTED, len(together), len(sums)))
+            fuller = self._reduced(_added(together, sums), few)
             if len(fuller) > INCOMPARABLE:
                 if in_groups and not any(seen.times or seen.groups for sums in parts for _, seen in sums):
                     return self._apart(parts)
@@ -225,8 +227,9 @@ class Components:
         """What is seen of one part: with all invariants, else with those only that have to be kept, else a bound."""
         self.attributes = max(self.attributes, len(names))
         needed = [reader for reader in readers if not reader.is_preferred]
-        for chosen in (readers, needed) if len(needed) < len(readers) else (needed,):
-            found = self._passed(names, chosen, self.columns, MOST_WORK)
+        tried = [(readers, LISTED), (readers, 0), *([(needed, 0)] if len(needed) < len(readers) else [])]
+        for chosen, few in tried:
+            found = self._passed(names, chosen, self.columns, MOST_WORK, few)
             if found is not None:
                 return found
         found = self._halved(sorted(names), needed, MOST_WORK // 2)
@@ -263,7 +266,7 @@ class Components:
                 named={n: tuple(dict.fromkeys(frozenset(of) for t in tables for m, of in t.where if m == n)) for n in own},
             )
             order = [name for name in names if name in own]
-            found = self._passed(order, chosen, fewer, max(work, LEAST_WORK))
+            found = self._passed(order, chosen, fewer, max(work, LEAST_WORK), 0)
             if found is None:
                 found = self._halved(order, chosen, work // 2)
             sums = self._reduced(_added(sums, {key: [] for key in found}), LISTED)
@@ -284,10 +287,20 @@ class Components:
 
     # -- one part ---------------------------------------------------------------------------------
 
-    def _passed(self, names: Sequence[str], readers: Sequence[Reader], columns: SeenAttributes, work: int) -> Sums | None:
-        """What the readers see of all patterns of some attributes; None where that takes too much work."""
+    def _passed(
+        self, names: Sequence[str], readers: Sequence[Reader], columns: SeenAttributes, work: int, few: int
+    ) -> Sums | None:  # fmt: skip
+        """What the readers see of all patterns of some attributes; None where that takes too much work.
+
+        Args:
+            names: the attributes.
+            readers: the readers.
+            columns: the attributes, with what is singled out of them.
+            work: how much work is too much.
+            few: so many sums of one state are few, so that those that others cover are kept.
+        """
         walk = _AttributeWalk.of(names, readers, columns, is_added=self.is_added)
-        sums = walk.sums(self._reduced, self._joined, work)
+        sums = walk.sums(self._reduced, self._joined, work, few)
         if sums is not None:
             self.patterns = max(self.patterns, walk.largest)
         return sums
@@ -493,7 +506,7 @@ class _AttributeWalk:
                 tables.setdefault(table, len(tables))
         return cls(order=_ordered(names, readers, columns), readers=readers, columns=columns, is_added=is_added, tables=tables)
 
-    def sums(self, reduced: Callable[[Sums, int], Sums], joined: Callable[[Sums], Sums], work: int) -> Sums | None:
+    def sums(self, reduced: Callable[[Sums, int], Sums], joined: Callable[[Sums], Sums], work: int, few: int) -> Sums | None:
         """All sums; None where they take too much work."""
         within = {name: self.columns.attributes[name].within for name in self.order}
         position = {name: place for place, name in enumerate(self.order)}
@@ -516,12 +529,12 @@ class _AttributeWalk:
             goes_on, open_now = last.get(name, -1) > place, still[place]
             fresh: dict[_State, Sums] = {}
             for (bits, live), sums in states.items():
-                outer = dict(live).get(str(within.get(name)))
+                outer, longest = dict(live).get(str(within.get(name))), len(next(iter(sums))[1].laws)
                 left = tuple((n, kept) for n, kept in live if last[n] > place)
                 for masks, changes in self._masks(name, outer, goes_on=goes_on):
                     met = bits[0] & masks[0], bits[1] & masks[1], bits[2] & masks[2]
                     seen = self._closed(closing, met)
-                    self.work += len(sums) * max(1, len(seen))
+                    self.work += len(sums) * max(1, len(seen)) * (1 + longest // 8)
                     if not seen:
                         continue
                     most = max(most, len(seen))
@@ -532,9 +545,9 @@ class _AttributeWalk:
                 if self.work > work:
                     return None
             states, total = {}, sum(map(len, fresh.values()))
-            few = LISTED if total <= 4 * LISTED else LISTED // len(fresh)
+            own_few = few if total <= 4 * LISTED else few // len(fresh)
             for state, sums in fresh.items():
-                fewer = reduced(sums, max(few, most))
+                fewer = reduced(sums, max(own_few, most))
                 states[state] = joined(fewer) if len(fewer) > max(INCOMPARABLE, most) else fewer
             self.largest = max(self.largest, sum(map(len, states.values())))
         return next(iter(states.values()), {})

@@ -20,7 +20,7 @@ renamed law, and that every pair goes to a pair at the same distance. A declarat
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any, TypeVar
 
 import attrs
@@ -170,6 +170,8 @@ def orbits(pairs: Sequence[IndexPair], turns: Sequence[Permutation], *, ordered:
 PRECISIONS = (64, 128, 256, 512)
 STUCK = 1 << 16
 """A refinement that moves the ends of a bracket by less than this part of their way to the bound is the last one."""
+READING = 4
+"""Units of work of a record that a mechanism reads without a law in the end, such as one of a thousand shuffled reports."""
 MOST_UNDECIDED = 12
 """After so many pairs whose brackets hold the bound at every precision, a search tries no further pair: these take long."""
 """Bits at which a bracket is refined until the pair is decided."""
@@ -277,7 +279,7 @@ def refute_on(
                 compared.append(dataset)
                 work += work_of(walk.law(dataset)) if is_new else 1
             else:
-                work += WORK_OF_A_LAW
+                work += WORK_OF_A_LAW + (READING * len(dataset) if isinstance(dataset, Sized) else 0)
         for found in walk.among(compared) if len(compared) > 1 else ():
             pairs += sum(result.pairs or 0 for result in found.universes)
             if found.outcome is Outcome.REFUTED:

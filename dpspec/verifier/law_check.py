@@ -68,8 +68,9 @@ OTHERS, FEW_OTHERS = (0, 1, 3), (0, 1)
 """How many other records both datasets have; of samples fewer, since their laws are mixtures over all samples."""
 PRECISION = 16
 """Bits of d_Pr of two laws; a bracket that is wider than needed only finds smaller contradictions no longer."""
-MOST_SHARED, MOST_GROUPED = 6, 500
-"""So many pairs of datasets of one universe are compared besides, of so many of the smallest datasets."""
+MOST_SHARED, MOST_GROUPED, FEW_GROUPED = 6, 500, 24
+"""So many pairs of datasets of one universe are compared besides, of so many of the smallest datasets; the last number is for
+spaces with more kinds than are listed, of which the smallest datasets are almost alike."""
 MOST_DATASETS, MOST_LOOKED_AT = 200, 2_000
 """So many of the smallest datasets are compared with each other where a theorem is compared with the law, of so many that may
 share a universe with another one."""
@@ -353,7 +354,8 @@ class _LawPairs:
         alone, and what a divergence or an invariant says of changes is a statement of its author, too."""
         if self.structure.is_sampled:
             return
-        groups = _by_universe(self.spec, MOST_GROUPED).values()
+        few = MOST_GROUPED if _kinds(self.spec.space) <= MOST_OF_ALL else FEW_GROUPED
+        groups = _by_universe(self.spec, few).values()
         pairs = [pair for datasets in groups for pair in itertools.pairwise(datasets)]
         yield from pairs[:: max(1, math.ceil(len(pairs) / MOST_SHARED))]
 

@@ -8,18 +8,22 @@ two datasets of one universe are found.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
 from dpspec.base.errors import AttackerMisfitError, NoFormulaError, NotReachedError
+from dpspec.base.exact import Number
 from dpspec.base.params import did_you_mean
 from dpspec.blocks.space import Attribute, Pair
 from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Case, NoStructure, View, cells_of
 from dpspec.verifier.changes import (
+    MOST_PATTERNS,
     AttributeChange,
     Pattern,
     SeenAttributes,
@@ -27,7 +31,6 @@ from dpspec.verifier.changes import (
     pairs_of,
     read_by,
     records_of,
-    replacements,
     seen_by,
 )
 from dpspec.verifier.components import Ties, names_read
@@ -46,6 +49,7 @@ class SecretChange:
         pair: two datasets of one universe that differ there alone.
         reacting: the measurements of the mechanism whose answers differ on them.
         measured: how many measurements there are.
+        distance: how far apart the two datasets are.
         is_worst: whether every other change of the secret moves some of the same answers, and no others.
     """
 
@@ -53,6 +57,7 @@ class SecretChange:
     pair: Pair
     reacting: tuple[View, ...]
     measured: int
+    distance: Number
     is_worst: bool
 
 
@@ -116,7 +121,12 @@ def _worst(
             moved = Counter(candidate.laws)
             worst = all(not Counter(other.laws) - moved for other in changes)
             return SecretChange(
-                attributes=free, pair=pair, reacting=reacting, measured=len(views), is_worst=worst and sensitivity.is_replaced
+                attributes=free,
+                pair=pair,
+                reacting=reacting,
+                measured=len(views),
+                distance=spec.distance(*pair),
+                is_worst=worst and sensitivity.is_replaced,
             )
     rule = "differ alone in no two datasets of one universe"
     raise NotReachedError(f"attributes {', '.join(free)}", rule, "leave out --within, or name further attributes")
@@ -191,8 +201,11 @@ def _patterns(
             waiting.append(name)
         else:  # it stays what it is
             rest[name] = options_of(name, rest.get(str(outer)), columns)[0]
-    for combined in replacements(part):
-        pattern = {**rest, **combined}
+    trees = [list(itertools.islice(_below(name, None, part, free), MOST_PATTERNS + 1)) for name in part.roots()]
+    if math.prod(map(len, trees)) > MOST_PATTERNS:
+        raise MissingStep("sensitivity", f"conditions cut the records into more than {MOST_PATTERNS:,} patterns")
+    for chosen in itertools.product(*trees):
+        pattern = {**rest, **{name: kept for one in chosen for name, kept in one.items()}}
         moved = {name: kept for name, kept in pattern.items() if not kept.equal}
         if not moved or not set(moved) <= set(free):
             continue
@@ -202,6 +215,17 @@ def _patterns(
             if frozenset({change[0]}) in columns.named[name]
         ):
             yield pattern
+
+
+def _below(
+    name: str, outer: AttributeChange | None, columns: SeenAttributes, free: Sequence[str]
+) -> Iterator[dict[str, AttributeChange]]:  # fmt: skip
+    """What can become of an attribute and of those within it, where nothing changes but the free ones."""
+    for kept in options_of(name, outer, columns):
+        if kept.equal or name in free:
+            inner = [list(_below(other, kept, columns, free)) for other in columns.inner(name)]
+            for parts in itertools.product(*inner):
+                yield {name: kept, **{other: one for part in parts for other, one in part.items()}}
 
 
 def _realised(

@@ -112,6 +112,7 @@ class RecordChange:
         members: the laws of the answers that change with one of the records inside it, where these change one after the other.
         times: how many they are at most.
         groups: what each group of views may see, where that is bounded for each group by itself and composed.
+        is_any: whether every combination of what the groups see is that of some change.
     """
 
     patterns: tuple[Pattern, ...]
@@ -121,6 +122,7 @@ class RecordChange:
     members: Case = ()
     times: int = 0
     groups: tuple[tuple[Case, ...], ...] = ()
+    is_any: bool = False
 
     @property
     def answers(self) -> int:
@@ -421,7 +423,7 @@ class Sensitivity:
             is_attained = is_attained and chosen is not None
             pattern |= chosen or {}
         patterns = (largest.completed(pattern),) if is_attained else ()
-        return RecordChange(patterns=patterns, price=price, laws=(), is_added=is_added, groups=tuple(groups))
+        return RecordChange(patterns=patterns, price=price, laws=(), is_added=is_added, groups=tuple(groups), is_any=is_attained)
 
     def _laws(self, case: NumberedCase) -> Case:
         if FAILED in case:
@@ -714,13 +716,16 @@ class Sensitivity:
         return total([apart, members]) if joint is None else Bracket(lower=max(apart.lower, members.lower), upper=joint)
 
     def _by_groups(self, change: RecordChange, precision: int) -> Bracket:
-        """The worst case of each group of views, composed; from below that of one group alone."""
-        worst = [
-            functools.reduce(Bracket.__or__, (self._both_ways(case, precision, is_added=change.is_added) for case in cases))
-            for cases in change.groups
-        ]
+        """The worst case of each group of views, composed; from below that of one group alone, or of all at once."""
+        added = change.is_added
+        known = [[(self._both_ways(case, precision, is_added=added), case) for case in cases] for cases in change.groups]
+        worst = [functools.reduce(Bracket.__or__, (apart for apart, _ in cases)) for cases in known]
         joint = self._composed([group.upper for group in worst])
-        return Bracket(lower=max(group.lower for group in worst), upper=INFINITY if joint is None else joint)
+        lower = max(group.lower for group in worst)
+        if change.is_any:
+            chosen = (max(cases, key=lambda each: each[0].upper)[1] for cases in known)
+            lower = max(lower, self._both_ways(tuple(itertools.chain(*chosen)), precision, is_added=added).lower)
+        return Bracket(lower=lower, upper=INFINITY if joint is None else joint)
 
     def _both_ways(self, laws: Case, precision: int, *, is_added: bool) -> Bracket:
         if self.structure.drawn is not None:

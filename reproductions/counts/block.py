@@ -177,8 +177,10 @@ def summed_mean_posteriors(rho: Fraction, priors: Sequence[Fraction], *, precisi
                 break
             whole += 2 * weight
             # 1/(1 + o r) + b/(b + o), with one quotient
-            both = [((before + o), (1 + o * ratio)) for o in odds]
-            sums = [total + weight * (one + before * other) / (one * other) for total, (one, other) in zip(sums, both, strict=True)]
+            both = [(before + o, 1 + o * ratio) for o in odds]
+            sums = [
+                total + weight * (one + before * other) / (one * other) for total, (one, other) in zip(sums, both, strict=True)
+            ]
         rest = arb(0).union((2 * weight / (1 - ratio)).upper())
         whole += rest
         return tuple(as_probability((total + rest) / whole) for total in sums)

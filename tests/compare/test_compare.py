@@ -92,7 +92,7 @@ def test_pure_implies_concentrated_and_integer_noise_separates_back() -> None:
 
 def test_a_specification_says_nothing_of_the_datasets_of_another_space() -> None:
     found = compare(bits_spec(length=2), bits_spec(length=3))
-    assert found.relation is Implication.INCOMPARABLE
+    assert found.relation is Implication.DIFFERENT_DATA
     separation = found.forward.separation
     assert separation is not None
     assert (separation.kind, separation.left, separation.right) == ("space", (0, 0, 0), (0, 0, 1))

@@ -61,14 +61,15 @@ def common(*arguments, **options) -> list[Yardstick]:
 @pytest.mark.parametrize("largest", [1, 3, 10])
 def test_the_census_per_household_by_hand(largest) -> None:
     """A household replaced changes at most N persons, so sqrt(15.29) per person is N sqrt(15.29) per household: rho = 15.29 N^2.
-    The swap's epsilon = ln(65456463) per household is (epsilon tanh(epsilon/2))-zCDP (B-N1, B-N3)."""
+    The swap's epsilon = ln(65456463) per household, between datasets at least two households apart, is
+    (epsilon/2 tanh(epsilon))-zCDP (B-N1, B-N3)."""
     found = common(TOPDOWN, SWAPPING, largest_household=largest)
     best = found[0]
     assert best.spec.input_divergence == Hamming(unit="household")
     assert best.spec.output_divergence == DNor()
     assert best.left.budget == number("15.29") * largest**2
     epsilon = math.log(65456463)
-    assert float(best.right.budget) == pytest.approx(epsilon * math.tanh(epsilon / 2), rel=1e-14)
+    assert float(best.right.budget) == pytest.approx(epsilon / 2 * math.tanh(epsilon), rel=1e-14)
     assert best.spec.budget.uniform() == max(best.left.budget, best.right.budget)
     assert best.spec.multiverse == SWAPPING.multiverse, "the swap's invariants determine those of TopDown"
     assert all(map(accepted, found))

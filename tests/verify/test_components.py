@@ -79,14 +79,13 @@ def random_claim(seed: int) -> tuple[Structure, PrivacySpec, tuple[Noise, ...]]:
 def kinds(space: UnorderedRecords) -> list[Record]:
     """Every record, from the definition of nested attributes alone: equally many categories in each coarser one, in order."""
     names, sizes = [a.name for a in space.attributes], {a.name: a.size for a in space.attributes}
-    found = []
-    for chosen in itertools.product(*(range(a.size) for a in space.attributes)):
-        if all(
-            a.within is None or chosen[names.index(a.within)] == value * sizes[a.within] // a.size
-            for a, value in zip(space.attributes, chosen, strict=True)
-        ):
-            found.append(tuple(map(str, chosen)))
-    return found
+
+    def is_record(chosen: tuple[int, ...]) -> bool:
+        both = zip(space.attributes, chosen, strict=True)
+        return all(a.within is None or chosen[names.index(a.within)] == value * sizes[a.within] // a.size for a, value in both)
+
+    every = itertools.product(*(range(a.size) for a in space.attributes))
+    return [tuple(map(str, chosen)) for chosen in every if is_record(chosen)]
 
 
 def counts(table: Marginal, records: list[Record], space: UnorderedRecords) -> Counter[tuple[str, ...]]:
@@ -103,10 +102,8 @@ def shifts(table: Marginal, left: list[Record], right: list[Record], space: Unor
 
 
 def loss(structure: Structure, noises: tuple[Noise, ...], left: list[Record], right: list[Record], space: Any) -> Fraction:
-    return sum(
-        (noise.loss(s) for view, noise in zip(structure.views, noises, strict=True) for s in shifts(view.table, left, right, space)),
-        Fraction(0),
-    )
+    both = zip(structure.views, noises, strict=True)
+    return sum((noise.loss(s) for view, noise in both for s in shifts(view.table, left, right, space)), Fraction(0))
 
 
 def by_every_pair(
@@ -156,13 +153,13 @@ def check(seed: int, *, is_exact: bool = True) -> None:
 
 
 def test_random_claims_have_the_constant_of_every_pair_of_records() -> None:
-    for seed in range(60):
+    for seed in range(24):
         check(seed)
 
 
 def test_smaller_changes_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(components, "LISTED", 0)
-    for seed in range(60, 90):
+    for seed in range(60, 70):
         check(seed)
 
 
@@ -171,11 +168,109 @@ def test_parts_that_are_too_large_are_bounded_from_above(limit: str, value: int,
     monkeypatch.setattr(components, limit, value)
     monkeypatch.setattr(components, "LISTED", 0)
     monkeypatch.setattr(components, "LEAST_WORK", value)
-    for seed in range(90, 110):
+    for seed in range(90, 95):
         check(seed, is_exact=False)
 
 
 @pytest.mark.long
 def test_many_random_claims_have_the_constant_of_every_pair_of_records() -> None:
-    for seed in range(60, 2_060):
+    for seed in range(24, 2_060):
         check(seed)
+
+
+# --- many attributes -------------------------------------------------------------------------------
+
+
+def noisy(tables: list[Marginal], distance: Any, attributes: int, fixed: tuple[Marginal, ...] = ()) -> Sensitivity:
+    """Laplace noise of the scales 1, 2, ... on tables of records of many attributes."""
+    space = UnorderedRecords(attributes=tuple(Attribute(name=f"a{k}", count=5) for k in range(attributes)))
+    views = tuple(NoisyCount(table, Noise(place + 1)) for place, table in enumerate(tables))
+    spec = PrivacySpec(
+        space=space, multiverse=LevelSets(invariants=fixed) if fixed else Trivial(), input_divergence=distance,
+        output_divergence=Mult(), budget=UniformBudget(parameter="epsilon", value=1),
+    )  # fmt: skip
+    return Sensitivity(structure=Structure(views=views), spec=spec)
+
+
+def table(*names: str, **where: tuple[str, ...]) -> Marginal:
+    return Marginal(attributes=names, where=where)
+
+
+MANY = 48
+CHAIN = [table(f"a{k}", f"a{k + 1}") for k in range(MANY - 1)]
+CASES: dict[str, tuple[list[Marginal], int]] = {
+    "one-way": ([table(f"a{k}") for k in range(MANY)], 2),
+    "chain": (CHAIN, 2),
+    "star": ([table("a0", f"a{k}") for k in range(1, MANY)], 2),
+    "tree": ([table(f"a{(k - 1) // 2}", f"a{k}") for k in range(1, MANY)], 2),
+    "ring": ([*CHAIN, table("a0", f"a{MANY - 1}")], 2),
+    "one wide table": ([table(*(f"a{k}" for k in range(MANY)))], 2),
+    "single counts": ([table(**{f"a{k}": ("1",)}) for k in range(MANY)], 1),
+    "counts in a chain": ([table(**{f"a{k}": ("1",), f"a{k + 1}": ("1", "2")}) for k in range(MANY - 1)], 1),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_constant_of_many_attributes_is_found_and_attained(name: str) -> None:
+    tables, cells = CASES[name]
+    known = noisy(tables, Neighbour(relation=ReplaceOne()), MANY)
+    costs = known.costs(known.changes()[1], PRECISIONS[0])
+    assert known.upper(costs) == number(sum(Fraction(cells, k + 1) for k in range(len(tables))))
+    pair = Attaining(sensitivity=known).best(costs, PRECISIONS[0])
+    assert pair is not None
+    assert pair.ratio.lower == known.upper(costs)
+
+
+def test_alternatives_of_many_attributes_are_composed() -> None:
+    tables = [table(**{f"a{k}": (value,)}) for k in range(MANY) for value in "12"]
+    known = noisy(tables, Neighbour(relation=AddRemove()), MANY)  # an added record meets one of two conditions
+    costs = known.costs(known.changes()[1], PRECISIONS[0])
+    expected = number(sum(Fraction(1, 2 * k + 1) for k in range(MANY)))
+    assert known.upper(costs) == expected
+    pair = Attaining(sensitivity=known).best(costs, PRECISIONS[0])
+    assert pair is not None
+    assert pair.ratio.lower == expected
+
+
+def test_invariants_of_many_attributes_exclude_what_they_fix() -> None:
+    fixed = tuple(table(f"a{k}") for k in range(0, MANY, 2))
+    known = noisy(CHAIN, Neighbour(relation=ReplaceOne()), MANY, fixed)
+    costs = known.costs(known.changes()[1], PRECISIONS[0])
+    pair = Attaining(sensitivity=known).best(costs, PRECISIONS[0])
+    assert pair is not None
+    assert pair.ratio.lower == known.upper(costs) == number(sum(Fraction(2, k + 1) for k in range(MANY - 1)))
+    changed = [place for place, (a, b) in enumerate(zip(pair.left[0], pair.right[0], strict=True)) if a != b]
+    assert changed == list(range(1, MANY, 2))
+
+
+@pytest.mark.slow
+def test_tables_that_tie_all_attributes_are_bounded_and_attained() -> None:
+    tables = [table(f"a{i}", f"a{j}") for i in range(20) for j in range(i)]
+    known = noisy(tables, Neighbour(relation=ReplaceOne()), 20)
+    costs = known.costs(known.changes()[1], PRECISIONS[0])
+    pair = Attaining(sensitivity=known).best(costs, PRECISIONS[0])
+    assert pair is not None
+    assert not known.is_attained
+    assert pair.ratio.lower == known.upper(costs)  # every attribute changes
+
+
+def test_patterns_come_with_those_first_that_keep_the_fewest_attributes() -> None:
+    for seed in range(20):
+        structure, spec, _ = random_claim(seed)
+        columns = SeenAttributes.of([view.table for view in structure.views], spec.space, "person")
+        every = sorted(replacements(columns), key=lambda pattern: sum(kept.equal for kept in pattern.values()))
+        assert list(farthest(columns)) == every
+
+
+def test_laminar_parts_are_the_largest_ones() -> None:
+    space = UnorderedRecords(attributes=tuple(Attribute(name=f"a{k}", count=3) for k in range(4)))
+    for seed in range(60):
+        rng = random.Random(seed)
+        tables = list(dict.fromkeys(random_table(rng, space.attributes) for _ in range(rng.randint(0, 5))))
+
+        def fits(part: tuple[Marginal, ...]) -> bool:
+            return all(laminar_parts(pair, space, "person") == [pair] for pair in itertools.combinations(part, 2))
+
+        parts = [part for size in range(len(tables), -1, -1) for part in itertools.combinations(tables, size) if fits(part)]
+        expected = [part for part in parts if not any(set(part) < set(other) for other in parts)]
+        assert laminar_parts(tables, space, "person") == expected

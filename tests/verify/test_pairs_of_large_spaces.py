@@ -19,11 +19,13 @@ from dpspec.api import quick_standing, read, risk, verify
 from dpspec.base.errors import DpspecError
 from dpspec.base.exact import number
 from dpspec.base.words import Word
+from dpspec.blocks.budget import UniformBudget
 from dpspec.grammar.trial_datasets import MOST_RECORDS, groups_for, has_small_law, trial_groups
 from dpspec.laws.law import work_of
 from dpspec.plugin import Attribute, Marginal, Mechanism, UnorderedRecords, define
+from dpspec.verifier import exhaustive
 from dpspec.verifier.apart import Stopwatch
-from dpspec.verifier.exhaustive import refute_on
+from dpspec.verifier.exhaustive import READING, refute_on
 from dpspec.verifier.mechanisms import judged_unlisted
 from dpspec.verifier.verdict import Outcome
 
@@ -195,6 +197,53 @@ def test_the_search_ends_after_a_bounded_amount_of_work(most):
     found = refute_on(Counted(), people(), trial_groups(people()), most_work=most)
     assert "more pairs would exceed the work limit" in found
     assert Counted.calls.total() <= most / 100 + 1
+
+
+class ManyReports(Mechanism):
+    """A law that is refused after all records were read."""
+
+    name: ClassVar[str] = "many-reports"
+    calls: ClassVar[Counter] = Counter()
+
+    def law(self, dataset, space):
+        ManyReports.calls[dataset] += 1
+        raise DpspecError("many-reports", "has more reports than are listed", "take fewer records")
+
+
+def test_records_that_are_read_without_a_law_are_work():
+    """A thousand reports in random order, in two parts, were read for 11 s."""
+    calls = []
+    for least in (0, 1_000):
+        ManyReports.calls.clear()
+        spec = people(least=least)
+        refute_on(ManyReports(), spec, trial_groups(spec), most_work=100_000)
+        calls.append(ManyReports.calls.total())
+    assert calls[1] <= 100_000 / (100 + READING * 1_000) + 1
+    assert calls[0] > calls[1]
+
+
+def test_a_search_ends_where_brackets_hold_the_bound(monkeypatch):
+    """A sample of counts that are cut at 0 is known between two laws: such pairs took over a minute, at four precisions each."""
+    compared, evaluated = [], []
+    compare, divergence = exhaustive._Walk._compare, exhaustive._Walk._divergence
+    monkeypatch.setattr(exhaustive._Walk, "_compare", lambda *given: compared.append(compare(*given)) or compared[-1])
+    monkeypatch.setattr(
+        exhaustive._Walk, "_divergence", lambda self, *given: evaluated.append(given[-1]) or divergence(self, *given)
+    )
+    count = dp.geometric(queries=dp.marginal(attributes=[]), ratio="1/2")
+    noise = dp.composed(parts=[dp.post_processed(mechanism=dp.subsampled(mechanism=count, rate="1/2"), at_least=0)])
+    spec = people().replace(
+        input_divergence=dp.neighbour(relation=dp.add_remove()), budget=UniformBudget(parameter="epsilon", value=LESS)
+    )
+    found = refute_on(noise, spec, trial_groups(spec), most_work=500_000)
+    assert isinstance(found, str)
+    assert "more pairs would exceed the work limit" in found
+    assert len([outcome for *_, outcome in compared if outcome is Outcome.UNDECIDED]) == exhaustive.MOST_UNDECIDED
+    assert max(evaluated) == exhaustive.PRECISIONS[1]
+
+
+LESS = number("ln(4/3)")
+"""The claim; the constant is ln(3/2)."""
 
 
 def test_a_slow_machine_finds_the_same_pair(tmp_path, monkeypatch):

@@ -109,7 +109,8 @@ def test_a_true_certificate_is_accepted(made: tuple[Path, Path, Path]) -> None:
     found = dp.check_certificate(path, out)
     assert found.exit_code == 0
     assert {line["status"] for line in found["lines"]} == {"holds"}
-    assert [line["what"] for line in found["lines"]] == ["certificate", "specification", "release", "invariants", "universe", "claims"]
+    sections = ["certificate", "specification", "release", "invariants", "universe", "claims"]
+    assert [line["what"] for line in found["lines"]] == sections
     assert str(found).splitlines()[0] == "certificate.json: every line holds"
     content = json.loads(path.read_text())
     assert content["universe"]["budget"]["value"] == "ln(54)"  # ln((b + 1)(1 - p)/p), b = 5, p = 1/10
@@ -185,8 +186,7 @@ def test_no_field_can_be_left_out_or_added(made: tuple[Path, Path, Path], tmp_pa
     _, out, path = made
     content = json.loads(path.read_text())
     target = tmp_path / "tampered.json"
-    tables = [()] + [place for place in _tables(content)]
-    for place in tables:
+    for place in ((), *_tables(content)):
         at = content
         for key in place:
             at = at[key]
@@ -363,7 +363,8 @@ def test_a_seed_is_in_the_certificate(tmp_path: Path) -> None:
 def test_another_version_is_refused(made: tuple[Path, Path, Path], tmp_path: Path) -> None:
     content = json.loads(made[2].read_text())
     target = tmp_path / "other.json"
-    for place, value in ((("version",), 2), (("version",), True), (("versions", "dpspec"), "9.9"), (("versions", "dpspec-more"), "1")):
+    versions = ((("versions", "dpspec"), "9.9"), (("versions", "dpspec-more"), "1"))
+    for place, value in ((("version",), 2), (("version",), True), *versions):
         wrong = changed(content, place, value)
         target.write_text(engine.text_of({**wrong, "digest": engine.digest_of(wrong)}))
         with pytest.raises(CertificateVersionError):

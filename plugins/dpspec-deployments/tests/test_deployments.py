@@ -160,13 +160,14 @@ def test_a_number_that_is_ours_or_false_is_not_ranked_above_a_published_one(run,
 
 
 def test_a_number_of_the_file_that_is_refuted_is_no_finite_claim(run, tmp_path):
-    ours = "epsilon = 1000"
-    path = written(tmp_path, "ours", budget=ours, keep="1", rest='[claim]\nverdict = "refuted"\nbecause = "told for certain"\n')
-    text = path.read_text().replace('budget = { how = "stated", source = "paper" }', 'budget = { how = "assumed", because = "ours" }')
-    path.write_text(text)
+    claim = '[claim]\nverdict = "refuted"\nbecause = "told for certain"\n'
+    written(tmp_path, "ours", budget='epsilon = "1/2"', rest=claim)
+    path = tmp_path / "ours.dpspec.toml"
+    stated, assumed = 'budget = { how = "stated", source = "paper" }', 'budget = { how = "assumed", because = "ours" }'
+    path.write_text(path.read_text().replace(stated, assumed))
     ran = run("catalogue", path, "--yardstick")
     assert "no finite claim" in ran.out
-    assert "1,000" not in ran.out
+    assert "epsilon 0.5" not in ran.out
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,6 @@ class PairSwapping(Swapping):
 
     name: ClassVar[str] = "pair-swapping"
     deranges: ClassVar[bool] = False
-    pairs: ClassVar[bool] = True
 
     def stratum_constant(self, size: int, swap_rate: Fraction) -> SwapConstant:
         return pair_constant(size, swap_rate)
@@ -150,6 +149,10 @@ class PairSwapping(Swapping):
 
     def nearest_laws(self, spec: PrivacySpec, dataset: Dataset | None = None) -> grammar.NearestLaws | None:
         return self.by_exchanges(spec, dataset)
+
+    @property
+    def algorithm_of_release(self) -> str:
+        return "pair"
 
     def exchanges(self) -> Exchanges:
         return Exchanges(law=pair_exchange_law, most=MOST_EXACT, citation=CITATION)

@@ -23,12 +23,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache, partial
 from operator import add, itemgetter, mul, sub
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+import attrs
 
 from dpspec.plugin import Randomness, Table, errors, late_module, randomness, tables, workers
 from dpspec_census.swap_budget import Rates, SwapScheme
@@ -245,9 +247,25 @@ Indices: TypeAlias = "npt.NDArray[np.int64]"
 class Algorithm(Enum):
     """What is done with the selected records of a stratum."""
 
-    DERANGE = "a uniform derangement, the selection redrawn where it is a single record"
-    PERMUTE = "a uniform permutation"
-    PAIR = "a uniform matching, each pair exchanging its values"
+    DERANGE = "derange"
+    """A uniform derangement; the selection is redrawn where it is a single record."""
+    PERMUTE = "permute"
+    """A uniform permutation."""
+    PAIR = "pair"
+    """A uniform matching, each pair exchanging its values."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class RecordRates:
+    """Rates of single records of a table.
+
+    Args:
+        rates: the rates; None stands for that of the stratum.
+        of_row: for each row of the table, which of them it has.
+    """
+
+    rates: tuple[Fraction | None, ...]
+    of_row: Indices
 
 
 SELECT, KEYS, CYCLES = 0, 1 << 16, 2 << 16
@@ -258,7 +276,14 @@ PART = 1 << 22
 
 
 def exchanged(
-    table: Table, scheme: SwapScheme, rates: Rates, run: workers.Run, draws: randomness.PlacedRandomness, *, how: Algorithm
+    table: Table,
+    scheme: SwapScheme,
+    rates: Rates,
+    run: workers.Run,
+    draws: randomness.PlacedRandomness,
+    *,
+    how: Algorithm,
+    own: RecordRates | None = None,
 ) -> tuple[Table, int]:
     """One draw of the swap: the table with the rows as they were, and the number of records that were selected.
 
@@ -267,12 +292,13 @@ def exchanged(
         rates: p, by stratum.
         draws: the randomness of this run.
         how: what is done with the selected records.
+        own: the rows with rates of their own.
     """
     for name in (*scheme.match, *scheme.swap):
         table.attribute(name)
     if not len(table):
         raise errors.TableError("table", "has no records", "give a table with at least one row")
-    kernel = partial(swap_kernel, rates=rates, source=draws, how=how)
+    kernel = partial(swap_kernel, rates=rates, source=draws, how=how, own=own)
     columns = {name: table.codes[name].copy() for name in scheme.swap}
     done = selected = 0
     for drawn in run.workers.map(kernel, _parts(table, scheme, run.workers.parts)):
@@ -302,7 +328,9 @@ def _parts(table: Table, scheme: SwapScheme, least: int) -> Iterator[workers.Col
             yield {"stratum": keys[rows], "row": rows}
 
 
-def swap_kernel(part: workers.Columns, *, rates: Rates, source: randomness.PlacedRandomness, how: Algorithm) -> workers.Columns:
+def swap_kernel(
+    part: workers.Columns, *, rates: Rates, source: randomness.PlacedRandomness, how: Algorithm, own: RecordRates | None = None
+) -> workers.Columns:  # fmt: skip
     """Which record gets whose swap values, in a part that holds whole strata.
 
     Args:
@@ -317,10 +345,15 @@ def swap_kernel(part: workers.Columns, *, rates: Rates, source: randomness.Place
         rows, keys = rows[order], keys[order]
     names, stratum, sizes = tables.ranked(keys)
     chosen = np.zeros(len(rows), dtype=np.bool_)
-    for rate, having in rates.classes(names):
+    for rate, having in rates.classes(names) if own is None else ():
         strata = having & (sizes > 1) if derange else having
         eligible = slice(None) if strata.all() else np.flatnonzero(strata[stratum])
         chosen[eligible] = source.selected_at(rate, SELECT, rows[eligible], stratum[eligible], single=not derange)
+    if own is not None:
+        kinds = [(rate, own.of_row[rows] == place) for place, rate in enumerate(own.rates) if rate is not None]
+        others = own.of_row[rows] == own.rates.index(None)
+        kinds += [(rate, others & having[stratum]) for rate, having in rates.classes(names)]
+        chosen = _selected(kinds, rows, stratum, sizes, source, redraws=derange)
     places = np.flatnonzero(chosen)
     places = places[randomness.stable_order(stratum[places], len(names))]
     rows, groups = rows[places], stratum[places]
@@ -328,6 +361,24 @@ def swap_kernel(part: workers.Columns, *, rates: Rates, source: randomness.Place
     if how is Algorithm.PAIR:
         givers = _in_pairs(givers, groups)
     return {"row": rows, "giver": rows[givers], "seen": np.asarray([len(keys)])}
+
+
+def _selected(
+    kinds: Sequence[tuple[Fraction, npt.NDArray[np.bool_]]], rows: Indices, stratum: npt.NDArray[np.integer[Any]],
+    sizes: npt.NDArray[np.integer[Any]], source: randomness.PlacedRandomness, *, redraws: bool,
+) -> npt.NDArray[np.bool_]:  # fmt: skip
+    """A selection of each record with its own rate; where a stratum must not have a single one, it is drawn again there."""
+    chosen, again, stream = np.zeros(len(rows), dtype=np.bool_), np.ones(len(rows), dtype=np.bool_), SELECT
+    if redraws:
+        again &= sizes[stratum] > 1
+    while again.any():
+        for rate, having in kinds:
+            places = np.flatnonzero(having & again)
+            chosen[places] = source.bernoulli_at(rate, stream, rows[places])
+        alone = np.bincount(stratum[chosen], minlength=len(sizes)) == 1
+        again = alone[stratum] if redraws else np.zeros(len(rows), dtype=np.bool_)
+        stream += 1
+    return chosen
 
 
 def _in_pairs(order: Indices, groups: npt.NDArray[np.integer[Any]]) -> Indices:

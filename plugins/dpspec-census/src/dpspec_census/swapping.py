@@ -46,6 +46,7 @@ from dpspec.plugin import (
     workers,
 )
 from dpspec_census.stratum import (
+    RecordRates,
     StratumCells,
     derangement_probability,
     derangement_weights,
@@ -365,16 +366,25 @@ class Swapping(Mechanism):
         self.check(space)
         scheme = self.scheme()
         draws = run.source.placed()
-        how = Algorithm.PAIR if self.pairs else Algorithm.DERANGE if self.deranges else Algorithm.PERMUTE
-        swapped, selected = exchanged(table, scheme, self.rates_of(table), run, draws, how=how)
+        own = self.records_by_rate(table, space)
+        swapped, selected = exchanged(
+            table, scheme, self.rates_of(table), run, draws, how=Algorithm(self.algorithm_of_release), own=own
+        )
         released = unordered(swapped, draws.spawn("order"))
         confidential = {"records selected": selected, "records": len(table)}
         return workers.Output(tables={"released": released}, report=published(self, table, space), confidential=confidential)
 
+    def records_by_rate(self, table: Table, space: DatasetSpace) -> RecordRates | None:
+        """Which rows of a table have a rate of their own; None where rates are those of strata."""
+        return None
+
+    @property
+    def algorithm_of_release(self) -> str:
+        """What is done with the selected records of a table: derange, permute or pair."""
+        return "derange" if self.deranges else "permute"
+
     deranges: ClassVar[bool]
     """Whether the selected records are deranged, with the redraw rule, or permuted."""
-    pairs: ClassVar[bool] = False
-    """Whether the selected records exchange their values in pairs."""
 
 
 @define

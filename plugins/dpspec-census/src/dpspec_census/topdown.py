@@ -92,9 +92,7 @@ def query_rows(query: Invariant, space: DatasetSpace) -> Rows:
         raise IncompatibleBlocksError(f"space {space.name}", "has no records that are counted", "use records or households")
     anything: Any = space
     wide: blocks.Multisets = attrs.evolve(anything, least=0, most=None)
-    count = len(wide.cells() or ())
-    units = (tuple(int(place == j) for place in range(count)) for j in range(count))
-    columns = [query.answers(wide.from_vector(unit), wide) for unit in units]
+    columns = [query.answers(wide.of((cell,)), wide) for cell in wide.cells() or ()]
     return tuple(zip(*columns, strict=True))
 
 

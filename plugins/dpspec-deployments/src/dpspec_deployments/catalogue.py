@@ -527,7 +527,7 @@ class UnitGroup:
         unit: the unit.
         distance: the input divergence, in words.
         published, ours: those with a number, each group by the largest power of a test.
-        unranked: the others, in the order of the files.
+        unranked: the others in the order of the files, those without a number last.
     """
 
     unit: str
@@ -554,7 +554,7 @@ def by_unit(entries: Iterable[CatalogueEntry]) -> tuple[UnitGroup, ...]:
             distance=distance,
             published=tuple(sorted((one for one in found if one.group == PUBLISHED), key=_strength)),
             ours=tuple(sorted((one for one in found if one.group == OURS), key=_strength)),
-            unranked=tuple(one for one in found if one.group == UNRANKED),
+            unranked=tuple(sorted((one for one in found if one.group == UNRANKED), key=lambda one: one.power is None)),
         )
         for (unit, distance), found in sorted(groups.items(), key=lambda row: (-len(row[1]), row[0]))
     )

@@ -301,8 +301,8 @@ def noisy_table(rows: Iterable[tuple[str, str, int | str]]) -> Table:
 
 def _answered(table: Table, query: Invariant, space: DatasetSpace) -> tuple[Sequence[int] | Integers, Cells]:
     """The true answers of a query and what they count, as texts; of a large table of counts as columns, without a text."""
-    own = is_a(query, Marginal) and type(query).labels is Marginal.labels
-    if own and query.unit == _unit({a.name for a in table.attributes}, space):
+    columns = {a.name for a in table.attributes}
+    if is_a(query, Marginal) and type(query).labels is Marginal.labels and query.unit == _unit(columns, space):
         found = _cells(table, query, space)
         if found is not None:
             return found
@@ -336,7 +336,8 @@ def _combinations(attributes: Sequence[Attribute], where: Mapping[str, Sequence[
 
     None where they are not known to be below `MOST_KEYS` on the way, or a coarser attribute comes after a finer one.
     """
-    names, columns = [a.name for a in attributes], []
+    names = [a.name for a in attributes]
+    columns: list[tables.Codes] = []
     for place, attribute in enumerate(attributes):
         rows = len(columns[0]) if columns else 1
         kept = None
@@ -390,7 +391,7 @@ def _table_of_columns(queries: Sequence[tuple[str, Cells]], answers: AnyIntegers
     return Table(attributes=tuple(attributes), codes={a.name: tables.compact(codes[a.name], a.size) for a in attributes})
 
 
-def _cell_column(cells: Sequence[Cells]) -> tuple[Attribute, AnyIntegers]:
+def _cell_column(cells: Sequence[Cells]) -> tuple[Attribute, tables.Codes]:
     if any(isinstance(part, tables.LabelBlock) for part in cells):
         blocks = [part if isinstance(part, tables.LabelBlock) else _block(tuple(part)) for part in cells if len(part)]
         return tables.LabelledAttribute("cell", blocks), _every(sum(map(len, blocks)))
@@ -407,8 +408,9 @@ def _block(labels: tables.Labels) -> tables.LabelBlock:
     return tables.LabelBlock(lists=(labels,), places=(_every(len(labels)),))
 
 
-def _answer_column(answers: AnyIntegers) -> tuple[Attribute, AnyIntegers]:
+def _answer_column(answers: AnyIntegers) -> tuple[Attribute, tables.Codes]:
     """The different answers, and the place of each among them."""
+    rank: tables.Codes
     if answers.dtype == object or not len(answers):
         values, first, rank = np.unique(answers, return_index=True, return_inverse=True)
     else:

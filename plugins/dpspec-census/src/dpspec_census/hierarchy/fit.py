@@ -169,7 +169,8 @@ class _Step:
         answers, cells = self._rows.shape
         self._dense: Floats | None = None
         if cells <= answers:
-            self._dense = np.linalg.inv(np.diag(self._diagonal[:, 0]) + _array(self._rows.T @ self._rows))
+            whole = np.diag(self._diagonal[:, 0]) + _array(self._rows.T @ self._rows)
+            self._dense = np.asarray(np.linalg.inv(whole), dtype=np.float64)
         else:
             self._inverse = np.linalg.inv(np.eye(answers) + _array(self._rows @ _times(1 / self._diagonal[:, 0], self._columns)))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
@@ -243,10 +244,15 @@ class Subsampled(Mechanism):
     def _samples(self, dataset: Dataset, space: DatasetSpace) -> dict[tuple[Any, Dataset], Fraction]:
         """Every sample of a dataset with its probability, told apart by its positions when these are published."""
         records, samples = cast("tuple[Any, ...]", dataset), self.sampled(space)
-        chances: dict[tuple[Any, Dataset], Fraction] = {}
+        drawn: Counter[tuple[Any, tuple[Any, ...]]] = Counter()
+        by_size: dict[int, Fraction] = {}
         for places, chance in self._drawn(len(records)):
-            key = (places if self.publishes_sample else None), samples.dataset([records[place] for place in places])
-            chances[key] = chances.get(key, Fraction(0)) + chance
+            drawn[places if self.publishes_sample else None, tuple(records[place] for place in places)] += 1
+            by_size[len(places)] = chance  # samples of one size are equally likely
+        chances: dict[tuple[Any, Dataset], Fraction] = {}
+        for (places, sample), times in drawn.items():
+            key = places, samples.dataset(list(sample))
+            chances[key] = chances.get(key, Fraction(0)) + times * by_size[len(sample)]
         return chances
 
     def _sizes(self, count: int) -> Sequence[int]:

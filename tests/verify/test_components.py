@@ -21,6 +21,7 @@ from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.law import Law
 from dpspec.verifier import components
 from dpspec.verifier.attaining import Attaining
+from dpspec.verifier.changes import SeenAttributes, farthest, laminar_parts, replacements
 from dpspec.verifier.exhaustive import PRECISIONS
 from dpspec.verifier.sensitivity import Sensitivity
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-import dpspec_deployments.catalogue  # noqa: F401
+import dpspec_deployments.catalogue
 import dpspec_deployments.evidence  # noqa: F401
 
 import dpspec.report.curves

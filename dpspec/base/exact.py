@@ -586,8 +586,8 @@ def _compare(left: Number, right: Number) -> int:
     if left.root == right.root:
         # The square root is monotone, so the forms under it decide.
         if left.logs == right.logs:
-            one, two = left.rational_part, right.rational_part
-            a, b = one.numerator * two.denominator, two.numerator * one.denominator
+            mine, theirs = left.rational_part, right.rational_part
+            a, b = mine.numerator * theirs.denominator, theirs.numerator * mine.denominator
             return (a > b) - (a < b)
         opposite = tuple((r, -c) for r, c in right.logs)
         return sign(left.rational_part - right.rational_part, left.logs + opposite)

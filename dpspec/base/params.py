@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, dataclass_transform
 
 import attrs
 
@@ -91,11 +91,11 @@ class _Range(Domain):
         """The same for a rational and whole ends, in integers."""
         top, bottom = value.numerator, value.denominator
         if self.low is not None:
-            low = self.low * bottom  # type: ignore[operator]
+            low = cast("int", self.low) * bottom
             if top < low or (self.open_low and top == low):
                 return False
         if self.high is not None:
-            high = self.high * bottom  # type: ignore[operator]
+            high = cast("int", self.high) * bottom
             if top > high or (self.open_high and top == high):
                 return False
         return True

@@ -468,8 +468,10 @@ class _KeptPairs:
         try:
             left, right = (candidate.mechanism.law(dataset, self._conclusion.space) for dataset in candidate.pair)
             both = tuple(key_of(pair.signature()) for pair in (left.against(right), right.against(left)))
-            is_symmetric = self._conclusion.input_divergence.is_symmetric  # both orders are compared anyway
-            return frozenset(both) if is_symmetric else both, allowance(self._conclusion, candidate.pair)
+            there = allowance(self._conclusion, candidate.pair)
+            if self._conclusion.input_divergence.is_symmetric:  # both orders are compared at one distance
+                return frozenset(both), there
+            return (both, allowance(self._conclusion, candidate.pair[::-1])), there
         except DpspecError:  # a universe without a budget, or a law that is not known
             return None
 

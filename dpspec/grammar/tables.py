@@ -248,6 +248,9 @@ class LabelledAttribute(Attribute):
     def __hash__(self) -> int:
         return id(self)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LabelledAttribute, (self.name, self.blocks)
+
     def __repr__(self) -> str:
         return f"LabelledAttribute({self.name!r}, {self.size} labels)"
 

@@ -356,8 +356,7 @@ CurvePoint = tuple[arb, arb]
 
 _FINEST = Fraction(1, 1 << 11)
 """How far apart, in ln t, the three points are at least; the bracket has a width of about its square."""
-_SHRINK, _SHARPER = 8, 64
-"""The first width, in parts of mu, and by how much narrower it gets after a parabola, whose error is of third order."""
+_SHRINK = 8
 _TURNS = 48
 _WIDER, _GROWTH = 6, 4
 _FARTHEST = 64
@@ -421,7 +420,7 @@ def _least(value: Callable[[Fraction], float], place: Fraction, width: Fraction)
         else:
             bend = left - 2 * middle + right
             place += _rounded((left - right) / (2 * bend) * float(width)) if bend > 0 else 0
-            width = max(_FINEST, width / _SHARPER)
+            width = max(_FINEST, width / _SHRINK)
     return place, width
 
 

@@ -41,7 +41,7 @@ CategoryClass = tuple[bool, ...]
 """Of a category: for each set of categories that some condition names, whether it is in it."""
 
 MOST_PATTERNS = 200_000
-"""Conditions that cut the kinds of records into more patterns than this are not looked through."""
+"""At most so many patterns of attributes that lie in each other are listed one by one, in a search for pairs."""
 
 
 @attrs.frozen
@@ -148,8 +148,12 @@ class SeenAttributes:
 
 
 def replacements(columns: SeenAttributes) -> Iterator[Pattern]:
-    """Every pattern of one record replaced by another; some may be those of no two records, none is missing."""
-    for parts in itertools.product(*(list(_below(name, None, columns)) for name in columns.roots())):
+    """Every pattern of one record replaced by another; some may be those of no two records.
+
+    None is missing, unless attributes that lie in each other have more than `MOST_PATTERNS` patterns.
+    """
+    trees = (list(itertools.islice(_below(name, None, columns), MOST_PATTERNS)) for name in columns.roots())
+    for parts in itertools.product(*trees):
         yield {name: kept for part in parts for name, kept in part.items()}
 
 

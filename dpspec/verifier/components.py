@@ -185,8 +185,8 @@ class Components:
             together = fuller
         seen: dict[SeenChange, tuple[Pattern, ...]] = {}
         for (keeps, one), choices in sorted(together.items(), key=lambda entry: not entry[0][0]):  # those that keep all first
-            few = reversed(choices) if keeps else choices[: ALIKE // 2]
-            seen[one] = (*seen.get(one, ()), *(self._completed(self._leaves(choice)) for choice in few))
+            alike = [*reversed(choices)] if keeps else choices[: ALIKE // 2]
+            seen[one] = (*seen.get(one, ()), *(self._completed(self._leaves(choice)) for choice in alike))
         return self._told(seen)
 
     def _told(

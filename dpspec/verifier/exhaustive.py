@@ -24,6 +24,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import Any, TypeVar
 
 import attrs
+from flint import ctx
 
 from dpspec.base.errors import DpspecError, NumericalError, PluginContractError, count
 from dpspec.base.exact import INFINITY, Bracket, Number, largest, number, rounded_product
@@ -168,6 +169,8 @@ def orbits(pairs: Sequence[IndexPair], turns: Sequence[Permutation], *, ordered:
 
 
 PRECISIONS = (64, 128, 256, 512)
+FINEST = 2 * PRECISIONS[-1]
+"""The precision at which the ends of brackets are compared, far below their differences."""
 STUCK = 1 << 16
 """A refinement that moves the ends of a bracket by less than this part of their way to the bound is the last one."""
 READING = 4
@@ -589,10 +592,11 @@ def _is_stuck(before: Bracket, after: Bracket, bound: Number) -> bool:
     def gained(there: Number, here: Number) -> bool:
         if there.is_infinite or here.is_infinite or bound.is_infinite:
             return there.is_infinite is not here.is_infinite
-        moved, left = (abs(float(one.enclose().mid()) - float(here.enclose().mid())) for one in (there, bound))
-        return moved > left / STUCK
+        moved, left = (abs((one.enclose(FINEST) - here.enclose(FINEST)).mid()) for one in (there, bound))
+        return bool(moved * STUCK >= left)  # as well where an end is the bound itself
 
-    return not gained(before.lower, after.lower) and not gained(before.upper, after.upper)
+    with ctx.workprec(FINEST):
+        return not gained(before.lower, after.lower) and not gained(before.upper, after.upper)
 
 
 def _exact(call: Callable[[], Value]) -> Value | None:

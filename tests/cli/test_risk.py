@@ -89,12 +89,12 @@ def swapping(specs, tmp_path):
     return path
 
 
-def test_an_attacker_that_can_be_asked_about_nothing(run, swapping):
-    ran = run("risk", swapping, "--attacker", "tester", "--set", "distance=2")
-    assert ran.code == 0
+def test_a_swap_has_numbers_of_its_own_where_no_dataset_can_be_listed(run, swapping):
+    ran = run("risk", swapping, "--attacker", "tester", "--set", "distance=2", "--verbose")
+    assert ran.code == 1  # no swap at this rate keeps one number for strata of every size
     told = " ".join(ran.out.split())
-    assert "mechanism open: space households: has too many datasets to be listed" in told
-    assert "write --set 'datasets=[X, Y]', each as `dpspec explain households` says" in told
+    assert "at least" in told
+    assert "docs/swapping-theorem.md, theorem 6" in told
 
 
 HERE, THERE = "['0','0','0','0','0','occupied']", "['0','0','1','3','102','occupied']"
@@ -242,9 +242,11 @@ def test_budgets_by_universe_are_those_of_a_table(run, specs, tmp_path):
         assert ran.code == 0
         found.append(number(worst(ran, "posterior odds by prior odds")[LEFT][1]))
     assert found[0] != found[1]
-    refused = run("risk", spec, "--attacker", "strongest", "--set", "distance=2", "--format", "json")
-    assert [fault["code"] for fault in refused.json("failure")["errors"]] == ["attacker-misfit"]
-    assert "--universe-of TABLE" in refused.err
+    open_ = run("risk", spec, "--attacker", "strongest", "--set", "distance=2", "--format", "json")
+    assert open_.code == 0  # the swap has numbers of its own
+    (unknown,) = open_.json("risk")["unknown"]
+    assert unknown["side"] == "worst case"
+    assert "--universe-of TABLE" in unknown["reason"]
     assert run("risk", spec, "--attacker", "strongest", "--universe-of", tmp_path / "none.csv").code == 2
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import polars as pl
 import pytest
@@ -132,6 +135,12 @@ def test_nothing_is_placed_where_a_file_was_spoilt_before_it_was_compared(monkey
     with pytest.raises(PluginContractError, match="does not read what it has written"):
         drawn(path, folder, tmp_path / "out", suffix=suffix, seed=1)
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
+
+
+def test_labels_are_copied_as_columns():
+    for copied in (copy.deepcopy(COLUMNS["late"]), pickle.loads(pickle.dumps(COLUMNS["late"]))):  # noqa: S301
+        assert list(copied.values()) == ["-3 x f", f"{10**15} x m", "7 x m", "7 x m", *ODD]
+        assert copied != COLUMNS["late"]
 
 
 def test_what_was_drawn_cannot_be_written_to_before_it_is_released(tmp_path):

@@ -17,7 +17,7 @@ import pytest
 import dpspec as dp
 from dpspec.api import quick_standing, read, risk, verify
 from dpspec.base.errors import DpspecError
-from dpspec.base.exact import number
+from dpspec.base.exact import INFINITY, Bracket, number
 from dpspec.base.words import Word
 from dpspec.blocks.budget import UniformBudget
 from dpspec.grammar.trial_datasets import MOST_RECORDS, groups_for, has_small_law, trial_groups
@@ -240,6 +240,24 @@ def test_a_search_ends_where_brackets_hold_the_bound(monkeypatch):
     assert "more pairs would exceed the work limit" in found
     assert len([outcome for *_, outcome in compared if outcome is Outcome.UNDECIDED]) == exhaustive.MOST_UNDECIDED
     assert max(evaluated) == exhaustive.PRECISIONS[1]
+
+
+def test_a_bracket_that_comes_nearer_to_a_bound_it_nearly_meets_is_refined_further():
+    """Ends and bound may be equal as doubles: what counts is how far an end has moved, against what is left of its way."""
+    tiny = Fraction(1, 10**30)
+
+    def stuck(before, after, bound="1/3"):
+        brackets = [Bracket(lower=number("1/3") - low * tiny, upper=number("1/3") + high * tiny) for low, high in (before, after)]
+        return exhaustive._is_stuck(*brackets, number(bound))
+
+    assert not stuck((2, 2), (1, 1))
+    assert not stuck((2, 2), (2, 1))
+    assert not stuck((0, 2), (0, 2))
+    assert stuck((2, 2), (2, 2))
+    assert stuck((2, 2), (1, 1), "1/2")
+    open_end = Bracket(lower=number("1/4"), upper=INFINITY)
+    assert exhaustive._is_stuck(open_end, open_end, number("1/3"))
+    assert not exhaustive._is_stuck(open_end, Bracket(lower=number("1/4"), upper=number(1)), number("1/3"))
 
 
 LESS = number("ln(4/3)")

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dpspec_checker.proofs import check_proof
+from dpspec_checker.tied_parts import covers, in_groups
 
 from dpspec import read
-from dpspec.checker.proofs import check_proof
-from dpspec.checker.tied_parts import covers, in_groups
 from dpspec.report.json import file_report
 from dpspec.verifier import components
 from dpspec.verifier.document import verify_document

@@ -50,7 +50,6 @@ from dpspec.plugin import (
     late_module,
     laws,
     params,
-    table_files,
     tables,
 )
 
@@ -336,6 +335,8 @@ def _combinations(attributes: Sequence[Attribute], where: Mapping[str, Sequence[
 
     None where they are not known to be below `MOST_KEYS` on the way, or a coarser attribute comes after a finer one.
     """
+    from dpspec.plugin import table_files  # with numpy, which `verify` of a small file does without
+
     names = [a.name for a in attributes]
     columns: list[tables.Codes] = []
     for place, attribute in enumerate(attributes):

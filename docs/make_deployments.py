@@ -14,12 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from dpspec.base.errors import DpspecError, count, harmless
-from dpspec.base.exact import number
-from dpspec.base.types import JsonData
-from dpspec.blocks.units import longer_units, read_unit
-from dpspec.composition import compose, documents_of, parts_of
-from dpspec.deployments.catalogue import (
+from dpspec_deployments.catalogue import (
     ENTRY_BLOCKS,
     VERDICT_WORDS,
     CatalogueEntry,
@@ -29,6 +24,12 @@ from dpspec.deployments.catalogue import (
     short_budget,
     tally,
 )
+
+from dpspec.base.errors import DpspecError, count, harmless
+from dpspec.base.exact import number
+from dpspec.base.types import JsonData
+from dpspec.blocks.units import longer_units, read_unit
+from dpspec.composition import compose, documents_of, parts_of
 from dpspec.extension import installed
 from dpspec.reason.rules import promise_for
 from dpspec.report.comparison import power_in_words

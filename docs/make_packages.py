@@ -29,6 +29,8 @@ def table() -> str:
 def _brings(package: str, points: dict[str, dict[str, str]]) -> Iterator[str]:
     brings: dict[str, set[str]] = defaultdict(set)
     brings["commands"].update(points.get(COMMANDS, ()), points.get(SERVERS, ()))
+    nested = {group: names for group, names in points.items() if group.startswith(f"{COMMANDS}.")}
+    brings["commands"].update(f"{group.removeprefix(f'{COMMANDS}.')} {name}" for group, names in nested.items() for name in names)
     brings["functions"].update(points.get(FUNCTIONS, ()))
     for entry in installed().registry:
         if entry.provenance.distribution == package:

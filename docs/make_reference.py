@@ -20,7 +20,7 @@ from dpspec.base.late import at
 from dpspec.base.words import ACCEPTABLE, SEVEREST_FIRST, Word
 from dpspec.blocks.parts import PARTS
 from dpspec.cli import main
-from dpspec.cli.face import Face
+from dpspec.cli.face import OpenGroup
 from dpspec.extension import hooks as hookspecs
 from dpspec.extension.hooks import BASES, KINDS, PREFIX
 from dpspec.grammar.structure import View
@@ -77,12 +77,17 @@ A distribution contributes commands and functions by entry points.
 | group | what it names |
 |---|---|
 | `dpspec.commands` | a click command; dpspec adds `--format` and prints what the callback returns |
+| `dpspec.commands.new` | a click command below `dpspec new`, in the same way |
 | `dpspec.functions` | a function of `dpspec` by this name, which returns the same |
 | `dpspec.servers` | a click command that runs until it is stopped, and writes to the standard output itself |
 
 What they return is a `dpspec.CommandAnswer`. A package that imports nothing of dpspec returns any object with `command`,
 `exit_code`, `content` (the data), `words` (makes the text) and `value`, and raises errors with `code`, `exit_code`, `subject`,
 `rule`, `advice` and `given` (the offending value, `{}` or `{"value": ...}`). A command of dpspec itself cannot be replaced.
+
+A callback with an argument `progress` is called with one, `progress(done, in_all)`. An attribute `formats` of the click command
+has further formats by name, each a function of the answer that returns a text; `asks = True` says that the command asks
+questions, so that no progress is drawn over them.
 """
 
 
@@ -230,7 +235,7 @@ def _by_file(tests: tuple[str, ...]) -> str:
 
 def _commands(group: click.Group, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     yield path, group
-    found = group.every_command() if isinstance(group, Face) else group.commands
+    found = group.every_command() if isinstance(group, OpenGroup) else group.commands
     for name, command in found.items():
         if isinstance(command, click.Group):
             yield from _commands(command, (*path, name))

@@ -59,23 +59,15 @@ from dpspec.blocks.space import Attribute as Attribute, DatasetSpace as DatasetS
 from dpspec.blocks.vectors import BitVectors as BitVectors, IntegerCounts as IntegerCounts
 from dpspec.commands import (
     ablate as ablate,
-    catalogue as catalogue,
-    certify as certify,
     check as check,
-    check_certificate as check_certificate,
     check_plugin as check_plugin,
-    evidence as evidence,
     examples as examples,
     explain as explain,
-    label as label,
     measure as measure,
-    new_deployment as new_deployment,
     new_plugin as new_plugin,
     new_spec as new_spec,
     plugins as plugins,
     recommend as recommend,
-    registry_export as registry_export,
-    registry_import as registry_import,
     rules_check as rules_check,
     rules_compare as rules_compare,
     rules_show as rules_show,
@@ -467,6 +459,24 @@ def by_value(
         place: which entry of the label is the record [integer in [0, inf); default 0].
     """
 
+def catalogue(*paths: Any, publisher: Any = ..., year: Any = ..., unit: Any = ..., standard: Any = ..., invariants: Any = ..., trust: Any = ..., verdict: Any = ..., at_least: Any = ..., order: Any = ..., yardstick: Any = ..., delta: Any = ..., ledger: Any = ..., progress: Any = ...) -> CommandAnswer:
+    """Package dpspec-deployments. What real deployments promise: listed, or asked one question. `value` has the chosen
+    entries.
+
+    Args:
+        paths: files or directories; without any, specs/deployments.
+        publisher, year, unit, standard, invariants, trust, verdict: list those of which this is true.
+        at_least: which of them promise at least what the one with this id does.
+        order: the order of all that are about one dataset space.
+        yardstick: what each leaves to one test, unit by unit.
+        delta: with `yardstick`, the probability at which the epsilon of each is told, too.
+        ledger: what those listed promise together, where they are about the same data.
+        progress: called with (done, in all).
+
+    Raises:
+        ParameterError: several questions at once.
+    """
+
 def cell_key(
     *,
     unit: str = ...,
@@ -508,6 +518,33 @@ def cell_suppression(
         value: the attribute whose categories are the contributions; without it records are counted [text].
         protection: a suppressed cell could hold at least so many counts more, and less if it holds as many [integer in [1,
             inf); default 1].
+    """
+
+def certify(specification: Any, release: Any, out: Any = ...) -> CommandAnswer:
+    """Package dpspec-deployments. The certificate of a release: what was checked of it, in a form that anyone can check again.
+    `value` is the certificate.
+
+    Args:
+        specification: the file under which it was released; its claim has to be verified on all datasets.
+        release: the folder that ``dpspec release`` wrote.
+        out: a file that the certificate is written into, outside of that folder.
+
+    Raises:
+        NotCertifiableError: the claim is refuted, not verified, or verified on miniatures only.
+        CertificateError: the folder is no release of the specification.
+    """
+
+def check_certificate(path: Any, release: Any = ...) -> CommandAnswer:
+    """Package dpspec-deployments. Check a certificate without a network: every section is computed again, and compared.
+    `value` has the lines.
+
+    Args:
+        path: the certificate.
+        release: the folder of the released files; without it, what was computed from them is not checked.
+
+    Raises:
+        CertificateError: the file is no certificate.
+        CertificateVersionError: it is of another version of the format, of dpspec, or of a plugin.
     """
 
 def check_derivation(path: Any, trust: Any = ...) -> CommandAnswer:
@@ -992,6 +1029,15 @@ def event_streams(
         per_time: the most events of one user at one time [integer in [1, inf); default 1].
         window: the number of times in a block; without it there is no unit user-window. The last block may be shorter
             [integer in [1, inf)].
+    """
+
+def evidence(specification: Any, out: Any, progress: Any = ...) -> CommandAnswer:
+    """Package dpspec-deployments. Write what a reviewer asks for of a file, with its proofs and witnesses, into a new folder.
+
+    Args:
+        specification: a specification or its file.
+        out: the folder.
+        progress: called with (done, in all).
     """
 
 def explicit(
@@ -1551,6 +1597,15 @@ def l_infinity() -> InputDivergence:
     """Package dpspec-divergences. The largest absolute difference: d(x, x') = max |x_i - x'_i|, infinity for different sizes.
     """
 
+def label(specification: Any, progress: Any = ...) -> CommandAnswer:
+    """Package dpspec-deployments. One page for the people in the data: what is promised, whether it was checked, and what is
+    not said.
+
+    Args:
+        specification: a specification or its file.
+        progress: called with (done, in all).
+    """
+
 def label_dp() -> Flavour:
     """Package dpspec-flavours. Label differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S), d counts the labels that
     differ.
@@ -1904,6 +1959,15 @@ def neighbour(
 def network_dp() -> Flavour:
     """Package dpspec-flavours. Privacy of networks that grow: P_G(S) <= e^(epsilon (|V (-) V'| + |E (-) E'|)) P_G'(S), nodes
     and edges alike.
+    """
+
+def new_deployment(name: Any, answer: Any, directory: Any = ...) -> CommandAnswer:
+    """Package dpspec-deployments. Ask for a release that was really made, and write its file.
+
+    Args:
+        name: its id, lower-kebab.
+        answer: is called with each question; an empty text says that it is not known.
+        directory: where it is written.
     """
 
 def node_distance(
@@ -2436,6 +2500,24 @@ def records(
         most: the range of the number of records; without `most` it is unbounded [integer in [0, inf)].
         unit: what one record is [text; default person].
         named: attributes by their names, each with its number of categories or their list.
+    """
+
+def registry_export(specification: Any, out: Any, authors: Any = ...) -> CommandAnswer:
+    """Package dpspec-deployments. Write a specification as a record of the deployments registry. `value` is the record.
+
+    Args:
+        specification: a specification or its file.
+        out: the record: lower-case letters, digits, _ and .yaml.
+        authors: who writes the record, where the file does not say it.
+    """
+
+def registry_import(*paths: Any, out: Any) -> CommandAnswer:
+    """Package dpspec-deployments. Make a specification file of each record of the deployments registry. `value` has the
+    records.
+
+    Args:
+        paths: records, or directories that stand for every \\*.yaml directly in them.
+        out: the folder for the files.
     """
 
 def release_invariants(

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpspec.api import as_document, compared, find_yardsticks, order_specs, quick_standing
-from dpspec.base.errors import CertificateError, DpspecError, ParameterError, PictureError, ReleaseError, UnknownNameError
+from dpspec.api import as_document, find_yardsticks, quick_standing
+from dpspec.base.errors import DpspecError, ParameterError, PictureError, ReleaseError, UnknownNameError
 from dpspec.base.files import write_folder, write_whole
 from dpspec.base.params import did_you_mean
 from dpspec.base.words import Word, worst_code
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from dpspec.api import Specification
     from dpspec.base.exact import NumberLike
     from dpspec.base.types import JsonData, Progress
-    from dpspec.deployments.begin import DeploymentQuestion
-    from dpspec.deployments.catalogue import CatalogueEntry
     from dpspec.grammar.attacker import Tolerance
     from dpspec.grammar.mechanism import Mechanism
     from dpspec.grammar.spec import PrivacySpec
@@ -151,55 +149,6 @@ def _without(document: SpecDocument, named: str, audience: str | None, registry:
     data = words.without_data(found, document)
     code = 3 if found.answer == "unknown" else 0
     return CommandAnswer("explain", code, {"without": data}, partial(words.without_text, found, document), value=found)
-
-
-def certify(specification: AnyPath, release: AnyPath, out: AnyPath | None = None) -> CommandAnswer:
-    """The certificate of a release: what was checked of it, in a form that anyone can check again. `value` is the certificate.
-
-    Args:
-        specification: the file under which it was released; its claim has to be verified on all datasets.
-        release: the folder that ``dpspec release`` wrote.
-        out: a file that the certificate is written into, outside of that folder.
-
-    Raises:
-        NotCertifiableError: the claim is refuted, not verified, or verified on miniatures only.
-        CertificateError: the folder is no release of the specification.
-    """
-    from dpspec.deployments import certificate as engine
-    from dpspec.extension.loader import installed
-    from dpspec.specfile.reader import read
-
-    folder = Path(str(release))
-    if out is not None and Path(str(out)).resolve().parent == folder.resolve():
-        rule = "lies in the folder of the release, whose files it lists"
-        raise CertificateError("--out", rule, "write it beside that folder", value=Path(str(out)).name)
-    registry = installed().registry
-    found = engine.certificate_of(read(Path(str(specification)), registry), folder, registry)
-    if out is not None:
-        write_whole(Path(str(out)), engine.text_of(found))
-    written = None if out is None else str(out)
-    text = partial(engine.certificate_text, found, written)
-    return CommandAnswer("certify", 0, {"out": written, "certificate": found}, text, value=found)
-
-
-def check_certificate(path: AnyPath, release: AnyPath | None = None) -> CommandAnswer:
-    """Check a certificate without a network: every section is computed again, and compared. `value` has the lines.
-
-    Args:
-        path: the certificate.
-        release: the folder of the released files; without it, what was computed from them is not checked.
-
-    Raises:
-        CertificateError: the file is no certificate.
-        CertificateVersionError: it is of another version of the format, of dpspec, or of a plugin.
-    """
-    from dpspec.deployments import certificate as engine
-    from dpspec.extension.loader import installed
-
-    lines = engine.check(Path(str(path)), None if release is None else Path(str(release)), installed().registry)
-    code = 1 if any(line.status == engine.FAILS for line in lines) else 0
-    text = partial(engine.lines_text, lines, Path(str(path)).name)
-    return CommandAnswer("check-certificate", code, {"lines": [line.data for line in lines]}, text, value=lines)
 
 
 def schema(of: str = "spec") -> dict[str, Any]:
@@ -426,141 +375,7 @@ def _written(value: Any) -> str:
     return stdlib.dumps(value) if isinstance(value, (list, tuple)) else str(value)
 
 
-# --- deployments ----------------------------------------------------------------------------------
-
-
-CATALOGUE = "specs/deployments"
-"""Where the files of the catalogue are looked for, when none is named."""
-
-
-def catalogue(
-    *paths: AnyPath,
-    publisher: str | None = None,
-    year: str | None = None,
-    unit: str | None = None,
-    standard: str | None = None,
-    invariants: str | None = None,
-    trust: str | None = None,
-    verdict: Iterable[str] = (),
-    at_least: str | None = None,
-    order: bool = False,
-    yardstick: bool = False,
-    delta: str | None = None,
-    ledger: bool = False,
-    progress: Progress | None = None,
-) -> CommandAnswer:
-    """What real deployments promise: listed, or asked one question. `value` has the chosen entries.
-
-    Args:
-        paths: files or directories; without any, specs/deployments.
-        publisher, year, unit, standard, invariants, trust, verdict: list those of which this is true.
-        at_least: which of them promise at least what the one with this id does.
-        order: the order of all that are about one dataset space.
-        yardstick: what each leaves to one test, unit by unit.
-        delta: with `yardstick`, the probability at which the epsilon of each is told, too.
-        ledger: what those listed promise together, where they are about the same data.
-        progress: called with (done, in all).
-
-    Raises:
-        ParameterError: several questions at once.
-    """
-    from dpspec.composition import documents_of
-    from dpspec.constructors import standards
-    from dpspec.deployments import catalogue as engine
-    from dpspec.extension.loader import installed
-
-    asked = [name for name, on in (("at_least", at_least), ("order", order), ("yardstick", yardstick), ("ledger", ledger)) if on]
-    if len(asked) > 1:
-        raise ParameterError(" and ".join(asked), "are questions of their own", "ask one")
-    if delta is not None and not yardstick:
-        raise ParameterError("delta", "belongs to yardstick", "ask for it, or leave this out")
-    engine.check_delta(delta)
-    registry = installed().registry
-    wanted = engine.CatalogueFilter(
-        publisher=publisher, years=None if year is None else engine.years(year), unit=unit,
-        standard=None if standard is None else standards(standard, registry), invariants=invariants, trust=trust,
-        verdict=tuple(verdict),
-    )  # fmt: skip
-    documents = documents_of(list(map(str, paths or (CATALOGUE,))), registry)
-    every = engine.catalogue_of(documents, registry)
-    aim = None if at_least is None else engine.entry_of(every, at_least)
-    entries = engine.chosen(every, wanted, progress=progress)
-    answered = partial(CommandAnswer, "catalogue", value=entries)
-    if aim is not None:
-        found = engine.at_least(entries, aim, compared, progress=progress)
-        data: JsonData = {"target": aim.id, "answers": [one.data for one in found]}
-        code = 3 if any(one.is_open for one in found) else 0
-        return answered(code, data, partial(engine.at_least_text, found, aim))
-    if order:
-        groups = engine.by_space(entries)
-        orders = [
-            order_specs([entry.document for entry in group], progress=progress, standings=[entry.standing for entry in group])
-            for group in groups
-            if len(group) > 1
-        ]
-        code = 3 if any(one.unknown for one in orders) else 0
-        return answered(code, engine.orders_data(orders, groups), partial(engine.orders_text, orders, groups))
-    if ledger:
-        return answered(0, *_added_up(entries))
-    if yardstick:
-        for done, entry in enumerate(entries, 1):
-            entry.standing  # noqa: B018 - what takes long is done here, where it is reported
-            if progress is not None:
-                progress(done, len(entries))
-        units = engine.by_unit(entries)
-        data = {"delta": delta, "units": engine.yardstick_data(units, delta)}
-        return answered(0, data, partial(engine.yardstick_text, units, delta))
-    left_out = len(documents) - len(every)
-    data = {"left_out": left_out, "tally": engine.tally(entries), "deployments": [entry.data for entry in entries]}
-    return answered(0, data, partial(engine.list_text, entries, left_out))
-
-
-def _added_up(entries: Iterable[CatalogueEntry]) -> tuple[JsonData, Callable[[], str]]:
-    from dpspec.composition import add_up
-    from dpspec.deployments.catalogue import ledger_notes
-    from dpspec.extension.loader import installed
-    from dpspec.report import text
-    from dpspec.report.shown import printed
-
-    listed = list(entries)
-    found, notes = add_up([entry.document for entry in listed], installed().registry), ledger_notes(listed)
-    return {"ledger": text.ledger_data(found), "notes": notes}, lambda: "\n".join([printed(found), "", *notes])
-
-
-def label(specification: AnyPath | SpecDocument, progress: Progress | None = None) -> CommandAnswer:
-    """One page for the people in the data: what is promised, whether it was checked, and what is not said.
-
-    Args:
-        specification: a specification or its file.
-        progress: called with (done, in all).
-    """
-    from dpspec.deployments import label as pages
-    from dpspec.extension.loader import installed
-    from dpspec.verifier.document import standing
-
-    document = as_document(specification)
-    data = pages.label_data(document, standing(document, installed().registry, progress=progress))
-    return CommandAnswer(
-        "label", 0, data, partial(pages.label_text, data), as_html=partial(pages.label_html, data), value=document
-    )
-
-
-def evidence(specification: AnyPath | SpecDocument, out: AnyPath, progress: Progress | None = None) -> CommandAnswer:
-    """Write what a reviewer asks for of a file, with its proofs and witnesses, into a new folder.
-
-    Args:
-        specification: a specification or its file.
-        out: the folder.
-        progress: called with (done, in all).
-    """
-    from dpspec.deployments import evidence as engine
-    from dpspec.extension.loader import installed
-
-    found = engine.gather(as_document(specification), installed().registry, progress=progress)
-    data = engine.write_evidence(found, Path(out))
-    told = ", ".join(f"{n} {mark}" for mark, n in data["marks"].items())
-    said = f"wrote {out}: {len(data['lines'])} lines: {told}\n{found.standing.sentence}"
-    return CommandAnswer("evidence", found.standing.exit_code, {"evidence": data}, partial(str, said), value=found)
+# --- reports --------------------------------------------------------------------------------------
 
 
 def write_report(
@@ -759,28 +574,6 @@ def new_plugin(name: str, directory: AnyPath = ".", kind: str | None = None) -> 
     return _begun(written, f"pip install -e {folder}, then dpspec verify {folder}")
 
 
-def new_deployment(name: str, answer: Callable[[DeploymentQuestion], str], directory: AnyPath = ".") -> CommandAnswer:
-    """Ask for a release that was really made, and write its file.
-
-    Args:
-        name: its id, lower-kebab.
-        answer: is called with each question; an empty text says that it is not known.
-        directory: where it is written.
-    """
-    from dpspec.deployments.begin import deployment_text
-    from dpspec.extension.loader import installed
-    from dpspec.scaffold import write_schema, write_spec
-    from dpspec.specfile.reader import SCHEMA_LINE, read_text
-
-    path = Path(directory) / f"{name}.dpspec.toml"
-    if path.exists():
-        write_spec("", path)  # says that it exists
-    text = f"{SCHEMA_LINE}\n{deployment_text(name, answer, installed().registry)}"
-    read_text(text, installed().registry, str(path))
-    write_spec(text, path)
-    return _begun([path], f"dpspec lint {path}", said=[f"for editors: {file}" for file in write_schema(path.parent)])
-
-
 def synth(
     name: str | None = None,
     *,
@@ -817,40 +610,6 @@ def _unseen(done: int, total: int) -> None:
 
 
 # --- what others wrote ----------------------------------------------------------------------------
-
-
-def registry_import(*paths: AnyPath, out: AnyPath) -> CommandAnswer:
-    """Make a specification file of each record of the deployments registry. `value` has the records.
-
-    Args:
-        paths: records, or directories that stand for every \\*.yaml directly in them.
-        out: the folder for the files.
-    """
-    from dpspec.exchange import importing
-    from dpspec.extension.loader import installed
-
-    found = importing.import_records(importing.record_files(map(str, paths)), installed().registry)
-    pairs = list(zip(found, importing.write_records(found, Path(out)), strict=True))
-    data = {"records": [importing.import_data(*pair) for pair in pairs], "missing": importing.missing_by_field(found)}
-    words = "\n".join([*(importing.import_text(*pair) for pair in pairs), importing.missing_text(found)])
-    return CommandAnswer("registry-import", 0, data, partial(str, words), value=found)
-
-
-def registry_export(specification: AnyPath | SpecDocument, out: AnyPath, authors: Iterable[str] = ()) -> CommandAnswer:
-    """Write a specification as a record of the deployments registry. `value` is the record.
-
-    Args:
-        specification: a specification or its file.
-        out: the record: lower-case letters, digits, _ and .yaml.
-        authors: who writes the record, where the file does not say it.
-    """
-    from dpspec.exchange.exporting import export_data, export_record, export_text, write_record
-
-    document, target = as_document(specification), Path(out)
-    found = export_record(document, target.name, tuple(authors))
-    write_record(found, target)
-    data = export_data(found, str(specification) if isinstance(specification, (str, Path)) else document.id, target)
-    return CommandAnswer("registry-export", 0, data, partial(export_text, found, target), value=found)
 
 
 def rules_check(folder: AnyPath, rules: AnyPath) -> CommandAnswer:

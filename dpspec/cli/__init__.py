@@ -9,7 +9,6 @@ from __future__ import annotations
 import click
 
 from dpspec.cli.comparing import ablate, compare, convert, recommend, risk
-from dpspec.cli.deployments import catalogue, certify, check_certificate, evidence, label, new_deployment
 from dpspec.cli.face import Face
 from dpspec.cli.files import (
     check,
@@ -23,9 +22,9 @@ from dpspec.cli.files import (
     schema,
     verify,
 )
-from dpspec.cli.registry import registry, rules
 from dpspec.cli.releasing import compose, ledger, release, synth
 from dpspec.cli.reporting import curve, report, site
+from dpspec.cli.rules import rules
 
 
 @click.group(cls=Face, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
@@ -48,10 +47,7 @@ def main() -> None:
 
 _IN_THE_ORDER_OF_THE_HELP = (
     check, verify, measure, compare, ablate, ledger, compose, convert, risk, recommend, curve,
-    lint, catalogue, label, evidence, certify, check_certificate,
-    report, site, list_plugins, check_plugin, release, synth, explain, examples, new, registry,
-    rules, schema,
+    lint, report, site, list_plugins, check_plugin, release, synth, explain, examples, new, rules, schema,
 )  # fmt: skip
-new.add_command(new_deployment)
 for _command in _IN_THE_ORDER_OF_THE_HELP:
     main.add_command(_command)

@@ -8,12 +8,14 @@ Exit codes: 0 holds; 1 refuted or an expectation missed; 2 bad input or usage; 3
 from __future__ import annotations
 
 import errno
+import inspect
 import io
 import os
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from copy import copy
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -48,29 +50,43 @@ _USAGE, _INTERRUPTED, _UNREAD = 2, 130, 141
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class Face(click.Group):
-    """The group of commands; turns every error into a message and an exit code."""
+class OpenGroup(click.Group):
+    """A group of commands to which packages contribute.
+
+    Args:
+        inside: the entry-point group after ``dpspec.commands``, and the words before a command: `new` for ``dpspec new``.
+    """
+
+    def __init__(self, *args: Any, inside: str = "", **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self._inside = inside
+
+    def _contributed(self) -> Mapping[str, EntryPoint]:
+        return contributed(f"{COMMANDS}.{self._inside}" if self._inside else COMMANDS)
+
+    def _served(self) -> Mapping[str, EntryPoint]:
+        return {} if self._inside else contributed(SERVERS)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*self.commands, *sorted({*contributed(COMMANDS), *contributed(SERVERS)} - {*self.commands})]
+        return [*self.commands, *sorted({*self._contributed(), *self._served()} - {*self.commands})]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """A command of dpspec, or one that a package contributes; a package cannot replace a command of dpspec."""
         own = super().get_command(ctx, cmd_name)
         if own is not None:
             return own
-        if cmd_name in contributed(COMMANDS):
-            return _answering(contributed(COMMANDS)[cmd_name])
-        place = contributed(SERVERS).get(cmd_name)
+        place = self._contributed().get(cmd_name)
+        if place is not None:
+            return _answering(place.load())
+        place = self._served().get(cmd_name)
         return None if place is None else place.load()
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is named first; one of a first-party package that is not installed names this package."""
-        package = missing_package(args[0], "commands") if self.get_command(ctx, args[0]) is None else None
+        words = f"{self._inside} {args[0]}".strip()
+        package = missing_package(words, "commands") if self.get_command(ctx, args[0]) is None else None
         if package is not None:
-            raise MissingPackageError(f"command {args[0]}", package)
+            raise MissingPackageError(f"command {words}", package)
         return super().resolve_command(ctx, args)
 
     def every_command(self) -> dict[str, click.Command]:
@@ -78,6 +94,10 @@ class Face(click.Group):
         context = click.Context(self)
         found = {name: self.get_command(context, name) for name in self.list_commands(context)}
         return {name: command for name, command in found.items() if command is not None}
+
+
+class Face(OpenGroup):
+    """The group of commands; turns every error into a message and an exit code."""
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """Run a command from the shell: whatever happens ends in one line and in an exit code of the table above.
@@ -142,24 +162,38 @@ class Face(click.Group):
         ctx.exit(code if isinstance(code, int) else 0)
 
 
-def _answering(place: EntryPoint) -> click.Command:
-    """A contributed command with ``--format``, which prints what its callback returns."""
-    command: click.Command = copy(place.load())
+def _answering(given: click.Command) -> click.Command:
+    """A contributed command with ``--format``, which prints what its callback returns; of a group each of its commands.
+
+    A command may have `formats`, which make texts of an answer by the names of further formats, and `asks`, for one that asks
+    questions. A callback with an argument `progress` is called with one.
+    """
+    command = copy(given)
+    if isinstance(command, click.Group):
+        command.commands = {name: _answering(inner) for name, inner in command.commands.items()}
+        return command
     command.params = list(command.params)
     ask = command.callback
+    if ask is None:
+        raise PluginContractError(f"command {command.name}", "has nothing to run", "give a click command with a callback")
+    formats: Mapping[str, Callable[[Any], str]] = getattr(command, "formats", {})
+    takes_progress = "progress" in inspect.signature(ask).parameters
 
-    def told(as_json: bool, **given: Any) -> int:
+    def told(as_json: bool, **arguments: Any) -> int:
         from dpspec.report.shown import answering
         from dpspec.report.terminal import Work
 
-        if ask is None:
-            raise PluginContractError(f"command {place.name}", "has nothing to run", "give a click command with a callback")
-        with Work(place.name):
-            answer = answering(ask)(**given)
+        with nullcontext() if getattr(command, "asks", False) else Work(str(command.name)) as work:
+            answer = answering(ask)(**arguments, **({"progress": work} if takes_progress else {}))
+        chosen = click.get_current_context().meta[_FORMAT]
+        if chosen in formats:
+            say(formats[chosen](answer))
+            return int(answer.exit_code)
         return tell(answer, as_json)
 
     command.callback = told
-    return formatted(command)
+    words = "Print the result so; `dpspec schema output` prints the schema of the JSON."
+    return _with_formats(command, ("text", "json", *formats), words)
 
 
 _READS_TABLES = ("release", "synth", "new", "evidence")

@@ -11,6 +11,7 @@ from dpspec.base.words import ACCEPTABLE, Word
 from dpspec.cli.face import (
     PATHS,
     JudgedFile,
+    OpenGroup,
     SpecPath,
     each_file,
     formatted,
@@ -394,7 +395,7 @@ def check_plugin(name: str, level: str, expected: tuple[str, ...], as_json: bool
 # --- `dpspec new spec` and `new plugin` -----------------------------------------------------------
 
 
-@click.group(short_help="Begin a specification or a plugin.")
+@click.group(cls=OpenGroup, inside="new", short_help="Begin a specification or a plugin.")
 def new() -> None:
     """Begin a specification or a plugin from a commented template.
 

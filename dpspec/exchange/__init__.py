@@ -1,1 +1,1 @@
-"""Files that others wrote: records of the deployments registry, to specification files and back; tables to be published."""
+"""Tables to be published, held to rules of statistical disclosure control."""

@@ -19,7 +19,7 @@ CALLS = [
     ("resvg_py", "dpspec[png]", ["curve", RESPONSE, "--out", "a.png"]),
     ("resvg_py", "dpspec[png]", ["risk", RESPONSE, "--picture", "a.png"]),
     ("resvg_py", "dpspec[png]", ["explain", "flavours", "--picture", "a.png"]),
-    ("yaml", "dpspec[registry]", ["registry", "import", "record.yaml", "--out", "out"]),
+    ("yaml", "dpspec-deployments[registry]", ["registry", "import", "record.yaml", "--out", "out"]),
     ("pyarrow", "pyarrow", ["verify", RESPONSE, "--function", "told:told"]),
 ]
 NAMES = {"yaml": "PyYAML"}

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import attrs
 from dpspec_checker.proofs import WRONG
+from dpspec_deployments.catalogue import catalogue_of
+from dpspec_deployments.evidence import gather as gather_evidence
 
 import dpspec as dp
 from dpspec.base.errors import DpspecError
@@ -21,8 +23,6 @@ from dpspec.base.words import Word
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.comparison.compare import Answer, Implication
-from dpspec.deployments.catalogue import catalogue_of
-from dpspec.deployments.evidence import gather as gather_evidence
 from dpspec.extension.loader import installed
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-import dpspec.deployments.catalogue
-import dpspec.deployments.evidence
+import dpspec_deployments.catalogue
+import dpspec_deployments.evidence  # noqa: F401
+
 import dpspec.report.curves
 import dpspec.report.dossier
 import dpspec.verifier.document  # noqa: F401

@@ -23,7 +23,7 @@ NOT_RUN = {
     "proofs.md": "minutes of processor; `pytest specs` judges the files, and the tests of dpspec-checker read proofs",
     "pictures.md": "tests/report/test_gallery.py draws them; the command lines are read here",
     "reports.md": "reports on whole folders take minutes; tests/report makes smaller ones",
-    "registry.md": "records of the registry are not in the repository; tests/exchange has ones of its own",
+    "registry.md": "records of the registry are not in the repository; the tests of dpspec-deployments have ones of their own",
     "releasing.md": "a million dwellings; tests/release draws smaller ones",
     "workers.md": "needs a cluster with certificates; tests/release runs on local workers",
     "synthetic-tables.md": "fifty million rows; tests/cli/test_synth.py makes fewer",
@@ -43,13 +43,13 @@ def commands(page: Path) -> list[str]:
 def fault(line: str) -> str | None:
     """What is wrong with a command line; None when every word that dpspec must know is one."""
     from dpspec.cli import main
-    from dpspec.cli.face import Face
+    from dpspec.cli.face import OpenGroup
 
     words = shlex.split(re.split(r" *[|>#;]", line)[0].replace("...", "")) if line.count('"') % 2 == 0 else line.split()
     command: click.Command = main
     for word in words[1:]:
         if isinstance(command, click.Group) and not word.startswith("-"):
-            found = command.every_command() if isinstance(command, Face) else command.commands
+            found = command.every_command() if isinstance(command, OpenGroup) else command.commands
             if word not in found:
                 return None if word.isupper() else f"{line}: there is no command {word}"
             command = found[word]

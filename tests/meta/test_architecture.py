@@ -23,14 +23,14 @@ FLOORS = [
     ("dpspec.reason", "dpspec.scaffold", "dpspec.verifier"),
     ("dpspec.comparison", "dpspec.composition", "dpspec.linter", "dpspec.releases"),
     ("dpspec.report",),
-    ("dpspec.api", "dpspec.constructors", "dpspec.deployments", "dpspec.exchange", "dpspec.plugin", "dpspec.testing"),
-    ("dpspec.commands",),
+    ("dpspec.api", "dpspec.constructors", "dpspec.exchange", "dpspec.testing"),
+    ("dpspec.commands", "dpspec.plugin"),
     ("dpspec", "dpspec.cli", "dpspec.pytest_plugin"),
     ("dpspec.__main__",),
 ]
 """From the ground up. What stands on one line is apart: none imports another, except inside one package."""
 
-FACES = ("dpspec", "dpspec.plugin", "dpspec.testing")
+FACES = ("dpspec", "dpspec.plugin", "dpspec.plugin.applications", "dpspec.testing")
 """What a plugin may import."""
 
 

@@ -22,38 +22,47 @@ import attrs
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.base.errors import DpspecError, NoFormulaError, ParameterError, UnknownNameError, count
-from dpspec.base.exact import Bracket, Number
-from dpspec.base.params import Rational, did_you_mean, parameters
-from dpspec.base.types import JsonData, Progress
-from dpspec.base.words import Word
-from dpspec.comparison.compare import Answer, Comparison, Direction, Order
-from dpspec.extension import Registry
-from dpspec.reason.conversions import budget_at
-from dpspec.report import json
-from dpspec.report.comparison import order_data, power_in_words
-from dpspec.report.explain import folded
-from dpspec.report.shown import printed
-from dpspec.report.terminal import (
+from dpspec import Comparison, DpspecError
+from dpspec.plugin import Bracket, Number, ParameterError, Rational, Registry
+from dpspec.plugin.applications import (
     FAINT,
+    Answer,
+    Direction,
+    JsonData,
+    NoFormulaError,
+    Order,
+    Progress,
+    Standing,
+    UnknownNameError,
+    Word,
+    allowed_power,
+    bracket_data,
     bracket_in_words,
+    budget_at,
     budget_in_words,
+    count,
+    did_you_mean,
     drawn,
+    folded,
+    guarded,
     number_in_words,
+    order_data,
+    parameters,
+    power_in_words,
+    printed,
+    standing,
     standing_data,
     thing_by_name,
     thing_in_words,
 )
-from dpspec.risks.allowed import allowed_power
-from dpspec.verifier.document import Standing, standing
-from dpspec.verifier.exhaustive import guarded
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from dpspec.grammar.spec import PrivacySpec
-    from dpspec.specfile.deployment import Deployment
-    from dpspec.specfile.document import Expectation, SpecDocument
+    from dpspec import SpecDocument
+    from dpspec.plugin import PrivacySpec
+    from dpspec.plugin.applications import Deployment, Expectation
+
 
 LEVEL = Fraction(1, 20)
 """The level of the test that is the common yardstick."""
@@ -205,7 +214,7 @@ class CatalogueEntry:
             "verdict": self.verdict,
             "standing": standing_data(self.standing),
             "numbers": {state: self.numbers.get(state, 0) for state in ("recomputed", "failed", "misprint", "open")},
-            "power_at_level_5_percent": None if (power := self.lines[0].power) is None else json.bracket(power),
+            "power_at_level_5_percent": None if (power := self.lines[0].power) is None else bracket_data(power),
             "parts": [str(part) for part in self.document.parts],
         }
 
@@ -241,7 +250,7 @@ class PromiseLine:
 
     @property
     def budget(self) -> str:
-        """The number with its name; that there is none, where a file's own number is the one that its claim is refuted for."""
+        """The number with its name; or that there is none, where the file has one that is refuted and that no source states."""
         false = self.entry.standing.is_false or self.entry.standing.word is Word.REFUTED
         return "no finite claim" if false and self.entry.how("budget") != "stated" else short_budget(self.spec)
 
@@ -684,11 +693,11 @@ def at_least_text(found: Sequence[AtLeast], target: CatalogueEntry) -> str:
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
         for one in rows:
-            apart = word == "about other data"
-            lines = [one.claim, "neither of the two dataset spaces is part of the other" if apart else one.reason]
+            other = word == "about other data"
+            lines = [one.claim, "neither of the two dataset spaces is part of the other" if other else one.reason]
             if word.startswith(("yes", "not", "no")) and one.rests_on:
                 lines.append(f"rests on what the files assume: {', '.join(one.rests_on)}")
-            table.add_row(f"  {one.entry.id}", "\n".join([*lines, *(one.caveats if word != "about other data" else ())]))
+            table.add_row(f"  {one.entry.id}", "\n".join([*lines, *(() if other else one.caveats)]))
         parts += [Text(word, "bold"), table, ""]
     return drawn(*parts).rstrip()
 
@@ -726,8 +735,8 @@ def yardstick_data(groups: Sequence[UnitGroup], delta: str | None) -> list[JsonD
                 {
                     "id": line.entry.id,
                     "promise": line.name,
-                    "power_at_level_5_percent": None if line.power is None else json.bracket(line.power),
-                    "epsilon": None if delta is None or (at := line.epsilon(delta)) is None else json.bracket(at),
+                    "power_at_level_5_percent": None if line.power is None else bracket_data(line.power),
+                    "epsilon": None if delta is None or (at := line.epsilon(delta)) is None else bracket_data(at),
                     "period": line.entry.deployment.period,
                     "group": name,
                     "budget": line.budget,

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from dpspec.base.errors import DpspecError, MissingLibraryError, SpecTooLargeError, YamlError
-from dpspec.base.files import read_bytes
-from dpspec.exchange.record import NUMERAL, RegistryRecord, Unquoted, nested
+from dpspec import DpspecError
+from dpspec.plugin.applications import MissingLibraryError, SpecTooLargeError, YamlError, read_bytes
+from dpspec_deployments.record import NUMERAL, RegistryRecord, Unquoted, nested
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -119,7 +119,7 @@ class _Composer:
         try:
             import yaml
         except ImportError:
-            raise MissingLibraryError("records", "PyYAML", "dpspec[registry]") from None
+            raise MissingLibraryError("records", "PyYAML", "dpspec-deployments[registry]") from None
         self.yaml, self.path, self.text = yaml, path, text
         self.resolver = yaml.resolver.Resolver()
         self.lines: dict[str, int] = {}

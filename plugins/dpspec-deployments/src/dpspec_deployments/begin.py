@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from dpspec.base.params import parameters
-from dpspec.specfile.deployment import KINDS_OF_PRODUCT, TRUST
+from dpspec.plugin.applications import KINDS_OF_PRODUCT, TRUST, parameters
 
 if TYPE_CHECKING:
-    from dpspec.extension import Registry
+    from dpspec.plugin import Registry
 
 HOW = ("stated", "inferred", "assumed")
 SILENT = "no source that was read says it"

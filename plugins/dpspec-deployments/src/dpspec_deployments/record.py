@@ -23,16 +23,16 @@ from typing import Any
 
 import attrs
 
-from dpspec.base.errors import (
-    DpspecError,
+from dpspec import DpspecError
+from dpspec.plugin import ParameterError
+from dpspec.plugin.applications import (
     MissingKeyError,
-    ParameterError,
     RecordVersionError,
     RegistryCheckError,
     UnknownKeyError,
     WrongShapeError,
+    did_you_mean,
 )
-from dpspec.base.params import did_you_mean
 
 NUMERAL = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]{0,39})(?:\.[0-9]{0,60})?|\.[0-9]{1,60})(?:[eE][-+]?[0-9]{1,2})?")
 """A decimal number of at most 100 digits; 010 is none, which YAML takes for 8."""

@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from dpspec_deployments import certificate as engine
 
 import dpspec as dp
 from dpspec.api import release
 from dpspec.base.errors import CertificateError, CertificateVersionError, DpspecError, NotCertifiableError
 from dpspec.cli import main
-from dpspec.deployments import certificate as engine
 from dpspec.extension import installed
 
 SPEC = """\

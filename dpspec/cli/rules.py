@@ -1,83 +1,10 @@
-"""The commands on files that others wrote.
-
-`registry import` and `registry export` are about records of the deployments registry; `rules check`, `rules compare` and
-`rules show` about rules of statistical disclosure control.
-"""
+"""The commands on rules of statistical disclosure control: `rules check`, `rules compare` and `rules show`."""
 
 from __future__ import annotations
 
 import click
 
 from dpspec.cli.face import formatted, tell
-
-
-@click.group(short_help="Read and write records of the deployments registry.")
-def registry() -> None:
-    """Read records of the Differential Privacy Deployments Registry as specification files, and write such files as records.
-
-    docs/registry.md says what becomes of each field.
-
-    \b
-    Examples:
-      dpspec registry import deployments/google_mobility.yaml --out specs
-      dpspec registry export specs/google-mobility.dpspec.toml --out google_mobility.yaml
-    """
-
-
-@registry.command("import", short_help="Make specification files of records.")
-@click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path(path_type=str))
-@click.option(
-    "--out", "folder", metavar="DIR", required=True, type=click.Path(), help="Write the specification files into this folder."
-)
-@formatted
-def import_command(paths: tuple[str, ...], folder: str, as_json: bool) -> int:
-    """Make a specification file of each record. A directory stands for every *.yaml directly in it.
-
-    Nothing is guessed: what a record says in words alone holds a place, is marked as assumed, and is listed as what a person
-    must fill in, beside warnings about what is odd. Where a record has a fault, all faults are told and nothing is written.
-    No file is overwritten.
-
-    \b
-    Examples:
-      dpspec registry import deployments/google_mobility.yaml --out specs
-      dpspec registry import deployments --out specs --format json
-    """
-    from dpspec import commands
-    from dpspec.report.terminal import Work
-
-    with Work("reading records"):
-        found = commands.registry_import(*paths, out=folder)
-    return tell(found, as_json)
-
-
-@registry.command("export", short_help="Write a specification file as a record.")
-@click.argument("path", metavar="FILE", type=click.Path(path_type=str))
-@click.option(
-    "--out",
-    metavar="YAML",
-    required=True,
-    type=click.Path(),
-    help="Write the record here: lower-case letters, digits, _ and .yaml.",
-)
-@click.option("--author", "authors", metavar="NAME", multiple=True, help="Say who writes the record, where the file does not.")
-@formatted
-def export_command(path: str, out: str, authors: tuple[str, ...], as_json: bool) -> int:
-    """Write a specification FILE as a record of the registry, as its schema and its check script want it.
-
-    Words that came from a record are written as they came; others are made of the blocks that the file states. Addresses are
-    looked at for their shape; none is asked. An existing file is not overwritten.
-
-    \b
-    Examples:
-      dpspec registry export specs/google-mobility.dpspec.toml --out google_mobility.yaml
-      dpspec registry export births.dpspec.toml --out births.yaml --author "A. Person"
-    """
-    from dpspec import commands
-
-    return tell(commands.registry_export(path, out, authors), as_json)
-
-
-# --- rules of disclosure control ------------------------------------------------------------------
 
 
 @click.group(short_help="Judge and compare rules of disclosure control.")

@@ -13,21 +13,30 @@ from typing import TYPE_CHECKING
 import attrs
 from rich.text import Text
 
-from dpspec.base.errors import count, harmless
-from dpspec.base.types import JsonData
-from dpspec.base.words import Word
-from dpspec.blocks.units import longer_units, read_unit
-from dpspec.deployments.catalogue import how_of, number_state, one_of, unit_of
-from dpspec.reason.rules import promise_for
-from dpspec.report.audience import audience_data, public_standing
-from dpspec.report.terminal import budget_in_words, drawn, standing_data, thing_in_words
+from dpspec.plugin.applications import (
+    JsonData,
+    Word,
+    audience_data,
+    budget_in_words,
+    count,
+    drawn,
+    harmless,
+    longer_units,
+    promise_for,
+    public_standing,
+    read_unit,
+    standing_data,
+    thing_in_words,
+)
+from dpspec_deployments.catalogue import how_of, number_state, one_of, unit_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from dpspec.blocks.budget import Budget
-    from dpspec.specfile.document import SpecDocument
-    from dpspec.verifier.document import Standing
+    from dpspec import SpecDocument
+    from dpspec.plugin import Budget
+    from dpspec.plugin.applications import Standing
+
 
 BLOCK_QUESTIONS = {
     "space": "what data there are",

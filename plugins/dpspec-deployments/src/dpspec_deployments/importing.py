@@ -18,11 +18,21 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from dpspec.base.errors import DpspecError, ParameterError, ReleaseError, UnreadableFileError, YamlError, count
-from dpspec.base.files import write_whole
-from dpspec.base.params import raise_all
-from dpspec.base.types import JsonData
-from dpspec.exchange.record import (
+from dpspec import DpspecError
+from dpspec.plugin import ParameterError
+from dpspec.plugin.applications import (
+    SUFFIX,
+    JsonData,
+    ReleaseError,
+    UnreadableFileError,
+    YamlError,
+    check_ids,
+    count,
+    raise_all,
+    read_text,
+    write_whole,
+)
+from dpspec_deployments.record import (
     FIELDS,
     FORMER_TABLES,
     PARAMETERS,
@@ -33,11 +43,10 @@ from dpspec.exchange.record import (
     registry_checks,
     url_has_shape,
 )
-from dpspec.exchange.yaml import YamlFile, decimal_text, read_yaml
-from dpspec.specfile.reader import SUFFIX, check_ids, read_text
+from dpspec_deployments.yaml import YamlFile, decimal_text, read_yaml
 
 if TYPE_CHECKING:
-    from dpspec.extension import Registry
+    from dpspec.plugin import Registry
 
 KIND_WORDS = {
     "Summary statistics": "statistics", "Machine learning model": "model", "Dataset": "dataset",
@@ -159,7 +168,7 @@ def import_record(path: Path, registry: Registry) -> ImportedRecord:
     """The specification of one record file.
 
     Raises:
-        as `dpspec.exchange.yaml.read_yaml`, and every fault of `read_record`, with their lines.
+        as `read_yaml`, and every fault of `read_record`, with their lines.
     """
     file = read_yaml(path)
     record = record_in(file)

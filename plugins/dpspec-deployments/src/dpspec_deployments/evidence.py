@@ -15,29 +15,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import attrs
+from dpspec_checker.proofs import check_proof
 
-from dpspec.base.errors import DpspecError, count, harmless
-from dpspec.base.files import write_folder
-from dpspec.base.types import JsonData, Progress
-from dpspec.base.words import Word
-from dpspec.blocks.units import longer_units
-from dpspec.deployments.catalogue import number_state, one_of, unit_of
-from dpspec.extension.loader import origins
-from dpspec.extension.packages import contributed
-from dpspec.grammar.spec import blocks_of
-from dpspec.linter.findings import lint
-from dpspec.reason.rules import promise_for
-from dpspec.report import json
-from dpspec.report.terminal import blocks_in_words, budget_in_words, thing_in_words
-from dpspec.specfile.document import SpecDocument
-from dpspec.verifier.derived import METHOD
-from dpspec.verifier.document import FileReport, Obligation, Standing, verify_document
-from dpspec.verifier.replay import witness_file
-from dpspec.verifier.verdict import Outcome
+from dpspec import DpspecError, Outcome, SpecDocument
+from dpspec.plugin import linter
+from dpspec.plugin.applications import (
+    METHOD,
+    FileReport,
+    JsonData,
+    Obligation,
+    Progress,
+    Standing,
+    Word,
+    blocks_in_words,
+    blocks_of,
+    budget_in_words,
+    count,
+    file_report_data,
+    harmless,
+    json_text,
+    longer_units,
+    origins,
+    promise_for,
+    thing_in_words,
+    verify_document,
+    witness_file,
+    write_folder,
+)
+from dpspec_deployments.catalogue import number_state, one_of, unit_of
 
 if TYPE_CHECKING:
-    from dpspec.extension import Registry
-    from dpspec.specfile.deployment import PublishedSource
+    from dpspec.plugin import Registry
+    from dpspec.plugin.applications import PublishedSource
 
 PROVED, RECOMPUTED, STATED, OTHERS, NOT_STATED = (
     "proved", "recomputed", "stated by the publisher", "stated by others", "not stated",
@@ -108,9 +117,9 @@ def gather(document: SpecDocument, registry: Registry, progress: Progress | None
     report = verify_document(document, registry=registry, progress=progress)
     shown = dict(_witnesses(report, registry))
     name = f"{document.id}.dpspec.toml"
-    verdicts = json.file_report(name, report)
+    verdicts = file_report_data(name, report)
     files = {f"witnesses/{path}": text for path, text in shown.values()}
-    files["verify.json"] = json.document("verify", report.word.exit_code, {"files": [verdicts]}) + "\n"
+    files["verify.json"] = json_text("verify", report.word.exit_code, {"files": [verdicts]}) + "\n"
     if document.text is not None:
         files[name] = document.text
     rows = [
@@ -222,9 +231,8 @@ def _correctness(report: FileReport, verdicts: JsonData, shown: dict[str, tuple[
             continue
         path = shown[one.name][0] if one.name in shown else None
         yield _judged(one, note, None if path is None else f"witnesses/{path}", document)
-        check_proof = contributed("dpspec.rechecks").get("proof")
-        if one.verdict is not None and one.verdict.proof and check_proof is not None:
-            steps = check_proof.load()(rows[one.name])
+        if one.verdict is not None and one.verdict.proof:
+            steps = check_proof(rows[one.name])
             again = [step for step in steps if step.status == "rechecked"]
             says = f"{len(again)} of {len(steps)} steps rechecked by a checker that shares no code with what found the proof"
             yield EvidenceLine(
@@ -305,7 +313,7 @@ def _hazards(document: SpecDocument, registry: Registry) -> Iterator[EvidenceLin
         yield EvidenceLine(level="hazards", what="secret parameters", mark=_stated_by(document), says=str(document.secret))
     says = "how random numbers are drawn, arithmetic of floats, timing: nothing of the publisher's program was looked at"
     yield EvidenceLine(level="hazards", what="program", mark=NOT_STATED, says=says)
-    for found in lint([document.path], registry) if document.path is not None else ():
+    for found in linter.lint([document.path], registry) if document.path is not None else ():
         explained = "" if found.explained is None else f" (explained: {found.explained})"
         yield EvidenceLine(level="hazards", what=f"linter: {found.code}", mark=RECOMPUTED, says=f"{found.message}{explained}")
 
@@ -418,7 +426,7 @@ def write_evidence(found: Evidence, directory: Path) -> JsonData:
         ReleaseError: it exists already, or cannot be written.
     """
     data = evidence_data(found)
-    texts = {**dict(found.files), "evidence.json": json.document("evidence", 0, {"evidence": data}) + "\n"}
+    texts = {**dict(found.files), "evidence.json": json_text("evidence", 0, {"evidence": data}) + "\n"}
     texts["README.md"] = evidence_page(data)
     texts["SHA256SUMS"] = "".join(f"{_digest(text)}  {name}\n" for name, text in sorted(texts.items()))
     write_folder(directory, texts)

@@ -11,24 +11,24 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-
-from dpspec import installed
-from dpspec.api import read
-from dpspec.base.errors import DpspecError
-from dpspec.exchange.exporting import export_record
-from dpspec.exchange.importing import import_record, import_records, missing_by_field, missing_text, record_in
-from dpspec.exchange.record import (
+from dpspec_deployments.exporting import export_record
+from dpspec_deployments.importing import import_record, import_records, missing_by_field, missing_text, record_in
+from dpspec_deployments.record import (
     FIELDS,
     RegistryRecord,
     read_record,
     record_of,
     registry_checks,
 )
-from dpspec.exchange.yaml import decimal_text, read_yaml, read_yaml_text, to_yaml
+from dpspec_deployments.yaml import decimal_text, read_yaml, read_yaml_text, to_yaml
+
+from dpspec import installed
+from dpspec.api import read
+from dpspec.base.errors import DpspecError
 from dpspec.linter import lint
 
 HERE = Path(__file__).parent / "records"
-SAMPLES = Path(__file__).parents[3] / "shared" / "data" / "deployments-registry"
+SAMPLES = Path(__file__).parents[4] / "shared" / "data" / "deployments-registry"
 SYNTHETIC = sorted(HERE.glob("*.yaml"))
 PUBLIC = sorted(SAMPLES.glob("deployments/*.yaml"))
 REGISTRY = installed().registry

@@ -21,38 +21,47 @@ import hashlib
 import json as _json
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from dpspec_checker.proofs import check_proof
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.base.errors import (
+from dpspec import Bracket, DpspecError, SpecDocument, number
+from dpspec.plugin import Dataset
+from dpspec.plugin.applications import (
+    BAD,
+    FAINT,
+    GOOD,
+    REPORT,
+    WARNING,
     CertificateError,
     CertificateVersionError,
-    DpspecError,
+    FileReport,
+    JsonData,
     NotCertifiableError,
+    Word,
+    at_universe_of,
+    bracket_data,
+    contributed,
     count,
+    dataset_of,
+    drawn,
+    file_report_data,
+    json_written,
+    number_in_words,
+    read_text,
+    verify_document,
 )
-from dpspec.base.exact import Bracket, number
-from dpspec.base.types import JsonData
-from dpspec.base.words import Word
-from dpspec.blocks.space import Dataset
-from dpspec.deployments.evidence import versions_of
-from dpspec.extension.packages import contributed
-from dpspec.releases.draw import REPORT, WARNING
-from dpspec.report import json
-from dpspec.report.terminal import BAD, FAINT, GOOD, drawn, number_in_words
-from dpspec.risks.engine import at_universe_of, dataset_of
-from dpspec.specfile.document import SpecDocument
-from dpspec.specfile.reader import read_text
-from dpspec.verifier.document import FileReport, verify_document
+from dpspec_deployments.evidence import versions_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from dpspec.extension import Registry
+    from dpspec.plugin import Registry
 
 FORMAT, VERSION = "dpspec-certificate", 1
 SECTIONS = ("versions", "specification", "claims", "release", "invariants", "universe")
@@ -61,8 +70,8 @@ OF_RELEASE = ("release", "invariants", "universe")
 MOST_BYTES = 100_000_000
 """Larger certificates are refused unread."""
 
-EXPOSURE, CHECKER = ("dpspec.functions", "exposure"), ("dpspec.rechecks", "proof")
-"""The entry points of what other packages compute for it, where they are installed."""
+EXPOSURE = ("dpspec.functions", "exposure")
+"""The entry point of what the package of disclosure control computes for it, where it is installed."""
 MAY_BE_PUBLISHED = "may be published: a function of the invariants, which are published exactly"
 HOLDS, FAILS, SKIPPED = "holds", "fails", "not checked"
 
@@ -87,7 +96,7 @@ def certificate_of(document: SpecDocument, folder: Path, registry: Registry) -> 
     made = _Made(document=document, registry=registry, folder=folder)
     content: JsonData = {"format": FORMAT, "version": VERSION}
     content |= {section: made.section(section) for section in SECTIONS}
-    plain: JsonData = _json.loads(json.written(content))
+    plain: JsonData = _json.loads(json_written(content))
     return {**plain, "digest": digest_of(plain)}
 
 
@@ -104,7 +113,7 @@ def digest_of(content: JsonData) -> str:
 
 def text_of(content: JsonData) -> str:
     """The text of the file."""
-    return json.written(content) + "\n"
+    return json_written(content) + "\n"
 
 
 @attrs.define(slots=False)
@@ -137,8 +146,10 @@ class _Made:
 
     def versions(self) -> JsonData:
         """dpspec, the plugins whose names the specification uses, and the packages that compute what it says."""
-        used = [contributed(group).get(name) for group, name in (EXPOSURE, CHECKER)]
-        brought = {one.dist.name: one.dist.version for one in used if one is not None and one.dist is not None}
+        brought = {name: version(name) for name in ("dpspec-checker", "dpspec-deployments")}
+        exposure = contributed(EXPOSURE[0]).get(EXPOSURE[1])
+        if exposure is not None and exposure.dist is not None:
+            brought[exposure.dist.name] = exposure.dist.version
         return dict(sorted({**dict(versions_of(self.document, self.registry)), **brought}.items()))
 
     def specification(self) -> JsonData:
@@ -151,7 +162,7 @@ class _Made:
         """Every claim with verdict, scope and proof, and what an independent checker says of each proof."""
         report = verify_document(self.document, registry=self.registry)
         self._need_verified(report)
-        found = json.file_report(f"{self.document.id}.dpspec.toml", report)
+        found = file_report_data(f"{self.document.id}.dpspec.toml", report)
         return {**_plainly(found), "rechecked": list(_rechecked(found))}
 
     def _need_verified(self, report: FileReport) -> None:
@@ -221,7 +232,7 @@ class _Made:
         constant = self._constant()
         return {
             "constant": {
-                "value": None if constant is None else json.bracket(constant),
+                "value": None if constant is None else bracket_data(constant),
                 "note": "not stated: no theorem of the mechanism gives it" if constant is None else MAY_BE_PUBLISHED,
             },
             "budget": {"parameter": spec.budget.parameter, "value": budget, "note": why},
@@ -257,19 +268,15 @@ class _Made:
 
 
 def _plainly(content: Any) -> Any:
-    return _json.loads(json.written({"content": content}))["content"]
+    return _json.loads(json_written({"content": content}))["content"]
 
 
 def _rechecked(file: JsonData) -> Iterator[JsonData]:
     """What the checker, which shares no code with the verifier, says of each step of each proof."""
-    check = contributed(CHECKER[0]).get(CHECKER[1])
     for one in file["obligations"]:
         if not (one["verdict"] or {}).get("proof"):
             continue
-        if check is None:
-            yield {"name": one["name"], "steps": [], "note": "no independent checker is installed"}
-            continue
-        steps = [{"step": step.rule, "status": step.status} for step in check.load()(_plainly(one))]
+        steps = [{"step": step.rule, "status": step.status} for step in check_proof(_plainly(one))]
         if any(step["status"] == "wrong" for step in steps):
             raise NotCertifiableError(one["name"], "has a proof that the independent checker finds wrong", "report it")
         yield {"name": one["name"], "steps": steps, "note": ""}

@@ -15,26 +15,35 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from dpspec.base.errors import DpspecError, MissingKeyError, OwnFaultError, ParameterError, ReleaseError
-from dpspec.base.files import write_whole
-from dpspec.base.params import raise_all
-from dpspec.base.types import JsonData
-from dpspec.exchange.importing import HOMES, RECORD, VARIANTS, record_in
-from dpspec.exchange.record import (
+from dpspec import DpspecError
+from dpspec.plugin import ParameterError
+from dpspec.plugin.applications import (
+    FilePositions,
+    JsonData,
+    MissingKeyError,
+    OwnFaultError,
+    ReleaseError,
+    budget_in_words,
+    multiverse_in_words,
+    parse,
+    raise_all,
+    space_in_words,
+    thing_in_words,
+    write_whole,
+)
+from dpspec_deployments.importing import HOMES, RECORD, VARIANTS, record_in
+from dpspec_deployments.record import (
     FIELDS,
     PARAMETERS,
     RegistryRecord,
     read_record,
     registry_checks,
 )
-from dpspec.exchange.yaml import read_yaml_text, to_yaml
-from dpspec.report.terminal import budget_in_words, multiverse_in_words, space_in_words, thing_in_words
-from dpspec.specfile.maker import FilePositions
-from dpspec.specfile.reader import parse
+from dpspec_deployments.yaml import read_yaml_text, to_yaml
 
 if TYPE_CHECKING:
-    from dpspec.base.exact import Number
-    from dpspec.specfile.document import SpecDocument
+    from dpspec import SpecDocument
+    from dpspec.plugin import Number
 
 _KNOWN = {field.path: field for field in FIELDS}
 _AUTHOR = re.compile(r"administrative\.registry_authors\[([0-9]{1,3})\]")

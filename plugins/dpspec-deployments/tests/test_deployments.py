@@ -217,16 +217,16 @@ def test_at_least_gives_a_reason_and_the_assumptions(run, folder):
 
 
 def test_a_pair_that_cannot_be_compared_leaves_the_others(run, folder, monkeypatch):
-    from dpspec import commands
+    from dpspec_deployments import functions
 
-    real = commands.compared
+    real = functions.compared
 
     def fails(left, right, *rest):
         if left.id == "stand-in":
             raise NoFormulaError("space", "has no such unit", "name another")
         return real(left, right, *rest)
 
-    monkeypatch.setattr(commands, "compared", fails)
+    monkeypatch.setattr(functions, "compared", fails)
     ran = run("catalogue", folder, "--at-least", "proved", "--format", "json")
     found = {row["id"]: row for row in ran.json("catalogue-at-least")["answers"]}
     assert (ran.code, found["stand-in"]["word"], found["stronger"]["word"]) == (3, "not decided", "yes")

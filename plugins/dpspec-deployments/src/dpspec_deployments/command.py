@@ -1,4 +1,7 @@
-"""The commands on real deployments and releases: `catalogue`, `certify`, `check-certificate`, `evidence`, `label`."""
+"""The commands on real deployments and releases.
+
+`catalogue`, `label`, `evidence`, `certify`, `check-certificate`, `new deployment`, `registry import` and `registry export`.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,45 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.cli.face import formatted, say, tell
-from dpspec.cli.files import tell_begun
-
 if TYPE_CHECKING:
-    from dpspec.deployments.begin import DeploymentQuestion
+    from collections.abc import Callable, Mapping
+
+    from dpspec import CommandAnswer
+    from dpspec.plugin.applications import Progress
+    from dpspec_deployments.begin import DeploymentQuestion
 
 _VERDICTS = ("verified", "stand-in", "miniature", "recorded", "refuted", "undecided", "unchecked", "not-stated", "plugin")
 
 
-def _format(ctx: click.Context, _: click.Parameter, value: str) -> str:
-    ctx.meta["dpspec.format"] = value
-    return value
+def _as_csv(found: CommandAnswer) -> str:
+    from dpspec_deployments.catalogue import list_csv
+
+    return list_csv(found.value)
 
 
-@click.command(short_help="What do real deployments promise, and how do they compare?")
+def _as_html(found: CommandAnswer) -> str:
+    return found._repr_html_()
+
+
+class CatalogueCommand(click.Command):
+    """A command that prints CSV, too."""
+
+    formats: Mapping[str, Callable[[CommandAnswer], str]] = {"csv": _as_csv}
+
+
+class LabelCommand(click.Command):
+    """A command that prints HTML, too."""
+
+    formats: Mapping[str, Callable[[CommandAnswer], str]] = {"html": _as_html}
+
+
+class AskingCommand(click.Command):
+    """A command that asks questions, so that no progress is drawn over them."""
+
+    asks = True
+
+
+@click.command("catalogue", cls=CatalogueCommand, short_help="What do real deployments promise, and how do they compare?")
 @click.argument("paths", metavar="[FILES_OR_DIRS]...", nargs=-1, type=click.Path(path_type=str))
 @click.option("--publisher", metavar="TEXT", help="List those whose publisher has this in its name.")
 @click.option("--year", metavar="YEAR[-YEAR]", help="List those published, or first published, in these years.")
@@ -36,10 +63,6 @@ def _format(ctx: click.Context, _: click.Parameter, value: str) -> str:
 @click.option("--yardstick", is_flag=True, help="Print what each leaves to one test, unit by unit, the strongest promise first.")
 @click.option("--delta", metavar="P", help="With --yardstick, print the epsilon at this delta as well.")
 @click.option("--ledger", is_flag=True, help="Add up what those listed promise, where they are about the same data.")
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True, callback=_format,
-    is_eager=True, help="Print the result so; csv is of lists.",
-)  # fmt: skip
 def catalogue(  # noqa: PLR0917 - one argument for each option
     paths: tuple[str, ...],
     target: str | None,
@@ -47,9 +70,9 @@ def catalogue(  # noqa: PLR0917 - one argument for each option
     yardstick: bool,
     delta: str | None,
     ledger: bool,
-    form: str,
+    progress: Progress | None = None,
     **wanted: Any,
-) -> int:
+) -> CommandAnswer:
     """List real deployments, and compare what they promise. Without FILES_OR_DIRS: those in specs/deployments.
 
     How each claim stands is computed from its file. A file says which of its blocks are stated by a source, inferred or
@@ -65,9 +88,7 @@ def catalogue(  # noqa: PLR0917 - one argument for each option
       dpspec catalogue specs/deployments --unit user-day --yardstick --delta 1e-6
       dpspec catalogue specs/ledger-2020 --order
     """
-    from dpspec import commands
-    from dpspec.deployments.catalogue import list_csv
-    from dpspec.report.terminal import Work
+    from dpspec_deployments import functions
 
     questions = {"--at-least": target, "--order": order, "--yardstick": yardstick, "--ledger": ledger}
     asked = [name for name, on in questions.items() if on]
@@ -75,26 +96,22 @@ def catalogue(  # noqa: PLR0917 - one argument for each option
         raise click.UsageError(f"{' and '.join(asked)} are questions of their own: ask one")
     if delta is not None and not yardstick:
         raise click.UsageError("--delta belongs to --yardstick: add it, or leave this out")
-    if form == "csv" and asked:
+    if _format() == "csv" and asked:
         raise click.UsageError(f"--format csv is of lists; {asked[0]} has text and json")
-    with Work("judging") as work:
-        found = commands.catalogue(
-            *paths, at_least=target, order=order, yardstick=yardstick, delta=delta, ledger=ledger,
-            verdict=wanted.pop("verdicts"), progress=work, **wanted,
-        )  # fmt: skip
-    if form == "csv":
-        say(list_csv(found.value))
-        return found.exit_code
-    return tell(found, form == "json")
+    return functions.catalogue(
+        *paths, at_least=target, order=order, yardstick=yardstick, delta=delta, ledger=ledger,
+        verdict=wanted.pop("verdicts"), progress=progress, **wanted,
+    )  # fmt: skip
 
 
-@click.command(short_help="One page for people: what is promised, and what is not said?")
+def _format() -> str:
+    """The format that was chosen."""
+    return str(click.get_current_context().meta.get("dpspec.format", "text"))
+
+
+@click.command("label", cls=LabelCommand, short_help="One page for people: what is promised, and what is not said?")
 @click.argument("path", metavar="FILE", type=click.Path())
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json", "html"]), default="text", show_default=True, callback=_format,
-    is_eager=True, help="Print the page so; html is one file that needs nothing else.",
-)  # fmt: skip
-def label(path: str, form: str) -> int:
+def label(path: str, progress: Progress | None = None) -> CommandAnswer:
     """Tell the people in the data, on one page, what FILE promises: who is protected, what one change is, what is published
     exactly, the number and what it does to an attacker, whether it was checked, what it does not cover, and what is not said.
     Nothing is graded.
@@ -104,22 +121,15 @@ def label(path: str, form: str) -> int:
       dpspec label specs/randomised-response.dpspec.toml
       dpspec label specs/randomised-response.dpspec.toml --format html > label.html
     """
-    from dpspec import commands
-    from dpspec.report.terminal import Work
+    from dpspec_deployments import functions
 
-    with Work("judging") as work:
-        found = commands.label(path, progress=work)
-    if form == "html":
-        say(found._repr_html_())
-        return 0
-    return tell(found, form == "json")
+    return functions.label(path, progress=progress)
 
 
-@click.command(short_help="What a reviewer asks for, with its proofs and witnesses.")
+@click.command("evidence", short_help="What a reviewer asks for, with its proofs and witnesses.")
 @click.argument("path", metavar="FILE", type=click.Path())
 @click.option("--out", required=True, metavar="DIR", type=click.Path(), help="Write everything into this new folder.")
-@formatted
-def evidence(path: str, out: str, as_json: bool) -> int:
+def evidence(path: str, out: str, progress: Progress | None = None) -> CommandAnswer:
     """Write what a reviewer asks for of FILE along the pyramid of NIST SP 800-226: budget and unit, definition, exact facts,
     correctness, composition, utility, trust model, implementation hazards, collection.
 
@@ -129,20 +139,16 @@ def evidence(path: str, out: str, as_json: bool) -> int:
 
     Example: dpspec evidence specs/randomised-response.dpspec.toml --out evidence
     """
-    from dpspec import commands
-    from dpspec.report.terminal import Work
+    from dpspec_deployments import functions
 
-    with Work("judging") as work:
-        found = commands.evidence(path, out, progress=work)
-    return tell(found, as_json)
+    return functions.evidence(path, out, progress=progress)
 
 
-@click.command(short_help="Write what was checked of a release, for anyone to check again.")
+@click.command("certify", short_help="Write what was checked of a release, for anyone to check again.")
 @click.argument("specification", metavar="SPEC", type=click.Path())
 @click.argument("release", metavar="RELEASE", type=click.Path())
 @click.option("--out", required=True, metavar="FILE", type=click.Path(), help="Write the certificate into FILE.")
-@formatted
-def certify(specification: str, release: str, out: str, as_json: bool) -> int:
+def certify(specification: str, release: str, out: str) -> CommandAnswer:
     """Certify a release: RELEASE is the folder that `dpspec release SPEC TABLE --out RELEASE` wrote.
 
     FILE gets the text of SPEC, the SHA-256 of every released file, each claim with verdict, scope and proof, the invariants
@@ -151,19 +157,15 @@ def certify(specification: str, release: str, out: str, as_json: bool) -> int:
 
     Example: dpspec certify survey.dpspec.toml out --out certificate.json
     """
-    from dpspec import commands
-    from dpspec.report.terminal import Work
+    from dpspec_deployments import functions
 
-    with Work("checking the release"):
-        found = commands.certify(specification, release, out)
-    return tell(found, as_json)
+    return functions.certify(specification, release, out)
 
 
 @click.command("check-certificate", short_help="Does every line of a certificate hold?")
 @click.argument("path", metavar="FILE", type=click.Path())
 @click.argument("release", metavar="[RELEASE]", required=False, type=click.Path())
-@formatted
-def check_certificate(path: str, release: str | None, as_json: bool) -> int:
+def check_certificate(path: str, release: str | None) -> CommandAnswer:
     """Compute every section of the certificate FILE again, without a network, and compare it with the released files in RELEASE.
 
     Exits with 0 when every line holds, with 1 when one fails, with 2 when FILE is no certificate or one of another version.
@@ -171,19 +173,15 @@ def check_certificate(path: str, release: str | None, as_json: bool) -> int:
 
     Example: dpspec check-certificate certificate.json out
     """
-    from dpspec import commands
-    from dpspec.report.terminal import Work
+    from dpspec_deployments import functions
 
-    with Work("checking the certificate"):
-        found = commands.check_certificate(path, release)
-    return tell(found, as_json)
+    return functions.check_certificate(path, release)
 
 
-@click.command("deployment", short_help="Ask for a real release, and write its file.")
+@click.command("deployment", cls=AskingCommand, short_help="Ask for a real release, and write its file.")
 @click.argument("name")
 @click.option("--dir", "directory", default=".", show_default=True, type=click.Path(), help="Write it into this folder.")
-@formatted
-def new_deployment(name: str, directory: str, as_json: bool) -> int:
+def new_deployment(name: str, directory: str) -> CommandAnswer:
     """Ask for the five blocks of a release that was really made and for its facts, and write NAME.dpspec.toml.
 
     An empty line is an answer: that it is not known. What no source says is marked as assumed, and a number that nobody
@@ -191,9 +189,14 @@ def new_deployment(name: str, directory: str, as_json: bool) -> int:
 
     Example: dpspec new deployment my-agency-2024
     """
-    from dpspec import commands
+    from dpspec_deployments import functions
 
-    return tell_begun(commands.new_deployment(name, _asked, directory), as_json)
+    found = functions.new_deployment(name, _asked, directory)
+    for line in found.value["said"]:
+        click.echo(line, err=True)
+    if _format() == "text":
+        click.get_current_context().call_on_close(lambda: click.echo(f"next: {found['next']}", err=True))
+    return found
 
 
 def _asked(question: DeploymentQuestion) -> str:
@@ -205,3 +208,67 @@ def _asked(question: DeploymentQuestion) -> str:
     if question.default is None and not str(answer).strip():
         raise click.UsageError(f"{question.words} This one needs an answer; nothing is written.")
     return str(answer).strip() or default
+
+
+# --- records of the deployments registry ----------------------------------------------------------
+
+
+@click.group(short_help="Read and write records of the deployments registry.")
+def registry() -> None:
+    """Read records of the Differential Privacy Deployments Registry as specification files, and write such files as records.
+
+    docs/registry.md says what becomes of each field.
+
+    \b
+    Examples:
+      dpspec registry import deployments/google_mobility.yaml --out specs
+      dpspec registry export specs/google-mobility.dpspec.toml --out google_mobility.yaml
+    """
+
+
+@registry.command("import", short_help="Make specification files of records.")
+@click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path(path_type=str))
+@click.option(
+    "--out", "folder", metavar="DIR", required=True, type=click.Path(), help="Write the specification files into this folder."
+)
+def import_command(paths: tuple[str, ...], folder: str) -> CommandAnswer:
+    """Make a specification file of each record. A directory stands for every *.yaml directly in it.
+
+    Nothing is guessed: what a record says in words alone holds a place, is marked as assumed, and is listed as what a person
+    must fill in, beside warnings about what is odd. Where a record has a fault, all faults are told and nothing is written.
+    No file is overwritten.
+
+    \b
+    Examples:
+      dpspec registry import deployments/google_mobility.yaml --out specs
+      dpspec registry import deployments --out specs --format json
+    """
+    from dpspec_deployments import functions
+
+    return functions.registry_import(*paths, out=folder)
+
+
+@registry.command("export", short_help="Write a specification file as a record.")
+@click.argument("path", metavar="FILE", type=click.Path(path_type=str))
+@click.option(
+    "--out",
+    metavar="YAML",
+    required=True,
+    type=click.Path(),
+    help="Write the record here: lower-case letters, digits, _ and .yaml.",
+)
+@click.option("--author", "authors", metavar="NAME", multiple=True, help="Say who writes the record, where the file does not.")
+def export_command(path: str, out: str, authors: tuple[str, ...]) -> CommandAnswer:
+    """Write a specification FILE as a record of the registry, as its schema and its check script want it.
+
+    Words that came from a record are written as they came; others are made of the blocks that the file states. Addresses are
+    looked at for their shape; none is asked. An existing file is not overwritten.
+
+    \b
+    Examples:
+      dpspec registry export specs/google-mobility.dpspec.toml --out google_mobility.yaml
+      dpspec registry export births.dpspec.toml --out births.yaml --author "A. Person"
+    """
+    from dpspec_deployments import functions
+
+    return functions.registry_export(path, out, authors)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from dpspec_deployments.yaml import MOST_BYTES
 
 from dpspec.cli import main
-from dpspec.exchange.yaml import MOST_BYTES
 
 GOOD = (Path(__file__).parent / "records" / "smallest.yaml").read_text(encoding="utf-8")
 USE = "    intended_use: none\n"

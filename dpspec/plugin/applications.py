@@ -1,0 +1,196 @@
+"""For packages that build on what dpspec computes: files, verdicts, comparisons, ledgers, and words for them.
+
+    from dpspec.plugin.applications import read_text, verify_document
+
+A package of vocabulary (mechanisms, divergences, spaces) needs `dpspec.plugin` alone. A package that adds a command about whole
+files takes from here, in addition, what reads and judges a file, what compares and adds up promises, what puts blocks and numbers
+into words, and what writes files. Everything else of dpspec may move.
+"""
+
+from __future__ import annotations
+
+from dpspec.api import as_document, compared, order_specs
+from dpspec.base.errors import (
+    CertificateError,
+    CertificateVersionError,
+    MissingKeyError,
+    MissingLibraryError,
+    NoFormulaError,
+    NotCertifiableError,
+    OwnFaultError,
+    RecordVersionError,
+    RegistryCheckError,
+    ReleaseError,
+    SpecTooLargeError,
+    UnknownKeyError,
+    UnknownNameError,
+    UnreadableFileError,
+    WrongShapeError,
+    YamlError,
+    count,
+    harmless,
+)
+from dpspec.base.files import read_bytes, write_folder, write_whole
+from dpspec.base.params import did_you_mean, parameters, raise_all
+from dpspec.base.types import JsonData, Progress
+from dpspec.base.words import Word
+from dpspec.blocks.units import longer_units, read_unit
+from dpspec.comparison.compare import Answer, Direction, Order
+from dpspec.composition import add_up, documents_of
+from dpspec.constructors import standards
+from dpspec.extension.loader import origins
+from dpspec.extension.packages import contributed
+from dpspec.grammar.spec import blocks_of
+from dpspec.reason.conversions import budget_at
+from dpspec.reason.rules import promise_for
+from dpspec.releases.draw import REPORT, WARNING
+from dpspec.report.audience import audience_data, public_standing
+from dpspec.report.comparison import order_data, power_in_words
+from dpspec.report.explain import folded
+from dpspec.report.json import (
+    bracket as bracket_data,
+    document as json_text,
+    file_report as file_report_data,
+    written as json_written,
+)
+from dpspec.report.shown import printed
+from dpspec.report.terminal import (
+    BAD,
+    FAINT,
+    GOOD,
+    blocks_in_words,
+    bracket_in_words,
+    budget_in_words,
+    drawn,
+    multiverse_in_words,
+    number_in_words,
+    space_in_words,
+    standing_data,
+    thing_by_name,
+    thing_in_words,
+)
+from dpspec.report.text import ledger_data
+from dpspec.risks.allowed import allowed_power
+from dpspec.risks.engine import at_universe_of, dataset_of
+from dpspec.scaffold import write_schema, write_spec
+from dpspec.specfile.deployment import (
+    KINDS_OF_PRODUCT,
+    TRUST,
+    Deployment,
+    PublishedSource,
+)
+from dpspec.specfile.document import Expectation
+from dpspec.specfile.maker import FilePositions
+from dpspec.specfile.reader import (
+    SCHEMA_LINE,
+    SUFFIX,
+    check_ids,
+    parse,
+    read_text,
+)
+from dpspec.verifier.derived import METHOD
+from dpspec.verifier.document import (
+    FileReport,
+    Obligation,
+    Standing,
+    standing,
+    verify_document,
+)
+from dpspec.verifier.exhaustive import guarded
+from dpspec.verifier.replay import witness_file
+
+__all__ = [
+    "BAD",
+    "FAINT",
+    "GOOD",
+    "KINDS_OF_PRODUCT",
+    "METHOD",
+    "REPORT",
+    "SCHEMA_LINE",
+    "SUFFIX",
+    "TRUST",
+    "WARNING",
+    "Answer",
+    "CertificateError",
+    "CertificateVersionError",
+    "Deployment",
+    "Direction",
+    "Expectation",
+    "FilePositions",
+    "FileReport",
+    "JsonData",
+    "MissingKeyError",
+    "MissingLibraryError",
+    "NoFormulaError",
+    "NotCertifiableError",
+    "Obligation",
+    "Order",
+    "OwnFaultError",
+    "Progress",
+    "PublishedSource",
+    "RecordVersionError",
+    "RegistryCheckError",
+    "ReleaseError",
+    "SpecTooLargeError",
+    "Standing",
+    "UnknownKeyError",
+    "UnknownNameError",
+    "UnreadableFileError",
+    "Word",
+    "WrongShapeError",
+    "YamlError",
+    "add_up",
+    "allowed_power",
+    "as_document",
+    "at_universe_of",
+    "audience_data",
+    "blocks_in_words",
+    "blocks_of",
+    "bracket_data",
+    "bracket_in_words",
+    "budget_at",
+    "budget_in_words",
+    "check_ids",
+    "compared",
+    "contributed",
+    "count",
+    "dataset_of",
+    "did_you_mean",
+    "documents_of",
+    "drawn",
+    "file_report_data",
+    "folded",
+    "guarded",
+    "harmless",
+    "json_text",
+    "json_written",
+    "ledger_data",
+    "longer_units",
+    "multiverse_in_words",
+    "number_in_words",
+    "order_data",
+    "order_specs",
+    "origins",
+    "parameters",
+    "parse",
+    "power_in_words",
+    "printed",
+    "promise_for",
+    "public_standing",
+    "raise_all",
+    "read_bytes",
+    "read_text",
+    "read_unit",
+    "space_in_words",
+    "standards",
+    "standing",
+    "standing_data",
+    "thing_by_name",
+    "thing_in_words",
+    "verify_document",
+    "witness_file",
+    "write_folder",
+    "write_schema",
+    "write_spec",
+    "write_whole",
+]

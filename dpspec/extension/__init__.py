@@ -1,4 +1,4 @@
-"""Plugins: the hooks they implement, the loader that finds them, the registry they fill. Names are imported when they are used."""
+"""Plugins: the hooks they implement, the loader that finds them, the registry they fill. Names are imported when used."""
 
 from __future__ import annotations
 

@@ -434,14 +434,19 @@ class Parameter:
     default: Any
 
 
+def _without_hash(self: Any) -> None:
+    object.__setattr__(self, "_attrs_cached_hash", None)
+
+
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(attrs.field,))
 def define(cls: Class) -> Class:
     """A frozen, hashable, keyword-only value class whose annotated domains read and check every field.
 
     A hash is computed once: specifications are looked up thousands of times where many are compared.
     """
-    # attrs keeps a hash only after __attrs_post_init__, which may look up the object that it checks.
-    once = "__hash__" not in vars(cls) and not hasattr(cls, "__attrs_post_init__")
+    once = "__hash__" not in vars(cls)
+    if once:  # attrs makes room for the hash only after __attrs_post_init__, which may look up the object that it checks
+        cls.__attrs_pre_init__ = _without_hash  # type: ignore[attr-defined]
     return attrs.define(cls, frozen=True, slots=True, kw_only=True, cache_hash=once, field_transformer=_install_domains)
 
 

@@ -130,7 +130,7 @@ def _neutral(cls: type) -> frozenset[str]:
     def told(names: str) -> set[str]:
         return {name for base in cls.__mro__ for name in vars(base).get(names, ())}
 
-    neutral = told("_promised") | told("_asides") | {"name", "_promised", "_restated", "_asides", "_abc_impl"}
+    neutral = told("_promised") | told("_asides") | {"name", "_promised", "_restated", "_asides", "_abc_impl", "_attrs_cached_hash"}
     return frozenset(neutral - told("_restated"))
 
 

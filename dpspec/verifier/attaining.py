@@ -42,6 +42,9 @@ CROSSED = 20
 MANY = (1, 2, 8, 64)
 """So many records of a smaller unit change at once, where a larger one changes."""
 
+MOST_EVALUATED = 100_000
+"""So many invariants are evaluated in a search for a pair at most, counted once for each pair: about two seconds."""
+
 PAIRS_TRIED = 100
 """So many patterns are turned into datasets, the farthest apart first."""
 
@@ -84,6 +87,7 @@ class Attaining:
 
     sensitivity: Sensitivity
     law: Callable[[Dataset], Law | None] | None = None
+    _evaluated: list[int] = attrs.field(factory=lambda: [0], init=False, eq=False, repr=False)
 
     @property
     def spec(self) -> PrivacySpec:
@@ -156,8 +160,12 @@ class Attaining:
 
     def _better(self, best: SeenPair | None, exchanges: Iterable[ExchangedRecords], unit: str, precision: int) -> SeenPair | None:
         """The best pair so far, or a better one that differs in such records, alone or beside others."""
+        each = 1 + len(self.spec.multiverse.induced_by() or ())
         for gone, come in self._in_both_orders(exchanges):
             for others in self._companions(gone, come):
+                self._evaluated[0] += each
+                if self._evaluated[0] > MOST_EVALUATED:
+                    return best
                 pairs = (self.judged(*pair, precision) for pair in pairs_of(others + gone, others + come, self.spec.space, unit))
                 found = next((pair for pair in pairs if pair is not None), None)
                 if found is not None and (best is None or found.ratio.lower > best.ratio.lower):

@@ -534,7 +534,7 @@ class _AttributeWalk:
                 for masks, changes in self._masks(name, outer, goes_on=goes_on):
                     met = bits[0] & masks[0], bits[1] & masks[1], bits[2] & masks[2]
                     seen = self._closed(closing, met)
-                    self.work += len(sums) * max(1, len(seen)) * (1 + longest // 8)
+                    self.work += len(closing) + len(sums) * max(1, len(seen)) * (1 + longest // 8)
                     if not seen:
                         continue
                     most = max(most, len(seen))

@@ -175,6 +175,8 @@ STUCK = 1 << 16
 """A refinement that moves the ends of a bracket by less than this part of their way to the bound is the last one."""
 READING = 4
 """Units of work of a record that a mechanism reads without a law in the end, such as one of a thousand shuffled reports."""
+FEW_INVARIANTS = 16
+"""Each further invariant of a dataset counts as a record that is read; so few take no time next to the laws."""
 MOST_UNDECIDED = 12
 """After so many pairs whose brackets hold the bound at every precision, a search tries no further pair: these take long."""
 """Bits at which a bracket is refined until the pair is decided."""
@@ -272,6 +274,7 @@ def refute_on(
     """
     limit = None if most_work is None else MOST_UNDECIDED
     walk, pairs, work = _Walk(mechanism=mechanism, spec=spec, most_undecided=limit), 0, 0
+    labels = READING * max(0, len(spec.multiverse.induced_by() or ()) - FEW_INVARIANTS)
     for group in groups:
         compared = []
         for dataset in group:
@@ -280,7 +283,7 @@ def refute_on(
             is_new = dataset not in walk.laws
             if walk.has_law(dataset):
                 compared.append(dataset)
-                work += work_of(walk.law(dataset)) if is_new else 1
+                work += labels + (work_of(walk.law(dataset)) if is_new else 1)
             else:
                 work += WORK_OF_A_LAW + (READING * len(dataset) if isinstance(dataset, Sized) else 0)
         for found in walk.among(compared) if len(compared) > 1 else ():

@@ -200,6 +200,6 @@ def test_the_longer_command_of_a_word_runs(run, line: str, monkeypatch, specs) -
 def test_what_a_word_stands_for_is_registered() -> None:
     """Names in backticks that look like names of dpspec are names of dpspec."""
     known = {entry.name for entry in ENTRIES} | {folded(kind) for kind in (*IN_FILES, *COMMANDS)}
-    known |= {"rules", "unit", "within", "categories", "sensitivity", "attributes", "distance"}
+    known |= {"rules", "unit", "within", "categories", "sensitivity", "attributes", "distance", "rates"}
     named = [(word["name"], name) for word in glossary() for name in re.findall(r"`([a-z][a-z-]*)`", word["in_dpspec"])]
     assert [(word, name) for word, name in named if name not in known] == []

@@ -555,7 +555,11 @@ def curve_points(
     """The series of a figure of `curve`, as numbers: `data()` has their points, `svg()` the figure.
 
     Args:
-        specifications, panel, distance, level, progress: as in `curve`.
+        specifications: specifications or their files.
+        panel: which figure: ``trade-off``, ``profile``, ``renyi``, ``power``, ``posterior`` or ``error``.
+        distance: how far apart the two datasets are, in units of the input divergence; without it the nearest ones.
+        level: for posteriors, the level of the test, in (0, 1).
+        progress: called with (done, in all).
 
     Raises:
         PictureError: nothing of what is asked for is known.

@@ -304,7 +304,7 @@ def _euler_maclaurin(variance: Fraction, start: int, precision: int) -> arb:
     y, curve = start / sigma, arb(fmpq(variance.denominator, variance.numerator))
     slope, height = start * curve, (-(y * y) / 2).exp()
     total = (y / arb(2).sqrt()).erfc() * sigma * (arb.pi() / 2).sqrt() + height / 2
-    count = _corrections(float(variance), float(y), precision)
+    count = _corrections(float(min(variance, _WIDEST)), float(y), precision)
     before, derivative, series = arb(1), slope, arb(0)
     for n in range(1, 2 * count, 2):  # here derivative = He_n(y) / sigma^n
         series += derivative * _share(n // 2 + 1)
@@ -312,6 +312,10 @@ def _euler_maclaurin(variance: Fraction, start: int, precision: int) -> arb:
         before, derivative = derivative, slope * derivative - (n + 1) * curve * before
     rest = 4 * (2 * arb.pi() * math.factorial(2 * count)).sqrt() / (2 * arb.pi()) ** (2 * count) / sigma ** (2 * count - 1)
     return total + series * height + hull(-rest, rest)
+
+
+_WIDEST = Fraction(10) ** 300
+"""Wider laws take no more corrections than this one, whose variance is still a double."""
 
 
 def _corrections(variance: float, y: float, precision: int) -> int:

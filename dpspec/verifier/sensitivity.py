@@ -426,8 +426,8 @@ class Sensitivity:
         return RecordChange(patterns=patterns, price=price, laws=(), is_added=is_added, groups=tuple(groups), is_any=is_attained)
 
     def _laws(self, case: NumberedCase) -> Case:
-        if FAILED in case:
-            raise self._failures[0]
+        if FAILED in case:  # a number of records that is too small says more than a kind of release that is not known
+            raise next((at for at in self._failures if at.missing.step == "sizes"), self._failures[0])
         return tuple(self._pairs_of_laws[place] for place in case)
 
     def _mirrored(self, place: int) -> int:

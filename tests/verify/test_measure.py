@@ -49,13 +49,13 @@ def test_a_mechanism_is_measured_exactly(made, blocks, constant):
 
 
 def test_a_function_that_is_read_is_measured_exactly():
-    found = dp.measure(noisy, **BLOCKS, seconds=20)
+    found = dp.measure(noisy, **BLOCKS, seconds=600, draws=20_000)
     assert found["budget"] == {"lower": "1/2", "upper": "1/2"}
     assert "exactly" in str(found)
 
 
 def test_a_bracket_holds_the_constant_of_a_threshold():
-    found = dp.measure(announced, **BLOCKS, seconds=20).value
+    found = dp.measure(announced, **BLOCKS, seconds=600, draws=20_000).value  # draws end it, not seconds
     assert float(found.constant.lower) <= 1 <= float(found.constant.upper)
     assert float(found.constant.lower) > 0.5
     assert found.refuted.witness.event is not None
@@ -63,7 +63,7 @@ def test_a_bracket_holds_the_constant_of_a_threshold():
 
 @pytest.mark.parametrize("function", [as_it_is, one_sided])
 def test_where_no_budget_is_enough_a_pair_says_so(function):
-    found = dp.measure(function, **BLOCKS, seconds=20)
+    found = dp.measure(function, **BLOCKS, seconds=600, draws=20_000)
     assert found.value.constant.lower.is_infinite
     assert str(found).startswith("No finite epsilon is enough.")
     assert found.exit_code == 0

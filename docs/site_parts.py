@@ -354,7 +354,7 @@ def first_minutes() -> Iterator[str]:
     yield f"\n*Measured by `python benchmarks/first_minutes.py`: {results['date']}. {machine}.*\n"
 
 
-CALIBRATIONS = {"import numpy": "`import numpy`", "copy": "a copy of 1 GiB", "sort": "a sort of 10^7 words"}
+CALIBRATIONS = {"import numpy": "`import numpy`", "copy": "a copy of 1 GiB", "sort": "a stable sort of 10^7 words"}
 OWN_PEERS = ("polars", "dpspec", "dpspec_census")
 """The libraries of peers that are no package of someone else's."""
 

@@ -260,7 +260,7 @@ MUTANTS = (
     Mutant(
         "partial search: what some pairs show is exact",
         "dpspec/risks/candidates.py",
-        "return Sense.EQUALS if self.complete else Sense.AT_LEAST",
+        "return Sense.EQUALS if self.complete or self.above else Sense.AT_LEAST",
         "return Sense.EQUALS",
         "tests/attacks/test_optional_variants.py",
     ),

@@ -158,6 +158,7 @@ TRUE_ANYWAY = (
     (rf"{ESCAPED}.data.changes.\*.members: turned", "the answers that a member moves have no order"),
     (rf"{ESCAPED}.data.changes.\*.times: lowered", "a change of members that move nothing, however often"),
     (rf"{ESCAPED}.data.changes.\*.moves.*", "a change that is dominated by another one need not be listed"),
+    (rf"{ESCAPED}.data.answers.\*.\*.center: (one|nothing|halved)", "only changes that a listed one covers move this answer"),
 )
 """Changes after which the statement is true all the same, and why."""
 

@@ -130,7 +130,8 @@ def _neutral(cls: type) -> frozenset[str]:
     def told(names: str) -> set[str]:
         return {name for base in cls.__mro__ for name in vars(base).get(names, ())}
 
-    neutral = told("_promised") | told("_asides") | {"name", "_promised", "_restated", "_asides", "_abc_impl", "_attrs_cached_hash"}
+    neutral = told("_promised") | told("_asides") | {"name", "_promised", "_restated", "_asides", "_abc_impl"}
+    neutral.add("_attrs_cached_hash")  # room for a hash, which every class has anew
     return frozenset(neutral - told("_restated"))
 
 

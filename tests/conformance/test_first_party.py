@@ -14,7 +14,8 @@ from dpspec.testing import Status, check_plugin, parametrize, run_checks
 from dpspec.testing.check import declared_checks
 
 ROOT = Path(__file__).parents[2]
-REGISTERING = [path for path in (ROOT / "plugins").glob("*/pyproject.toml") if "[project.entry-points.dpspec]" in path.read_text()]
+PACKAGES = (ROOT / "plugins").glob("*/pyproject.toml")
+REGISTERING = [path for path in PACKAGES if "[project.entry-points.dpspec]" in path.read_text()]
 """Packages with names in the registry; others contribute commands alone."""
 FIRST_PARTY = ("core", *sorted(path.parent.name.removeprefix("dpspec-") for path in REGISTERING))
 

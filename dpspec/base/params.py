@@ -444,7 +444,8 @@ def define(cls: Class) -> Class:
 
     A hash is computed once: specifications are looked up thousands of times where many are compared.
     """
-    once = "__hash__" not in vars(cls)
+    # a class may have a hash, or a step before its construction, of its own
+    once = "__hash__" not in vars(cls) and getattr(cls, "__attrs_pre_init__", _without_hash) is _without_hash
     if once:  # attrs makes room for the hash only after __attrs_post_init__, which may look up the object that it checks
         cls.__attrs_pre_init__ = _without_hash  # type: ignore[attr-defined]
     return attrs.define(cls, frozen=True, slots=True, kw_only=True, cache_hash=once, field_transformer=_install_domains)

@@ -603,3 +603,13 @@ def test_the_view_of_a_noisy_maximum_is_rechecked(key: str) -> None:
     steps = {step["step"]: step["data"] for step in obligation["verdict"]["proof"]}
     steps["sensitivity"]["views"][0][key] = {"rate": "1", "cells": 3, "noise_name": "gaussian"}[key]
     assert statuses(obligation)["sensitivity"] != "rechecked"
+
+
+def test_members_whose_changes_are_covered_are_rechecked_and_not_without_what_covers_them() -> None:
+    """Ten persons of a household change one by one; only the largest of what one of them moves are listed."""
+    obligation = copy.deepcopy(proved("census-2020/pl-together-per-household"))
+    assert set(statuses(obligation).values()) == {"rechecked"}
+    sensitivity = next(step["data"] for step in obligation["verdict"]["proof"] if step["step"] == "sensitivity")
+    most = max(len(change["members"]) for change in sensitivity["changes"])
+    sensitivity["changes"] = [change for change in sensitivity["changes"] if len(change["members"]) < most]
+    assert statuses(obligation)["sensitivity"] == "wrong"

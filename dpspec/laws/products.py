@@ -399,10 +399,13 @@ class ProductDichotomy(Convolved, Growth):
     @property
     def _cut(self) -> Sandwich:
         if not self._picture:
-            self._picture.append(Sandwich.of(self.cells))
+            self._picture.append(Sandwich.of(self._multiplied_cells))
         return self._picture[0]
 
     def cells(self, precision: int) -> Cells:
+        return self._cut.cells(precision)
+
+    def _multiplied_cells(self, precision: int) -> Cells:
         limit = _CELLS_PER_BIT * precision
         with ctx.workprec(precision + 32):
             pictures = [compress(factor.cells(precision), limit) for factor in self.factors]

@@ -71,6 +71,9 @@ _LARGEST_POWER = 700.0
 _NEAR_PLACES = 128
 _NEWTON, _CLOSE = 40, 2.0**-44
 _STEPS = 12
+_SUM = "i,i->"
+"""Sums of products by `np.einsum`. `np.dot` has OpenBLAS share more than 10,000 terms among threads, which wait for each other
+busily: where processors are in use that takes hundreds of times as long, and the last digits depend on the number of threads."""
 _TINY = 2.0**-900
 """More than all that underflows."""
 
@@ -384,7 +387,7 @@ class ContourLine:
         known = self._last.get(point)
         if known is None:
             turned = self._turned(point)
-            known = _summed(self._terms, turned).real, _summed(self.values, turned).real
+            known = float(np.einsum(_SUM, self._terms, turned).real), float(np.einsum(_SUM, self.values, turned).real)
             self._last.clear()
             self._last[point] = known
         return known
@@ -396,8 +399,8 @@ class ContourLine:
     def logarithm(self, point: float) -> tuple[float, float]:
         """About ln G at a point, and its slope; NaN where doubles do not resolve it."""
         turned = self._turned(point)
-        value = _summed(self._terms, turned).real
-        slope = _summed(self._terms * self.heights, turned).imag
+        value = float(np.einsum(_SUM, self._terms, turned).real)
+        slope = float(np.einsum(_SUM, self._terms * self.heights, turned).imag)
         if not value > 0:
             return math.nan, math.nan
         return self.log_norm - self.tilt * point + math.log(value * self.step / (2 * math.pi)), slope / value - self.tilt
@@ -415,17 +418,6 @@ class ContourLine:
         error *= 1 + 2.0**-20
         scale = self.step / (2 * math.pi)
         return (value - error) * scale * (1 - math.copysign(2.0**-48, value - error)), (value + error) * scale * (1 + 2.0**-48)
-
-
-_BLOCK = 1 << 12
-"""So many terms are summed at once. OpenBLAS shares sums of more than 10,000 among threads, which wait busily for each other:
-on two busy processors that takes fifty times the processor time of the sum, and the result depends on their number."""
-
-
-def _summed(terms: Complexes, factors: Complexes) -> complex:
-    """The sum of the products, block by block: the same on every number of processors."""
-    blocks = range(0, len(terms), _BLOCK)
-    return sum((complex(np.dot(terms[at : at + _BLOCK], factors[at : at + _BLOCK])) for at in blocks), 0j)
 
 
 @attrs.frozen(eq=False)

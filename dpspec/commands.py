@@ -140,14 +140,14 @@ def explain(
 
 
 def _without(document: SpecDocument, named: str, audience: str | None, registry: Any) -> CommandAnswer:
-    from dpspec.comparison.converse import without_invariant
+    from dpspec.comparison.converse import Remaining, without_invariant
     from dpspec.report import explain as words
 
     if audience is not None:
         raise ParameterError("without", "does not go with an audience", "ask for one of the two", value=named)
     found = without_invariant(document, named, registry)
     data = words.without_data(found, document)
-    code = 3 if found.answer == "unknown" else 0
+    code = 3 if found.answer is Remaining.UNKNOWN else 0
     return CommandAnswer("explain", code, {"without": data}, partial(words.without_text, found, document), value=found)
 
 

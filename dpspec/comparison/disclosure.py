@@ -23,13 +23,14 @@ by a threshold, by dominance or by p-percent if any is.
 
 from __future__ import annotations
 
+import enum
 import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import attrs
 
@@ -279,6 +280,18 @@ class ToldMore:
         return shown is None and self.limit is not None
 
 
+class TellsMore(enum.Enum):
+    """Which of two chains lets something be inferred that the other one does not."""
+
+    FIRST = "first"
+    SECOND = "second"
+    BOTH = "both"
+    NEITHER = "neither"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"an answer is not a truth value: compare it, as in `answer is TellsMore.{self.name}`")
+
+
 @attrs.frozen(kw_only=True)
 class RuleComparison:
     """Two chains held against each other.
@@ -298,10 +311,11 @@ class RuleComparison:
     by_second: tuple[ToldMore, ToldMore] | None
 
     @property
-    def answer(self) -> str:
-        """first, second, both or neither: who tells what the other does not."""
-        told = (self.by_first is not None, self.by_second is not None)
-        return {(True, False): "first", (False, True): "second", (True, True): "both", (False, False): "neither"}[told]
+    def answer(self) -> TellsMore:
+        """Who tells what the other does not."""
+        if self.by_first is not None:
+            return TellsMore.FIRST if self.by_second is None else TellsMore.BOTH
+        return TellsMore.NEITHER if self.by_second is None else TellsMore.SECOND
 
 
 def compare_rules(first: RuleFile, second: RuleFile, total: int = 12) -> RuleComparison:

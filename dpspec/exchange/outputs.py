@@ -24,7 +24,7 @@ from dpspec.base.files import read_bytes
 from dpspec.base.params import raise_all
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word, worst_word
-from dpspec.comparison.disclosure import RuleComparison, RuleFile, ToldMore
+from dpspec.comparison.disclosure import RuleComparison, RuleFile, TellsMore, ToldMore
 from dpspec.comparison.rule_steps import CellContents
 
 MOST_BYTES = 200_000_000
@@ -443,7 +443,7 @@ def compared_data(found: RuleComparison) -> JsonData:
         "first": found.first.id,
         "second": found.second.id,
         "kind": found.first.kind,
-        "tells_more": found.answer,
+        "tells_more": found.answer.value,
         "looked_at": found.looked_at,
         "by_first": told(found.by_first),
         "by_second": told(found.by_second),
@@ -466,10 +466,10 @@ def compared_text(found: RuleComparison) -> str:
     """The same for people."""
     one, two = found.first.id, found.second.id
     answer = {
-        "first": f"{one} lets more be inferred than {two}",
-        "second": f"{two} lets more be inferred than {one}",
-        "both": f"neither: each of {one} and {two} tells what the other does not",
-        "neither": f"{one} and {two} let the same be inferred",
+        TellsMore.FIRST: f"{one} lets more be inferred than {two}",
+        TellsMore.SECOND: f"{two} lets more be inferred than {one}",
+        TellsMore.BOTH: f"neither: each of {one} and {two} tells what the other does not",
+        TellsMore.NEITHER: f"{one} and {two} let the same be inferred",
     }[found.answer]
     lines = [answer, f"looked at: {found.looked_at}"]
     if found.first.kind == "magnitudes":

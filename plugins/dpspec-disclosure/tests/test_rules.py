@@ -16,10 +16,7 @@ from dpspec_census.disclosure import (
     RandomRounding,
 )
 from dpspec_census.disclosure.suppression import Contributions
-
-from dpspec.base.errors import DpspecError, Faults
-from dpspec.comparison.disclosure import RuleFile, TellsMore, compare_rules, partitions, read_rules
-from dpspec.comparison.rule_steps import (
+from dpspec_disclosure.rule_steps import (
     CellContents,
     DominanceStep,
     PerturbationStep,
@@ -31,8 +28,11 @@ from dpspec.comparison.rule_steps import (
     ThresholdStep,
     read_perturbations,
 )
+from dpspec_disclosure.rules import RuleFile, TellsMore, compare_rules, partitions, read_rules
 
-SPECS = Path(__file__).parents[2] / "specs" / "rules"
+from dpspec.base.errors import DpspecError, Faults
+
+SPECS = Path(__file__).parents[3] / "specs" / "rules"
 
 
 def chain(*steps: RuleStep, kind: str = "counts") -> RuleFile:

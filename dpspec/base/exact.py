@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -504,7 +505,7 @@ def number(value: NumberLike, subject: str = "number") -> Number:
     if isinstance(value, Number):
         return value
     if type(value) is int:  # most often; the check whether it is a fraction is slow
-        value = Fraction(value)
+        return _whole(value)
     if isinstance(value, Fraction):
         return Number(rational_part=value)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -514,6 +515,12 @@ def number(value: NumberLike, subject: str = "number") -> Number:
     if isinstance(value, str):
         return _parse(value.strip(), subject)
     return Number(rational_part=rational(value, subject))
+
+
+@lru_cache(maxsize=256)
+def _whole(value: int) -> Number:
+    """A whole number: distances are small ones, and there are many of them."""
+    return Number(rational_part=Fraction(value))
 
 
 def ln(argument: Scalar | str) -> Number:

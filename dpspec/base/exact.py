@@ -506,10 +506,8 @@ def number(value: NumberLike, subject: str = "number") -> Number:
         return value
     if type(value) is int:  # most often; the check whether it is a fraction is slow
         return _whole(value)
-    if isinstance(value, Fraction):
-        return Number(rational_part=value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return Number(rational_part=Fraction(value))
+    if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):
+        return Number(rational_part=value if isinstance(value, Fraction) else Fraction(value))
     if isinstance(value, float) and value == math.inf:
         return INFINITY
     if isinstance(value, str):

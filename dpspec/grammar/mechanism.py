@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.structure import NearestLaws, ProvedBound, Structure
     from dpspec.grammar.tables import Table
     from dpspec.grammar.workers import Output, Run
-    from dpspec.laws.law import FiniteLaw, Law
+    from dpspec.laws.law import Law
 
 
 @attrs.frozen(kw_only=True)
@@ -243,7 +243,10 @@ class LawsOnTables(Protocol):
 class CountLaws(Protocol):
     """A mechanism that publishes tables of counts, each number with a law that depends on its true count alone; optional."""
 
-    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> FiniteLaw | None:
+    def counted_tables(self, space: DatasetSpace) -> tuple[tuple[str, ...], ...]:
+        """The attributes of each table that is published; () for the total."""
+
+    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
         """The law of the number that is published for a count of the table of these attributes.
 
         Numbers of one table are independent. None where no such table is published, or its numbers are made otherwise.

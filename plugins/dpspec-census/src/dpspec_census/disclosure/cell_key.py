@@ -264,7 +264,7 @@ class CellKey(Perturbed):
         weights: Counter[Hashable] = Counter(map(layout.grouped, ways))
         return FiniteLaw.from_weights(weights)
 
-    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> FiniteLaw | None:
+    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
         """The row of the count: the key of a cell is uniform, and that of another cell of the table counts other records."""
         if not self.publishes(attributes):
             return None

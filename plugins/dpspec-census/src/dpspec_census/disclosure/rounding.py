@@ -96,7 +96,7 @@ class ConventionalRounding(FixedTables):
     def numbers(self, base: CountVector, space: DatasetSpace) -> tuple[int | str, ...]:
         return tuple(self.shown(count) for count in self.layout(space).published(base))
 
-    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> FiniteLaw | None:
+    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
         """The number is certain."""
         return FiniteLaw.point(self.shown(count)) if self.publishes(attributes) else None
 
@@ -153,7 +153,7 @@ class RandomRounding(CountTables):
         listable(self.name, sum(count % self.base > 0 for count in counts))
         return FiniteLaw.product([self._rounded(count) for count in counts]).push_forward(layout.grouped)
 
-    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> FiniteLaw | None:
+    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
         """One of the two multiples around the count."""
         return self._rounded(count) if self.publishes(attributes) else None
 

@@ -101,6 +101,7 @@ from dpspec.verifier.document import (
 )
 from dpspec.verifier.exhaustive import guarded
 from dpspec.verifier.replay import witness_file
+from dpspec.verifier.secrets import worst_change
 
 __all__ = [
     "BAD",
@@ -197,6 +198,7 @@ __all__ = [
     "thing_in_words",
     "verify_document",
     "witness_file",
+    "worst_change",
     "write_folder",
     "write_schema",
     "write_spec",

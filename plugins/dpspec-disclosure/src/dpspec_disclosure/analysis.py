@@ -84,7 +84,7 @@ def exposed_records(spec: PrivacySpec, given: tables.Table) -> Share:
     published = _published(spec)
     unit = _unit_of_records(spec.space, published)
     if not published or unit not in spec.space.units:
-        return Share(0, 0, len(given))
+        return Share(yes=0, undecided=0, of=len(given))
     return Exposed(margins_of(given, published, blocks.sizes_of(spec.space)), Geography(attributes=given.attributes)).fixed_cells().records
 
 

@@ -25,8 +25,8 @@ from dpspec import PrivacySpec, SpecDocument
 from dpspec.plugin import (
     Bracket, Dataset, FiniteLaw, Law, Mechanism, ParameterError, Table, UnorderedRecords, errors, exact, grammar, laws, number, risks,
 )  # fmt: skip
-from dpspec.plugin.applications import curve_subject
-from dpspec_disclosure.utility import Watched, seeded
+from dpspec.plugin.applications import curve_subject, worst_change
+from dpspec_disclosure.utility import RunSource
 
 WORST, TABLE = "worst universe", "this table"
 LEVEL = Fraction(1, 20)
@@ -259,6 +259,9 @@ class RiskOfDesign:
 
     def _nearest(self, document: SpecDocument) -> RiskFound:
         """As `curve` has it: the datasets that are as near as two of a universe can be, and what the mechanism does there."""
+        changed = self._changed(document)
+        if changed is not None:
+            return changed
         subject = curve_subject(document)
         if not subject.pairs:
             return RiskFound(reason=subject.own.scope)
@@ -269,6 +272,23 @@ class RiskOfDesign:
         elif not subject.complete:
             value = Bracket(lower=value.lower, upper=self.measure.certain().upper)
         return RiskFound.known(value, far, "this mechanism", self.measure)
+
+    def _changed(self, document: SpecDocument) -> RiskFound | None:
+        """The worst change of one record, as `risk --secret` has it for all attributes; None where it is not known to be the worst."""
+        mechanism, spec = document.mechanism, document.spec
+        if mechanism is None or not spec.space.units or spec.input_divergence.name != "hamming" or not _has_structure(mechanism, spec):
+            return None
+        names = tuple(a.name for a in spec.space.attributes_of(spec.space.units[0]))
+        try:
+            worst = worst_change(mechanism, spec, names)
+            with risks.evidence([worst.pair], None, complete=worst.is_worst):
+                found = risks.own_pairs(mechanism, spec, worst.distance)
+        except errors.DpspecError:
+            return None
+        if worst.distance != 1 or not worst.is_worst or not found.complete:
+            return None
+        says = f"any two datasets of one universe in which one {spec.space.units[0]} differs"
+        return RiskFound.known(found.largest(self.measure.of_pair), says, "this mechanism", self.measure)
 
     # -- one exchange ------------------------------------------------------------------------------
 
@@ -287,7 +307,7 @@ class RiskOfDesign:
         if structure is not None and not structure.is_sampled:
             return self._by_structure(structure, spec, exchange, inside)
         counted = _counted(mechanism)
-        if counted is not None:
+        if counted is not None and len(inside) == len(pairs):
             return self._by_counts(counted, spec, exchange, None)
         return self._by_small_laws(mechanism, spec, exchange)
 
@@ -339,6 +359,8 @@ class RiskOfDesign:
         top = exact.largest([self.measure.of_pair(shifts.pair(corner)) for corner in sorted(corners)])
         if table is None or not all_of_them:
             top = Bracket(lower=top.lower, upper=self.measure.certain().upper)
+        elif not set(exchange.match) <= set(moved[0]):  # whether such records agree on the other attributes is not looked at
+            top = Bracket(lower=self.measure.nothing().lower, upper=top.upper)
         says = f"two tables that differ by {exchange}, with counts up to {MOST_COUNTS}" if table is None else (
             f"this table and any table that differs from it by {exchange}"
         )  # fmt: skip
@@ -366,7 +388,12 @@ class RiskOfDesign:
         if worst.value is not None and _has_structure(mechanism, spec):
             return attrs.evolve(worst, about=TABLE)
         if not self.measure.exchange or self.exchange is None:
-            return RiskFound(about=TABLE, reason="for this table, risks are computed against one exchange")
+            return RiskFound(about=TABLE, reason="for this table, the risk of this mechanism is computed against one exchange only")
+        if worst.value is None:
+            return attrs.evolve(worst, about=TABLE)
+        pairs = _two_records(spec, self.exchange)
+        if not all(spec.multiverse.share_universe(*pair, spec.space) for pair in pairs):
+            return RiskFound(about=TABLE, reason=f"the universe of this table does not hold every table that differs by {self.exchange}")
         counted = _counted(mechanism)
         if counted is not None:
             try:
@@ -415,7 +442,7 @@ TRIED = 5
 
 def _tells_apart(mechanism: Mechanism, spec: PrivacySpec, table: Table, exchange: Exchange) -> bool:
     """Whether a mechanism that draws nothing publishes something else after some exchange in a table."""
-    source = Watched(seeded("exchange", 0))
+    source = RunSource("exchange", 0)
     try:
         before = mechanism.release(table, spec.space, source)
         if source.used or len(before) > MOST_RELEASED:

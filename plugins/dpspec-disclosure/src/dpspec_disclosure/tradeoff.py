@@ -420,18 +420,19 @@ def _plain(value: float) -> str:
 
 
 def _rounded(value: exact.Number, side: int) -> str:
-    """To four decimals, outward: a bound that is not 1 is not printed as 1."""
+    """To four decimals, towards a side or to the nearest: what is not 1 is not printed as 1."""
     if value.is_infinite:
         return "infinity"
     near = Fraction(float(value))
     if abs(near) >= 100:
         return _plain(float(near))
-    for places in (4, 6, 9):
-        scaled = near * 10**places
-        text = f"{float(Fraction(math.ceil(scaled) if side > 0 else math.floor(scaled), 10**places)):.{places}f}"
+    whole = {-1: math.floor, 0: round, 1: math.ceil}[side]
+    text = ""
+    for places in (4, 6):
+        text = f"{float(Fraction(whole(near * 10**places), 10**places)):.{places}f}"
         if near == 1 or float(text) != 1:
             return text
-    return text
+    return f"1 - {float(1 - near):.1e}" if near < 1 else text
 
 
 def _risk_text(found: RiskFound, notes: _Notes) -> str:
@@ -441,8 +442,8 @@ def _risk_text(found: RiskFound, notes: _Notes) -> str:
     mark = notes.mark(f"{found.about}; protects {found.protects}" if found.protects else found.about)
     if found.sense == "between":
         return f"{_rounded(low, -1)} to {_rounded(high, 1)} {mark}"
-    word = "" if found.sense == "exact" else f"{found.sense} "
-    return f"{word}{_rounded(low, -1) if found.sense == 'at least' else _rounded(high, 1)} {mark}"
+    side = {"exact": 0, "at least": -1, "at most": 1}[found.sense]
+    return f"{'' if not side else found.sense + ' '}{_rounded(low if side < 0 else high, side)} {mark}"
 
 
 def _error_text(error: ErrorFound, answer: Tradeoff, notes: _Notes) -> str:
@@ -463,12 +464,13 @@ def figure(answer: Tradeoff) -> str:
     lines = []
     for colour, curve in enumerate(answer.curves):
         for key in (WORST, TABLE):
-            spots = sorted(
+            known = [
                 (float(_middle(point.risks[key])), point.error)
                 for point in curve.points
                 if key in point.risks and point.risks[key].value is not None and point.error.value is not None
-                and not point.risks[key].value.upper.is_infinite  # type: ignore[union-attr]
-            )  # fmt: skip
+                and not _middle(point.risks[key]).is_infinite
+            ]  # fmt: skip
+            spots = sorted(known, key=lambda spot: (spot[0], spot[1].value))
             if not spots:
                 continue
             low = tuple((x, float(error.low or 0)) for x, error in spots)

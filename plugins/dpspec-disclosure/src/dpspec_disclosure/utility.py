@@ -283,10 +283,28 @@ def _expected_maximum(every: Sequence[Deviation]) -> float | None:
 # --- from runs ------------------------------------------------------------------------------------
 
 
-def seeded(seed: str, run: int) -> randomness.SeededRandomness:
-    """The source of one run: runs are independent, and each is the same whatever others are drawn."""
-    digest = hashlib.sha256(f"{seed}/{run}".encode()).digest()
-    return randomness.SeededRandomness(int.from_bytes(digest[:8], "big"))
+class RunSource(randomness.SeededRandomness):
+    """The source of one simulated run, which remembers whether it was used.
+
+    Runs are independent, and each is the same whatever others are drawn.
+
+    Args:
+        seed: the text that all runs of a point share.
+        run: the number of the run.
+    """
+
+    def __init__(self, seed: str, run: int) -> None:
+        digest = hashlib.sha256(f"{seed}/{run}".encode()).digest()
+        super().__init__(int.from_bytes(digest[:8], "big"))
+        self.used = False
+
+    def words(self, count: int) -> Any:
+        self.used = self.used or count > 0
+        return super().words(count)
+
+    def placed(self) -> Any:
+        self.used = True
+        return super().placed()
 
 
 def _from_runs(  # noqa: PLR0917 - one design, and what is asked about it
@@ -302,7 +320,7 @@ def _from_runs(  # noqa: PLR0917 - one design, and what is asked about it
     values: list[float] = []
     left_out: list[int] = []
     for run in range(runs):
-        source = Watched(seeded(seed, run))
+        source = RunSource(seed, run)
         released = mechanism.release(table, space, source)
         numbers = published_numbers(mechanism, released, space, statistic)
         off = np.abs(numbers - statistic.truth)[kept]
@@ -343,21 +361,6 @@ def _half_width(values: Sequence[float]) -> float:
     from scipy.stats import t
 
     return float(t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * np.std(values, ddof=1) / math.sqrt(len(values)))
-
-
-class Watched(randomness.Randomness):
-    """A source that remembers whether it was used."""
-
-    def __init__(self, source: randomness.Randomness) -> None:
-        self._source, self.used = source, False
-
-    def words(self, count: int) -> Any:
-        self.used = True
-        return self._source.words(count)
-
-    def placed(self) -> randomness.PlacedRandomness:
-        self.used = True
-        return self._source.placed()
 
 
 def published_numbers(mechanism: Mechanism, released: Table, space: DatasetSpace, statistic: Statistic) -> Values:

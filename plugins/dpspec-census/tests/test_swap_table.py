@@ -49,8 +49,8 @@ def most_power(mechanism, records):
     found = [Fraction(0)]
     for other in exchanges(records):
         there = mechanism.law(SPACE.dataset(other), SPACE)
-        for pair in (here.against(there), there.against(here)):
-            found.append(laws.largest_power(pair, LEVEL).upper.as_fraction())
+        both = here.against(there), there.against(here)
+        found += [laws.largest_power(pair, LEVEL).upper.as_fraction() for pair in both]
     return max(found)
 
 
@@ -90,13 +90,17 @@ def test_four_binomial_cells_against_all_their_outcomes():
         for turned in (False, True):
             pairs = []
             for place, count in enumerate(corner):
-                p = [Fraction(1, 3) ** (count - k) * Fraction(2, 3) ** k * _choose(count, k) for k in range(count + 1)] + [Fraction(0)]
-                q = [Fraction(1, 3) ** (count + 1 - k) * Fraction(2, 3) ** k * _choose(count + 1, k) for k in range(count + 2)]
+                p, q = [*_binomial(count), Fraction(0)], _binomial(count + 1)
                 pairs.append(list(zip(p, q, strict=True) if (place > 1) != turned else zip(q, p, strict=True)))
             mass = [(_times(a for a, _ in some), _times(b for _, b in some)) for some in itertools.product(*pairs)]
             atoms.append(_power(mass))
         found = corner_power(corner, Fraction(1, 3), LEVEL)
         assert max(atoms) <= Fraction(found) <= max(atoms) + Fraction(1, 500)
+
+
+def _binomial(n):
+    """With success probability 2/3."""
+    return [Fraction(1, 3) ** (n - k) * Fraction(2, 3) ** k * _choose(n, k) for k in range(n + 1)]
 
 
 def _choose(n, k):

@@ -13,4 +13,5 @@ if TYPE_CHECKING:
 DPSPEC_API = 1
 
 __all__ = ["exposure", "tradeoff"]
-__getattr__, __dir__ = late_names(__name__, {"dpspec_disclosure.analysis": ("exposure",), "dpspec_disclosure.tradeoff": ("tradeoff",)})
+_HOMES = {"dpspec_disclosure.analysis": ("exposure",), "dpspec_disclosure.tradeoff": ("tradeoff",)}
+__getattr__, __dir__ = late_names(__name__, _HOMES)

@@ -85,7 +85,8 @@ def exposed_records(spec: PrivacySpec, given: tables.Table) -> Share:
     unit = _unit_of_records(spec.space, published)
     if not published or unit not in spec.space.units:
         return Share(yes=0, undecided=0, of=len(given))
-    return Exposed(margins_of(given, published, blocks.sizes_of(spec.space)), Geography(attributes=given.attributes)).fixed_cells().records
+    margins = margins_of(given, published, blocks.sizes_of(spec.space))
+    return Exposed(margins, Geography(attributes=given.attributes)).fixed_cells().records
 
 
 def _published(spec: PrivacySpec) -> tuple[Marginal, ...]:

@@ -6,8 +6,8 @@ r"""The risk of one design: in the worst universe, and for one real table.
                                 p w / (p w + (1 - p) a) with the prior p, the level a and the power w
     exposure                    the share of the records that the exact tables determine by themselves
 
-Without ``exchange`` the two datasets are as near as two of a universe can be. With it they differ by one exchange: two records that
-agree on the matched attributes exchange their values of others. In the universes of a swap the two are the same.
+Without ``exchange`` the two datasets are as near as two of a universe can be. With it they differ by one exchange: two records
+that agree on the matched attributes exchange their values of others. In the universes of a swap the two are the same.
 """
 
 from __future__ import annotations
@@ -23,7 +23,20 @@ import attrs
 
 from dpspec import PrivacySpec, SpecDocument
 from dpspec.plugin import (
-    Bracket, Dataset, FiniteLaw, Law, Mechanism, ParameterError, Table, UnorderedRecords, errors, exact, grammar, laws, number, risks,
+    Bracket,
+    Dataset,
+    FiniteLaw,
+    Law,
+    Mechanism,
+    ParameterError,
+    Table,
+    UnorderedRecords,
+    errors,
+    exact,
+    grammar,
+    laws,
+    number,
+    risks,
 )  # fmt: skip
 from dpspec.plugin.applications import curve_subject, worst_change
 from dpspec_disclosure.utility import RunSource
@@ -241,14 +254,14 @@ class RiskOfDesign:
         widest = pairs.largest(self.measure.of_pair)
         if not nearest.pairs:
             widest = Bracket(lower=self.measure.nothing().lower, upper=widest.upper)
-        everywhere = "any two tables that differ by one exchange, of every universe whose varied strata have the sizes of this table's"
+        sizes = "of every universe whose varied strata have the sizes of this table's"
+        everywhere = f"any two tables that differ by one exchange, {sizes}"
         found = {WORST: RiskFound.known(widest, f"{everywhere} ({nearest.citation})", "this mechanism", self.measure)}
         here = "this table and any table that differs from it by one exchange"
         power = None if self.measure.kind == "odds" else mechanism.power_on_table(spec, self.table, self.measure.level)
         if power is None:
-            reason = f"for {here}, the power of tests is known, and not the largest ratio" if self.measure.kind == "odds" else (
-                "no exchange changes this table"
-            )  # fmt: skip
+            reason = f"for {here}, the power of tests is known, and not the largest ratio"
+            reason = reason if self.measure.kind == "odds" else "no exchange changes this table"
             return {**found, TABLE: RiskFound(about=TABLE, reason=reason)}
         value = self.measure.of_power(power)
         most = min(value.upper, widest.upper)
@@ -274,9 +287,11 @@ class RiskOfDesign:
         return RiskFound.known(value, far, "this mechanism", self.measure)
 
     def _changed(self, document: SpecDocument) -> RiskFound | None:
-        """The worst change of one record, as `risk --secret` has it for all attributes; None where it is not known to be the worst."""
+        """The worst change of one record, as `risk --secret` has it for all attributes; None where another one may be worse."""
         mechanism, spec = document.mechanism, document.spec
-        if mechanism is None or not spec.space.units or spec.input_divergence.name != "hamming" or not _has_structure(mechanism, spec):
+        if mechanism is None or not spec.space.units or spec.input_divergence.name != "hamming":
+            return None
+        if not _has_structure(mechanism, spec):
             return None
         names = tuple(a.name for a in spec.space.attributes_of(spec.space.units[0]))
         try:
@@ -327,7 +342,9 @@ class RiskOfDesign:
         self, structure: grammar.Structure, spec: PrivacySpec, exchange: Exchange, inside: Sequence[tuple[Dataset, Dataset]]
     ) -> RiskFound:
         """Of independent noise on counts: the same for all tables, since the noise does not depend on the counts."""
-        plain = all(isinstance(view, grammar.NoisyCount) and not view.table.where and view.most is None for view in structure.views)
+        plain = all(
+            isinstance(view, grammar.NoisyCount) and not view.table.where and view.most is None for view in structure.views
+        )
         found: list[Bracket] = []
         for left, right in inside:
             for one, other in ((left, right), (right, left)):
@@ -340,9 +357,7 @@ class RiskOfDesign:
             value = Bracket(lower=self.measure.nothing().lower, upper=value.upper)
         return RiskFound.known(value, f"any two tables of one universe that differ by {exchange}", "this mechanism", self.measure)
 
-    def _by_counts(
-        self, counted: grammar.CountLaws, spec: PrivacySpec, exchange: Exchange, table: Table | None
-    ) -> RiskFound:
+    def _by_counts(self, counted: grammar.CountLaws, spec: PrivacySpec, exchange: Exchange, table: Table | None) -> RiskFound:
         """Of published numbers whose laws depend on their counts: four cells of one table change."""
         moved = [names for names in counted.counted_tables(spec.space) if _reacts(names, exchange)]
         about = "this mechanism" if table is None else TABLE
@@ -387,21 +402,25 @@ class RiskOfDesign:
         """The same where the noise does not depend on the table; else what is known of this one."""
         if worst.value is not None and _has_structure(mechanism, spec):
             return attrs.evolve(worst, about=TABLE)
-        if not self.measure.exchange or self.exchange is None:
-            return RiskFound(about=TABLE, reason="for this table, the risk of this mechanism is computed against one exchange only")
-        if worst.value is None:
-            return attrs.evolve(worst, about=TABLE)
-        pairs = _two_records(spec, self.exchange)
-        if not all(spec.multiverse.share_universe(*pair, spec.space) for pair in pairs):
-            return RiskFound(about=TABLE, reason=f"the universe of this table does not hold every table that differs by {self.exchange}")
+        reason = "for this table, the risk of this mechanism is computed against one exchange only"
+        if self.measure.exchange and self.exchange is not None:
+            try:
+                return self._against(mechanism, spec, self.exchange)
+            except errors.DpspecError as fault:
+                reason = str(fault)
+        return RiskFound(about=TABLE, reason=reason)
+
+    def _against(self, mechanism: Mechanism, spec: PrivacySpec, exchange: Exchange) -> RiskFound:
+        """What is known of an exchange in this table."""
+        if not all(spec.multiverse.share_universe(*pair, spec.space) for pair in _two_records(spec, exchange)):
+            return RiskFound(
+                about=TABLE, reason=f"the universe of this table does not hold every table that differs by {exchange}"
+            )
         counted = _counted(mechanism)
         if counted is not None:
-            try:
-                return self._by_counts(counted, spec, self.exchange, self.table)
-            except errors.DpspecError as fault:
-                return RiskFound(about=TABLE, reason=str(fault))
-        if _tells_apart(mechanism, spec, self.table, self.exchange):
-            says = f"this table and a table that differs from it by {self.exchange}"
+            return self._by_counts(counted, spec, exchange, self.table)
+        if _tells_apart(mechanism, spec, self.table, exchange):
+            says = f"this table and a table that differs from it by {exchange}"
             return RiskFound.known(self.measure.certain(), says, TABLE, self.measure)
         return RiskFound(about=TABLE, reason=f"the law of {mechanism.name} on this table is not known")
 
@@ -462,7 +481,7 @@ def _exchanges_in(table: Table, exchange: Exchange) -> Iterator[Table]:
     moving = [place for place, name in enumerate(names) if name in exchange.swap]
     agreed = [place for place, name in enumerate(names) if name in exchange.match]
     for one, other in itertools.combinations(ranked, 2):
-        made = [tuple(b if i in moving else a for i, (a, b) in enumerate(zip(*two, strict=True))) for two in ((one, other), (other, one))]
+        made = _after_exchange(one, other, moving)
         if any(one[place] != other[place] for place in agreed) or {one, other} == {*made}:
             continue
         codes = {name: table.codes[name].copy() for name in names}
@@ -471,6 +490,12 @@ def _exchanges_in(table: Table, exchange: Exchange) -> Iterator[Table]:
             for name, category in zip(names, new, strict=True):
                 codes[name][row] = table.attribute(name).index(category)
         yield table.replace(codes)
+
+
+def _after_exchange(one: Sequence[str], other: Sequence[str], moving: Sequence[int]) -> list[tuple[str, ...]]:
+    """Two records after they exchanged the values at some places."""
+    both = ((one, other), (other, one))
+    return [tuple(b if i in moving else a for i, (a, b) in enumerate(zip(*two, strict=True))) for two in both]
 
 
 def _first_row(table: Table, kind: Sequence[str]) -> int:
@@ -527,7 +552,8 @@ def _subsets(names: Sequence[str]) -> list[tuple[str, ...]]:
 def _exchanged(one: list[str], other: list[str], spec: PrivacySpec, exchange: Exchange) -> tuple[list[str], list[str]]:
     names = [a.name for a in spec.space.attributes_of(spec.space.units[0])]
     swapped = [
-        [b if name in exchange.swap else a for name, a, b in zip(names, *pair, strict=True)] for pair in ((one, other), (other, one))
+        [b if name in exchange.swap else a for name, a, b in zip(names, *pair, strict=True)]
+        for pair in ((one, other), (other, one))
     ]
     return swapped[0], swapped[1]
 
@@ -595,15 +621,13 @@ def _corners_up_to(shifts: _Shifts) -> tuple[set[Corner] | None, bool]:
     """All combinations of small counts, or the same count in all cells where these are too many."""
     losing = sorted({shifts.kind(count, count - 1) for count in range(1, MOST_COUNTS + 1)})
     gaining = sorted({shifts.kind(count, count + 1) for count in range(MOST_COUNTS)})
-    halves = [list(itertools.combinations_with_replacement(kinds, 2)) for kinds in (losing, gaining)]
-    if len(halves[0]) * len(halves[1]) > MOST_COMBINATIONS:
-        halves = [[(kind, kind) for kind in kinds] for kinds in (losing, gaining)]
-    return set(itertools.islice(itertools.product(*halves), MOST_COMBINATIONS)), False
+    first, second = (list(itertools.combinations_with_replacement(kinds, 2)) for kinds in (losing, gaining))
+    if len(first) * len(second) > MOST_COMBINATIONS:
+        first, second = ([(kind, kind) for kind in kinds] for kinds in (losing, gaining))
+    return set(itertools.islice(itertools.product(first, second), MOST_COMBINATIONS)), False
 
 
-def _corners_of(
-    shifts: _Shifts, table: Table, names: tuple[str, ...], exchange: Exchange
-) -> tuple[set[Corner] | None, bool]:
+def _corners_of(shifts: _Shifts, table: Table, names: tuple[str, ...], exchange: Exchange) -> tuple[set[Corner] | None, bool]:
     """Those of the exchanges in a table, among cells that hold a record; whether these are all."""
     counts = {cell: count for cell, count in table.counts(names).items() if count}
     if len(counts) > MOST_CELLS:
@@ -614,7 +638,7 @@ def _corners_of(
     for one, other in itertools.combinations(counts, 2):
         if any(one[place] != other[place] for place in agreed):
             continue
-        made = [tuple(b if i in moving else a for i, (a, b) in enumerate(zip(*two, strict=True))) for two in ((one, other), (other, one))]
+        made = _after_exchange(one, other, moving)
         if {one, other} == {*made}:
             continue
         losing = sorted(shifts.kind(counts[cell], counts[cell] - 1) for cell in (one, other))

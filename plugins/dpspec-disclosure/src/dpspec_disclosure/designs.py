@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
 from dpspec import SpecDocument
-from dpspec.plugin import Mechanism, ParameterError, UniformBudget, errors
+from dpspec.plugin import Mechanism, ParameterError, number
 from dpspec.plugin.applications import did_you_mean
 
 POINTS = 7
@@ -116,7 +116,8 @@ class Design:
         elif self.variation.path == BUDGET:
             made = _for_budget(self.document, value)
         else:
-            made = attrs.evolve(mechanism, **{self.variation.name: _fitting(getattr(mechanism, self.variation.name), value)})  # type: ignore[misc]  # mechanisms are attrs classes
+            changed = {self.variation.name: _fitting(getattr(mechanism, self.variation.name), value)}
+            made = attrs.evolve(cast("Any", mechanism), **changed)
         return attrs.evolve(self.document, mechanism=made)
 
 
@@ -155,7 +156,7 @@ def _numbers(mechanism: Mechanism | None) -> tuple[str, ...]:
     """The parameters of a mechanism that are one number."""
     if mechanism is None:
         return ()
-    names = (field.name for field in attrs.fields(type(mechanism)))
+    names = (field.name for field in attrs.fields(cast("Any", type(mechanism))))
     return tuple(name for name in names if _is_number(getattr(mechanism, name)))
 
 
@@ -186,10 +187,10 @@ def _with_noise(mechanism: Mechanism, factor: Fraction) -> Mechanism:
     """All variances times a factor."""
     changed: dict[str, Any] = {}
     if isinstance(getattr(mechanism, "variance", None), Fraction | int):
-        changed["variance"] = getattr(mechanism, "variance") * factor  # noqa: B009 - of any class that has one
+        changed["variance"] = cast("Any", mechanism).variance * factor
     elif hasattr(mechanism, "measurements"):
         changed["measurements"] = tuple(attrs.evolve(m, variance=m.variance * factor) for m in mechanism.measurements)
-    return attrs.evolve(mechanism, **changed)  # type: ignore[misc]  # mechanisms are attrs classes
+    return cast("Mechanism", attrs.evolve(cast("Any", mechanism), **changed))
 
 
 def _scaling(document: SpecDocument) -> str | None:
@@ -203,20 +204,21 @@ def _scaling(document: SpecDocument) -> str | None:
 def _for_budget(document: SpecDocument, value: Fraction) -> Mechanism:
     """The mechanism with its noise scaled from the budget of the file to another one.
 
-    In concentrated privacy the Lipschitz constant of Gaussian noise is proportional to 1/sigma, and in pure privacy that of Laplace and
+    In concentrated privacy the Lipschitz constant of Gaussian noise is proportional to 1/sigma, in pure privacy that of Laplace and
     geometric noise to their epsilon.
     """
     mechanism, budget = document.mechanism, document.spec.budget
     divergence = document.spec.output_divergence
     before = budget.uniform()
-    assert mechanism is not None and before is not None  # noqa: S101 - asked before
-    parameter = budget.parameter
-    after = UniformBudget(parameter=parameter, value=value)  # type: ignore[arg-type]  # it reads numbers
-    old, new = (divergence.lipschitz(parameter, one) for one in (before, after.value))
+    if mechanism is None or before is None:
+        raise ParameterError("budget", "is not one number for all universes, or belongs to no mechanism")
+    old, new = (divergence.lipschitz(budget.parameter, one) for one in (before, number(value)))
     ratio = (new * new / (old * old)) if _scaling(document) == NOISE else new / old
     if not ratio.is_rational or ratio == 0:
-        raise errors.ParameterError("budget", "must be a positive rational multiple of the budget of the file", value=str(value))
+        rule = "must be a positive rational multiple of the budget of the file"
+        raise ParameterError("budget", rule, value=str(value))
     factor = ratio.as_fraction()
     if _scaling(document) == NOISE:
         return _with_noise(mechanism, 1 / factor)
-    return attrs.evolve(mechanism, epsilon=getattr(mechanism, "epsilon") * factor)  # type: ignore[misc]  # noqa: B009
+    given = cast("Any", mechanism)
+    return cast("Mechanism", attrs.evolve(given, epsilon=given.epsilon * factor))

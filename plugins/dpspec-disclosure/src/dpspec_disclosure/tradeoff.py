@@ -134,12 +134,19 @@ def tradeoff(
         UnknownNameError: an attribute is none of the table.
         TableError: the table does not fit a file.
 
+    >>> import tempfile
     >>> import dpspec as dp
-    >>> people = dp.records(town=["a", "b"], job=["yes", "no"], unit="person")
-    >>> noise = dp.discrete_gaussian(queries=[dp.marginal(attributes=["town", "job"])], sensitivities=["sqrt(2)"], variance=4)
-    >>> promise = dp.spec(space=people, distance="hamming", standard="zcdp", rho="1/4", mechanism=noise)
-    >>> found = dp.tradeoff(promise, table=people_table, statistic="marginal:town,job", metric="mae", exchange=["town"],
-    ...     vary=["variance=1,4"])  # doctest: +SKIP
+    >>> from dpspec.plugin.applications import as_document
+    >>> people = dp.records(town=["a", "b"], job=["yes", "no"])
+    >>> cells = dp.marginal(attributes=["town", "job"])
+    >>> noise = dp.geometric(queries=[cells], sensitivity=2, epsilon=1, neighbours="replace-one")
+    >>> promise = dp.spec(space=people, distance="hamming", standard="pure", epsilon=1)
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("town,job\\na,yes\\nb,no\\n"), file.flush()
+    ...     design = as_document(promise, mechanism=noise)
+    ...     found = dp.tradeoff(design, table=file.name, statistic="marginal:town,job", metric="mae", exchange=["town"])
+    >>> found["designs"][0]["points"][0]["error"]["kind"]
+    'exact'
     """
     if metric not in METRICS:
         raise ParameterError("metric", f"is none of {', '.join(METRICS)}", params.did_you_mean(metric, METRICS), value=metric)
@@ -153,7 +160,7 @@ def tradeoff(
     target = None if at_risk is None else _target(at_risk)
     found = designs(documents, vary)
     moved = _exchange(documents, tuple(exchange)) if measure.exchange else None
-    curves = []
+    curves: list[TradeCurve] = []
     chosen: Statistic | None = None
     given: Any = None
     total = sum(len(design.values) for design in found)
@@ -164,11 +171,12 @@ def tradeoff(
             raise ParameterError("table", f"has other categories in {design.name} than in {found[0].name}", value=str(own))
         chosen = own
         asked = _Asked(design, given, own, metric, runs, seed, RiskOfDesign(measure, given, moved))
-        points = []
+        points: list[TradePoint] = []
+        done = sum(len(curve.points) for curve in curves)
         for value in design.values:
             points.append(asked.point(value))
             if progress is not None:
-                progress(sum(len(curve.points) for curve in curves) + len(points), total)
+                progress(done + len(points), total)
         solved = {} if target is None else {key: asked.at(key, target) for key in points[0].risks}
         curves.append(TradeCurve(design=design, points=tuple(points), solved=solved))
     assert chosen is not None  # noqa: S101 - there is a design
@@ -229,21 +237,20 @@ class _Asked:
         return TradePoint(value=value, risks=self.risk.of(document), error=error)
 
     def at(self, key: str, target: Fraction) -> TradePoint | str:
-        """The point with the most protection needed and no more: the value nearest to the end of higher risk with at most this risk."""
+        """The point with at most this risk whose parameter is nearest to the end of higher risk."""
         values = self.design.values
-        if len(values) < 2:
-            return "nothing varies in this design"
         first, last = values[0], values[-1]
-        assert first is not None and last is not None  # noqa: S101 - several values
-        ends = [self._top(key, value) for value in (first, last)]
-        if ends[0] is None or ends[1] is None:
-            found = self.risk.of(self.design.at(first if ends[0] is None else last))[key]
+        if first is None or last is None or first == last:
+            return "nothing varies in this design"
+        start, end = self._top(key, first), self._top(key, last)
+        if start is None or end is None:
+            found = self.risk.of(self.design.at(first if start is None else last))[key]
             return found.reason or f"only a lower bound is known for {found.protects}"
-        if not min(ends) <= target <= max(ends):
-            return f"reaches from {_plain(min(ends))} to {_plain(max(ends))} only"
+        if not min(start, end) <= target <= max(start, end):
+            return f"reaches from {_plain(min(start, end))} to {_plain(max(start, end))} only"
         whole = isinstance(getattr(self.design.document.mechanism, self.design.variation.name, None), int)  # type: ignore[union-attr]
         steps = int(last - first) if whole else GRID
-        falls = ends[0] > ends[1]
+        falls = start > end
         low, high = 0, steps  # the risk is at most the target at `high` if it falls, at `low` if it grows
         while high - low > 1:
             middle = (low + high) // 2
@@ -262,8 +269,9 @@ class _Asked:
 
 def _check_reached(answer: Tradeoff) -> None:
     """Raise ParameterError unless some design has the risk that was asked for."""
-    reasons = [(curve.design.name, key, one) for curve in answer.curves for key, one in curve.solved.items() if isinstance(one, str)]
-    if len(reasons) == sum(len(curve.solved) for curve in answer.curves):
+    every = [(curve.design.name, key, one) for curve in answer.curves for key, one in curve.solved.items()]
+    reasons = [(name, key, one) for name, key, one in every if isinstance(one, str)]
+    if len(reasons) == len(every):
         said = "; ".join(f"{name}, {key}: {reason}" for name, key, reason in reasons)
         raise ParameterError("at_risk", f"is reached by no design ({said})", value=_plain(float(answer.target or 0)))
 
@@ -338,7 +346,8 @@ def _error_data(error: ErrorFound) -> dict[str, Any]:
         return None if value is None or math.isinf(value) else value
 
     return {
-        "kind": error.kind, "value": shown(error.value), "interval": None if error.low is None else [shown(error.low), shown(error.high)],
+        "kind": error.kind, "value": shown(error.value),
+        "interval": None if error.low is None else [shown(error.low), shown(error.high)],
         "runs": error.runs, "cells_left_out": error.left_out, "reason": error.reason or None,
     }  # fmt: skip
 
@@ -426,10 +435,11 @@ def _rounded(value: exact.Number, side: int) -> str:
     near = Fraction(float(value))
     if abs(near) >= 100:
         return _plain(float(near))
-    whole = {-1: math.floor, 0: round, 1: math.ceil}[side]
     text = ""
     for places in (4, 6):
-        text = f"{float(Fraction(whole(near * 10**places), 10**places)):.{places}f}"
+        scaled = near * 10**places
+        whole = math.floor(scaled) if side < 0 else math.ceil(scaled) if side > 0 else round(scaled)
+        text = f"{float(Fraction(whole, 10**places)):.{places}f}"
         if near == 1 or float(text) != 1:
             return text
     return f"1 - {float(1 - near):.1e}" if near < 1 else text
@@ -452,7 +462,9 @@ def _error_text(error: ErrorFound, answer: Tradeoff, notes: _Notes) -> str:
     left = f", {_plain(error.left_out)} cells left out" if error.left_out else ""
     if not error.runs:
         return f"{_plain(error.value)}, exact{left}"
-    mark = notes.mark(f"simulated: mean of {error.runs} runs of the release, seed {answer.seed}, with its 95 % confidence interval")
+    mark = notes.mark(
+        f"simulated: mean of {error.runs} runs of the release, seed {answer.seed}, with its 95 % confidence interval"
+    )
     return f"{_plain(error.value)} ({_plain(error.low or 0)} to {_plain(error.high or 0)}) {mark}{left}"
 
 

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 @click.argument("specs", metavar="SPECS...", nargs=-1, required=True, type=click.Path())
 @click.option("--table", metavar="TABLE", required=True, help="The table: a file, or a registered table.")
 @click.option("--statistic", metavar="marginal:ATTRS", required=True, help="The table of counts whose error is computed.")
-@click.option(
-    "--metric", type=click.Choice(["mape", "mae", "rmse", "max"]), default="mape", show_default=True, help="The error."
-)
+@click.option("--metric", type=click.Choice(["mape", "mae", "rmse", "max"]), default="mape", show_default=True, help="The error.")
 @click.option(
     "--risk", metavar="RISK", default="power:0.05:exchange", show_default=True,
     help="power:LEVEL, odds or belief:PRIOR, each with :exchange or without; or exposure.",
@@ -34,8 +32,8 @@ def command(specs: tuple[str, ...], table: str, statistic: str, **options: str) 
     """Compare designs on TABLE: the risk of each against its error, over a parameter.
 
     The risk in the worst universe and that for this table are separate numbers, each with the two datasets that it compares. The
-    error is exact where the law of the published numbers is known, and simulated otherwise, with a confidence interval. What is not
-    known is reported with a reason; exit code 3 if that is all there is of a design. The numbers are confidential.
+    error is exact where the law of the published numbers is known, and simulated otherwise, with a confidence interval. What is
+    not known is reported with a reason; exit code 3 if that is all there is of a design. The numbers are confidential.
 
     \b
     Examples:

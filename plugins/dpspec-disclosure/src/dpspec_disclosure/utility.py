@@ -7,8 +7,8 @@ For a table of k cells with true counts n_c > 0 and published numbers Y_c,
     rmse    sqrt(1/k sum (Y_c - n_c)^2)
     max     max |Y_c - n_c|
 
-Y is random. Reported is the expected value over the randomness of the release, for rmse the root of the expected square. Cells that
-are published without a number (suppressed) are left out and counted.
+Y is random. Reported is the expected value over the randomness of the release, for rmse the root of the expected square. Cells
+that are published without a number (suppressed) are left out and counted.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ class Statistic:
         elif math.prod(a.size for a in attributes) <= MOST_CELLS:
             cells = tuple(itertools.product(*(a.values() for a in attributes)))
         else:
-            raise errors.NotEnumerableError("statistic", f"has more than {MOST_CELLS:,} cells", "name fewer attributes", value=text)
+            rule = f"has more than {MOST_CELLS:,} cells"
+            raise errors.NotEnumerableError("statistic", rule, "name fewer attributes", value=text)
         return cls(attributes=names, cells=cells, truth=np.asarray([counts.get(cell, 0) for cell in cells], dtype=float))
 
     def __str__(self) -> str:
@@ -205,8 +206,8 @@ class Deviation:
             scale = 1 / float(law.decay)
             return cls(mean=scale, square=2 * scale**2, law=law)
         if isinstance(law, laws.GaussianLaw):
-            variance = float(law.variance)
-            return cls(mean=math.sqrt(2 * variance / math.pi), square=variance, law=law)
+            spread = 1 / math.sqrt(float(law.accuracy))
+            return cls(mean=spread * math.sqrt(2 / math.pi), square=spread**2, law=law)
         if isinstance(law, laws.TwoSidedGeometricLaw):
             ratio = math.exp(-float(law.decay))
             return cls(mean=2 * ratio / (1 - ratio**2), square=2 * ratio / (1 - ratio) ** 2, law=law)
@@ -249,7 +250,7 @@ class Deviation:
         if isinstance(self.law, laws.LaplaceLaw):
             return -math.expm1(-far * float(self.law.decay))
         if isinstance(self.law, laws.GaussianLaw):
-            return math.erf(far / math.sqrt(2 * float(self.law.variance)))
+            return math.erf(far * math.sqrt(float(self.law.accuracy) / 2))
         whole = math.floor(far)
         centre = int(self.law.center)  # type: ignore[union-attr]  # a law on the integers
         return float(self.law.between(centre - whole, centre + whole + 1, 64))  # type: ignore[union-attr]
@@ -422,7 +423,8 @@ def _from_cells(released: Table, statistic: Statistic) -> dict[tuple[str, ...], 
     if not set(statistic.attributes) <= set(names):
         return None
     order = [a.name for a in released.attributes]
-    places, others = [order.index(n) for n in statistic.attributes], [order.index(n) for n in names if n not in statistic.attributes]
+    places = [order.index(name) for name in statistic.attributes]
+    others = [order.index(name) for name in names if name not in statistic.attributes]
     at = order.index(NUMBERS)
     own: dict[tuple[str, ...], float] = {}
     sums: dict[tuple[str, ...], float] = {}

@@ -131,7 +131,7 @@ class AdditiveNoise(Mechanism):
         return not query.where and query.unit == space.units[0]
 
     def noisy_count(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
-        """The law of a noisy count of the table of these attributes, for the `count_law` of a class; None without such a query."""
+        """The law of a noisy count of the table of these attributes, for the `count_law` of a class; None where none is."""
         published = any(set(table) == set(attributes) for table in self.counted_tables(space))
         return self.noise(count) if published else None
 

@@ -204,8 +204,8 @@ def _scaling(document: SpecDocument) -> str | None:
 def _for_budget(document: SpecDocument, value: Fraction) -> Mechanism:
     """The mechanism with its noise scaled from the budget of the file to another one.
 
-    In concentrated privacy the Lipschitz constant of Gaussian noise is proportional to 1/sigma, in pure privacy that of Laplace and
-    geometric noise to their epsilon.
+    In concentrated privacy the Lipschitz constant of Gaussian noise is proportional to 1/sigma, in pure privacy that of Laplace
+    and geometric noise to their epsilon.
     """
     mechanism, budget = document.mechanism, document.spec.budget
     divergence = document.spec.output_divergence

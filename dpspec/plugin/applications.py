@@ -33,7 +33,7 @@ from dpspec.base.errors import (
 from dpspec.base.files import read_bytes, write_folder, write_whole
 from dpspec.base.params import did_you_mean, parameters, raise_all
 from dpspec.base.types import JsonData, Progress
-from dpspec.base.words import Word
+from dpspec.base.words import Word, worst_word
 from dpspec.blocks.units import longer_units, read_unit
 from dpspec.comparison.compare import Answer, Direction, Order
 from dpspec.composition import add_up, documents_of
@@ -88,6 +88,8 @@ from dpspec.specfile.reader import (
     SCHEMA_LINE,
     SUFFIX,
     check_ids,
+    decoded,
+    load_text,
     parse,
     read_text,
 )
@@ -164,6 +166,7 @@ __all__ = [
     "count",
     "curve_subject",
     "dataset_of",
+    "decoded",
     "did_you_mean",
     "documents_of",
     "drawn",
@@ -174,6 +177,7 @@ __all__ = [
     "json_text",
     "json_written",
     "ledger_data",
+    "load_text",
     "longer_units",
     "multiverse_in_words",
     "number_in_words",
@@ -199,6 +203,7 @@ __all__ = [
     "verify_document",
     "witness_file",
     "worst_change",
+    "worst_word",
     "write_folder",
     "write_schema",
     "write_spec",

@@ -221,6 +221,19 @@ class Mechanism(Promising, ABC):
     )
 
 
+@attrs.frozen(kw_only=True)
+class KnownPower:
+    """What a theorem says of the power of tests between a table and another one.
+
+    Args:
+        power: the largest power, in a bracket.
+        citation: where it is proved.
+    """
+
+    power: Bracket
+    citation: str
+
+
 @runtime_checkable
 class LawsOnTables(Protocol):
     """What theorems about a mechanism say of a real table, too large to be listed record by record; optional.
@@ -231,7 +244,7 @@ class LawsOnTables(Protocol):
     def nearest_laws_of_table(self, spec: PrivacySpec, table: Table) -> NearestLaws | None:
         """`Mechanism.nearest_laws` for the universe that holds a table; None where no theorem speaks about it."""
 
-    def power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> Bracket | None:
+    def power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> KnownPower | None:
         """The largest power at a level of a test between a table and another one of its universe at the nearest distance.
 
         The table itself is one of the two; what the other tables of its universe hold does not matter. None where no theorem

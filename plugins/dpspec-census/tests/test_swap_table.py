@@ -64,7 +64,7 @@ def test_no_small_table_is_told_apart_with_more_power(kind):
         known = most_power(mechanism, records)
         assert (bound is None) == (known == 0)
         if bound is not None:
-            assert known <= bound.upper.as_fraction()
+            assert known <= bound.power.upper.as_fraction()
 
 
 def test_permutation_swapping_of_many_equal_records_is_bounded_far_below_the_worst_universe():
@@ -72,7 +72,7 @@ def test_permutation_swapping_of_many_equal_records_is_bounded_far_below_the_wor
     records = [("0", kin, place) for kin in ("0", "1") for place in ("0", "1") for _ in range(40)]
     found = mechanism.power_on_table(promise(mechanism), table(records), LEVEL)
     worst = mechanism.nearest_laws_of_table(promise(mechanism), table(records))
-    assert float(found.upper) < 0.1
+    assert float(found.power.upper) < 0.1
     assert float(max(laws.largest_power(pair, LEVEL).upper for pair in worst.above)) > 0.78
 
 

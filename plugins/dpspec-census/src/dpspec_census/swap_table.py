@@ -44,6 +44,8 @@ CountedCells = Mapping[tuple[Record, Record], int]
 Corner = tuple[int, int, int, int]
 """The counts of the four cells under x, without the records that are exchanged: the two that lose one, the two that gain one."""
 
+CITATION = "docs/swapping-theorem.md, theorem 7"
+
 MOST_COUNT = 2_000
 """Larger counts are taken for this one: their pair of laws is a post-processing of its own."""
 MOST_CORNERS = 12

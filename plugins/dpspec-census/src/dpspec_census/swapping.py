@@ -67,7 +67,7 @@ from dpspec_census.swap_budget import (
 from dpspec_census.swap_constant import SwapConstant, derangement_constant, permutation_constant
 from dpspec_census.swap_nearest import Exchanges, StratumShape, nearest_in_space, nearest_in_universe, of_selected
 from dpspec_census.swap_pair import ConstantOfSpace, Swap
-from dpspec_census.swap_table import CountedCells, kinds_in, power_of_exchanges
+from dpspec_census.swap_table import CITATION, CountedCells, kinds_in, power_of_exchanges
 
 if TYPE_CHECKING:
     import numpy as np
@@ -249,6 +249,12 @@ class Swapping(Mechanism):
             return None
         shapes = {match: StratumShape(sum(cells.values()), *kinds_in(cells)) for match, cells in strata.items()}
         return nearest_in_universe(self.constants(), self.exchanges(), shapes)
+
+    def by_counted_exchanges(self, spec: PrivacySpec, table: Table, level: Fraction) -> grammar.KnownPower | None:
+        """The largest power against one exchange of a real table; None where none changes it, or no theorem speaks of it."""
+        strata = self.counted_strata(spec, table)
+        power = None if strata is None else power_of_exchanges(self.constants(), strata, level, derange=self.deranges)
+        return None if power is None else grammar.KnownPower(power=power, citation=CITATION)
 
     def counted_strata(self, spec: PrivacySpec, table: Table) -> Mapping[Record, CountedCells] | None:
         """How many records have each rest value and swap value, by stratum; None where the theorem does not speak about them."""
@@ -448,9 +454,8 @@ class DerangementSwapping(Swapping):
     def nearest_laws_of_table(self, spec: PrivacySpec, table: Table) -> grammar.NearestLaws | None:
         return self.by_exchanges_of_table(spec, table)
 
-    def power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> Bracket | None:
-        strata = self.counted_strata(spec, table)
-        return None if strata is None else power_of_exchanges(self.constants(), strata, level, derange=self.deranges)
+    def power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> grammar.KnownPower | None:
+        return self.by_counted_exchanges(spec, table, level)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem in the full form for 0 < p < 1, and the short one, which is printed for p <= 1/2 only.
@@ -504,9 +509,8 @@ class PermutationSwapping(Swapping):
     def nearest_laws_of_table(self, spec: PrivacySpec, table: Table) -> grammar.NearestLaws | None:
         return self.by_exchanges_of_table(spec, table)
 
-    def power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> Bracket | None:
-        strata = self.counted_strata(spec, table)
-        return None if strata is None else power_of_exchanges(self.constants(), strata, level, derange=self.deranges)
+    def power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> grammar.KnownPower | None:
+        return self.by_counted_exchanges(spec, table, level)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem as printed in 2024: two branches, b = the largest stratum; nothing is said about p = 0 and p =

@@ -263,10 +263,10 @@ class RiskOfDesign:
             reason = f"for {here}, the power of tests is known, and not the largest ratio"
             reason = reason if self.measure.kind == "odds" else "no exchange changes this table"
             return {**found, TABLE: RiskFound(about=TABLE, reason=reason)}
-        value = self.measure.of_power(power)
+        value = self.measure.of_power(power.power)
         most = min(value.upper, widest.upper)
         bracket = Bracket(lower=min(value.lower, most), upper=most)
-        return {**found, TABLE: RiskFound.known(bracket, here, TABLE, self.measure)}
+        return {**found, TABLE: RiskFound.known(bracket, f"{here} ({power.citation})", TABLE, self.measure)}
 
     # -- the nearest datasets ----------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ import click
 
 if TYPE_CHECKING:
     from dpspec import CommandAnswer
+    from dpspec.plugin.applications import Progress
 
 
 @click.command(name="tradeoff", short_help="Which design has which error at which risk?")
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 @click.option("--runs", type=click.IntRange(2, 10_000), default=20, show_default=True, help="Releases drawn for each point.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of these releases.")
 @click.option("--out", metavar="FILE", help="Write the figure to FILE, as SVG, PNG or PDF by its ending.")
-def command(specs: tuple[str, ...], table: str, statistic: str, **options: str) -> CommandAnswer:
+def command(
+    specs: tuple[str, ...], table: str, statistic: str, progress: Progress | None = None, **options: str
+) -> CommandAnswer:  # fmt: skip
     """Compare designs on TABLE: the risk of each against its error, over a parameter.
 
     The risk in the worst universe and that for this table are separate numbers, each with the two datasets that it compares. The
@@ -47,4 +50,4 @@ def command(specs: tuple[str, ...], table: str, statistic: str, **options: str) 
     from dpspec_disclosure.tradeoff import tradeoff
 
     exchange = [name.strip() for name in (options.pop("exchange") or "").split(",") if name.strip()]
-    return tradeoff(*specs, table=table, statistic=statistic, exchange=exchange, **options)  # type: ignore[arg-type]
+    return tradeoff(*specs, table=table, statistic=statistic, exchange=exchange, progress=progress, **options)  # type: ignore[arg-type]

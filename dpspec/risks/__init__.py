@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         evidence as evidence,
         nearest_pairs as nearest_pairs,
         own_pairs as own_pairs,
+        pair_of_views as pair_of_views,
         published_within as published_within,
     )
 
@@ -66,6 +67,7 @@ _HOMES = {
         "evidence",
         "nearest_pairs",
         "own_pairs",
+        "pair_of_views",
         "published_within",
     ),
     "dpspec.risks.engine": (

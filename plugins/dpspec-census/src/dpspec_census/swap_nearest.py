@@ -119,14 +119,31 @@ def nearest_in_space(swap: Swap, known: Exchanges, space: DatasetSpace) -> gramm
     )  # fmt: skip
 
 
-def nearest_in_universe(
-    swap: Swap, known: Exchanges, strata: Mapping[Record, SwappedRecords]
-) -> grammar.NearestLaws | None:  # fmt: skip
-    """Of the universe with these records by stratum; None where it holds one table alone, or nothing is known."""
-    different: dict[tuple[int, Fraction], bool] = {}
-    for match, records in strata.items():
+@attrs.frozen
+class StratumShape:
+    """What an exchange in a stratum depends on.
+
+    Args:
+        size: its records.
+        rests, swaps: how many different rest values and swap values they have.
+    """
+
+    size: int
+    rests: int
+    swaps: int
+
+    @classmethod
+    def of(cls, records: SwappedRecords) -> StratumShape:
+        """That of records that are listed."""
         rests, swaps = (len(set(values)) for values in zip(*records, strict=True))
-        size, p = len(records), swap.rate_of(match)
+        return cls(len(records), rests, swaps)
+
+
+def nearest_in_universe(swap: Swap, known: Exchanges, strata: Mapping[Record, StratumShape]) -> grammar.NearestLaws | None:
+    """Of the universe with such strata, by match category; None where it holds one table alone, or nothing is known."""
+    different: dict[tuple[int, Fraction], bool] = {}
+    for match, shape in strata.items():
+        size, rests, swaps, p = shape.size, shape.rests, shape.swaps, swap.rate_of(match)
         if min(rests, swaps) > 1:
             different[size, p] = different.get((size, p), False) or rests == swaps == size
     kinds = sorted(different, reverse=True)

@@ -21,7 +21,7 @@ from dpspec.base.params import did_you_mean
 from dpspec.blocks.space import Attribute, Pair
 from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import Case, NoStructure, View, cells_of
+from dpspec.grammar.structure import Case, NoStructure, Structure, View, cells_of
 from dpspec.verifier.changes import (
     MOST_PATTERNS,
     AttributeChange,
@@ -88,19 +88,20 @@ def worst_change(
     if structure is None:
         rule = "does not state how its answers are made of records"
         raise NoFormulaError(f"mechanism {mechanism.name}", rule, "ask about datasets that are named")
-    sensitivity = Sensitivity(structure=structure, spec=spec)
     try:
-        return _worst(sensitivity, secret, within, change)
+        return _worst(structure, spec, secret, within, change)
     except MissingStep as fault:
         raise NoFormulaError(f"mechanism {mechanism.name}", str(fault.missing), "ask about datasets that are named") from fault
 
 
 def _worst(
-    sensitivity: Sensitivity, secret: Sequence[str], within: str | None, change: tuple[str, str] | None
+    structure: Structure, spec: PrivacySpec, secret: Sequence[str], within: str | None, change: tuple[str, str] | None
 ) -> SecretChange:  # fmt: skip
-    spec, unit = sensitivity.spec, sensitivity.steps.unit
+    sensitivity, larger = _of_the_unit(structure, spec)
+    unit = sensitivity.steps.unit
     known = {attribute.name: attribute for attribute in spec.space.attributes_of(unit)}
     free = may_differ(secret, within, known)
+    shared = {attribute.name for other in larger for attribute in spec.space.attributes_of(other)}
     columns = sensitivity.singled_out(unit, _singled(change, secret, known))
     found: dict[Case, list[Pattern]] = {}
     tables = [table for view in sensitivity.views if view.table.unit == unit for table in read_by(view)]
@@ -116,7 +117,7 @@ def _worst(
     for candidate, _ in costs:
         pair = _realised(sensitivity, candidate, columns, free)
         if pair is not None:
-            views = sensitivity.structure.views
+            views = structure.views
             reacting = tuple(view for view in views if _reacts(view, pair, spec))
             moved = Counter(candidate.laws)
             worst = all(not Counter(other.laws) - moved for other in changes)
@@ -126,10 +127,24 @@ def _worst(
                 reacting=reacting,
                 measured=len(views),
                 distance=spec.distance(*pair),
-                is_worst=worst and sensitivity.is_replaced,
+                is_worst=worst and sensitivity.is_replaced and not shared & set(free),
             )
     rule = "differ alone in no two datasets of one universe"
     raise NotReachedError(f"attributes {', '.join(free)}", rule, "leave out --within, or name further attributes")
+
+
+def _of_the_unit(structure: Structure, spec: PrivacySpec) -> tuple[Sensitivity, tuple[str, ...]]:
+    """What changes of one record do to the answers about its unit and smaller ones; and the larger units that others are about.
+
+    Two datasets that differ in attributes of one person alone have the same households, so that tables of households are equal on
+    them. Where the attribute is one of the household, such as its block, a household of one person may move with it.
+    """
+    steps = spec.input_divergence.record_steps(spec.space)
+    units = spec.space.units
+    outer = units[: units.index(steps.unit)] if steps is not None and steps.unit in units else ()
+    larger = tuple(unit for unit in outer if any(view.table.unit == unit for view in structure.views))
+    views = tuple(view for view in structure.views if view.table.unit not in larger)
+    return Sensitivity(structure=attrs.evolve(structure, views=views), spec=spec), larger
 
 
 def may_differ(secret: Sequence[str], within: str | None, known: Mapping[str, Attribute]) -> tuple[str, ...]:

@@ -118,7 +118,7 @@ def _worst(
         pair = _realised(sensitivity, candidate, columns, free)
         if pair is not None:
             views = structure.views
-            reacting = tuple(view for view in views if _reacts(view, pair, spec))
+            reacting = tuple(view for view in views if reacts(view, pair, spec))
             moved = Counter(candidate.laws)
             worst = all(not Counter(other.laws) - moved for other in changes)
             return SecretChange(
@@ -147,12 +147,21 @@ def _of_the_unit(structure: Structure, spec: PrivacySpec) -> tuple[Sensitivity, 
     return Sensitivity(structure=attrs.evolve(structure, views=views), spec=spec), larger
 
 
-def may_differ(secret: Sequence[str], within: str | None, known: Mapping[str, Attribute]) -> tuple[str, ...]:
-    """The attributes that may differ: the secret ones, what lies within them, and what they lie within, up to a coarser one."""
+def may_differ(
+    secret: Sequence[str], within: str | None, known: Mapping[str, Attribute], called: str = "secret"
+) -> tuple[str, ...]:  # fmt: skip
+    """The attributes that may differ: the secret ones, what lies within them, and what they lie within, up to a coarser one.
+
+    Args:
+        secret: the attributes that were named.
+        within: the coarser attribute, if any.
+        known: the attributes of the unit.
+        called: the option by which they were named, for a message.
+    """
     for name in (*secret, *(() if within is None else (within,))):
         if name not in known:
             advice = did_you_mean(name, known) or f"known: {', '.join(known)}"
-            raise AttackerMisfitError("secret" if name in secret else "within", "is no attribute of the unit", advice, value=name)
+            raise AttackerMisfitError(called if name in secret else "within", "is no attribute of the unit", advice, value=name)
     outer = {name: _outer(name, known) for name in known}
     if within is not None and not any(within in outer[name] for name in secret):
         rule = f"is not coarser than {', '.join(secret)}"
@@ -178,11 +187,12 @@ def _singled(
     """The two categories of a change, as sets of their own."""
     if change is None:
         return {}
-    name = _changed(change, secret, known)
+    name = changed_attribute(change, secret, known)
     return {name: tuple(frozenset({category}) for category in change)}
 
 
-def _changed(change: tuple[str, str], secret: Sequence[str], known: Mapping[str, Attribute]) -> str:
+def changed_attribute(change: tuple[str, str], secret: Sequence[str], known: Mapping[str, Attribute]) -> str:
+    """The attribute of which both are categories."""
     for name in secret:
         values = set(known[name].categories or map(str, range(known[name].size)))
         if set(change) <= values:
@@ -260,7 +270,7 @@ def _realised(
     return None
 
 
-def _reacts(view: View, pair: Pair, spec: PrivacySpec) -> bool:
+def reacts(view: View, pair: Pair, spec: PrivacySpec) -> bool:
     """Whether the counts of a view differ on two datasets."""
     one, other = (Counter(cells_of(view, side, spec.space)) for side in pair)
     return any(one[cell] != other[cell] for cell in {*one, *other} if cell is not None)

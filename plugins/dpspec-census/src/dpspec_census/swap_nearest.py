@@ -114,7 +114,7 @@ def nearest_in_space(swap: Swap, known: Exchanges, space: DatasetSpace) -> gramm
         return None
     limits = "strata of any size" if most is None else f"strata of up to {most:,} records"
     return grammar.NearestLaws(
-        distance=number(2), pairs=tuple(pairs), above=tuple(above), citation=known.citation,
+        distance=number(2), pairs=tuple(pairs), above=tuple(above), citation=known.citation, exchanged=swap.scheme.swap,
         scope=f"two tables of one universe that differ by one exchange, {limits}",
     )  # fmt: skip
 
@@ -141,6 +141,6 @@ def nearest_in_universe(
         return None
     largest = max(size for size, _ in kinds)
     return grammar.NearestLaws(
-        distance=number(2), pairs=pairs, above=tuple(above), citation=known.citation,
+        distance=number(2), pairs=pairs, above=tuple(above), citation=known.citation, exchanged=swap.scheme.swap,
         scope=f"two tables of this universe that differ by one exchange, strata of up to {largest:,} records",
     )  # fmt: skip

@@ -218,6 +218,45 @@ def around(
         radius: the largest distance from x*, in units of d [exact number in [0, inf)].
     """
 
+def attack(specification: Any, table: Any, *, secret: Any, known: Any = ..., attacker: Any = ..., release: Any = ..., targets: Any = ..., seed: Any = ..., confidence: Any = ..., progress: Any = ...) -> CommandAnswer:
+    """Package dpspec-attackers. How often attacks on a release name a secret, compared with a release without the target's
+    record.
+
+    The score of an attack is the share of targets whose secret it names. Its gain is score with the record minus score
+    without.
+
+    Args:
+        specification: a specification with a mechanism, or its file.
+        table: the confidential table. Only totals over its records are in the answer.
+        secret: the attributes that the attacker wants.
+        known: the attributes of the target that the attacker knows; without them, all others.
+        attacker: a registered attacker of tables, or its name; without it, all that fit.
+        release: the directory of a release of this table. Then the numbers with the record are about this release; without
+            it,
+            each target has a release of its own.
+        targets: the number of targets that are drawn, with replacement, from 1 to 10,000.
+        seed: the seed of all draws, for tests and audits; without it, the generator of the operating system.
+        confidence: the probability with which each interval holds, in (0, 1).
+        progress: called with (targets done, in all).
+
+    Returns:
+        for each attacker `with`, `without` and `gain`: exact on tables of up to four records, otherwise simulated with
+            intervals.
+
+    Raises:
+        UnknownNameError: an attribute or attacker that is not known.
+        ParameterError: the secret is known to the attacker, or a number is out of its range.
+        TableError: the table does not fit the space, or the release does not hold its exact tables.
+        AttackerMisfitError: the attacker, or each of them, does not fit the release.
+        NotEnumerableError: the attack would list too much.
+
+    Source: Garfinkel, Abowd and Martindale 2019; the counterfactual as in Bailie et al. 2024.
+
+    >>> import dpspec as dp
+    >>> [name for name in dp.installed().registry.names("attackers") if name in ("nearest-donor", "integer-program")]
+    ['integer-program', 'nearest-donor']
+    """
+
 def attribute_restricted(
     *,
     attributes: str | Sequence[str],
@@ -1506,6 +1545,22 @@ def integer_counts(
         high: the largest value of an entry, a count; without it the entries are unbounded above [integer].
     """
 
+def integer_program(
+    *,
+    seconds: int = ...,
+) -> AttackerModel:
+    """Package dpspec-attackers. An attacker who reconstructs from the tables that are published exactly, and looks at nothing
+    else.
+
+    For each value s of the secret, an integer program finds the largest number of records (k, s) in a dataset with the same
+    published tables, k the known attributes of the target. The value with the largest number is named. Where one value
+    alone is possible, every such dataset has it, and that is a claim to have identified the secret.
+
+    Args:
+        seconds: the time limit of one program; where it ends without an answer, the target is counted as undecided [integer
+            in [1, inf); default 10].
+    """
+
 def integer_subspace_dp() -> Flavour:
     """Package dpspec-flavours. Integer subspace privacy inside universes: `induced-subspace-dp` with integer noise, on the
     lattice {w : C w = 0}.
@@ -1897,6 +1952,26 @@ def metric_points(
         unit: what one location is [text; default location].
     """
 
+def most_likely_record(
+    *,
+    most: int = ...,
+) -> AttackerModel:
+    """Package dpspec-attackers. An attacker who knows the law of the mechanism, and believes in every list of records that the
+    published tables allow.
+
+    All datasets x with as many records and the same published tables are equally likely as lists, and the target is one of
+    the records, uniformly. Of the release t and the known attributes k of the target follows
+
+        P(secret = s | k, t)  proportional to  sum over x of  (number of lists of x) * P_x(t) * (number of records (k, s) in
+            x),
+
+    and the most likely value is named. No attack that knows no more is right more often, over this belief. A posterior of 1
+    is a claim to have identified the secret.
+
+    Args:
+        most: the largest number of datasets whose laws are computed [integer in [1, inf); default 5000].
+    """
+
 def mult() -> OutputDivergence:
     """Package dpspec-divergences. Multiplicative distance, the standard of pure differential privacy (Dwork, McSherry, Nissim
     and Smith 2006, Definition 1).
@@ -1941,6 +2016,15 @@ def nearby_dataset(
     Args:
         distance: d; datasets at infinite distance are never returned [object of the kind input_divergences].
         rate: the loss per unit of distance [exact number in [0, inf)].
+    """
+
+def nearest_donor() -> AttackerModel:
+    """Package dpspec-attackers. An attacker who looks for the released records that are most like the target, and takes over
+    their secret.
+
+    The distance of two records is the number of known attributes in which they differ. Of the nearest records the most
+    frequent secret is named. A single nearest record that agrees in all known attributes is a claim to have identified the
+    target.
     """
 
 def neighbour(

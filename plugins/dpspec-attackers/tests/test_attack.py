@@ -221,6 +221,14 @@ def test_the_command_prints_totals_and_valid_json(tmp_path) -> None:
         assert value not in ran.stdout
 
 
+def test_the_page_shows_what_is_printed(tmp_path) -> None:
+    page = (SPECS.parent / "docs" / "attack.md").read_text(encoding="utf-8")
+    _, data, shown, *_ = (block.partition("```")[0] for block in page.split("```text\n"))
+    path = tmp_path / "dwellings.csv"
+    path.write_text(data, encoding="utf-8")
+    assert str(dp.attack(SWAP, path, secret=["county"])).rstrip() == shown.rstrip()
+
+
 @pytest.mark.parametrize(
     ("given", "fault"),
     [

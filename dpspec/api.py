@@ -366,7 +366,7 @@ def risk(
 
     from dpspec.extension.loader import installed
     from dpspec.risks import engine
-    from dpspec.risks.own import evidence
+    from dpspec.risks.own import evidence, nearest_pairs
 
     known = registry or installed().registry
     document = as_document(specification, mechanism=mechanism)
@@ -399,7 +399,11 @@ def risk(
     about = quick_standing(document, registry, also=[document.spec.space.dataset(dataset) for dataset in named])
     with evidence(about.farthest(document.spec), meant):
         if model is not None:
-            return attrs.evolve(engine.risk(spec, model, run), about=(document, about))
+            report = engine.risk(spec, model, run)
+            if meant is not None and run is not None and nearest_pairs(run, spec) is not None:
+                with evidence(about.farthest(document.spec)):
+                    report = engine.beside_worst(report, engine.risk(spec, model, run))
+            return attrs.evolve(report, about=(document, about))
         found = engine.panel(spec, engine.panel_of(known), run)
     return attrs.evolve(found, reports=tuple(attrs.evolve(report, about=(document, about)) for report in found.reports))
 
@@ -473,7 +477,10 @@ def _by_theorem(
         if nearest is None or set(nearest.exchanged) != set(names):
             return None
         given = {"levels": list(SECRET_LEVELS), **settings, "distance": str(nearest.distance)}
-        report = engine.risk(spec, engine.attacker_of(registry, "tester", given), mechanism)
+        model = engine.attacker_of(registry, "tester", given)
+        report = engine.risk(spec, model, mechanism)
+    if dataset is not None:
+        report = engine.beside_worst(report, engine.risk(spec, model, mechanism))
     rows = (row for row in report.rows if dict(row.at).get("candidates") not in (DISTINGUISHED, UNPROMISED))
     return attrs.evolve(report, rows=tuple(rows))
 

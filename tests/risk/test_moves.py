@@ -27,8 +27,8 @@ def blocks_by_race(*invariants: dict, members: int = 4, attributes: tuple[str, .
         input_divergence={"type": "hamming", "unit": "person"} if invariants else
         {"type": "symmetric-difference", "unit": "person"},
         output_divergence={"type": "d-nor"}, budget={"rho": "100"},
-        mechanism={"type": "discrete-gaussian", "queries": [{"type": "marginal", "attributes": list(attributes), "unit": "person"}],
-                   "sensitivities": ["1"], "variance": str(VARIANCE)},
+        mechanism={"type": "discrete-gaussian", "sensitivities": ["1"], "variance": str(VARIANCE),
+                   "queries": [{"type": "marginal", "attributes": list(attributes), "unit": "person"}]},
     )  # fmt: skip
 
 

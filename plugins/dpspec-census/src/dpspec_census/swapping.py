@@ -238,7 +238,7 @@ class Swapping(Mechanism):
         if dataset is None:
             return nearest_in_space(self.constants(), self.exchanges(), spec.space)
         strata = self.scheme().strata(spec.space.dataset(dataset), spec.space)
-        return nearest_in_universe(self.constants(), self.exchanges(), strata)
+        return nearest_in_universe(self.constants(), self.exchanges(), strata, self.stratum_weights)
 
     def exchanges(self) -> Exchanges:
         """What is known of the laws of two tables that differ by one exchange."""

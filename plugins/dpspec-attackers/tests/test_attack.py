@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 from fractions import Fraction
 from math import comb
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from click.testing import CliRunner
+from dpspec_attackers import IntegerProgram
 from dpspec_attackers.experiment import clopper_pearson
 
 import dpspec as dp
@@ -22,6 +24,7 @@ from dpspec.base.errors import (
     UnknownNameError,
 )
 from dpspec.cli import main
+from dpspec.plugin import AttackScene, Marginal
 from dpspec.report.json import output_schema
 
 SPECS = Path(__file__).parents[3] / "specs"
@@ -143,6 +146,37 @@ def test_the_integer_program_claims_what_the_exact_tables_determine(tmp_path) ->
     # sizes 1: (owned, Dukes) is one of two cells with 1 possible record in either county; the two rented ones hold Dukes and
     # Nantucket or Dukes twice, so that at most 2 of them are in Dukes and at most 1 in Nantucket
     assert Fraction(one["with"]["value"]) == (Fraction(1, 2) + Fraction(0) + Fraction(1) + Fraction(1)) / 4
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_integer_program_finds_what_listing_the_universe_finds(seed: int) -> None:
+    """On up to four records the datasets with the same tables are listed, whether or not the tables are decomposable."""
+    drawn, names = random.Random(seed), ("size", "tenure", "county")
+    kinds = list(itertools.product(SIZES, TENURES, COUNTIES))
+    records = [drawn.choice(kinds) for _ in range(drawn.randint(1, 4))]
+    margins = [*drawn.sample([("size", "tenure"), ("size", "county"), ("tenure", "county"), ("size",)], drawn.randint(1, 3)),
+               ("county",)]  # fmt: skip
+
+    def counts(rows, margin) -> dict:
+        cells = [tuple(row[names.index(name)] for name in margin) for row in rows]
+        return {cell: cells.count(cell) for cell in cells}
+
+    target = drawn.choice(records)
+    known = dict(drawn.sample([("size", target[0]), ("tenure", target[1])], drawn.randint(0, 2)))
+    document = dp.read(SWAP)
+    published = {Marginal(attributes=margin, unit="household"): counts(records, margin) for margin in margins}
+    scene = AttackScene(
+        spec=document.spec, mechanism=document.mechanism, size=len(records), published=published, released=None
+    )  # fmt: skip
+    universe = [rows for rows in itertools.combinations_with_replacement(kinds, len(records))
+                if all(counts(rows, margin) == counts(records, margin) for margin in margins)]  # fmt: skip
+    like = [[row for row in rows if all(row[names.index(name)] == value for name, value in known.items())] for rows in universe]
+    largest = {county: max(sum(row[2] == county for row in rows) for rows in like) for county in COUNTIES}
+    possible = {county: most for county, most in largest.items() if most}
+    found = IntegerProgram().guess(scene, known, ("county",))
+    assert set(found.best) == {(county,) for county, most in possible.items() if most == max(possible.values())}
+    assert found.is_claim == (len(possible) == 1)
+    assert not found.undecided
 
 
 # --- simulated ------------------------------------------------------------------------------------

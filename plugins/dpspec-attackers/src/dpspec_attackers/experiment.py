@@ -216,6 +216,9 @@ def attack(
     if mechanism is None or isinstance(document, PrivacySpec):
         raise ParameterError("specification", "names no mechanism, so that nothing is released", "add a [mechanism]")
     sure, count = _checked(confidence, targets)
+    if not spec.space.units:
+        rule = "has no records, so that nobody in it is a target"
+        raise errors.AttackerMisfitError(f"space {spec.space.name}", rule, "give a specification of records")
     given = _plain(dp.read_table(document, table), "TABLE")
     if not len(given):
         raise errors.TableError("TABLE", "has no records", "give a table with records")
@@ -601,7 +604,8 @@ def _text(data: Mapping[str, Any], found: Sequence[AttackResult]) -> str:
     lines = [
         f"{head}.",
         "",
-        f"{data['specification']}, this table: {records:,} {unit} records. Secret: {', '.join(data['secret'])}. "
+        f"{data['specification']}, this table: {records:,} {unit} {'record' if records == 1 else 'records'}. "
+        f"Secret: {', '.join(data['secret'])}. "
         f"Known of the target: {', '.join(data['known']) or 'nothing'}.",
         "",
     ]

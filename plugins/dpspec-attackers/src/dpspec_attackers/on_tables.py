@@ -9,7 +9,6 @@ import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -28,6 +27,7 @@ from dpspec.plugin import (
     TableAttacker,
     define,
     errors,
+    memoize,
 )
 
 MOST_DATASETS = 5_000
@@ -141,12 +141,12 @@ def _unit(spec: PrivacySpec) -> str:
     return spec.space.units[0]
 
 
-@cache
+@memoize(maxsize=1 << 14)
 def _law(mechanism: Mechanism, spec: PrivacySpec, dataset: Dataset) -> object:
     return mechanism.law(dataset, spec.space)
 
 
-@cache
+@memoize(maxsize=16)
 def _of_size(spec: PrivacySpec, size: int, most: int, name: str) -> tuple[Dataset, ...]:
     """The datasets with so many records."""
     kinds = list(itertools.islice(_kinds(spec.space.attributes_of(_unit(spec))), most + 1))

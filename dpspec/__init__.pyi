@@ -68,9 +68,6 @@ from dpspec.commands import (
     new_spec as new_spec,
     plugins as plugins,
     recommend as recommend,
-    rules_check as rules_check,
-    rules_compare as rules_compare,
-    rules_show as rules_show,
     schema as schema,
     site as site,
     synth as synth,
@@ -2713,6 +2710,31 @@ def risk_swapping(
             [list of table of riskrate parameters].
         algorithm: what the selected records of a stratum do: derangement or permutation [one of derangement, permutation;
             default derangement].
+    """
+
+def rules_check(folder: Any, rules: Any) -> CommandAnswer:
+    """Package dpspec-disclosure. Hold every \\*.csv in a folder to a file of rules of disclosure control. `value` has what was
+    found.
+
+    Args:
+        folder: the folder, with those in it.
+        rules: the rule file.
+    """
+
+def rules_compare(first: Any, second: Any, total: Any = ...) -> CommandAnswer:
+    """Package dpspec-disclosure. Which of two rule files lets more be inferred. `value` is the comparison.
+
+    Args:
+        first, second: the rule files.
+        total: of magnitudes, look at cells up to this total; 12, where it is left out.
+    """
+
+def rules_show(path: Any) -> CommandAnswer:
+    """Package dpspec-disclosure. What a rule file means: each step with its definition, formula and source. `value` has the
+    rules.
+
+    Args:
+        path: the rule file.
     """
 
 def safetab(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from dpspec.base.errors import NoYardstickError, ParameterError
+from dpspec.base.errors import NoFormulaError, NoYardstickError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -474,8 +474,11 @@ def _by_theorem(
 
     with evidence(dataset=dataset):
         nearest = nearest_pairs(mechanism, spec)
-        if nearest is None or set(nearest.exchanged) != set(names):
+        if nearest is None or not nearest.exchanged:
             return None
+        if set(nearest.exchanged) != set(names):
+            rule = f"is known for an exchange of {', '.join(nearest.exchanged)}, not of {', '.join(names)}"
+            raise NoFormulaError(f"the law of {mechanism.name}", rule, f"write --exchange {','.join(nearest.exchanged)}")
         given = {"levels": list(SECRET_LEVELS), **settings, "distance": str(nearest.distance)}
         model = engine.attacker_of(registry, "tester", given)
         report = engine.risk(spec, model, mechanism)

@@ -81,7 +81,7 @@ def test_an_exchange_of_a_swap_is_that_of_its_theorem() -> None:
     own = {dict(row.at)["level"]: row.own[0].value.lower for row in found.rows if row.quantity == "power"}
     rate = Fraction(3, 5)  # in the limit of a lone record: seen for certain unless it was selected
     assert own["1/20"] == 1 - rate + rate / 20
-    with pytest.raises(NoFormulaError, match="does not state"):
+    with pytest.raises(NoFormulaError, match="an exchange of county, not of tenure"):
         dp.risk(swap, exchange=["tenure"])
 
 

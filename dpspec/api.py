@@ -367,6 +367,7 @@ def risk(
     from dpspec.extension.loader import installed
     from dpspec.risks import engine
     from dpspec.risks.own import evidence, nearest_pairs
+    from dpspec.verifier.secrets import farthest_pairs
 
     known = registry or installed().registry
     document = as_document(specification, mechanism=mechanism)
@@ -397,11 +398,12 @@ def risk(
     model = engine.attacker_of(known, attacker, settings) if isinstance(attacker, str) else attacker
     named = () if model is None else model.named_datasets()
     about = quick_standing(document, registry, also=[document.spec.space.dataset(dataset) for dataset in named])
-    with evidence(about.farthest(document.spec), meant):
+    pairs, scope = farthest_pairs(run, document.spec, about)
+    with evidence(pairs, meant, scope):
         if model is not None:
             report = engine.risk(spec, model, run)
             if meant is not None and run is not None and nearest_pairs(run, spec) is not None:
-                with evidence(about.farthest(document.spec)):
+                with evidence(pairs, scope=scope):
                     report = engine.beside_worst(report, engine.risk(spec, model, run))
             return attrs.evolve(report, about=(document, about))
         found = engine.panel(spec, engine.panel_of(known), run)

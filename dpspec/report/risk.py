@@ -33,6 +33,7 @@ from dpspec.report.terminal import (
     value_in_words,
 )
 from dpspec.risks.numbers import risk_numbers
+from dpspec.verifier.secrets import farthest_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -237,7 +238,7 @@ def file_numbers(found: SpecDocument, standing: Standing, registry: Registry) ->
         standing: the claim status, with the verdicts behind it.
         registry: where the attackers are looked up.
     """
-    return risk_numbers(found.spec, found.mechanism, registry, standing.farthest(found.spec))
+    return risk_numbers(found.spec, found.mechanism, registry, *farthest_pairs(found.mechanism, found.spec, standing))
 
 
 def numbers_title(spec: PrivacySpec) -> str:

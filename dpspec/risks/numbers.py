@@ -19,7 +19,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.risks.candidates import DISTINGUISHED, UNPROMISED
 from dpspec.risks.engine import RiskReport, RiskRow, attacker_of, risk
-from dpspec.risks.own import evidence
+from dpspec.risks.own import FARTHEST, evidence
 
 STANDARD_ATTACKERS: Mapping[str, Mapping[str, Any]] = {
     "tester": {"levels": ["1/100", "1/20", "1/10"]},
@@ -45,7 +45,7 @@ class RiskNumbers:
 
 
 def risk_numbers(
-    spec: PrivacySpec, mechanism: Mechanism | None, registry: Registry, pairs: Iterable[Pair] = ()
+    spec: PrivacySpec, mechanism: Mechanism | None, registry: Registry, pairs: Iterable[Pair] = (), scope: str = FARTHEST
 ) -> RiskNumbers:  # fmt: skip
     """The power, the advantage, the odds and the belief that a specification allows, and those of its mechanism.
 
@@ -53,14 +53,15 @@ def risk_numbers(
         spec: the specification.
         mechanism: whose own law is shown; None for the specification alone.
         registry: where the attackers are looked up.
-        pairs: the datasets on which a proof of the claim found the largest constant.
+        pairs: the datasets on which a proof of the claim found the largest constant, or others that the numbers are about.
+        scope: which these are, in words.
 
     Returns:
         the rows about two datasets of one universe at the smallest distance, at most 3, at which some number is known.
     """
     rows: list[RiskRow] = []
     unknown: dict[tuple[str, str], None] = {}
-    with evidence(pairs):
+    with evidence(pairs, scope=scope):
         for name, given in STANDARD_ATTACKERS.items():
             try:
                 found = _nearest(spec, mechanism, registry, name, given)

@@ -12,16 +12,18 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 
-from dpspec.base.errors import AttackerMisfitError, NoFormulaError, NotReachedError
+from dpspec.base.errors import AttackerMisfitError, DpspecError, NoFormulaError, NotReachedError
 from dpspec.base.exact import Number
 from dpspec.base.params import did_you_mean
-from dpspec.blocks.space import Attribute, Pair
+from dpspec.blocks.space import MEMBERS, Attribute, Pair
 from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Case, NoStructure, Structure, View, cells_of
+from dpspec.risks.own import FARTHEST
 from dpspec.verifier.changes import (
     MOST_PATTERNS,
     AttributeChange,
@@ -35,6 +37,9 @@ from dpspec.verifier.changes import (
 )
 from dpspec.verifier.components import Ties, names_read
 from dpspec.verifier.sensitivity import MissingStep, RecordChange, Sensitivity
+
+if TYPE_CHECKING:
+    from dpspec.verifier.document import Standing
 
 TRIED = 12
 """So many patterns of one cost are turned into datasets."""
@@ -131,6 +136,28 @@ def _worst(
             )
     rule = "differ alone in no two datasets of one universe"
     raise NotReachedError(f"attributes {', '.join(free)}", rule, "leave out --within, or name further attributes")
+
+
+def farthest_pairs(mechanism: Mechanism | None, spec: PrivacySpec, standing: Standing) -> tuple[tuple[Pair, ...], str]:
+    """Two datasets on which a mechanism has numbers of its own, and which they are in words.
+
+    Those that the check of the claim found farthest apart. Where these are at distance 0 and refute the claim, no budget speaks
+    about them; then the costliest change of what one record holds itself, if one is found.
+
+    Args:
+        mechanism, spec: the mechanism and the specification.
+        standing: the claim status, with the verdicts behind it.
+    """
+    found, unit = standing.farthest(spec), spec.input_divergence.counted_unit()
+    if mechanism is None or unit not in spec.space.units or not found or any(spec.distance(*pair) > 0 for pair in found):
+        return found, FARTHEST
+    outer = spec.space.units[: spec.space.units.index(unit)]
+    shared = {attribute.name for other in outer for attribute in spec.space.attributes_of(other)}
+    own = [attribute.name for attribute in spec.space.attributes_of(unit) if attribute.name not in shared | {MEMBERS}]
+    try:
+        return (worst_change(mechanism, spec, own).pair,), "the costliest change of one record that is found"
+    except DpspecError:
+        return found, FARTHEST
 
 
 def _of_the_unit(structure: Structure, spec: PrivacySpec) -> tuple[Sensitivity, tuple[str, ...]]:

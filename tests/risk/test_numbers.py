@@ -62,3 +62,13 @@ def test_only_pairs_of_one_universe_are_counted():
     found = risk_numbers(document.spec, document.mechanism, installed().registry)
     assert found.rows
     assert {dict(row.at)["candidates"] for row in found.rows} == {"left open by what is published"}
+
+
+def test_a_claim_that_is_refuted_at_distance_0_has_the_numbers_of_one_record():
+    together = SPECS / "census-2020" / "pl-together-per-person.dpspec.toml"
+    rows = dp.explain(together).to_dict()["file"]["risk"]["rows"]
+    secret = dp.risk(together, secret=["votingage", "hispanic", "cenrace"])
+    powers = [row.own[0].value.lower for row in secret.rows if row.quantity.startswith("power against") and row.own]
+    open_ = [value for value in powers if value < 1]
+    assert _powers(rows, "own_law") == [float(value.decimal(9)) for value in open_]
+    assert {row["own_law"][0]["relation"] for row in rows if row["quantity"] == "power"} == {"at least"}

@@ -2474,6 +2474,22 @@ def post_processed(
         hidden_below: numbers below this, after all else, are not shown [integer].
     """
 
+def pre_noise(
+    *,
+    mechanism: Mechanism | str | Mapping[str, Any],
+    rate: NumberLike,
+) -> Mechanism:
+    """Package dpspec-census. Replace the swap values of each record by uniform ones with probability r, then swap.
+
+    With r = 0 this is the swap itself. A drawn value may be the old one: a record changes with probability r (k - 1)/k at
+    most, k being the number of joint values that can stand beside its other values.
+
+    Args:
+        mechanism: the swap, derangement-swapping, permutation-swapping, pair-swapping or risk-swapping [object of the kind
+            mechanisms].
+        rate: r, the probability with which the swap values of a record are replaced [rational in [0, 1]].
+    """
+
 def projected_gaussian(
     *,
     invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],

@@ -259,6 +259,9 @@ class CountLaws(Protocol):
     def counted_tables(self, space: DatasetSpace) -> tuple[tuple[str, ...], ...]:
         """The attributes of each table that is published; () for the total."""
 
+    def tables_are_independent(self) -> bool:
+        """Whether numbers of different tables are independent, too, given the dataset."""
+
     def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
         """The law of the number that is published for a count of the table of these attributes.
 

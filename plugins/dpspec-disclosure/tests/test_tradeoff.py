@@ -193,6 +193,19 @@ def test_the_risk_of_rounding_for_a_table_against_every_exchange_in_it(files):
     assert high == pytest.approx(float(wanted), abs=1e-6)
 
 
+def test_numbers_of_several_tables_that_share_keys_have_no_risk_by_cells(files):
+    """The keys of a margin are the sums of those of its cells, so that both together tell more than the cells that change."""
+    row = 'rows = [{ count = 1, changes = { "-1" = "1/2", "1" = "1/2" } }]\nkeys = 2'
+    text = files["round"].read_text().replace('type = "random-rounding"', 'type = "cell-key"').replace("base = 3", row)
+    files["round"].write_text(text)
+    found, _ = data(files, "round", exchange="town", metric="mae")
+    assert found["round"][0]["risks"][TABLE]["bounds"]
+    files["round"].write_text(text.replace('[["town", "job"]]', '[["town", "job"], ["town"]]'))
+    found, _ = data(files, "round", exchange="town", metric="mae", code=3)
+    assert found["round"][0]["risks"][TABLE]["reason"] == "several tables are published whose numbers depend on each other"
+    assert found["round"][0]["error"]["kind"] == "exact"
+
+
 def test_the_risk_of_noise_against_one_exchange_is_that_of_four_counts(files):
     pair = laws.product_of([laws.TwoSidedGeometricLaw(0, "1/2").against(laws.TwoSidedGeometricLaw(1, "1/2"))] * 4)
     found, _ = data(files, "noise", exchange="town")

@@ -196,6 +196,10 @@ class TopdownNoise(Mechanism):
         queries = [m.query for m in self.measurements if type(m.query) is Marginal]
         return tuple(query.attributes for query in queries if not query.where and query.unit == space.units[0])
 
+    def tables_are_independent(self) -> bool:
+        """Every answer has noise of its own."""
+        return True
+
     def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
         """The noise of the first measurement of such a table."""
         if not any(set(table) == set(attributes) for table in self.counted_tables(space)):

@@ -361,6 +361,8 @@ class RiskOfDesign:
         """Of published numbers whose laws depend on their counts: four cells of one table change."""
         moved = [names for names in counted.counted_tables(spec.space) if _reacts(names, exchange)]
         about = "this mechanism" if table is None else TABLE
+        if len(counted.counted_tables(spec.space)) > 1 and not counted.tables_are_independent():
+            return RiskFound(about=about, reason="several tables are published whose numbers depend on each other")
         if len(moved) != 1:
             if not moved:
                 return RiskFound.known(self.measure.nothing(), f"{exchange}: no published table shows it", about, self.measure)

@@ -127,6 +127,10 @@ class AdditiveNoise(Mechanism):
             query.attributes for query in self.queries if type(query) is Marginal and self._counts_all(query, space)
         )  # fmt: skip
 
+    def tables_are_independent(self) -> bool:
+        """Every answer has noise of its own."""
+        return True
+
     def _counts_all(self, query: Marginal, space: DatasetSpace) -> bool:
         return not query.where and query.unit == space.units[0]
 

@@ -264,6 +264,10 @@ class CellKey(Perturbed):
         weights: Counter[Hashable] = Counter(map(layout.grouped, ways))
         return FiniteLaw.from_weights(weights)
 
+    def tables_are_independent(self) -> bool:
+        """A record has one key for all tables that count it."""
+        return False
+
     def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
         """The row of the count: the key of a cell is uniform, and that of another cell of the table counts other records."""
         if not self.publishes(attributes):

@@ -24,7 +24,7 @@ import os
 import sys
 import threading
 import tracemalloc
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import CodeType, FrameType
@@ -41,6 +41,9 @@ NAMED = {
     "pairs evaluated": ("dpspec.comparison.compare:compare",),
 }
 """Counter to the functions whose calls it counts; for a generator, what it yields. A test says when one is gone."""
+
+WAITING = ("dpspec.verifier.sandbox:_MessageReader._is_over", "dpspec.verifier.apart:_is_over")
+"""What is asked again and again while another process works: it and what it calls are not counted, as how often depends on the load."""
 
 OWN = (f"{os.sep}dpspec{os.sep}", f"{os.sep}dpspec_")
 """What the path of a module of dpspec or of one of its plugins contains."""
@@ -69,10 +72,19 @@ def counted(work: Callable[[], object]) -> dict[str, int]:
     """Run a function and count what it does; zeros are left out."""
     found: Counter[str] = Counter()
     named = {code_of(path): name for name, paths in NAMED.items() for path in paths if path.split(":")[0] in sys.modules}
+    waiting = {code_of(path) for path in WAITING if path.split(":")[0] in sys.modules}
     own: dict[CodeType, bool] = {}
+    asked_by: defaultdict[int, list[FrameType]] = defaultdict(list)
 
     def seen(frame: FrameType, event: str, argument: Any) -> None:
-        if event == "call":
+        asked = asked_by[threading.get_ident()]
+        if event == "return" and asked and asked[-1] is frame:
+            asked.pop()
+        elif event == "call" and frame.f_code in waiting:
+            asked.append(frame)
+        elif asked:
+            return
+        elif event == "call":
             code = frame.f_code
             if code not in own:
                 own[code] = any(part in code.co_filename for part in OWN)

@@ -1503,6 +1503,22 @@ def integer_counts(
         high: the largest value of an entry, a count; without it the entries are unbounded above [integer].
     """
 
+def integer_program(
+    *,
+    seconds: int = ...,
+) -> AttackerModel:
+    """Package dpspec-attackers. An attacker who reconstructs from the tables that are published exactly, and looks at nothing
+    else.
+
+    For each value s of the secret, an integer program finds the largest number of records (k, s) in a dataset with the same
+    published tables, k the known attributes of the target. The value with the largest number is named. Where one value
+    alone is possible, every such dataset has it, and that is a claim to have identified the secret.
+
+    Args:
+        seconds: the time limit of one program; where it ends without an answer, the target is counted as undecided [integer
+            in [1, inf); default 10].
+    """
+
 def integer_subspace_dp() -> Flavour:
     """Package dpspec-flavours. Integer subspace privacy inside universes: `induced-subspace-dp` with integer noise, on the
     lattice {w : C w = 0}.
@@ -1894,6 +1910,26 @@ def metric_points(
         unit: what one location is [text; default location].
     """
 
+def most_likely_record(
+    *,
+    most: int = ...,
+) -> AttackerModel:
+    """Package dpspec-attackers. An attacker who knows the law of the mechanism, and believes in every list of records that the
+    published tables allow.
+
+    All datasets x with as many records and the same published tables are equally likely as lists, and the target is one of
+    the records, uniformly. Of the release t and the known attributes k of the target follows
+
+        P(secret = s | k, t)  proportional to  sum over x of  (number of lists of x) * P_x(t) * (number of records (k, s) in
+            x),
+
+    and the most likely value is named. No attack that knows no more is right more often, over this belief. A posterior of 1
+    is a claim to have identified the secret.
+
+    Args:
+        most: the largest number of datasets whose laws are computed [integer in [1, inf); default 5000].
+    """
+
 def mult() -> OutputDivergence:
     """Package dpspec-divergences. Multiplicative distance, the standard of pure differential privacy (Dwork, McSherry, Nissim
     and Smith 2006, Definition 1).
@@ -1938,6 +1974,15 @@ def nearby_dataset(
     Args:
         distance: d; datasets at infinite distance are never returned [object of the kind input_divergences].
         rate: the loss per unit of distance [exact number in [0, inf)].
+    """
+
+def nearest_donor() -> AttackerModel:
+    """Package dpspec-attackers. An attacker who looks for the released records that are most like the target, and takes over
+    their secret.
+
+    The distance of two records is the number of known attributes in which they differ. Of the nearest records the most
+    frequent secret is named. A single nearest record that agrees in all known attributes is a claim to have identified the
+    target.
     """
 
 def neighbour(
@@ -2388,6 +2433,22 @@ def post_processed(
         at_least: numbers below this are replaced by it [integer].
         rounded_to: numbers are rounded to multiples of this, halves upward [integer in [1, inf)].
         hidden_below: numbers below this, after all else, are not shown [integer].
+    """
+
+def pre_noise(
+    *,
+    mechanism: Mechanism | str | Mapping[str, Any],
+    rate: NumberLike,
+) -> Mechanism:
+    """Package dpspec-census. Replace the swap values of each record by uniform ones with probability r, then swap.
+
+    With r = 0 this is the swap itself. A drawn value may be the old one: a record changes with probability r (k - 1)/k at
+    most, k being the number of joint values that can stand beside its other values.
+
+    Args:
+        mechanism: the swap, derangement-swapping, permutation-swapping, pair-swapping or risk-swapping [object of the kind
+            mechanisms].
+        rate: r, the probability with which the swap values of a record are replaced [rational in [0, 1]].
     """
 
 def projected_gaussian(

@@ -16,14 +16,18 @@ if TYPE_CHECKING:
     )
     from dpspec.grammar.mechanism import (
         Claim as Claim,
+        CountLaws as CountLaws,
         Example as Example,
         Flavour as Flavour,
         Kept as Kept,
+        KnownPower as KnownPower,
+        LawsOnTables as LawsOnTables,
         Mechanism as Mechanism,
         ReleaseInvariants as ReleaseInvariants,
         Symmetry as Symmetry,
         first_datasets as first_datasets,
         stated_structure as stated_structure,
+        states_itself as states_itself,
     )
     from dpspec.grammar.rule import (
         BudgetFormula as BudgetFormula,
@@ -69,14 +73,18 @@ _HOMES = {
     ),
     "dpspec.grammar.mechanism": (
         "Claim",
+        "CountLaws",
         "Example",
         "Flavour",
         "Kept",
+        "KnownPower",
+        "LawsOnTables",
         "Mechanism",
         "ReleaseInvariants",
         "Symmetry",
         "first_datasets",
         "stated_structure",
+        "states_itself",
     ),
     "dpspec.grammar.rule": (
         "Conversion",

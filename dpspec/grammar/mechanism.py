@@ -19,8 +19,8 @@ import inspect
 import itertools
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, runtime_checkable
 
 import attrs
 
@@ -33,6 +33,8 @@ from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.grammar.spec import PrivacySpec
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from dpspec.base.exact import Bracket
     from dpspec.base.randomness import Randomness
     from dpspec.grammar.structure import NearestLaws, ProvedBound, Structure
@@ -217,6 +219,59 @@ class Mechanism(Promising, ABC):
             "structure",
         }
     )
+
+
+@attrs.frozen(kw_only=True)
+class KnownPower:
+    """What a theorem says of the power of tests between a table and another one.
+
+    Args:
+        power: the largest power, in a bracket.
+        citation: where it is proved.
+    """
+
+    power: Bracket
+    citation: str
+
+
+@runtime_checkable
+class LawsOnTables(Protocol):
+    """What theorems about a mechanism say of a real table, too large to be listed record by record; optional.
+
+    It counts for the class that states it alone, as a structure does (`states_itself`).
+    """
+
+    def nearest_laws_of_table(self, spec: PrivacySpec, table: Table) -> NearestLaws | None:
+        """`Mechanism.nearest_laws` for the universe that holds a table; None where no theorem speaks about it."""
+
+    def power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> KnownPower | None:
+        """The largest power at a level of a test between a table and another one of its universe at the nearest distance.
+
+        The table itself is one of the two; what the other tables of its universe hold does not matter. None where no theorem
+        speaks about it.
+        """
+
+
+@runtime_checkable
+class CountLaws(Protocol):
+    """A mechanism that publishes tables of counts, each number with a law that depends on its true count alone; optional."""
+
+    def counted_tables(self, space: DatasetSpace) -> tuple[tuple[str, ...], ...]:
+        """The attributes of each table that is published; () for the total."""
+
+    def tables_are_independent(self) -> bool:
+        """Whether numbers of different tables are independent, too, given the dataset."""
+
+    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
+        """The law of the number that is published for a count of the table of these attributes.
+
+        Numbers of one table are independent. None where no such table is published, or its numbers are made otherwise.
+        """
+
+
+def states_itself(mechanism: Mechanism, method: str) -> bool:
+    """Whether the class of a mechanism defines a method itself: a class that is derived from it may have changed its law."""
+    return method in vars(type(mechanism))
 
 
 def stated_structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | None:

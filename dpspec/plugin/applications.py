@@ -46,6 +46,8 @@ from dpspec.reason.rules import promise_for
 from dpspec.releases.draw import REPORT, WARNING
 from dpspec.report.audience import audience_data, public_standing
 from dpspec.report.comparison import order_data, power_in_words
+from dpspec.report.curves import subject_of as curve_subject
+from dpspec.report.drawing import Picture
 from dpspec.report.explain import folded
 from dpspec.report.json import (
     bracket as bracket_data,
@@ -53,6 +55,8 @@ from dpspec.report.json import (
     file_report as file_report_data,
     written as json_written,
 )
+from dpspec.report.pictures import CurveLine, CurvePanel, svg as charts
+from dpspec.report.risk import file_numbers, numbers_cells, numbers_data, numbers_note
 from dpspec.report.shown import printed
 from dpspec.report.terminal import (
     BAD,
@@ -72,6 +76,7 @@ from dpspec.report.terminal import (
 from dpspec.report.text import ledger_data
 from dpspec.risks.allowed import allowed_power
 from dpspec.risks.engine import at_universe_of, dataset_of
+from dpspec.risks.numbers import RiskNumbers
 from dpspec.scaffold import write_schema, write_spec
 from dpspec.specfile.deployment import (
     KINDS_OF_PRODUCT,
@@ -100,6 +105,7 @@ from dpspec.verifier.document import (
 )
 from dpspec.verifier.exhaustive import guarded
 from dpspec.verifier.replay import witness_file
+from dpspec.verifier.secrets import worst_change
 
 __all__ = [
     "BAD",
@@ -115,6 +121,8 @@ __all__ = [
     "Answer",
     "CertificateError",
     "CertificateVersionError",
+    "CurveLine",
+    "CurvePanel",
     "Deployment",
     "Direction",
     "Expectation",
@@ -128,11 +136,13 @@ __all__ = [
     "Obligation",
     "Order",
     "OwnFaultError",
+    "Picture",
     "Progress",
     "PublishedSource",
     "RecordVersionError",
     "RegistryCheckError",
     "ReleaseError",
+    "RiskNumbers",
     "SpecTooLargeError",
     "Standing",
     "UnknownKeyError",
@@ -152,15 +162,18 @@ __all__ = [
     "bracket_in_words",
     "budget_at",
     "budget_in_words",
+    "charts",
     "check_ids",
     "compared",
     "contributed",
     "count",
+    "curve_subject",
     "dataset_of",
     "decoded",
     "did_you_mean",
     "documents_of",
     "drawn",
+    "file_numbers",
     "file_report_data",
     "folded",
     "guarded",
@@ -172,6 +185,9 @@ __all__ = [
     "longer_units",
     "multiverse_in_words",
     "number_in_words",
+    "numbers_cells",
+    "numbers_data",
+    "numbers_note",
     "order_data",
     "order_specs",
     "origins",
@@ -193,6 +209,7 @@ __all__ = [
     "thing_in_words",
     "verify_document",
     "witness_file",
+    "worst_change",
     "worst_word",
     "write_folder",
     "write_schema",

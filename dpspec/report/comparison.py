@@ -20,6 +20,7 @@ from dpspec.blocks.parts import Collections, nesting_of
 from dpspec.comparison.compare import Answer, Comparison, Direction, Implication, Order, Separation
 from dpspec.report import terminal
 from dpspec.report.json import bracket
+from dpspec.report.risk import numbers_parts
 from dpspec.report.terminal import (
     BAD,
     FAINT,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.reason.conversions import ConversionPath, Conversions, Leg, TheoremNumbers
     from dpspec.reason.search import Derivation
+    from dpspec.risks import RiskNumbers
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import Standing
 
@@ -68,7 +70,13 @@ _SENTENCES = {
 
 
 def comparison_parts(
-    found: Comparison, left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing], *, verbose: bool = False
+    found: Comparison,
+    left: SpecDocument,
+    right: SpecDocument,
+    standings: tuple[Standing, Standing],
+    risks: tuple[RiskNumbers, RiskNumbers],
+    *,
+    verbose: bool = False,
 ) -> list[RenderableType]:
     """The answer, the two files and how the claim of each stands, their blocks, and the reasons.
 
@@ -76,11 +84,15 @@ def comparison_parts(
         found: the comparison.
         left, right: the two files.
         standings: how the claim of each stands.
+        risks: what each promise and its mechanism mean to an attacker.
         verbose: tell every step of the arguments too, what the exact engine checked, and both budgets in words.
     """
     parts: list[RenderableType] = [_relation(found, standings), _titles(left, right, standings), _side_by_side(found)]
     parts += [_direction("A", "B", found.forward, found.right, verbose=verbose)]
     parts += [_direction("B", "A", found.backward, found.left, verbose=verbose)]
+    for letter, document, numbers in (("A", left, risks[0]), ("B", right, risks[1])):
+        told = numbers_parts(numbers, document.spec, with_own=document.mechanism is not None)
+        parts += [_section(f"{letter}, {document.id}", told)] if told else []
     notes = [*found.notes, *rests_on("A", left), *rests_on("B", right)]
     if notes:
         parts.append(_section("Beware", [_bullet(note) for note in notes]))

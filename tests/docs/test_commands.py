@@ -24,6 +24,7 @@ NOT_RUN = {
     "pictures.md": "tests/report/test_gallery.py draws them; the command lines are read here",
     "reports.md": "reports on whole folders take minutes; tests/report makes smaller ones",
     "registry.md": "records of the registry are not in the repository; the tests of dpspec-deployments have ones of their own",
+    "tradeoff.md": "its command is run by the tutorial on the choice of a design",
     "releasing.md": "a million dwellings; tests/release draws smaller ones",
     "workers.md": "needs a cluster with certificates; tests/release runs on local workers",
     "synthetic-tables.md": "fifty million rows; tests/cli/test_synth.py makes fewer",

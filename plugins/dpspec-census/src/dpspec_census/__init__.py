@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from dpspec_census.hierarchy.by_levels import TopdownByLevels as TopdownByLevels
     from dpspec_census.massachusetts import Massachusetts1940 as Massachusetts1940
     from dpspec_census.pair_swapping import PairSwapping as PairSwapping
+    from dpspec_census.pre_noise import PreNoise as PreNoise
     from dpspec_census.risk_swapping import RiskSwapping as RiskSwapping
     from dpspec_census.safetab import Safetab as Safetab, SafetabGeometric as SafetabGeometric
     from dpspec_census.swap_budget import (
@@ -53,6 +54,7 @@ NAMES: Names = {
         "derangement-swapping": "dpspec_census.swapping:DerangementSwapping",
         "pair-swapping": "dpspec_census.pair_swapping:PairSwapping",
         "permutation-swapping": "dpspec_census.swapping:PermutationSwapping",
+        "pre-noise": "dpspec_census.pre_noise:PreNoise",
         "risk-swapping": "dpspec_census.risk_swapping:RiskSwapping",
         "safetab": "dpspec_census.safetab.adaptive:Safetab",
         "safetab-geometric": "dpspec_census.safetab.adaptive:SafetabGeometric",
@@ -96,6 +98,7 @@ _HOMES = {
     "dpspec_census.hierarchy.by_levels": ("TopdownByLevels",),
     "dpspec_census.massachusetts": ("Massachusetts1940",),
     "dpspec_census.pair_swapping": ("PairSwapping",),
+    "dpspec_census.pre_noise": ("PreNoise",),
     "dpspec_census.risk_swapping": ("RiskSwapping",),
     "dpspec_census.safetab": ("Safetab", "SafetabGeometric"),
     "dpspec_census.swap_budget": (

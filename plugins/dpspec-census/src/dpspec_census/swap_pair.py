@@ -157,9 +157,9 @@ class StratumValues:
     def of(cls, scheme: SwapScheme, match: Record, space: DatasetSpace, most: int) -> StratumValues:
         """The values of the stratum with these match categories, at most so many of each."""
         attributes = {a.name: a for a in space.attributes_of(scheme.unit)}
-        fixed = _with_coarser(dict(zip(scheme.match, match, strict=True)), attributes)
+        fixed = with_coarser(dict(zip(scheme.match, match, strict=True)), attributes)
         rest, swap = (
-            tuple(itertools.islice(_values(names, attributes, fixed, space), min(most, MOST_VALUES)))
+            tuple(itertools.islice(values_of(names, attributes, fixed, space), min(most, MOST_VALUES)))
             for names in (scheme.rest(space), scheme.swap)
         )
         return cls(match=match, rests=rest, swaps=swap)
@@ -176,10 +176,10 @@ class StratumValues:
 
 def strata_of(scheme: SwapScheme, space: DatasetSpace) -> Iterator[Record]:
     """The match categories of every stratum that the space can hold."""
-    return _values(scheme.match, {a.name: a for a in space.attributes_of(scheme.unit)}, {}, space)
+    return values_of(scheme.match, {a.name: a for a in space.attributes_of(scheme.unit)}, {}, space)
 
 
-def _values(
+def values_of(
     names: Sequence[str], attributes: Mapping[str, Attribute], fixed: Mapping[str, object], space: DatasetSpace
 ) -> Iterator[Record]:
     """Every combination of categories of some attributes, consistent with each other and with those that are fixed."""
@@ -212,7 +212,7 @@ def _choices(
     return attribute.values()
 
 
-def _with_coarser(fixed: Mapping[str, object], attributes: Mapping[str, Attribute]) -> dict[str, object]:
+def with_coarser(fixed: Mapping[str, object], attributes: Mapping[str, Attribute]) -> dict[str, object]:
     """The fixed categories, and those in which they lie."""
     known = dict(fixed)
     for name, category in fixed.items():
@@ -226,7 +226,7 @@ def _with_coarser(fixed: Mapping[str, object], attributes: Mapping[str, Attribut
 def _compositions(space: blocks.Households) -> Iterator[object]:
     """The sorted persons of a household, few persons first."""
     first = tuple(
-        itertools.islice(_values([a.name for a in space.person], {a.name: a for a in space.person}, {}, space), MOST_VALUES)
+        itertools.islice(values_of([a.name for a in space.person], {a.name: a for a in space.person}, {}, space), MOST_VALUES)
     )
     sizes = itertools.count() if space.members is None else range(space.members + 1)
     return itertools.chain.from_iterable(itertools.combinations_with_replacement(sorted(first), size) for size in sizes)

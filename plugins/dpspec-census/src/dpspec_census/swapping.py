@@ -67,6 +67,7 @@ from dpspec_census.swap_budget import (
 from dpspec_census.swap_constant import SwapConstant, derangement_constant, permutation_constant
 from dpspec_census.swap_nearest import Exchanges, nearest_in_space, nearest_in_universe, of_selected
 from dpspec_census.swap_pair import ConstantOfSpace, Swap
+from dpspec_census.swap_table import CITATION, CountedCells, power_of_exchanges
 
 if TYPE_CHECKING:
     import numpy as np
@@ -238,7 +239,33 @@ class Swapping(Mechanism):
         if dataset is None:
             return nearest_in_space(self.constants(), self.exchanges(), spec.space)
         strata = self.scheme().strata(spec.space.dataset(dataset), spec.space)
-        return nearest_in_universe(self.constants(), self.exchanges(), strata)
+        counted = {match: Counter(records) for match, records in strata.items()}
+        return nearest_in_universe(self.constants(), self.exchanges(), counted, self.stratum_weights)
+
+    def by_exchanges_of_table(self, spec: PrivacySpec, table: Table) -> grammar.NearestLaws | None:
+        """The same for the universe of a real table; None also where its columns are not all attributes of a record."""
+        strata = self.counted_strata(spec, table)
+        if strata is None:
+            return None
+        return nearest_in_universe(self.constants(), self.exchanges(), strata, self.stratum_weights)
+
+    def by_counted_exchanges(self, spec: PrivacySpec, table: Table, level: Fraction) -> grammar.KnownPower | None:
+        """The largest power against one exchange of a real table; None where none changes it, or no theorem speaks of it."""
+        strata = self.counted_strata(spec, table)
+        power = None if strata is None else power_of_exchanges(self.constants(), strata, level, derange=self.deranges)
+        return None if power is None else grammar.KnownPower(power=power, citation=CITATION)
+
+    def counted_strata(self, spec: PrivacySpec, table: Table) -> Mapping[Record, CountedCells] | None:
+        """How many records have each rest value and swap value, by stratum; None where the theorem does not speak about them."""
+        rest = self.scheme().rest(spec.space)
+        names = (*self.match, *rest, *self.swap)
+        if not self._speaks_of(spec) or {a.name for a in table.attributes} != set(names):
+            return None
+        found: dict[Record, dict[tuple[Record, Record], int]] = {}
+        first, last = len(self.match), len(self.match) + len(rest)
+        for record, count in table.counts(names).items():
+            found.setdefault(record[:first], {})[record[first:last], record[last:]] = count
+        return found
 
     def exchanges(self) -> Exchanges:
         """What is known of the laws of two tables that differ by one exchange."""
@@ -423,6 +450,12 @@ class DerangementSwapping(Swapping):
     def nearest_laws(self, spec: PrivacySpec, dataset: Dataset | None = None) -> grammar.NearestLaws | None:
         return self.by_exchanges(spec, dataset)
 
+    def nearest_laws_of_table(self, spec: PrivacySpec, table: Table) -> grammar.NearestLaws | None:
+        return self.by_exchanges_of_table(spec, table)
+
+    def power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> grammar.KnownPower | None:
+        return self.by_counted_exchanges(spec, table, level)
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem in the full form for 0 < p < 1, and the short one, which is printed for p <= 1/2 only.
 
@@ -471,6 +504,12 @@ class PermutationSwapping(Swapping):
 
     def nearest_laws(self, spec: PrivacySpec, dataset: Dataset | None = None) -> grammar.NearestLaws | None:
         return self.by_exchanges(spec, dataset)
+
+    def nearest_laws_of_table(self, spec: PrivacySpec, table: Table) -> grammar.NearestLaws | None:
+        return self.by_exchanges_of_table(spec, table)
+
+    def power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> grammar.KnownPower | None:
+        return self.by_counted_exchanges(spec, table, level)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem as printed in 2024: two branches, b = the largest stratum; nothing is said about p = 0 and p =

@@ -43,6 +43,7 @@ from dpspec.plugin import (
     Items,
     Law,
     LevelSets,
+    Marginal,
     Mechanism,
     Multiverse,
     Nested,
@@ -189,6 +190,22 @@ class TopdownNoise(Mechanism):
         """Independent noise on the counts of every table; None where a query is no table of counts."""
         measured = ((m.query, partial(laws.DiscreteGaussianLaw, variance=m.variance)) for m in self.measurements)
         return noisy_answers(measured, space)
+
+    def counted_tables(self, space: DatasetSpace) -> tuple[tuple[str, ...], ...]:
+        """The attributes of the measurements that count all records of the largest unit in each cell of a table."""
+        queries = [m.query for m in self.measurements if type(m.query) is Marginal]
+        return tuple(query.attributes for query in queries if not query.where and query.unit == space.units[0])
+
+    def tables_are_independent(self) -> bool:
+        """Every answer has noise of its own."""
+        return True
+
+    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
+        """The noise of the first measurement of such a table."""
+        if not any(set(table) == set(attributes) for table in self.counted_tables(space)):
+            return None
+        found = next(m for m in self.measurements if type(m.query) is Marginal and set(m.query.attributes) == set(attributes))
+        return laws.DiscreteGaussianLaw(count, found.variance)
 
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
         """q(x): the answers of all measurements, one after the other."""

@@ -75,6 +75,20 @@ def exposure(
     return _with_table(name, unit, published, given, blocks.sizes_of(spec.space), chosen, unknown)
 
 
+def exposed_records(spec: PrivacySpec, given: tables.Table) -> Share:
+    """How many records of a table an attacker knows who knows nothing but the exact tables; as `exposure` counts them.
+
+    Raises:
+        IncompatibleBlocksError, NotEnumerableError: as `exposure`.
+    """
+    published = _published(spec)
+    unit = _unit_of_records(spec.space, published)
+    if not published or unit not in spec.space.units:
+        return Share(yes=0, undecided=0, of=len(given))
+    margins = margins_of(given, published, blocks.sizes_of(spec.space))
+    return Exposed(margins, Geography(attributes=given.attributes)).fixed_cells().records
+
+
 def _published(spec: PrivacySpec) -> tuple[Marginal, ...]:
     """The tables of counts that hold the universes together.
 

@@ -121,6 +121,24 @@ class AdditiveNoise(Mechanism):
         """
         return noisy_answers(((query, self.noise) for query in self.queries), space)
 
+    def counted_tables(self, space: DatasetSpace) -> tuple[tuple[str, ...], ...]:
+        """The attributes of the queries that count all records of the largest unit in each cell of a table."""
+        return tuple(
+            query.attributes for query in self.queries if type(query) is Marginal and self._counts_all(query, space)
+        )  # fmt: skip
+
+    def tables_are_independent(self) -> bool:
+        """Every answer has noise of its own."""
+        return True
+
+    def _counts_all(self, query: Marginal, space: DatasetSpace) -> bool:
+        return not query.where and query.unit == space.units[0]
+
+    def noisy_count(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
+        """The law of a noisy count of the table of these attributes, for the `count_law` of a class; None where none is."""
+        published = any(set(table) == set(attributes) for table in self.counted_tables(space))
+        return self.noise(count) if published else None
+
     def draw(self, count: int, source: Randomness) -> Integers:
         """Independent draws of the noise."""
         raise errors.ReleaseError(

@@ -32,6 +32,8 @@ from dpspec.plugin import (
 from dpspec_noise.additive import AdditiveNoise
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dpspec.plugin import Integers, Randomness
 
 
@@ -96,6 +98,9 @@ class Gaussian(AdditiveNoise):
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         return self.noisy_answers(space)
 
+    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
+        return self.noisy_count(attributes, count, space)
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """For epsilon < 1 the calibration's theorem as printed, for neighbours; and rho-zCDP, which is true."""
         rho = number(_square(self.sensitivity, "sensitivity") / (2 * self.sigma_squared()))
@@ -151,6 +156,9 @@ class DiscreteGaussian(AdditiveNoise):
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         return self.noisy_answers(space)
+
+    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
+        return self.noisy_count(attributes, count, space)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """rho-zCDP, stated for all pairs."""
@@ -214,6 +222,9 @@ class Laplace(AdditiveNoise):
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         return self.noisy_answers(space)
 
+    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
+        return self.noisy_count(attributes, count, space)
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """epsilon-DP."""
         return self._claims(
@@ -273,6 +284,9 @@ class Geometric(AdditiveNoise):
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         return self.noisy_answers(space)
+
+    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
+        return self.noisy_count(attributes, count, space)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """epsilon-DP with epsilon = sensitivity ln(1/r) (Ghosh, Roughgarden and Sundararajan 2009)."""
@@ -339,6 +353,9 @@ class Staircase(AdditiveNoise):
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         return self.noisy_answers(space)
+
+    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
+        return self.noisy_count(attributes, count, space)
 
     def draw(self, count: int, source: Randomness) -> Integers:
         from dpspec_noise.local import coins_of

@@ -264,6 +264,17 @@ class CellKey(Perturbed):
         weights: Counter[Hashable] = Counter(map(layout.grouped, ways))
         return FiniteLaw.from_weights(weights)
 
+    def tables_are_independent(self) -> bool:
+        """A record has one key for all tables that count it."""
+        return False
+
+    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
+        """The row of the count: the key of a cell is uniform, and that of another cell of the table counts other records."""
+        if not self.publishes(attributes):
+            return None
+        changes = self.rows[min(count, len(self.rows)) - 1].law() if count else ((0, Fraction(1)),)
+        return FiniteLaw.of({count + change: p for change, p in changes if p})
+
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The perturbed tables, with a fresh key for every record, so that the tables of one release agree with each other."""
         self.check(space)

@@ -96,6 +96,14 @@ class ConventionalRounding(FixedTables):
     def numbers(self, base: CountVector, space: DatasetSpace) -> tuple[int | str, ...]:
         return tuple(self.shown(count) for count in self.layout(space).published(base))
 
+    def tables_are_independent(self) -> bool:
+        """Nothing is random."""
+        return True
+
+    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
+        """The number is certain."""
+        return FiniteLaw.point(self.shown(count)) if self.publishes(attributes) else None
+
     @classmethod
     def examples(cls) -> Iterable[tuple[ConventionalRounding, DatasetSpace]]:
         """What the conformance kit checks it with."""
@@ -148,6 +156,14 @@ class RandomRounding(CountTables):
         counts = layout.published(self.base_counts(space.dataset(dataset), space))
         listable(self.name, sum(count % self.base > 0 for count in counts))
         return FiniteLaw.product([self._rounded(count) for count in counts]).push_forward(layout.grouped)
+
+    def tables_are_independent(self) -> bool:
+        """Each number is rounded on its own."""
+        return True
+
+    def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
+        """One of the two multiples around the count."""
+        return self._rounded(count) if self.publishes(attributes) else None
 
     def _rounded(self, count: int) -> FiniteLaw:
         quotient, rest = divmod(count, self.base)

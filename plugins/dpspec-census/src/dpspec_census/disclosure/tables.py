@@ -406,6 +406,14 @@ class CountTables(TableRelease):
     def published_tables(self) -> tuple[tuple[str, ...], ...]:
         return self.tables
 
+    def counted_tables(self, space: DatasetSpace) -> tuple[tuple[str, ...], ...]:
+        """The tables."""
+        return self.tables
+
+    def publishes(self, attributes: Iterable[str]) -> bool:
+        """Whether one of the tables has exactly these attributes."""
+        return set(attributes) in map(set, self.tables)
+
 
 class FixedTables(CountTables, Deterministic):
     """Shared by the mechanisms whose published tables are a function of the true ones."""

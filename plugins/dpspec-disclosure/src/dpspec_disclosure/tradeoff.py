@@ -1,0 +1,502 @@
+"""`dpspec tradeoff`: which design has which error at which risk, on one table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+import dpspec as dp
+from dpspec.plugin import Bracket, ParameterError, exact, params
+from dpspec.plugin.applications import CurveLine, CurvePanel, Picture, Progress, as_document, charts
+from dpspec_disclosure.design_risk import TABLE, WORST, Exchange, RiskFound, RiskMeasure, RiskOfDesign
+from dpspec_disclosure.designs import Design, designs
+from dpspec_disclosure.utility import METRICS, ErrorFound, Statistic, error_of
+
+if TYPE_CHECKING:
+    from dpspec import CommandAnswer, SpecDocument
+
+RUNS, SEED = 20, 0
+MOST_RUNS = 10_000
+GRID = 10_000
+"""A parameter that is solved for is a multiple of its range over this number."""
+_FIGURES = 4
+
+
+@attrs.frozen(kw_only=True)
+class TradePoint:
+    """A design at one value of its parameter.
+
+    Args:
+        value: of the parameter; None where nothing varies.
+        risks: in the worst universe, and for this table.
+        error: of the statistic.
+    """
+
+    value: Fraction | None
+    risks: Mapping[str, RiskFound]
+    error: ErrorFound
+
+
+@attrs.frozen(kw_only=True)
+class TradeCurve:
+    """The points of one design, and those at the risk that was asked for.
+
+    Args:
+        design: the file, and what varies.
+        points: by increasing value.
+        solved: for each of the two risks, the point at the risk that was asked for, or why there is none.
+    """
+
+    design: Design
+    points: tuple[TradePoint, ...]
+    solved: Mapping[str, TradePoint | str] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class Tradeoff:
+    """The answer.
+
+    Args:
+        table: how the table is called, the unit of its records, and how many there are.
+        statistic, metric, measure: what the axes are.
+        exchange: by which two tables differ, where the measure says so.
+        runs, seed: of what is simulated.
+        target: the risk that was asked for.
+        curves: one for each design.
+    """
+
+    table: tuple[str, str, int]
+    statistic: Statistic
+    metric: str
+    measure: RiskMeasure
+    exchange: Exchange | None
+    runs: int
+    seed: int
+    target: Fraction | None
+    curves: tuple[TradeCurve, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """3 where no risk or no error of some design is known, else 0."""
+        open_ = any(
+            all(point.error.value is None or all(found.value is None for found in point.risks.values()) for point in curve.points)
+            for curve in self.curves
+        )
+        return 3 if open_ else 0
+
+
+def tradeoff(
+    *specifications: SpecDocument | str | Path,
+    table: str | Path,
+    statistic: str,
+    metric: str = "mape",
+    risk: str = "power:0.05:exchange",
+    vary: Iterable[str] = (),
+    at_risk: str | float | Fraction | None = None,
+    exchange: Iterable[str] = (),
+    runs: int = RUNS,
+    seed: int = SEED,
+    out: str | Path | None = None,
+    progress: Progress | None = None,
+) -> CommandAnswer:
+    """Which design has which error at which risk, on one table: a curve for each design over one of its parameters.
+
+    The risk is computed in the worst universe and for this table, which are two curves. The error is exact where the law of the
+    published numbers is known; otherwise it is the mean of independent seeded runs of the mechanism's release, with a confidence
+    interval of 95 %. What is not known is reported as unknown, with a reason.
+
+    Args:
+        specifications: files, or what was read of them, each with a mechanism; their spaces have the attributes of the table.
+        table: the table: a file, or a registered table.
+        statistic: ``marginal:ATTR,...``, the table of counts whose error is looked at.
+        metric: ``mape`` (percent), ``mae``, ``rmse`` or ``max`` (records).
+        risk: ``power:LEVEL``, ``odds``, ``belief`` or ``belief:PRIOR``, each with ``:exchange`` or without; or ``exposure``.
+        vary: what varies: ``mechanism.NAME=VALUES``, ``variance=VALUES`` or ``budget=VALUES``, with VALUES as ``1/100,1/2`` or
+            ``FIRST..LAST`` or ``FIRST..LAST:POINTS``. A file follows the first one that speaks about a number of it.
+        at_risk: a risk; the parameter of each design that has it is solved for, between its first and its last value.
+        exchange: the attributes that two records exchange; without them, those of the first swap among the files.
+        runs: how many releases are drawn for each point whose error is simulated.
+        seed: from which their seeds are derived.
+        out: a file that the figure is written into; ends in .svg, .png or .pdf.
+        progress: called with (done, in all).
+
+    Returns:
+        `designs`, each with its points, and with its error at the risk that was asked for.
+
+    Raises:
+        ParameterError: a metric, risk, variation or number of runs is none; a risk that no design reaches.
+        UnknownNameError: an attribute is none of the table.
+        TableError: the table does not fit a file.
+
+    >>> import tempfile
+    >>> import dpspec as dp
+    >>> from dpspec.plugin.applications import as_document
+    >>> people = dp.records(town=["a", "b"], job=["yes", "no"])
+    >>> cells = dp.marginal(attributes=["town", "job"])
+    >>> noise = dp.geometric(queries=[cells], sensitivity=2, epsilon=1, neighbours="replace-one")
+    >>> promise = dp.spec(space=people, distance="hamming", standard="pure", epsilon=1)
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("town,job\\na,yes\\nb,no\\n"), file.flush()
+    ...     design = as_document(promise, mechanism=noise)
+    ...     found = dp.tradeoff(design, table=file.name, statistic="marginal:town,job", metric="mae", exchange=["town"])
+    >>> found["designs"][0]["points"][0]["error"]["kind"]
+    'exact'
+    """
+    if metric not in METRICS:
+        raise ParameterError("metric", f"is none of {', '.join(METRICS)}", params.did_you_mean(metric, METRICS), value=metric)
+    if isinstance(runs, bool) or not 2 <= runs <= MOST_RUNS:
+        raise ParameterError("runs", f"must be from 2 to {MOST_RUNS:,}", "an interval needs two", value=runs)
+    picture = None if out is None else Picture(Path(out))
+    measure = RiskMeasure.of(risk)
+    documents = [as_document(one, f"design-{place}") for place, one in enumerate(specifications, 1)]
+    if not documents:
+        raise ParameterError("specifications", "must be at least one")
+    target = None if at_risk is None else _target(at_risk)
+    found = designs(documents, vary)
+    moved = _exchange(documents, tuple(exchange)) if measure.exchange else None
+    curves: list[TradeCurve] = []
+    chosen: Statistic | None = None
+    given: Any = None
+    total = sum(len(design.values) for design in found)
+    for design in found:
+        given = dp.read_table(design.document, table)
+        own = Statistic.of(statistic, given)
+        if chosen is not None and (own.attributes, own.cells) != (chosen.attributes, chosen.cells):
+            raise ParameterError("table", f"has other categories in {design.name} than in {found[0].name}", value=str(own))
+        chosen = own
+        asked = _Asked(design, given, own, metric, runs, seed, RiskOfDesign(measure, given, moved))
+        points: list[TradePoint] = []
+        done = sum(len(curve.points) for curve in curves)
+        for value in design.values:
+            points.append(asked.point(value))
+            if progress is not None:
+                progress(done + len(points), total)
+        solved = {} if target is None else {key: asked.at(key, target) for key in points[0].risks}
+        curves.append(TradeCurve(design=design, points=tuple(points), solved=solved))
+    assert chosen is not None  # noqa: S101 - there is a design
+    answer = Tradeoff(
+        table=(str(table), documents[0].spec.space.units[0], len(given)), statistic=chosen, metric=metric, measure=measure,
+        exchange=moved, runs=runs, seed=seed, target=target, curves=tuple(curves),
+    )  # fmt: skip
+    if target is not None:
+        _check_reached(answer)
+    if picture is not None:
+        picture.save(figure(answer))
+    return dp.CommandAnswer(
+        "tradeoff", answer.exit_code, tradeoff_data(answer), partial(tradeoff_text, answer), partial(figure, answer), value=answer
+    )
+
+
+def _target(given: str | float | Fraction) -> Fraction:
+    try:
+        target = Fraction(str(given))
+    except (ValueError, ZeroDivisionError):
+        target = Fraction(-1)
+    if target < 0:
+        raise ParameterError("at_risk", "must be a number of at least 0", "write 0.8", value=str(given))
+    return target
+
+
+def _exchange(documents: Sequence[SpecDocument], given: tuple[str, ...]) -> Exchange:
+    """The exchange that all designs are compared by.
+
+    Raises:
+        ParameterError: no file swaps, and none was given.
+    """
+    swaps = [one for one in (Exchange.of(document.mechanism) for document in documents) if one is not None]
+    if given:
+        return Exchange(swap=given, match=next((one.match for one in swaps if one.swap == given), ()))
+    if not swaps:
+        rule = "is not known: none of the files swaps"
+        raise ParameterError("exchange", rule, "write --exchange ATTR,... for the values that two records exchange")
+    return swaps[0]
+
+
+@attrs.frozen
+class _Asked:
+    """One design, and what is asked about it."""
+
+    design: Design
+    table: dp.Table
+    statistic: Statistic
+    metric: str
+    runs: int
+    seed: int
+    risk: RiskOfDesign
+
+    def point(self, value: Fraction | None) -> TradePoint:
+        document = self.design.at(value)
+        seed = f"{self.seed}/{self.design.name}/{value}"
+        error = error_of(document.mechanism, self.table, document.spec.space, self.statistic, self.metric, self.runs, seed)
+        return TradePoint(value=value, risks=self.risk.of(document), error=error)
+
+    def at(self, key: str, target: Fraction) -> TradePoint | str:
+        """The point with at most this risk whose parameter is nearest to the end of higher risk."""
+        values = self.design.values
+        first, last = values[0], values[-1]
+        if first is None or last is None or first == last:
+            return "nothing varies in this design"
+        start, end = self._top(key, first), self._top(key, last)
+        if start is None or end is None:
+            found = self.risk.of(self.design.at(first if start is None else last))[key]
+            return found.reason or f"only a lower bound is known for {found.protects}"
+        if not min(start, end) <= target <= max(start, end):
+            return f"reaches from {_plain(min(start, end))} to {_plain(max(start, end))} only"
+        whole = isinstance(getattr(self.design.document.mechanism, self.design.variation.name, None), int)  # type: ignore[union-attr]
+        steps = int(last - first) if whole else GRID
+        falls = start > end
+        low, high = 0, steps  # the risk is at most the target at `high` if it falls, at `low` if it grows
+        while high - low > 1:
+            middle = (low + high) // 2
+            top = self._top(key, first + (last - first) * middle / steps)
+            if top is None:
+                return "is not known at every value between"
+            within = top <= target
+            low, high = ((low, middle) if within else (middle, high)) if falls else ((middle, high) if within else (low, middle))
+        return self.point(first + (last - first) * (high if falls else low) / steps)
+
+    def _top(self, key: str, value: Fraction) -> float | None:
+        """The risk at a value, from above; None where only a lower bound is known."""
+        found = self.risk.of(self.design.at(value))[key]
+        return None if found.value is None or found.sense == "at least" else float(found.value.upper)
+
+
+def _check_reached(answer: Tradeoff) -> None:
+    """Raise ParameterError unless some design has the risk that was asked for."""
+    every = [(curve.design.name, key, one) for curve in answer.curves for key, one in curve.solved.items()]
+    reasons = [(name, key, one) for name, key, one in every if isinstance(one, str)]
+    if len(reasons) == len(every):
+        said = "; ".join(f"{name}, {key}: {reason}" for name, key, reason in reasons)
+        raise ParameterError("at_risk", f"is reached by no design ({said})", value=_plain(float(answer.target or 0)))
+
+
+# --- as data --------------------------------------------------------------------------------------
+
+
+def tradeoff_data(answer: Tradeoff) -> dict[str, Any]:
+    """What ``--format json`` prints."""
+    name, unit, records = answer.table
+    return {
+        "table": {"name": name, "unit": unit, "records": records},
+        "statistic": {"attributes": list(answer.statistic.attributes), "cells": len(answer.statistic.cells)},
+        "metric": answer.metric,
+        "risk": {
+            "kind": answer.measure.kind, "axis": answer.measure.axis,
+            "exchange": None if answer.exchange is None else str(answer.exchange),
+        },
+        "simulation": {"runs": answer.runs, "seed": answer.seed, "confidence": 0.95},
+        "designs": [_curve_data(curve) for curve in answer.curves],
+        "at_risk": None if answer.target is None else {
+            "risk": str(answer.target),
+            "designs": [
+                {"name": curve.design.name, "curve": key, **_solved_data(one)}
+                for curve in answer.curves for key, one in curve.solved.items()
+            ],
+        },
+    }  # fmt: skip
+
+
+def _solved_data(one: TradePoint | str) -> dict[str, Any]:
+    return {"point": None, "reason": one} if isinstance(one, str) else {"point": _point_data(one), "reason": None}
+
+
+def _curve_data(curve: TradeCurve) -> dict[str, Any]:
+    varied = curve.design.variation
+    return {
+        "name": curve.design.name,
+        "parameter": None if varied is None else varied.path,
+        "points": [_point_data(point) for point in curve.points],
+    }
+
+
+def _point_data(point: TradePoint) -> dict[str, Any]:
+    return {
+        "value": None if point.value is None else str(point.value),
+        "risks": {key: _risk_data(found) for key, found in point.risks.items()},
+        "error": _error_data(point.error),
+    }
+
+
+def _risk_data(found: RiskFound) -> dict[str, Any]:
+    ends = None if found.value is None else [_end(found.value.lower, -1), _end(found.value.upper, 1)]
+    return {
+        "bounds": ends, "sense": None if ends is None else found.sense, "about": found.about,
+        "protects": found.protects or None, "reason": found.reason or None,
+    }  # fmt: skip
+
+
+def _end(value: exact.Number, side: int) -> float | str:
+    """A float on the outer side; ``inf`` as a text."""
+    if value.is_infinite:
+        return "inf"
+    near = float(value)
+    inside = Bracket.exactly(Fraction(near)).upper
+    wrong = inside > value if side < 0 else inside < value
+    return math.nextafter(near, math.inf * side) if wrong else near
+
+
+def _error_data(error: ErrorFound) -> dict[str, Any]:
+    def shown(value: float | None) -> float | None:
+        return None if value is None or math.isinf(value) else value
+
+    return {
+        "kind": error.kind, "value": shown(error.value),
+        "interval": None if error.low is None else [shown(error.low), shown(error.high)],
+        "runs": error.runs, "cells_left_out": error.left_out, "reason": error.reason or None,
+    }  # fmt: skip
+
+
+# --- as text --------------------------------------------------------------------------------------
+
+
+class _Notes:
+    """Sentences with their numbers."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def mark(self, text: str) -> str:
+        return f"({self._known.setdefault(text, len(self._known) + 1)})"
+
+    def lines(self) -> list[str]:
+        return [f"({number}) {text}." for text, number in self._known.items()]
+
+
+def tradeoff_text(answer: Tradeoff) -> str:
+    """What the command prints."""
+    name, unit, records = answer.table
+    notes = _Notes()
+    keys = [WORST, TABLE] if answer.measure.kind != "exposure" else [TABLE]
+    rows = [("design", "parameter", *(f"risk, {key}" for key in keys), f"error ({answer.metric})")]
+    for curve in answer.curves:
+        for place, point in enumerate(curve.points):
+            rows.append((
+                curve.design.name if not place else "", _parameter(curve.design, point.value),
+                *(_risk_text(point.risks[key], notes) for key in keys), _error_text(point.error, answer, notes),
+            ))  # fmt: skip
+    lines = _solved_lines(answer, notes)
+    lines += [
+        f"error: {METRICS[answer.metric]}, of {answer.statistic} ({len(answer.statistic.cells):,} cells)",
+        f"risk: {answer.measure.axis}" + (f": {answer.exchange}" if answer.exchange is not None else ""),
+        f"table: {name}, {records:,} {unit} records",
+        "",
+        *_grid(rows),
+        "",
+        *notes.lines(),
+        "The numbers are computed from the confidential table: they are for the office, not for publication.",
+    ]
+    return "\n".join(lines)
+
+
+def _solved_lines(answer: Tradeoff, notes: _Notes) -> list[str]:
+    if answer.target is None:
+        return []
+    rows = [("design", "curve", "parameter", "risk", f"error ({answer.metric})")]
+    for curve in answer.curves:
+        for key, one in curve.solved.items():
+            if isinstance(one, str):
+                rows.append((curve.design.name, key, "none " + notes.mark(one), "", ""))
+            else:
+                shown = _risk_text(one.risks[key], notes), _error_text(one.error, answer, notes)
+                rows.append((curve.design.name, key, _parameter(curve.design, one.value), *shown))
+    return [f"At risk {_plain(float(answer.target))}:", "", *_grid(rows), ""]
+
+
+def _grid(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return ["  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _parameter(design: Design, value: Fraction | None) -> str:
+    if value is None or design.variation is None:
+        return "-"
+    return f"{design.variation.name} = {value if len(str(value)) <= 7 else _plain(float(value))}"
+
+
+def _plain(value: float) -> str:
+    """To four figures.
+
+    >>> _plain(0.799996), _plain(13.81), _plain(123456.0)
+    ('0.8', '13.81', '123,456')
+    """
+    return f"{value:,.0f}" if 10_000 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def _rounded(value: exact.Number, side: int) -> str:
+    """To four decimals, towards a side or to the nearest: what is not 1 is not printed as 1."""
+    if value.is_infinite:
+        return "infinity"
+    near = Fraction(float(value))
+    if abs(near) >= 100:
+        return _plain(float(near))
+    text = ""
+    for places in (4, 6):
+        scaled = near * 10**places
+        whole = math.floor(scaled) if side < 0 else math.ceil(scaled) if side > 0 else round(scaled)
+        text = f"{float(Fraction(whole, 10**places)):.{places}f}"
+        if near == 1 or float(text) != 1:
+            return text
+    return f"1 - {float(1 - near):.1e}" if near < 1 else text
+
+
+def _risk_text(found: RiskFound, notes: _Notes) -> str:
+    if found.value is None:
+        return f"unknown {notes.mark(found.reason)}"
+    low, high = found.value.lower, found.value.upper
+    mark = notes.mark(f"{found.about}; protects {found.protects}" if found.protects else found.about)
+    if found.sense == "between":
+        return f"{_rounded(low, -1)} to {_rounded(high, 1)} {mark}"
+    side = {"exact": 0, "at least": -1, "at most": 1}[found.sense]
+    return f"{'' if not side else found.sense + ' '}{_rounded(low if side < 0 else high, side)} {mark}"
+
+
+def _error_text(error: ErrorFound, answer: Tradeoff, notes: _Notes) -> str:
+    if error.value is None:
+        return f"unknown {notes.mark(error.reason)}"
+    left = f", {_plain(error.left_out)} cells left out" if error.left_out else ""
+    if not error.runs:
+        return f"{_plain(error.value)}, exact{left}"
+    mark = notes.mark(
+        f"simulated: mean of {error.runs} runs of the release, seed {answer.seed}, with its 95 % confidence interval"
+    )
+    return f"{_plain(error.value)} ({_plain(error.low or 0)} to {_plain(error.high or 0)}) {mark}{left}"
+
+
+# --- as a figure ----------------------------------------------------------------------------------
+
+
+def figure(answer: Tradeoff) -> str:
+    """Risk on the horizontal axis, error on the vertical one: one line for each design and each of its two risks, as SVG."""
+    lines = []
+    for colour, curve in enumerate(answer.curves):
+        for key in (WORST, TABLE):
+            known = [
+                (float(_middle(point.risks[key])), point.error)
+                for point in curve.points
+                if key in point.risks and point.risks[key].value is not None and point.error.value is not None
+                and not _middle(point.risks[key]).is_infinite
+            ]  # fmt: skip
+            spots = sorted(known, key=lambda spot: (spot[0], spot[1].value))
+            if not spots:
+                continue
+            low = tuple((x, float(error.low or 0)) for x, error in spots)
+            high = tuple((x, float(error.high or 0)) for x, error in spots)
+            band = {} if low == high else {"top": high, "edge": "between"}
+            lines.append(CurveLine(name=curve.design.name, role=key, points=low, dashed=key == TABLE, colour=colour, **band))  # type: ignore[arg-type]
+    title = METRICS[answer.metric][0].upper() + METRICS[answer.metric][1:]
+    panel = CurvePanel(title=title, axis=answer.measure.axis, lines=tuple(lines), places=answer.measure.kind == "odds")
+    simulated = any(point.error.runs for curve in answer.curves for point in curve.points)
+    note = f"bands: 95 % confidence intervals of {answer.runs} simulated runs, seed {answer.seed}" if simulated else ""
+    return charts(f"Error of {answer.statistic} against risk", [panel], size="slide", note=note)
+
+
+def _middle(found: RiskFound) -> exact.Number:
+    """Where a point is drawn: at the bound that is known."""
+    assert found.value is not None  # noqa: S101 - asked before
+    return found.value.lower if found.sense == "at least" else found.value.upper

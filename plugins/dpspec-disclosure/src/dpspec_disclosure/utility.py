@@ -1,0 +1,440 @@
+r"""The error of a published table of counts: exact where its law is known, from independent seeded runs where it is not.
+
+For a table of k cells with true counts n_c > 0 and published numbers Y_c,
+
+    mape    100/k sum |Y_c - n_c| / n_c, over the cells with n_c > 0 (percent)
+    mae     1/k sum |Y_c - n_c|
+    rmse    sqrt(1/k sum (Y_c - n_c)^2)
+    max     max |Y_c - n_c|
+
+Y is random. Reported is the expected value over the randomness of the release, for rmse the root of the expected square. Cells
+that are published without a number (suppressed) are left out and counted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import attrs
+
+from dpspec.plugin import FiniteLaw, Law, Mechanism, ParameterError, errors, grammar, late_module, laws, randomness
+from dpspec.plugin.applications import did_you_mean
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from dpspec import DatasetSpace
+    from dpspec.plugin import Table
+
+    Values: TypeAlias = npt.NDArray[np.float64]
+else:
+    np = late_module("numpy")
+
+METRICS = {
+    "mape": "mean absolute percentage error, in percent",
+    "mae": "mean absolute error, in records",
+    "rmse": "root mean squared error, in records",
+    "max": "largest absolute error, in records",
+}
+MOST_CELLS = 1_000_000
+CONFIDENCE = 0.95
+"""Of the interval around a simulated mean, by Student's law."""
+MOST_SPREAD = 100_000
+"""Sums over discrete Gaussian noise are written out up to this standard deviation."""
+NUMBERS, ALL, LEFT_OUT = "published", "(all)", "x"
+"""The columns and words of released tables of counts: the number, a sum over an attribute, no number."""
+
+
+@attrs.frozen(kw_only=True)
+class Statistic:
+    """A table of counts whose error is looked at.
+
+    Args:
+        attributes: the attributes of the table.
+        cells: its cells, as categories.
+        truth: the true counts.
+    """
+
+    attributes: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+    truth: Values = attrs.field(eq=False)
+
+    @classmethod
+    def of(cls, text: str, table: Table) -> Statistic:
+        """``marginal:ATTR,...`` of a table: every combination of categories, or those that occur where an attribute is nested.
+
+        Raises:
+            ParameterError: the text has another form.
+            UnknownNameError: an attribute is no column of the table.
+            NotEnumerableError: the table of counts has more than a million cells.
+        """
+        kind, _, listed = text.partition(":")
+        names = tuple(dict.fromkeys(name.strip() for name in listed.split(",") if name.strip()))
+        if kind != "marginal" or not names:
+            raise ParameterError("statistic", "must be marginal:ATTRIBUTES", "such as marginal:county,tenure", value=text)
+        columns = [a.name for a in table.attributes]
+        for name in names:
+            if name not in columns:
+                raise errors.UnknownNameError("attribute", "is no column of the table", did_you_mean(name, columns), value=name)
+        attributes = [table.attribute(name) for name in names]
+        counts = table.counts(names)
+        if any(a.within is not None for a in attributes):
+            cells = tuple(sorted(counts))
+        elif math.prod(a.size for a in attributes) <= MOST_CELLS:
+            cells = tuple(itertools.product(*(a.values() for a in attributes)))
+        else:
+            rule = f"has more than {MOST_CELLS:,} cells"
+            raise errors.NotEnumerableError("statistic", rule, "name fewer attributes", value=text)
+        return cls(attributes=names, cells=cells, truth=np.asarray([counts.get(cell, 0) for cell in cells], dtype=float))
+
+    def __str__(self) -> str:
+        return " x ".join(self.attributes)
+
+
+@attrs.frozen(kw_only=True)
+class ErrorFound:
+    """The error of one design at one parameter.
+
+    Args:
+        value: the expected error; None where it is not known.
+        low, high: the confidence interval of a simulated value; the value itself where it is exact.
+        runs: how many runs were simulated; 0 where the value is exact.
+        left_out: how many cells are published without a number, on average over the runs.
+        reason: why no error is known.
+    """
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    runs: int = 0
+    left_out: float = 0.0
+    reason: str = ""
+
+    @property
+    def kind(self) -> str:
+        """``exact``, ``simulated`` or ``unknown``."""
+        return "unknown" if self.value is None else "simulated" if self.runs else "exact"
+
+
+def error_of(  # noqa: PLR0917 - one design, and what is asked about it
+    mechanism: Mechanism | None, table: Table, space: DatasetSpace, statistic: Statistic, metric: str, runs: int, seed: str
+) -> ErrorFound:
+    """The error of a mechanism on a table.
+
+    Args:
+        mechanism, table, space: what is released.
+        statistic, metric: what is compared.
+        runs: how many releases are drawn where the law is not known.
+        seed: the text from which the seeds of the runs are derived.
+    """
+    if mechanism is None:
+        return ErrorFound(reason="the file names no mechanism")
+    kept = statistic.truth > 0 if metric == "mape" else np.ones(len(statistic.truth), dtype=bool)
+    if not kept.any():
+        return ErrorFound(reason="no cell of the statistic has a record")
+    known = _from_law(mechanism, space, statistic, metric, kept)
+    if known is not None:
+        return known
+    try:
+        return _from_runs(mechanism, table, space, statistic, metric, kept, runs, seed)
+    except errors.DpspecError as fault:
+        return ErrorFound(reason=str(fault))
+
+
+# --- where the law is known -----------------------------------------------------------------------
+
+
+def _from_law(
+    mechanism: Mechanism, space: DatasetSpace, statistic: Statistic, metric: str, kept: npt.NDArray[np.bool_]
+) -> ErrorFound | None:
+    """The expected error; None where the law of the numbers is not stated."""
+    if not isinstance(mechanism, grammar.CountLaws) or not grammar.states_itself(mechanism, "count_law"):
+        return None
+    truth = statistic.truth[kept]
+    deviations: dict[int, Deviation] = {}
+    for count in {int(count) for count in truth}:
+        law = mechanism.count_law(statistic.attributes, count, space)
+        found = None if law is None else Deviation.of(law, count)
+        if found is None:
+            return None
+        deviations[count] = found
+    every = [deviations[int(count)] for count in truth]
+    numbered = [(one, count) for one, count in zip(every, truth.tolist(), strict=True) if one.published > 0]
+    if any(0 < one.published < 1 for one in every):
+        return None
+    if not numbered:
+        return ErrorFound(reason="every cell is published without a number")
+    made: Mapping[str, Callable[[], float | None]] = {
+        "mape": lambda: 100 * sum(one.mean / count for one, count in numbered) / len(numbered),
+        "mae": lambda: sum(one.mean for one, _ in numbered) / len(numbered),
+        "rmse": lambda: math.sqrt(sum(one.square for one, _ in numbered) / len(numbered)),
+        "max": lambda: _expected_maximum([one for one, _ in numbered]),
+    }
+    value = made[metric]()
+    return None if value is None else ErrorFound(value=value, low=value, high=value, left_out=len(every) - len(numbered))
+
+
+@attrs.frozen(kw_only=True)
+class Deviation:
+    """|Y - n| for one published number.
+
+    Args:
+        mean: E |Y - n|.
+        square: E (Y - n)^2.
+        published: the probability that a number is published.
+        below: for t >= 0, P(|Y - n| <= t) on the points where it jumps, by increasing t; () for a continuous law.
+        law: the law of Y.
+    """
+
+    mean: float
+    square: float
+    published: float = 1.0
+    below: tuple[tuple[float, float], ...] = ()
+    law: Law | None = None
+
+    @classmethod
+    def of(cls, law: Law, count: int) -> Deviation | None:
+        """Of a law of published numbers; None for a law whose moments are not known here."""
+        if isinstance(law, FiniteLaw):
+            return cls._of_finite(law, count)
+        if isinstance(law, laws.LaplaceLaw):
+            scale = 1 / float(law.decay)
+            return cls(mean=scale, square=2 * scale**2, law=law)
+        if isinstance(law, laws.GaussianLaw):
+            spread = 1 / math.sqrt(float(law.accuracy))
+            return cls(mean=spread * math.sqrt(2 / math.pi), square=spread**2, law=law)
+        if isinstance(law, laws.TwoSidedGeometricLaw):
+            ratio = math.exp(-float(law.decay))
+            return cls(mean=2 * ratio / (1 - ratio**2), square=2 * ratio / (1 - ratio) ** 2, law=law)
+        if isinstance(law, laws.DiscreteGaussianLaw):
+            return cls._of_discrete_gaussian(law)
+        return None
+
+    @classmethod
+    def _of_finite(cls, law: FiniteLaw, count: int) -> Deviation:
+        shown = {abs(int(str(y)) - count): 0 for y in law.weights if y != LEFT_OUT}
+        for outcome, weight in law.weights.items():
+            if outcome != LEFT_OUT:
+                shown[abs(int(str(outcome)) - count)] += weight
+        total = sum(shown.values())
+        ends = itertools.accumulate(shown[off] for off in sorted(shown))
+        return cls(
+            mean=sum(off * weight for off, weight in shown.items()) / total if total else 0.0,
+            square=sum(off**2 * weight for off, weight in shown.items()) / total if total else 0.0,
+            published=total / law.total,
+            below=tuple((off, end / total) for off, end in zip(sorted(shown), ends, strict=True)),
+            law=law,
+        )
+
+    @classmethod
+    def _of_discrete_gaussian(cls, law: laws.DiscreteGaussianLaw) -> Deviation | None:
+        variance = float(law.variance)
+        spread = math.sqrt(variance)
+        if spread > MOST_SPREAD:
+            return None
+        places = np.arange(1, math.ceil(40 * spread) + 40)
+        weights = np.exp(-(places**2) / (2 * variance))
+        total = 1 + 2 * weights.sum()
+        mean, square = 2 * (places * weights).sum() / total, 2 * (places**2 * weights).sum() / total
+        return cls(mean=float(mean), square=float(square), law=law)
+
+    def up_to(self, far: float) -> float:
+        """P(|Y - n| <= t)."""
+        if self.below:
+            return max((mass for off, mass in self.below if off <= far), default=0.0)
+        if isinstance(self.law, laws.LaplaceLaw):
+            return -math.expm1(-far * float(self.law.decay))
+        if isinstance(self.law, laws.GaussianLaw):
+            return math.erf(far * math.sqrt(float(self.law.accuracy) / 2))
+        whole = math.floor(far)
+        centre = int(self.law.center)  # type: ignore[union-attr]  # a law on the integers
+        return float(self.law.between(centre - whole, centre + whole + 1, 64))  # type: ignore[union-attr]
+
+
+def _expected_maximum(every: Sequence[Deviation]) -> float | None:
+    """E max over independent deviations: the integral of 1 - product of their distribution functions."""
+    if all(one.below for one in every):
+        points = sorted({off for one in every for off, _ in one.below})
+        total, before = 0.0, 0.0
+        for off in points:
+            now = math.prod(one.up_to(off) for one in every)
+            total += off * (now - before)
+            before = now
+        return total
+    kinds = {(one.mean, type(one.law)) for one in every}
+    if len(kinds) > 1:
+        return None  # simulated where it can be
+    one, size = every[0], len(every)
+    whole = isinstance(one.law, laws.TwoSidedGeometricLaw | laws.DiscreteGaussianLaw)
+    step = 1.0 if whole else one.mean / 2_000
+    total, far = 0.0, 0.0
+    while True:
+        above = 1 - one.up_to(far if whole else far + step / 2) ** size
+        total += above * step
+        far += step
+        if above < 1e-12 or far > 1e7:
+            return total if above < 1e-12 else None
+
+
+# --- from runs ------------------------------------------------------------------------------------
+
+
+class RunSource(randomness.SeededRandomness):
+    """The source of one simulated run, which remembers whether it was used.
+
+    Runs are independent, and each is the same whatever others are drawn.
+
+    Args:
+        seed: the text that all runs of a point share.
+        run: the number of the run.
+    """
+
+    def __init__(self, seed: str, run: int) -> None:
+        digest = hashlib.sha256(f"{seed}/{run}".encode()).digest()
+        super().__init__(int.from_bytes(digest[:8], "big"))
+        self.used = False
+
+    def words(self, count: int) -> Any:
+        self.used = self.used or count > 0
+        return super().words(count)
+
+    def placed(self) -> Any:
+        self.used = True
+        return super().placed()
+
+
+def _from_runs(  # noqa: PLR0917 - one design, and what is asked about it
+    mechanism: Mechanism,
+    table: Table,
+    space: DatasetSpace,
+    statistic: Statistic,
+    metric: str,
+    kept: npt.NDArray[np.bool_],
+    runs: int,
+    seed: str,
+) -> ErrorFound:
+    values: list[float] = []
+    left_out: list[int] = []
+    for run in range(runs):
+        source = RunSource(seed, run)
+        released = mechanism.release(table, space, source)
+        numbers = published_numbers(mechanism, released, space, statistic)
+        off = np.abs(numbers - statistic.truth)[kept]
+        shown = ~np.isnan(off)
+        left_out.append(int((~shown).sum()))
+        if shown.any():
+            values.append(_measured(off[shown], statistic.truth[kept][shown], metric))
+        if not source.used:  # nothing is random, so that every run is the same
+            value = values[0] if values else None
+            value = math.sqrt(value) if value is not None and metric == "rmse" else value
+            if value is None:
+                return ErrorFound(reason="every cell is published without a number")
+            return ErrorFound(value=value, low=value, high=value, left_out=left_out[0])
+    if not values:
+        return ErrorFound(reason="every cell is published without a number")
+    mean, far = float(np.mean(values)), _half_width(values)
+    ends = mean - far, mean + far
+    if metric == "rmse":
+        mean, ends = math.sqrt(mean), (math.sqrt(max(0.0, ends[0])), math.sqrt(ends[1]))
+    return ErrorFound(value=mean, low=ends[0], high=ends[1], runs=runs, left_out=sum(left_out) / runs)
+
+
+def _measured(off: Values, truth: Values, metric: str) -> float:
+    """The error of one run; for rmse its square."""
+    made: Mapping[str, Callable[[], Any]] = {
+        "mape": lambda: 100 * np.mean(off / truth),
+        "mae": lambda: np.mean(off),
+        "rmse": lambda: np.mean(off**2),
+        "max": lambda: np.max(off),
+    }
+    return float(made[metric]())
+
+
+def _half_width(values: Sequence[float]) -> float:
+    """Of the confidence interval of a mean."""
+    if len(values) < 2:
+        return math.inf
+    from scipy.stats import t
+
+    return float(t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * np.std(values, ddof=1) / math.sqrt(len(values)))
+
+
+def published_numbers(mechanism: Mechanism, released: Table, space: DatasetSpace, statistic: Statistic) -> Values:
+    """The numbers of a release for the cells of a statistic; NaN where no number is published.
+
+    Raises:
+        ReleaseError: the release has no table from which the statistic follows.
+    """
+    names = [a.name for a in released.attributes]
+    if names == ["query", "cell", "answer"]:
+        found = _from_answers(mechanism, released, space, statistic)
+    elif NUMBERS in names:
+        found = _from_cells(released, statistic)
+    elif set(statistic.attributes) <= set(names):
+        found = {cell: float(count) for cell, count in released.counts(statistic.attributes).items()}
+    else:
+        found = None
+    if found is None:
+        advice = "ask about a table that it publishes"
+        raise errors.ReleaseError(f"mechanism {mechanism.name}", f"publishes no table that gives {statistic}", advice)
+    return np.asarray([found.get(cell, 0.0) for cell in statistic.cells])
+
+
+def _from_answers(
+    mechanism: Mechanism, released: Table, space: DatasetSpace, statistic: Statistic
+) -> dict[tuple[str, ...], float] | None:
+    """From noisy answers: those of the smallest table that has all attributes of the statistic, summed."""
+    fitting = [
+        query for query in _queries(mechanism)
+        if set(statistic.attributes) <= set(query.attributes) and not query.where and query.unit == space.units[0]
+    ]  # fmt: skip
+    if not fitting:
+        return None
+    query = min(fitting, key=lambda one: len(one.attributes))
+    known = {a.name: a for a in space.attributes_of(query.unit)}
+    cells = itertools.product(*(known[name].values() for name in query.attributes))
+    by_label = {" x ".join(cell): cell for cell in cells}
+    places = [query.attributes.index(name) for name in statistic.attributes]
+    found: dict[tuple[str, ...], float] = {}
+    for name, label, answer in released.records():
+        if name == str(query) and label in by_label:
+            cell = tuple(by_label[label][place] for place in places)
+            found[cell] = found.get(cell, 0.0) + float(answer)
+    return found
+
+
+def _queries(mechanism: Mechanism) -> Iterator[Any]:
+    """The marginals that a mechanism of noisy answers measures."""
+    listed = [*getattr(mechanism, "queries", ()), *(m.query for m in getattr(mechanism, "measurements", ()))]
+    for query in listed:
+        table = query.as_marginal()
+        if table is not None:
+            yield table
+
+
+def _from_cells(released: Table, statistic: Statistic) -> dict[tuple[str, ...], float] | None:
+    """From a table of numbers: the cells of the statistic itself, else the sums of the cells inside them."""
+    names = [a.name for a in released.attributes if a.name != NUMBERS]
+    if not set(statistic.attributes) <= set(names):
+        return None
+    order = [a.name for a in released.attributes]
+    places = [order.index(name) for name in statistic.attributes]
+    others = [order.index(name) for name in names if name not in statistic.attributes]
+    at = order.index(NUMBERS)
+    own: dict[tuple[str, ...], float] = {}
+    sums: dict[tuple[str, ...], float] = {}
+    for row in released.records():
+        cell = tuple(row[place] for place in places)
+        if ALL in cell:
+            continue
+        value = math.nan if row[at] == LEFT_OUT else float(row[at])
+        if all(row[place] == ALL for place in others):
+            own[cell] = value
+        elif not any(row[place] == ALL for place in others):
+            sums[cell] = sums.get(cell, 0.0) + value
+    return own or sums or None

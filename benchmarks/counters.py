@@ -95,19 +95,26 @@ def counted(work: Callable[[], object]) -> dict[str, int]:
         elif event == "c_call" and argument.__name__ in METHODS and isinstance(argument.__self__, np.ndarray):
             found[METHODS[argument.__name__]] += argument.__self__.size
 
-    with _functions_counted(found):
+    def uncounted() -> None:
+        """What a child of the function does is not counted: a wrapped function of numpy is none that plain code may call."""
+        sys.setprofile(None)
+        threading.setprofile(None)
+        wrapped.close()
+
+    with _functions_counted(found) as wrapped:
+        os.register_at_fork(after_in_child=uncounted)
         threading.setprofile(seen)
         sys.setprofile(seen)
         try:
             work()
         finally:
             sys.setprofile(None)
-            threading.setprofile(None)  # type: ignore[arg-type]
+            threading.setprofile(None)
     return {name: count for name, count in sorted(found.items()) if count}
 
 
 @contextmanager
-def _functions_counted(found: Counter[str]) -> Iterator[None]:
+def _functions_counted(found: Counter[str]) -> Iterator[ExitStack]:
     """Count the functions of numpy and scipy, and the words that the generators of a release hand out."""
     from dpspec.base.randomness import KeyedPlaces, KeyedRandomness
 
@@ -126,7 +133,7 @@ def _functions_counted(found: Counter[str]) -> Iterator[None]:
             stack.enter_context(watched(owner, name, counter, lambda given, *_: elements(given)))
         stack.enter_context(watched(KeyedRandomness, "words", "words drawn", lambda _, count: int(count)))
         stack.enter_context(watched(KeyedPlaces, "words_at", "words drawn", lambda *given: np.size(given[-1])))
-        yield
+        yield stack
 
 
 def largest_memory(work: Callable[[], object]) -> int:

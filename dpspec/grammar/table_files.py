@@ -10,14 +10,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 
 from dpspec.base.errors import DpspecError, TableError, named
 from dpspec.base.files import check_regular
+from dpspec.base.late import late_module
 from dpspec.base.params import did_you_mean, evolve, raise_all
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.tables import (
@@ -31,6 +30,12 @@ from dpspec.grammar.tables import (
     compact,
     value_fault,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = late_module("numpy")  # what compares promises reads no table
 
 Formats = Mapping[str, TableFormat]
 """The formats by the suffix of their files."""

@@ -292,6 +292,10 @@ def test_bad_input_is_one_line(files, options, message):
         assert message in ask(files, "swap", code=2, runs="2", **options)
 
 
+def test_a_swap_is_not_compared_by_an_exchange_of_other_values(files):
+    assert "exchanges town, and not job" in ask(files, "swap", exchange="job", code=3, runs="2")
+
+
 def test_the_exchange_has_to_be_known(files):
     assert "none of the files swaps" in ask(files, "noise", code=2)
 

@@ -40,6 +40,11 @@ ENDLESS = {"fast": 600.0}
 """Profile to the seconds of processor time after which a test is taken not to end: far above what any test takes on a slow
 machine, so that no test fails because of the machine."""
 
+for _library in ("OPENBLAS", "OMP", "MKL"):  # before numpy is imported; processes that tests start inherit it
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+"""xdist has a worker for each processor already. Threads of OpenBLAS wait for each other busily: on processors that are all in
+use they take several times the processor time of what they compute."""
+
 for name, examples in {"fast": 60, "slow": 60, "long": 1000}.items():
     settings.register_profile(name, derandomize=True, database=None, deadline=None, max_examples=examples)
 settings.load_profile("fast")

@@ -1503,6 +1503,22 @@ def integer_counts(
         high: the largest value of an entry, a count; without it the entries are unbounded above [integer].
     """
 
+def integer_program(
+    *,
+    seconds: int = ...,
+) -> AttackerModel:
+    """Package dpspec-attackers. An attacker who reconstructs from the tables that are published exactly, and looks at nothing
+    else.
+
+    For each value s of the secret, an integer program finds the largest number of records (k, s) in a dataset with the same
+    published tables, k the known attributes of the target. The value with the largest number is named. Where one value
+    alone is possible, every such dataset has it, and that is a claim to have identified the secret.
+
+    Args:
+        seconds: the time limit of one program; where it ends without an answer, the target is counted as undecided [integer
+            in [1, inf); default 10].
+    """
+
 def integer_subspace_dp() -> Flavour:
     """Package dpspec-flavours. Integer subspace privacy inside universes: `induced-subspace-dp` with integer noise, on the
     lattice {w : C w = 0}.
@@ -1894,6 +1910,26 @@ def metric_points(
         unit: what one location is [text; default location].
     """
 
+def most_likely_record(
+    *,
+    most: int = ...,
+) -> AttackerModel:
+    """Package dpspec-attackers. An attacker who knows the law of the mechanism, and believes in every list of records that the
+    published tables allow.
+
+    All datasets x with as many records and the same published tables are equally likely as lists, and the target is one of
+    the records, uniformly. Of the release t and the known attributes k of the target follows
+
+        P(secret = s | k, t)  proportional to  sum over x of  (number of lists of x) * P_x(t) * (number of records (k, s) in
+            x),
+
+    and the most likely value is named. No attack that knows no more is right more often, over this belief. A posterior of 1
+    is a claim to have identified the secret.
+
+    Args:
+        most: the largest number of datasets whose laws are computed [integer in [1, inf); default 5000].
+    """
+
 def mult() -> OutputDivergence:
     """Package dpspec-divergences. Multiplicative distance, the standard of pure differential privacy (Dwork, McSherry, Nissim
     and Smith 2006, Definition 1).
@@ -1938,6 +1974,15 @@ def nearby_dataset(
     Args:
         distance: d; datasets at infinite distance are never returned [object of the kind input_divergences].
         rate: the loss per unit of distance [exact number in [0, inf)].
+    """
+
+def nearest_donor() -> AttackerModel:
+    """Package dpspec-attackers. An attacker who looks for the released records that are most like the target, and takes over
+    their secret.
+
+    The distance of two records is the number of known attributes in which they differ. Of the nearest records the most
+    frequent secret is named. A single nearest record that agrees in all known attributes is a claim to have identified the
+    target.
     """
 
 def neighbour(
@@ -3157,57 +3202,6 @@ def trade_off(
         epsilon: instead of a curve, that of pure or approximate privacy, e^epsilon rational, with [exact number in [0,
             inf)].
         delta: the slack in probability [rational in [0, 1); default 0].
-    """
-
-def tradeoff(*specifications: Any, table: Any, statistic: Any, metric: Any = ..., risk: Any = ..., vary: Any = ..., at_risk: Any = ..., exchange: Any = ..., runs: Any = ..., seed: Any = ..., out: Any = ..., progress: Any = ...) -> CommandAnswer:
-    """Package dpspec-disclosure. Which design has which error at which risk, on one table: a curve for each design over one of
-    its parameters.
-
-    The risk is computed in the worst universe and for this table, which are two curves. The error is exact where the law of
-    the
-    published numbers is known; otherwise it is the mean of independent seeded runs of the mechanism's release, with a
-    confidence
-    interval of 95 %. What is not known is reported as unknown, with a reason.
-
-    Args:
-        specifications: files, or what was read of them, each with a mechanism; their spaces have the attributes of the
-            table.
-        table: the table: a file, or a registered table.
-        statistic: ``marginal:ATTR,...``, the table of counts whose error is looked at.
-        metric: ``mape`` (percent), ``mae``, ``rmse`` or ``max`` (records).
-        risk: ``power:LEVEL``, ``odds``, ``belief`` or ``belief:PRIOR``, each with ``:exchange`` or without; or
-            ``exposure``.
-        vary: what varies: ``mechanism.NAME=VALUES``, ``variance=VALUES`` or ``budget=VALUES``, with VALUES as ``1/100,1/2``
-            or
-            ``FIRST..LAST`` or ``FIRST..LAST:POINTS``. A file follows the first one that speaks about a number of it.
-        at_risk: a risk; the parameter of each design that has it is solved for, between its first and its last value.
-        exchange: the attributes that two records exchange; without them, those of the first swap among the files.
-        runs: how many releases are drawn for each point whose error is simulated.
-        seed: from which their seeds are derived.
-        out: a file that the figure is written into; ends in .svg, .png or .pdf.
-        progress: called with (done, in all).
-
-    Returns:
-        `designs`, each with its points, and with its error at the risk that was asked for.
-
-    Raises:
-        ParameterError: a metric, risk, variation or number of runs is none; a risk that no design reaches.
-        UnknownNameError: an attribute is none of the table.
-        TableError: the table does not fit a file.
-
-    >>> import tempfile
-    >>> import dpspec as dp
-    >>> from dpspec.plugin.applications import as_document
-    >>> people = dp.records(town=["a", "b"], job=["yes", "no"])
-    >>> cells = dp.marginal(attributes=["town", "job"])
-    >>> noise = dp.geometric(queries=[cells], sensitivity=2, epsilon=1, neighbours="replace-one")
-    >>> promise = dp.spec(space=people, distance="hamming", standard="pure", epsilon=1)
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-    ...     _ = file.write("town,job\\na,yes\\nb,no\\n"), file.flush()
-    ...     design = as_document(promise, mechanism=noise)
-    ...     found = dp.tradeoff(design, table=file.name, statistic="marginal:town,job", metric="mae", exchange=["town"])
-    >>> found["designs"][0]["points"][0]["error"]["kind"]
-    'exact'
     """
 
 def trivial() -> Multiverse:

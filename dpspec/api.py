@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from dpspec.base.errors import NoYardstickError, ParameterError
+from dpspec.base.errors import NoFormulaError, NoYardstickError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -302,7 +302,8 @@ def risk(
 @overload
 def risk(
     specification: Specification, attacker: None = None, *, mechanism: Mechanism | None = None, registry: Registry | None = None,
-    universe_of: str | None = None, secret: Sequence[str], within: str | None = None, change: Sequence[str] = (), **settings: Any,
+    universe_of: str | None = None, secret: Sequence[str] = (), move: Sequence[str] = (), exchange: Sequence[str] = (),
+    within: str | None = None, change: Sequence[str] = (), members: int = 1, **settings: Any,
 ) -> RiskReport: ...  # fmt: skip
 
 
@@ -321,8 +322,11 @@ def risk(
     registry: Registry | None = None,
     universe_of: str | None = None,
     secret: Sequence[str] = (),
+    move: Sequence[str] = (),
+    exchange: Sequence[str] = (),
     within: str | None = None,
     change: Sequence[str] = (),
+    members: int = 1,
     **settings: Any,
 ) -> RiskReport | Panel:
     """What a specification means to an attacker: the worst mechanism that it allows beside the one that it names.
@@ -336,8 +340,12 @@ def risk(
             the mechanism's own numbers are those of its universe, where a theorem gives them.
         secret: attributes of one record, in place of an attacker: only datasets that differ there are compared. Which answers of
             the mechanism react follows from how it is made.
+        move: attributes of the largest unit, such as the block of a household: only datasets are compared in which one unit has
+            other values there, with all that it holds.
+        exchange: the same, where two units exchange their values, so that tables of these attributes alone stay as they are.
         within: a coarser attribute, such as tract where the block is secret; the record stays inside its category.
-        change: two categories of a secret attribute; the record changes from the first to the second.
+        change: two categories of such an attribute; the record changes from the first to the second.
+        members: with `move` or `exchange`, how many records each unit holds, such as persons of a household.
         settings: parameters of the attacker, as values or texts.
 
     Returns:
@@ -358,7 +366,8 @@ def risk(
 
     from dpspec.extension.loader import installed
     from dpspec.risks import engine
-    from dpspec.risks.own import evidence
+    from dpspec.risks.own import evidence, nearest_pairs
+    from dpspec.verifier.secrets import farthest_pairs
 
     known = registry or installed().registry
     document = as_document(specification, mechanism=mechanism)
@@ -367,22 +376,36 @@ def risk(
     if universe_of is not None:
         meant = engine.dataset_of(universe_of, spec.space, known, document.layout)
         spec = engine.at_universe_of(spec, meant)
-    if secret:
+    differing = {name: tuple(names) for name, names in (("secret", secret), ("move", move), ("exchange", exchange)) if names}
+    if len(differing) > 1:
+        raise ParameterError(next(iter(differing)), f"does not go with {[*differing][1]}", "ask for one of them")
+    for kind, chosen in differing.items():
         if attacker is not None or run is None:
             rule = "is asked of a mechanism, by the attacker who knows all else"
-            raise ParameterError("secret", rule, "leave out the attacker, and name a mechanism", value=", ".join(secret))
-        return _about_secret(document, spec, run, known, meant, secret=secret, within=within, change=change, settings=settings)
-    if within is not None or change:
-        raise ParameterError("within" if change == () else "change", "belongs to a secret", 'give secret=["block"]')
+            raise ParameterError(kind, rule, "leave out the attacker, and name a mechanism", value=", ".join(chosen))
+        if kind == "secret" and members != 1:
+            raise ParameterError("members", "belongs to move or exchange", 'give move=["block"]', value=members)
+        return _about_change(
+            document, spec, run, known, meant, kind=kind, names=chosen, within=within, change=change, members=members,
+            settings=settings,
+        )  # fmt: skip
+    if within is not None or change or members != 1:
+        part = "within" if within is not None else "change" if change else "members"
+        raise ParameterError(part, "belongs to secret, move or exchange", 'give secret=["block"]')
     if settings and not isinstance(attacker, str):
         advice = "name it: attacker=..." if attacker is None else "give them to the attacker, or give its name"
         raise ParameterError("settings", "belong to one attacker that is given by its name", advice, value=", ".join(settings))
     model = engine.attacker_of(known, attacker, settings) if isinstance(attacker, str) else attacker
     named = () if model is None else model.named_datasets()
     about = quick_standing(document, registry, also=[document.spec.space.dataset(dataset) for dataset in named])
-    with evidence(about.farthest(document.spec), meant):
+    pairs, scope = farthest_pairs(run, document.spec, about)
+    with evidence(pairs, meant, scope):
         if model is not None:
-            return attrs.evolve(engine.risk(spec, model, run), about=(document, about))
+            report = engine.risk(spec, model, run)
+            if meant is not None and run is not None and nearest_pairs(run, spec) is not None:
+                with evidence(pairs, scope=scope):
+                    report = engine.beside_worst(report, engine.risk(spec, model, run))
+            return attrs.evolve(report, about=(document, about))
         found = engine.panel(spec, engine.panel_of(known), run)
     return attrs.evolve(found, reports=tuple(attrs.evolve(report, about=(document, about)) for report in found.reports))
 
@@ -390,35 +413,81 @@ def risk(
 SECRET_LEVELS = ("1/100", "1/20", "1/10")
 
 
-def _about_secret(
+def _about_change(
     document: SpecDocument,
     spec: PrivacySpec,
     mechanism: Mechanism,
     registry: Registry,
     dataset: Dataset | None,
     *,
-    secret: Sequence[str],
+    kind: str,
+    names: tuple[str, ...],
     within: str | None,
     change: Sequence[str],
+    members: int,
     settings: Mapping[str, Any],
 ) -> RiskReport:
-    """What an attacker who knows all but some attributes of one record can find out about these."""
+    """What an attacker finds out who knows all but some attributes of one record, or of two that may have exchanged them."""
     import attrs
 
     from dpspec.risks import engine
     from dpspec.risks.own import evidence
+    from dpspec.verifier.moves import in_words, unit_change
     from dpspec.verifier.secrets import worst_change
 
     if change and len(change) != 2:
         raise ParameterError("change", "must be two categories", "write --change A,B", value=", ".join(change))
-    found = worst_change(mechanism, spec, tuple(secret), within, (change[0], change[1]) if change else None)
-    given = {"levels": list(SECRET_LEVELS), "distance": str(found.distance), **settings, "attributes": list(found.attributes)}
+    two, exchange = (change[0], change[1]) if change else None, kind == "exchange"
+    if exchange and (found := _by_theorem(spec, mechanism, registry, dataset, names=names, settings=settings)) is not None:
+        if within is not None or two is not None or members != 1:
+            named = "within" if within is not None else "change" if two is not None else "members"
+            rule = "does not restrict an exchange whose law is that of a theorem"
+            raise ParameterError(named, rule, "leave it out")
+        return attrs.evolve(found, about=(document, quick_standing(document, registry)))
+    if kind == "secret":
+        pair = worst_change(mechanism, spec, names, within, two)
+        inside = "" if within is None else f" within {within}"
+        scope = f"the worst change of {', '.join(names)}{inside}: {len(pair.reacting)} of {pair.measured} measurements react"
+    else:
+        pair = unit_change(mechanism, spec, names, within, two, members=members, exchange=exchange)
+        scope = in_words(pair, spec, members=members, exchange=exchange)
+    given = {"levels": list(SECRET_LEVELS), "distance": str(pair.distance), **settings, "attributes": list(pair.attributes)}
     model = engine.attacker_of(registry, "attribute-restricted", given)
-    inside = "" if within is None else f" within {within}"
-    scope = f"the worst change of {', '.join(secret)}{inside}: {len(found.reacting)} of {found.measured} measurements react"
-    with evidence([found.pair], dataset, scope, complete=found.is_worst and not change):
+    with evidence([pair.pair], dataset, scope, complete=pair.is_worst and not change):
         report = engine.risk(spec, model, mechanism)
     return attrs.evolve(report, about=(document, quick_standing(document, registry)))
+
+
+def _by_theorem(
+    spec: PrivacySpec,
+    mechanism: Mechanism,
+    registry: Registry,
+    dataset: Dataset | None,
+    *,
+    names: tuple[str, ...],
+    settings: Mapping[str, Any],
+) -> RiskReport | None:
+    """What a theorem says of two datasets that differ by one exchange of these attributes; None where there is none."""
+    import attrs
+
+    from dpspec.risks import engine
+    from dpspec.risks.candidates import DISTINGUISHED, UNPROMISED
+    from dpspec.risks.own import evidence, nearest_pairs
+
+    with evidence(dataset=dataset):
+        nearest = nearest_pairs(mechanism, spec)
+        if nearest is None or not nearest.exchanged:
+            return None
+        if set(nearest.exchanged) != set(names):
+            rule = f"is known for an exchange of {', '.join(nearest.exchanged)}, not of {', '.join(names)}"
+            raise NoFormulaError(f"the law of {mechanism.name}", rule, f"write --exchange {','.join(nearest.exchanged)}")
+        given = {"levels": list(SECRET_LEVELS), **settings, "distance": str(nearest.distance)}
+        model = engine.attacker_of(registry, "tester", given)
+        report = engine.risk(spec, model, mechanism)
+    if dataset is not None:
+        report = engine.beside_worst(report, engine.risk(spec, model, mechanism))
+    rows = (row for row in report.rows if dict(row.at).get("candidates") not in (DISTINGUISHED, UNPROMISED))
+    return attrs.evolve(report, rows=tuple(rows))
 
 
 def ledger(*specifications: Specification, like: Specification | None = None, as_promised: bool = False) -> Composition:

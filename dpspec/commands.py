@@ -109,6 +109,7 @@ def explain(
     """
     from dpspec.extension.loader import installed
     from dpspec.report import audience as audiences, diagrams, explain as words
+    from dpspec.report.risk import file_numbers
 
     name = str(name)
     registry = installed().registry
@@ -135,8 +136,9 @@ def explain(
     if audience is not None:
         data = audiences.audience_data(document, audience, stands, language or audiences.ENGLISH)
         return CommandAnswer("explain", 0, {"audience": data}, partial(audiences.audience_text, data, document), value=document)
-    data = words.file_data(document, registry, stands)
-    return CommandAnswer("explain", 0, {"file": data}, partial(words.file_text, data), value=document)
+    numbers = file_numbers(document, stands, registry)
+    data = words.file_data(document, registry, stands, numbers)
+    return CommandAnswer("explain", 0, {"file": data}, partial(words.file_text, data, document, numbers), value=document)
 
 
 def _without(document: SpecDocument, named: str, audience: str | None, registry: Any) -> CommandAnswer:

@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -504,16 +505,20 @@ def number(value: NumberLike, subject: str = "number") -> Number:
     if isinstance(value, Number):
         return value
     if type(value) is int:  # most often; the check whether it is a fraction is slow
-        value = Fraction(value)
-    if isinstance(value, Fraction):
-        return Number(rational_part=value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return Number(rational_part=Fraction(value))
+        return _whole(value)
+    if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):
+        return Number(rational_part=value if isinstance(value, Fraction) else Fraction(value))
     if isinstance(value, float) and value == math.inf:
         return INFINITY
     if isinstance(value, str):
         return _parse(value.strip(), subject)
     return Number(rational_part=rational(value, subject))
+
+
+@lru_cache(maxsize=256)
+def _whole(value: int) -> Number:
+    """A whole number: distances are small ones, and there are many of them."""
+    return Number(rational_part=Fraction(value))
 
 
 def ln(argument: Scalar | str) -> Number:
@@ -589,12 +594,30 @@ def _compare(left: Number, right: Number) -> int:
             mine, theirs = left.rational_part, right.rational_part
             a, b = mine.numerator * theirs.denominator, theirs.numerator * mine.denominator
             return (a > b) - (a < b)
+        if left.rational_part == right.rational_part and len(left.logs) <= 1 and len(right.logs) <= 1:
+            settled = _compare_logs(left.logs, right.logs)
+            if settled is not None:
+                return settled
         opposite = tuple((r, -c) for r, c in right.logs)
         return sign(left.rational_part - right.rational_part, left.logs + opposite)
     for one, other, flip in ((left, right, 1), (right, left, -1)):
         if one.is_rational:
             return -flip if one.rational_part < 0 else flip * _compare(one.squared(), other.squared())
     return _separate(left, right)
+
+
+def _compare_logs(left: Logs, right: Logs) -> int | None:
+    """The sign of the difference of at most one logarithm each, without computing one; None where that takes more.
+
+    Arguments are above 1 (`canonical`), so that c ln(r) has the sign of c, and rises with r for c > 0.
+    """
+    signs = [(logs[0][1] > 0) - (logs[0][1] < 0) if logs else 0 for logs in (left, right)]
+    if signs[0] != signs[1]:
+        return 1 if signs[0] > signs[1] else -1
+    (mine, factor), (theirs, other) = left[0], right[0]
+    if factor != other:
+        return None
+    return signs[0] * ((mine > theirs) - (mine < theirs))
 
 
 def _separate(left: Number, right: Number) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import os
 import re
-import secrets
 import shutil
 import stat
 import tempfile
@@ -155,7 +154,7 @@ def whole(path: Path, mode: int | None = None) -> Iterator[Path]:
     if path.exists() and not path.is_file():
         raise IsADirectoryError(21, "is no file", str(path))
     _sweep(path.parent)
-    part = path.with_name(f".{secrets.token_hex(8)}.{os.getpid()}.part")
+    part = path.with_name(f".{os.urandom(8).hex()}.{os.getpid()}.part")
     os.close(os.open(part, flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_CLOEXEC"), 0o600))
     try:
         yield part

@@ -171,11 +171,9 @@ class Marginal(Invariant):
 
     def _count(self, records: tuple[Record, ...], space: DatasetSpace) -> Counter[Record]:
         kept, conditions = _columns(self, space)
-        return Counter(
-            tuple(record[place] for place in kept)
-            for record in records
-            if all(record[place] in categories for place, categories in conditions)
-        )
+        if conditions:
+            records = tuple([one for one in records if all(one[place] in categories for place, categories in conditions)])
+        return Counter([tuple([record[place] for place in kept]) for record in records])
 
     def cell_of(self, record: Record, space: DatasetSpace) -> Record | None:
         """The cell of the table in which a record of the unit is counted; None where it is left out."""

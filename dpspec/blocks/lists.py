@@ -13,6 +13,7 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import cached_property
 from random import Random
 from typing import Annotated, Any, ClassVar, cast
 
@@ -260,10 +261,15 @@ class ValueLists(Lists):
     def tried(self, generator: Random) -> Iterator[Any]:
         return lists_tried(self.values, (self.least, self.most), generator, ordered=self.ordered)
 
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The place of each value by how it is written."""
+        return {repr(value): place for place, value in enumerate(self.values)}
+
     def _place(self, entry: Any) -> int:
-        texts = [repr(value) for value in self.values]
-        if repr(entry) in texts:
-            return texts.index(repr(entry))
+        known = self._places.get(repr(entry))
+        if known is not None:
+            return known
         for place, value in enumerate(self.values):
             if value == entry:
                 return place

@@ -15,6 +15,7 @@ import math
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
@@ -290,6 +291,18 @@ def _check_nesting(attribute: Attribute, coarser: Attribute) -> None:
 
 def read_record(value: Any, attributes: tuple[Attribute, ...]) -> Record:
     """One record as a tuple of categories, from a sequence in attribute order or a table by name."""
+    if type(value) is tuple and set(map(type, value)) <= {str}:  # what is equal is written the same
+        return _read_texts(value, attributes)
+    return _read(value, attributes)
+
+
+@lru_cache(maxsize=1 << 14)
+def _read_texts(value: tuple[str, ...], attributes: tuple[Attribute, ...]) -> Record:
+    """The same record is in most datasets that are looked at."""
+    return _read(value, attributes)
+
+
+def _read(value: Any, attributes: tuple[Attribute, ...]) -> Record:
     if isinstance(value, Mapping):
         missing = [a.name for a in attributes if a.name not in value]
         unknown = [key for key in value if key not in {a.name for a in attributes}]

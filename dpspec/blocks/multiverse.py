@@ -21,6 +21,7 @@ import attrs
 from flint import fmpz_mat
 
 from dpspec.base.errors import DpspecError, ParameterError
+from dpspec.base.memo import memoize
 from dpspec.base.params import Data, Items, Pairs, Registered, collect, define
 from dpspec.base.promises import Promising, is_promised
 from dpspec.blocks.invariant import Invariant, Marginal
@@ -217,7 +218,7 @@ def seen_to_fix(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpac
     for parts in wanted.partitions(fine, space):
         if all(any(invariant.implies(part, space) for invariant in fine) for part in parts):
             return f"the sum of {_join(parts)}, each a coarser table of the others"
-    return _in_row_space(fine, wanted, space)
+    return _in_row_space(tuple(fine), wanted, space)
 
 
 def fixes_each_attribute(multiverse: Multiverse, space: DatasetSpace, unit: str, given: Sequence[str] = ()) -> bool:
@@ -237,7 +238,8 @@ def fixes_each_attribute(multiverse: Multiverse, space: DatasetSpace, unit: str,
     return all(seen_to_fix(held, Marginal(attributes=table, unit=unit), space) is not None for table in wanted)
 
 
-def _in_row_space(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> str | None:
+@memoize(maxsize=4096)
+def _in_row_space(fine: tuple[Invariant, ...], wanted: Invariant, space: DatasetSpace) -> str | None:
     target = wanted.matrix(space)
     if target is None:
         return None

@@ -11,6 +11,7 @@ A space has a part when it inherits from it, or when its `parts` hand out an obj
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -173,7 +174,7 @@ class ListedCells(CellCounts):
         return Counter({cell: count for cell, count in zip(self.cells() or (), vector, strict=True) if count})
 
     def from_counts(self, counts: Mapping[Hashable, int]) -> Dataset:
-        return self.from_vector(tuple(counts.get(cell, 0) for cell in self.cells() or ()))
+        return self.from_vector(tuple(map(counts.get, self.cells() or (), itertools.repeat(0))))
 
 
 def listed_cells(space: DatasetSpace) -> tuple[Hashable, ...] | None:

@@ -241,8 +241,24 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
     default="",
     help="Compare only datasets that differ in these attributes of one record, in place of an attacker.",
 )
-@click.option("--within", metavar="ATTR", help="With --secret: the record stays inside one category of this coarser attribute.")
-@click.option("--change", metavar="A,B", default="", help="With --secret: the record changes from one category to the other.")
+@click.option(
+    "--move",
+    metavar="ATTR,...",
+    default="",
+    help="Compare only datasets in which one whole unit has other values of these attributes, such as the block of a household.",
+)
+@click.option(
+    "--exchange",
+    metavar="ATTR,...",
+    default="",
+    help="Compare only datasets in which two units have exchanged their values of these attributes.",
+)
+@click.option("--within", metavar="ATTR", help="With these three: the values stay inside one category of this coarser attribute.")
+@click.option("--change", metavar="A,B", default="", help="With these three: one value is A and the other is B.")
+@click.option(
+    "--members", type=click.IntRange(min=0), default=1, show_default=True,
+    help="With --move and --exchange: how many records each unit holds, such as persons of a household.",
+)
 @picture_option("Also draw the numbers")
 @reasoned
 @formatted
@@ -252,8 +268,11 @@ def risk(  # noqa: PLR0917 - one option, one argument
     settings: tuple[str, ...],
     universe_of: str | None,
     secret: str,
+    move: str,
+    exchange: str,
     within: str | None,
     change: str,
+    members: int,
     picture: Picture | None,
     verbose: bool,
     as_json: bool,
@@ -271,6 +290,9 @@ def risk(  # noqa: PLR0917 - one option, one argument
                   --set 'levels=["0.01", "0.05"]' --picture power.svg
       dpspec risk specs/randomised-response.dpspec.toml
       dpspec risk specs/census-2020/pl-persons.dpspec.toml --secret cenrace
+      dpspec risk specs/census-2020/pl-persons.dpspec.toml --exchange block \\
+                  --within tract --members 3
+      dpspec risk specs/swapping-derangement.dpspec.toml --exchange county
     """
     from dpspec import api
     from dpspec.extension import installed
@@ -281,14 +303,15 @@ def risk(  # noqa: PLR0917 - one option, one argument
     registry = installed().registry
     found = read(path, registry)
     _warn_of_parts((found,), "the risk is")
-    if secret or within is not None or change:
-        if attacker is not None or not secret:
-            raise click.UsageError("--within and --change belong to --secret ATTR, which takes the place of --attacker")
-        parts = [tuple(name.strip() for name in text.split(",") if name.strip()) for text in (secret, change)]
+    given = {name: text for name, text in (("secret", secret), ("move", move), ("exchange", exchange)) if text}
+    if given or within is not None or change or members != 1:
+        if attacker is not None or len(given) != 1:
+            rule = "--within, --change and --members belong to one of --secret, --move and --exchange"
+            raise click.UsageError(f"{rule}, which takes the place of --attacker")
         with Work("asking"):
             report = api.risk(
-                found, registry=registry, universe_of=universe_of, secret=parts[0], within=within, change=parts[1],
-                **parsed(settings),
+                found, registry=registry, universe_of=universe_of, secret=_listed(secret), move=_listed(move),
+                exchange=_listed(exchange), within=within, change=_listed(change), members=members, **parsed(settings),
             )  # fmt: skip
         return _told_risk(report, picture, as_json, verbose)
     if attacker is None:
@@ -301,6 +324,11 @@ def risk(  # noqa: PLR0917 - one option, one argument
     with Work("asking"):
         report = api.risk(found, attacker, registry=registry, universe_of=universe_of, **parsed(settings))
     return _told_risk(report, picture, as_json, verbose)
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    """Names that are separated by commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _told_risk(report: RiskReport, picture: Picture | None, as_json: bool, verbose: bool) -> int:

@@ -8,6 +8,7 @@ Exit codes: 0 holds; 1 refuted or an expectation missed; 2 bad input or usage; 3
 from __future__ import annotations
 
 import errno
+import gc
 import inspect
 import io
 import os
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 
 _FORMAT = "dpspec.format"
 _USAGE, _INTERRUPTED, _UNREAD = 2, 130, 141
+_COLLECTED = 200_000, 30, 1_000
+"""A command makes a hundred thousand objects that stay to its end: to look for cycles among them takes a tenth of its start."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -107,6 +110,7 @@ class Face(OpenGroup):
         if not standalone_mode:
             return self._run(*args, **extra)
         _take_every_letter()
+        gc.set_threshold(*_COLLECTED)
         name = sys.argv[1] if len(sys.argv) > 1 else ""
         ran = run_in_child(lambda: self._exit_code(*args, **extra)) if name in _READS_TABLES else None
         if ran is None:

@@ -10,15 +10,20 @@ A tolerance goes the other way: how much somebody is ready to bear, and the budg
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from decimal import ROUND_FLOOR, Context, Decimal
 from enum import Enum
 from typing import ClassVar
 
 import attrs
 
+from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import Bracket, Number, dyadic
+from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.space import Record
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.tables import Table
 
 
 class Sense(Enum):
@@ -109,6 +114,76 @@ class AttackerModel(ABC):
     def named_datasets(self) -> tuple[object, ...]:
         """The datasets that the parameters name, where they name some: two of them may refute the claim of the mechanism."""
         return ()
+
+
+# --- attacks on tables ------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class AttackScene:
+    """What an attacker has in an experiment on a table: everything that is published, and how it was made.
+
+    Args:
+        spec, mechanism: the specification, and the mechanism, but not its random bits.
+        size: the number of records in the data.
+        published: the tables that are published exactly, with their counts by cell.
+        released: the released records; None where the mechanism releases no records of the space.
+        output: the release as an outcome of `Mechanism.law`; None where it is not one.
+    """
+
+    spec: PrivacySpec
+    mechanism: Mechanism
+    size: int
+    published: Mapping[Marginal, Mapping[tuple[str, ...], int]]
+    released: Table | None
+    output: object = None
+
+
+@attrs.frozen(kw_only=True)
+class AttackGuess:
+    """What an attacker says of the secret of one target.
+
+    Args:
+        best: the values of the secret attributes that are named, each as likely as the others; () where nothing is known, so that
+            every value is as likely.
+        is_claim: whether the attacker claims to have identified the target, and does not only guess.
+        undecided: whether the attack did not end, for instance at a limit of work.
+    """
+
+    best: tuple[Record, ...]
+    is_claim: bool = False
+    undecided: bool = False
+
+
+class TableAttacker(AttackerModel):
+    """An attacker of a released table, whose success is measured by an experiment (`dpspec attack`).
+
+    What such an attacker achieves is a fact about one mechanism and one table. Nothing follows from it for other mechanisms.
+    """
+
+    @abstractmethod
+    def guess(self, scene: AttackScene, known: Mapping[str, str], secret: tuple[str, ...]) -> AttackGuess:
+        """The secret of one target.
+
+        Args:
+            scene: what is published.
+            known: the attributes of the target that the attacker knows.
+            secret: the attributes that are wanted.
+
+        Raises:
+            AttackerMisfitError: the release is of another kind than this attack reads.
+            NotEnumerableError: too many datasets or laws would have to be listed.
+        """
+
+    def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        raise self._no_formula()
+
+    def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
+        raise self._no_formula()
+
+    def _no_formula(self) -> NoFormulaError:
+        rule = "is an experiment on a table, for which there is no formula"
+        return NoFormulaError(f"attacker {self.name}", rule, "run dpspec attack SPEC TABLE --secret ATTR")
 
 
 # --- tolerances -----------------------------------------------------------------------------------

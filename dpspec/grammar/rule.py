@@ -25,6 +25,7 @@ value.
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
@@ -217,8 +218,13 @@ def conversion(  # noqa: PLR0917 - the columns of a table
 
     members = {"name": name, "source": source, "target": target, "formula": formula, "citation": citation, "convert": convert}
     title = "".join(word.capitalize() for word in name.split("-"))
-    made = type(title, (base,), {"__module__": module, "__doc__": doc, **members, **more})
-    return define(made)
+    return type(title, (_of_values(base),), {"__module__": module, "__doc__": doc, "__slots__": (), **members, **more})
+
+
+@functools.cache
+def _of_values(base: type) -> type:
+    """The base as a class of values: attrs writes its methods once, and not for each of a hundred rows without parameters."""
+    return define(type(base.__name__, (base,), {"__module__": base.__module__, "__doc__": base.__doc__}))
 
 
 # --- routes ---------------------------------------------------------------------------------------

@@ -534,6 +534,7 @@ class NearestLaws:
         pairs: pairs of laws of such datasets, in both orders, or limits of such pairs; () where none is written down.
         above: pairs of laws; the pair of any two such datasets is a post-processing of one of them. () where that is not known.
         scope, citation: which datasets these are, and where that is proved.
+        exchanged: the attributes that two records exchange between the two datasets, where these differ by one exchange.
     """
 
     distance: Number
@@ -541,3 +542,4 @@ class NearestLaws:
     above: tuple[Dichotomy, ...]
     scope: str
     citation: str
+    exchanged: tuple[str, ...] = ()

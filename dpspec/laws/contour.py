@@ -71,6 +71,9 @@ _LARGEST_POWER = 700.0
 _NEAR_PLACES = 128
 _NEWTON, _CLOSE = 40, 2.0**-44
 _STEPS = 12
+_SUM = "i,i->"
+"""Sums of products by `np.einsum`. `np.dot` has OpenBLAS share more than 10,000 terms among threads, which wait for each other
+busily: where processors are in use that takes hundreds of times as long, and the last digits depend on the number of threads."""
 _TINY = 2.0**-900
 """More than all that underflows."""
 
@@ -384,7 +387,7 @@ class ContourLine:
         known = self._last.get(point)
         if known is None:
             turned = self._turned(point)
-            known = float(np.dot(self._terms, turned).real), float(np.dot(self.values, turned).real)
+            known = float(np.einsum(_SUM, self._terms, turned).real), float(np.einsum(_SUM, self.values, turned).real)
             self._last.clear()
             self._last[point] = known
         return known
@@ -396,8 +399,8 @@ class ContourLine:
     def logarithm(self, point: float) -> tuple[float, float]:
         """About ln G at a point, and its slope; NaN where doubles do not resolve it."""
         turned = self._turned(point)
-        value = float(np.dot(self._terms, turned).real)
-        slope = float(np.dot(self._terms * self.heights, turned).imag)
+        value = float(np.einsum(_SUM, self._terms, turned).real)
+        slope = float(np.einsum(_SUM, self._terms * self.heights, turned).imag)
         if not value > 0:
             return math.nan, math.nan
         return self.log_norm - self.tilt * point + math.log(value * self.step / (2 * math.pi)), slope / value - self.tilt

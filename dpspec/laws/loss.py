@@ -30,7 +30,7 @@ from dpspec.base.exact import Bracket, Number, NumberLike, ln, number
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.dichotomy import Dichotomy, exact_atoms_of
 from dpspec.laws.numeric import ball_exponential, hull, normal_cdf, positive
-from dpspec.laws.products import product_of_powers
+from dpspec.laws.products import ProductDichotomy, product_of_powers
 
 _SLOPE_BITS = 12
 
@@ -79,6 +79,8 @@ class PrivacyLoss:
     def _tail(self, point: Number, precision: int, *, strict: bool) -> Bracket:
         if isinstance(self.pair, GaussianShift):
             return _gaussian(self.pair, point, precision)
+        if isinstance(self.pair, ProductDichotomy) and self.pair.is_blurred:
+            return self._from_slopes(point, precision)
         try:
             cells = self.pair.cells(precision)
         except NoFormulaError:

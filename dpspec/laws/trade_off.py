@@ -377,7 +377,7 @@ def power_by_slopes(pair: Dichotomy, level: Fraction, precision: int = 64) -> Br
     >>> found.lower.decimal(4), found.upper.decimal(4)
     ('0.2542', '0.2542')
     """
-    turned = pair.reverse()
+    turned = _turned(pair)
     known: dict[Fraction, CurvePoint] = {}
     with ctx.workprec(precision + 64):
         room = ball(level)
@@ -398,6 +398,12 @@ def power_by_slopes(pair: Dichotomy, level: Fraction, precision: int = 64) -> Br
                 break
         most = min(number(1), *(Bracket.around(value.upper(), least=0).upper for _, value in known.values()))
         return Bracket(lower=min(least, most), upper=most)
+
+
+@memoize(maxsize=64)
+def _turned(pair: Dichotomy) -> Dichotomy:
+    """(Q, P), which keeps what it found at one level for the next."""
+    return pair.reverse()
 
 
 def _gaussian_place(turned: Dichotomy, level: arb, precision: int) -> tuple[Fraction, Fraction]:
@@ -531,7 +537,7 @@ def _by_event(pair: Dichotomy, level: Fraction, precision: int) -> tuple[Number,
 
 def _by_slope(pair: Dichotomy, level: Fraction, slope: Fraction, precision: int) -> Number:
     """H_{ln t}(Q || P) + t a at a few t around the slope, each a bound."""
-    turned = pair.reverse()
+    turned = _turned(pair)
     best = number(1)
     centre = dyadic(ball(max(slope, Fraction(1, 1 << 60))).log().mid())
     for step in (-1, 0, 1):

@@ -59,8 +59,11 @@ if TYPE_CHECKING:
     from dpspec.grammar import table_files as table_files, tables as tables, workers as workers
     from dpspec.grammar.attacker import (
         AttackerModel as AttackerModel,
+        AttackGuess as AttackGuess,
+        AttackScene as AttackScene,
         RiskStatement as RiskStatement,
         Sense as Sense,
+        TableAttacker as TableAttacker,
         Tolerance as Tolerance,
     )
     from dpspec.grammar.mechanism import (
@@ -151,9 +154,12 @@ _HOMES = {
         "singular",
     ),
     "dpspec.grammar.attacker": (
+        "AttackGuess",
+        "AttackScene",
         "AttackerModel",
         "RiskStatement",
         "Sense",
+        "TableAttacker",
         "Tolerance",
     ),
     "dpspec.grammar.mechanism": (

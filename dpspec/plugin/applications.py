@@ -56,6 +56,7 @@ from dpspec.report.json import (
     written as json_written,
 )
 from dpspec.report.pictures import CurveLine, CurvePanel, svg as charts
+from dpspec.report.risk import file_numbers, numbers_cells, numbers_data, numbers_note
 from dpspec.report.shown import printed
 from dpspec.report.terminal import (
     BAD,
@@ -75,6 +76,7 @@ from dpspec.report.terminal import (
 from dpspec.report.text import ledger_data
 from dpspec.risks.allowed import allowed_power
 from dpspec.risks.engine import at_universe_of, dataset_of
+from dpspec.risks.numbers import RiskNumbers
 from dpspec.scaffold import write_schema, write_spec
 from dpspec.specfile.deployment import (
     KINDS_OF_PRODUCT,
@@ -140,6 +142,7 @@ __all__ = [
     "RecordVersionError",
     "RegistryCheckError",
     "ReleaseError",
+    "RiskNumbers",
     "SpecTooLargeError",
     "Standing",
     "UnknownKeyError",
@@ -170,6 +173,7 @@ __all__ = [
     "did_you_mean",
     "documents_of",
     "drawn",
+    "file_numbers",
     "file_report_data",
     "folded",
     "guarded",
@@ -181,6 +185,9 @@ __all__ = [
     "longer_units",
     "multiverse_in_words",
     "number_in_words",
+    "numbers_cells",
+    "numbers_data",
+    "numbers_note",
     "order_data",
     "order_specs",
     "origins",

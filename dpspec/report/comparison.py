@@ -18,10 +18,9 @@ from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.blocks.parts import Collections, nesting_of
 from dpspec.comparison.compare import Answer, Comparison, Direction, Implication, Order, Separation
-from dpspec.comparison.yardstick import Attack, Yardstick, YardstickSide, attacks
 from dpspec.report import terminal
-from dpspec.report.diagrams import BlockRow, DiagramBox, diagram_svg, side_by_side
 from dpspec.report.json import bracket
+from dpspec.report.risk import numbers_parts
 from dpspec.report.terminal import (
     BAD,
     FAINT,
@@ -43,11 +42,13 @@ from dpspec.report.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from dpspec.comparison.yardstick import Attack, Yardstick, YardstickSide
     from dpspec.extension import Registry
     from dpspec.grammar.rule import Step
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.reason.conversions import ConversionPath, Conversions, Leg, TheoremNumbers
     from dpspec.reason.search import Derivation
+    from dpspec.risks import RiskNumbers
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import Standing
 
@@ -69,7 +70,13 @@ _SENTENCES = {
 
 
 def comparison_parts(
-    found: Comparison, left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing], *, verbose: bool = False
+    found: Comparison,
+    left: SpecDocument,
+    right: SpecDocument,
+    standings: tuple[Standing, Standing],
+    risks: tuple[RiskNumbers, RiskNumbers],
+    *,
+    verbose: bool = False,
 ) -> list[RenderableType]:
     """The answer, the two files and how the claim of each stands, their blocks, and the reasons.
 
@@ -77,11 +84,15 @@ def comparison_parts(
         found: the comparison.
         left, right: the two files.
         standings: how the claim of each stands.
+        risks: what each promise and its mechanism mean to an attacker.
         verbose: tell every step of the arguments too, what the exact engine checked, and both budgets in words.
     """
     parts: list[RenderableType] = [_relation(found, standings), _titles(left, right, standings), _side_by_side(found)]
     parts += [_direction("A", "B", found.forward, found.right, verbose=verbose)]
     parts += [_direction("B", "A", found.backward, found.left, verbose=verbose)]
+    for letter, document, numbers in (("A", left, risks[0]), ("B", right, risks[1])):
+        told = numbers_parts(numbers, document.spec, with_own=document.mechanism is not None)
+        parts += [_section(f"{letter}, {document.id}", told)] if told else []
     notes = [*found.notes, *rests_on("A", left), *rests_on("B", right)]
     if notes:
         parts.append(_section("Beware", [_bullet(note) for note in notes]))
@@ -126,6 +137,8 @@ def blocks_picture(
     found: Comparison, names: SpecNames, standings: Sequence[Standing | None] = (None, None), theme: str = "light"
 ) -> str:
     """The five blocks side by side as SVG, with the steps that separate the two, the answers, and the status of both claims."""
+    from dpspec.report.diagrams import BlockRow, side_by_side
+
     left, right = blocks_in_words(found.left), blocks_in_words(found.right)
     ways = (
         ("A does not imply B here", "open from A to B", found.forward),
@@ -551,6 +564,7 @@ def order_data(found: Order, documents: Sequence[SpecDocument]) -> dict[str, Any
 
 def order_picture(found: Order, documents: Sequence[SpecDocument], theme: str = "light") -> str:
     """The Hasse diagram as SVG: the strongest on the left, equivalent specifications in one box."""
+    from dpspec.report.diagrams import DiagramBox, diagram_svg
 
     def box(place: int) -> DiagramBox:
         members = found.classes[place]
@@ -677,6 +691,8 @@ def _alone(found: Sequence[Yardstick]) -> Table:
 
 
 def _attacks(found: Sequence[Yardstick]) -> Padding:
+    from dpspec.comparison.yardstick import attacks
+
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_row("", *(Text(head, FAINT) for head in ("distance", "promise", "power at level 5 %", "posterior odds times")))
     for pair in attacks(found):
@@ -717,6 +733,8 @@ def yardstick_data(
     found: Sequence[Yardstick], names: SpecNames, registry: Registry, standings: Sequence[Standing]
 ) -> dict[str, Any]:
     """The same as JSON data; each common yardstick with its two derivations, as `dpspec check-derivation` reads them."""
+    from dpspec.comparison.yardstick import attacks
+
     return {
         "left": names[0],
         "right": names[1],

@@ -570,16 +570,14 @@ def curve(
 
 @attrs.frozen(kw_only=True)
 class RiskPicture:
-    """Some panels of one specification, for a page, and the numbers in them.
+    """Some panels of one specification, for a page.
 
     Args:
         svgs: the picture of each panel that has something to show.
-        rows: level of a test, the largest power that is allowed, and that of the mechanism where it is known, in words.
         notes: what could not be drawn, and which datasets are told apart where they are not at distance 1.
     """
 
     svgs: Mapping[str, str]
-    rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
 
 
@@ -602,7 +600,6 @@ def risk_pictures(documents: Sequence[tuple[SpecDocument, Verdict | None]], pane
             f"The two datasets are at distance {one.distance}" for one in subjects if one.distance != 1 and one.bound is not None
         ]
         subjects = [attrs.evolve(one, name="", distance=number(1)) for one in subjects]
-    rows: list[tuple[str, ...]] = []
     for panel in panels:
         lines: list[CurveLine] = []
         for place, subject in enumerate(subjects):
@@ -610,17 +607,7 @@ def risk_pictures(documents: Sequence[tuple[SpecDocument, Verdict | None]], pane
                 lines += made[panel](subject, place)
         if lines:
             svgs[panel] = _chart(panel, lines, "5 %", size="column", theme="page")
-        if panel == "power" and len(subjects) == 1:
-            rows = [(_percent(level), *_told(lines, place, subjects[0].complete)) for place, level in enumerate(LEVELS) if lines]
-    return RiskPicture(svgs=svgs, rows=tuple(rows), notes=tuple(notes))
-
-
-def _told(lines: Sequence[CurveLine], place: int, complete: bool) -> tuple[str, ...]:
-    """The numbers on the bars at one place: what is allowed, and what the mechanism does."""
-    found = {line.role == ALLOWED: line for line in lines}
-    allowed, own = found.get(True), found.get(False)
-    most = "" if allowed is None else f"at most {value_mark(allowed.points[place][1], 'above')}"
-    return (most,) if own is None else (most, f"at {'most' if complete else 'least'} {own.marks[place]}")
+    return RiskPicture(svgs=svgs, notes=tuple(notes))
 
 
 def _chart(panel: str, lines: Sequence[CurveLine], level: str, *, size: str, theme: str, note: str = "") -> str:

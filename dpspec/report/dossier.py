@@ -29,6 +29,7 @@ from dpspec.report.comparison import blocks_picture, claim_status, headline, ord
 from dpspec.report.curves import risk_pictures
 from dpspec.report.explain import promise
 from dpspec.report.page import Bullets, Figure, Grid, Handout, Heading, Mood, Piece, Sentence
+from dpspec.report.risk import KEEPING, file_numbers, numbers_cells, numbers_note, numbers_title
 from dpspec.report.terminal import (
     blocks_in_words,
     bracket_in_words,
@@ -466,11 +467,25 @@ def _risk(one: FiledReport) -> Iterator[Piece]:
         return
     for panel, picture in found.svgs.items():
         yield Figure(svg=picture, caption=_CAPTIONS[panel])
-    if found.rows:
-        heads = ("level of the test", "any mechanism that keeps the promise", "this mechanism")[: len(found.rows[0])]
-        yield Grid(caption="Largest power of a test of two neighbouring datasets", heads=heads, rows=found.rows)
+    yield from _numbers(one)
     for note in found.notes:
         yield Sentence(words=f"{note}.")
+
+
+def _numbers(one: FiledReport) -> Iterator[Piece]:
+    """The numbers that `dpspec risk` computes of the same file."""
+    document, found = one.document, one.found
+    if document is None or found is None:
+        return
+    numbers = file_numbers(document, found.standing, installed().registry)
+    rows = tuple(numbers_cells(numbers, document.spec, with_own=document.mechanism is not None))
+    if rows:
+        heads = ("number", KEEPING, "this mechanism")[: len(rows[0])]
+        yield Grid(caption=numbers_title(document.spec), heads=heads, rows=rows)
+        note = numbers_note(numbers)
+        yield from [Sentence(words=note)] if note else []
+    for side, reason in numbers.unknown:
+        yield Sentence(words=f"Unknown, {side}: {reason}.")
 
 
 def _beside(document: SpecDocument, *, assumed: bool) -> Iterator[Piece]:

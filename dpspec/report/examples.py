@@ -16,6 +16,7 @@ import attrs
 from dpspec.base.errors import NotWritableError
 from dpspec.base.params import Data, Domain, Items, Nested, Pairs, Registered, Text, Truth, parameters
 from dpspec.extension import Entry, Registry
+from dpspec.grammar.attacker import TableAttacker
 from dpspec.grammar.mechanism import Flavour
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.writer import fragment, setting, to_toml
@@ -33,6 +34,7 @@ TABLES = {
 IN_FILES = (*TABLES, "invariants", "relations", "routes")
 """The kinds whose things stand in specification files."""
 
+ATTACK = "dpspec attack SPEC TABLE --secret ATTR --attacker {name}"
 COMMANDS = {
     "attackers": "dpspec risk SPEC --attacker {name}{options}",
     "tolerances": "dpspec recommend {name}{pairs}",
@@ -96,7 +98,7 @@ class Examples:
 
     def command(self, entry: Entry) -> str | None:
         """A command that uses a name that stands in no file; what it is given besides in capital letters."""
-        pattern = COMMANDS.get(entry.kind)
+        pattern = ATTACK if issubclass(entry.cls, TableAttacker) else COMMANDS.get(entry.kind)
         if pattern is None:
             return None
         thing = next(self.objects(entry.cls), None) if parameters(entry.cls) else None

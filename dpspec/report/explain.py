@@ -29,6 +29,7 @@ from dpspec.reason.small_spaces import ARGUMENTS
 from dpspec.report import sources, terminal
 from dpspec.report.examples import Examples
 from dpspec.report.json import bracket, facts, plain
+from dpspec.report.risk import numbers_data, numbers_parts
 from dpspec.report.terminal import (
     FAINT,
     blocks_in_words,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
     from dpspec.comparison.converse import TwoReleases, WithoutInvariant
     from dpspec.grammar.spec import PrivacySpec
+    from dpspec.risks import RiskNumbers
     from dpspec.specfile.document import Expectation, PromisedBeside, SpecDocument
     from dpspec.verifier.document import Standing
 
@@ -318,8 +320,15 @@ def _parameters(rows: list[JsonData]) -> Table:
 # --- a file --------------------------------------------------------------------------------------
 
 
-def file_data(found: SpecDocument, registry: Registry, standing: Standing) -> JsonData:
-    """A specification file in words; printed numbers with every registered formula that gives them."""
+def file_data(found: SpecDocument, registry: Registry, standing: Standing, risk: RiskNumbers | None = None) -> JsonData:
+    """A specification file in words; printed numbers with every registered formula that gives them.
+
+    Args:
+        found: the file.
+        registry: where formulas are looked up.
+        standing: the claim status.
+        risk: what the promise and the mechanism mean to an attacker; None where that is not computed.
+    """
     claim = found.claim
     return {
         "id": found.id,
@@ -338,6 +347,7 @@ def file_data(found: SpecDocument, registry: Registry, standing: Standing) -> Js
         ],
         "miniatures": [miniature.title for miniature in found.miniatures],
         "numbers": list(_numbers(found, registry)),
+        "risk": None if risk is None else numbers_data(risk),
         "source": dict(found.source),
         **facts(found),
     }
@@ -406,7 +416,7 @@ def _formulas(expectation: Expectation, spec: PrivacySpec, registry: Registry) -
         }
 
 
-def file_text(data: JsonData) -> str:
+def file_text(data: JsonData, found: SpecDocument, risk: RiskNumbers) -> str:
     """A specification file in words, as text."""
     title = harmless(f"  {data['title']}", keep="")
     parts: list[RenderableType] = [Text.assemble((data["id"], "bold"), title), ""]
@@ -419,6 +429,8 @@ def file_text(data: JsonData) -> str:
         parts.append(f"For {one['unit']}: {one['budget'] or 'no promise'} ({one['reason']}).")
     if data["numbers"]:
         parts += ["", Text("Printed numbers, and the routes that recompute them", "bold"), _number_table(data["numbers"])]
+    numbers = numbers_parts(risk, found.spec, with_own=found.mechanism is not None)
+    parts += ["", *numbers] if numbers else []
     where = Table.grid(padding=(0, 2, 0, 0))
     for key, text in data["source"].items():
         where.add_row(Text(key, FAINT), text)

@@ -32,13 +32,17 @@ from dpspec.report.terminal import (
     thing_in_words,
     value_in_words,
 )
+from dpspec.risks.numbers import risk_numbers
+from dpspec.verifier.secrets import farthest_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import RenderableType
 
-    from dpspec.risks import Panel, RiskReport, RiskRow
+    from dpspec.extension.hooks import Registry
+    from dpspec.grammar.spec import PrivacySpec
+    from dpspec.risks import Panel, RiskNumbers, RiskReport, RiskRow
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import Standing
 
@@ -48,6 +52,7 @@ Reasons = dict[tuple[str, str], int]
 _WORDS = {Sense.EQUALS: "", Sense.AT_MOST: "at most ", Sense.AT_LEAST: "at least "}
 _WORST, _OWN = "any mechanism", "this mechanism"
 NO_LIMIT = "this promise sets no limit here"
+CERTAIN = ", for certain"
 
 
 def risk_data(report: RiskReport, found: SpecDocument, standing: Standing) -> JsonData:
@@ -63,18 +68,22 @@ def risk_data(report: RiskReport, found: SpecDocument, standing: Standing) -> Js
             **{part: getattr(attacker, part) for part in ("title", "knowledge", "target", "observation", "assumption", "source")},
         },
         "mechanism": None if report.mechanism is None else thing_in_words(report.mechanism),
-        "rows": [
-            {
-                "quantity": row.quantity,
-                "at": [{"name": name, "value": value} for name, value in row.at],
-                "worst_case": [_said(statement) for statement in row.worst],
-                "own_law": [_said(statement) for statement in row.own],
-                "exceeded": row.is_exceeded,
-            }
-            for row in report.rows
-        ],
+        "rows": _rows(report.rows),
         "unknown": [{"side": side, "reason": reason} for side, reason in report.unknown],
     }
+
+
+def _rows(rows: Iterable[RiskRow]) -> list[JsonData]:
+    return [
+        {
+            "quantity": row.quantity,
+            "at": [{"name": name, "value": value} for name, value in row.at],
+            "worst_case": [_said(statement) for statement in row.worst],
+            "own_law": [_said(statement) for statement in row.own],
+            "exceeded": row.is_exceeded,
+        }
+        for row in rows
+    ]
 
 
 def panel_data(panel: Panel, found: SpecDocument, standing: Standing) -> JsonData:
@@ -187,7 +196,7 @@ def stated(statement: RiskStatement) -> str:
         return NO_LIMIT
     words = in_words(statement.relation, statement.value)
     if statement.is_certainty and statement.trivial in (0, 1):
-        return f"{words}, for certain"
+        return f"{words}{CERTAIN}"
     if statement.relation is Sense.AT_MOST and statement.trivial is not None:
         if statement.value.upper == 0:
             return "never"
@@ -209,6 +218,73 @@ def in_words(relation: Sense, value: Bracket) -> str:
     if relation is Sense.AT_LEAST and not value.is_exact:
         return f"at least {rounded_down(value.lower, 6)}"
     return (_WORDS[relation] + bracket_in_words(value)).replace("at most about", "at most").replace("at least about", "at least")
+
+
+# --- the numbers that other reports show ------------------------------------------------------------
+
+
+INSIDE = "What an attacker finds out who must choose between two datasets of one universe"
+"""The title of the numbers where facts are published exactly."""
+ANYWHERE = "What an attacker finds out who must choose between two datasets"
+KEEPING = "any mechanism that keeps the promise"
+LARGEST = "Odds and beliefs are the largest over all releases that can occur, however rare these are."
+
+
+def file_numbers(found: SpecDocument, standing: Standing, registry: Registry) -> RiskNumbers:
+    """The numbers of a file: those of `risk_numbers`, at the two datasets that the check of its claim found farthest apart.
+
+    Args:
+        found: the file.
+        standing: the claim status, with the verdicts behind it.
+        registry: where the attackers are looked up.
+    """
+    return risk_numbers(found.spec, found.mechanism, registry, *farthest_pairs(found.mechanism, found.spec, standing))
+
+
+def numbers_title(spec: PrivacySpec) -> str:
+    """The title of the table of `risk_numbers`."""
+    return ANYWHERE if spec.multiverse.induced_by() == () else INSIDE
+
+
+def numbers_data(found: RiskNumbers) -> JsonData:
+    """The numbers of `risk_numbers` as data; rows as in the JSON of `risk`."""
+    return {
+        "rows": _rows(found.rows),
+        "unknown": [{"side": side, "reason": reason} for side, reason in found.unknown],
+    }
+
+
+def numbers_cells(found: RiskNumbers, spec: PrivacySpec, *, with_own: bool) -> list[tuple[str, ...]]:
+    """One line for each number: what it is, what any mechanism may do, and what this mechanism does, the theorems left out."""
+    lines, missing = [], ("differs by universe" if spec.budget.uniform() is None else "unknown", "unknown")
+    for row in found.rows:
+        places = ", ".join(f"{name} {value}" for name, value in row.at if name != "candidates")
+        what = f"{row.quantity}, {places}" if places else row.quantity
+        told = ("; ".join(stated(said).removesuffix(CERTAIN) for said in side) for side in (row.worst, row.own))
+        cells = [said or other for said, other in zip(told, missing, strict=True)]
+        lines.append((what, *cells[: 2 if with_own else 1]))
+    return lines
+
+
+def numbers_note(found: RiskNumbers) -> str:
+    """How odds and beliefs are to be read, where some are among the numbers."""
+    extreme = any(not row.at or dict(row.at).keys() <= {"prior", "candidates"} for row in found.rows)
+    return LARGEST if extreme else ""
+
+
+def numbers_parts(found: RiskNumbers, spec: PrivacySpec, *, with_own: bool) -> list[RenderableType]:
+    """The numbers of `risk_numbers` as a table with a title; nothing where no number is known and no reason either."""
+    parts: list[RenderableType] = []
+    if found.rows:
+        table = Table.grid(padding=(0, 2, 0, 0))
+        for _ in range(3 if with_own else 2):
+            table.add_column(overflow="fold")
+        table.add_row(*(Text(head, FAINT) for head in ("", KEEPING, _OWN)[: 3 if with_own else 2]))
+        for row, line in zip(found.rows, numbers_cells(found, spec, with_own=with_own), strict=True):
+            table.add_row(*(Text(cell, BAD if row.is_exceeded else "") for cell in line))
+        note = numbers_note(found)
+        parts = [Text(numbers_title(spec), "bold"), table, *([Text(note, FAINT)] if note else [])]
+    return parts + [Text(f"{side} open: {reason}", OPEN) for side, reason in found.unknown]
 
 
 # --- the picture -----------------------------------------------------------------------------------

@@ -464,15 +464,19 @@ def _named(found: Order) -> tuple[SpecDocument, ...]:
 
 
 def _comparison(found: Comparison, verbose: bool) -> RenderedPage:
-    from dpspec.report import comparison, json as data
+    from dpspec.extension import installed
+    from dpspec.report import comparison, json as data, risk
 
     (first, one), (second, two) = found.about or (_unnamed(found.left), _unnamed(found.right))
+    registry = installed().registry
+    numbers = risk.file_numbers(first, one, registry), risk.file_numbers(second, two, registry)
 
     def content() -> JsonData:
         said = {**data.comparison(found, first, second, (one, two)), "headline": comparison.headline(found, (one, two))}
+        said["risk"] = {side: risk.numbers_data(known) for side, known in zip(("left", "right"), numbers, strict=True)}
         return answer("compare", data.comparison_exit_code(found), said)
 
-    parts = comparison.comparison_parts(found, first, second, (one, two), verbose=verbose)
+    parts = comparison.comparison_parts(found, first, second, (one, two), numbers, verbose=verbose)
     return RenderedPage(
         parts=parts, content=content, picture=lambda: comparison.blocks_picture(found, (first.id, second.id), (one, two))
     )

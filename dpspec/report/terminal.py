@@ -17,17 +17,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    Task,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
@@ -43,6 +32,8 @@ from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from rich.progress import Progress
 
     from dpspec.blocks.budget import Budget
     from dpspec.blocks.multiverse import Multiverse
@@ -179,38 +170,11 @@ class Work(AbstractContextManager["Work"]):
         with self._lock:
             if self._timer is None:
                 return
-            columns_shown = (TaskProgressColumn(), TimeElapsedColumn()) if self._unit is None else (Rate(self._unit),)
-            columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), *columns_shown, Remaining())
-            stderr = Console(stderr=True)
-            self._bar = Progress(*columns, console=stderr, transient=True, redirect_stdout=False, redirect_stderr=False)
+            from dpspec.report.bar import progress_bar  # most commands end before a bar is shown
+
+            self._bar = progress_bar(self._unit)
             self._task = self._bar.add_task(self._title, total=self._total or None, completed=self._done)
             self._bar.start()
-
-
-class Remaining(TimeRemainingColumn):
-    """The time that remains, where it is known how much there is to do."""
-
-    def render(self, task: Task) -> Text:
-        return Text("") if task.total is None else super().render(task).append(" left")
-
-
-class Rate(ProgressColumn):
-    """How much is done, of how much, and how much of it in a second, as far as each is known.
-
-    Args:
-        unit: what is counted, in the plural.
-    """
-
-    def __init__(self, unit: str) -> None:
-        super().__init__()
-        self._unit = unit
-
-    def render(self, task: Task) -> Text:
-        if task.total is None and not task.completed:
-            return Text("")
-        whole = "" if task.total is None else f" of {task.total:,.0f}"
-        rate = "" if task.speed is None else f", {task.speed:,.0f}/s"
-        return Text(f"{task.completed:,.0f}{whole} {self._unit}{rate}", style="progress.data.speed")
 
 
 # --- things in words ------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         work_of_law as work_of_law,
     )
     from dpspec.risks.engine import Panel as Panel, RiskReport as RiskReport, RiskRow as RiskRow, panel as panel, risk as risk
+    from dpspec.risks.numbers import RiskNumbers as RiskNumbers, risk_numbers as risk_numbers
     from dpspec.risks.own import (
         evidence as evidence,
         nearest_pairs as nearest_pairs,
@@ -63,6 +64,7 @@ _HOMES = {
         "size_with_entries",
         "work_of_law",
     ),
+    "dpspec.risks.numbers": ("RiskNumbers", "risk_numbers"),
     "dpspec.risks.own": (
         "evidence",
         "nearest_pairs",

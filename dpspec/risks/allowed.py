@@ -17,15 +17,19 @@ from flint import arb, ctx
 
 from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, rational
+from dpspec.base.memo import memoize
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.laws.law import FiniteLaw
 
 BITS = 48
 _GUARD = 64
+_KEPT = 4096
+"""The risk of a file, its label and its report show the same numbers, each found by halving an interval."""
 _SPARE = 16
 """A divergence is known to about half the bits that it is computed with."""
 
 
+@memoize(maxsize=_KEPT)
 def allowed_power(divergence: OutputDivergence, bound: Number, level: NumberLike, *, bits: int = BITS) -> Bracket:
     """The largest power at a level of any test between two laws with d_Pr(P, Q) <= bound (Kifer et al. 2022).
 
@@ -126,6 +130,7 @@ def _within(divergence: OutputDivergence, power: Fraction, level: Fraction, boun
     return _excess(divergence, power, level, bound).is_allowed
 
 
+@memoize(maxsize=_KEPT)
 def allowed_advantage(divergence: OutputDivergence, bound: Number) -> Bracket:
     """The largest power minus level of any test, the total variation, for a divergence that keeps its bound under mixtures.
 
@@ -158,6 +163,7 @@ def allowed_advantage(divergence: OutputDivergence, bound: Number) -> Bracket:
     return Bracket(lower=Bracket.exactly(2 * low - 1).lower, upper=Bracket.exactly(2 * high - 1).upper)
 
 
+@memoize(maxsize=_KEPT)
 def allowed_excess(divergence: OutputDivergence, bound: Number, factor: Bracket) -> Bracket:
     """The largest P(S) over all laws with d_Pr(P, Q) <= bound and all events S with P(S) >= F Q(S), for a factor F > 1.
 

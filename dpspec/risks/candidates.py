@@ -392,6 +392,7 @@ class ComparedPairs:
         scope: which they are, in words.
         above: pairs of laws of which one is at least as far apart as any pair of the specification; () where none are known.
         distance: how far apart the datasets are, where that is not the distance that was asked for.
+        exchanged: the attributes that two records exchange, where the datasets differ by one exchange.
     """
 
     pairs: tuple[Dichotomy, ...]
@@ -399,6 +400,7 @@ class ComparedPairs:
     scope: str
     above: tuple[Dichotomy, ...] = ()
     distance: Number | None = None
+    exchanged: tuple[str, ...] = ()
 
     @property
     def sense(self) -> Sense:

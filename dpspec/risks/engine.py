@@ -224,6 +224,26 @@ def _contradict(every: RiskStatement, one: RiskStatement) -> bool:
     return False
 
 
+def beside_worst(found: RiskReport, worst: RiskReport) -> RiskReport:
+    """The report on the universe of one table, with the mechanism's own numbers in the worst universe beside it.
+
+    Args:
+        found: the report on the universe of a table.
+        worst: the same on all universes; of it only the mechanism's own numbers are taken, where they differ.
+    """
+    others = {(row.quantity, row.at): row.own for row in worst.rows}
+    rows: list[RiskRow] = []
+    for row in found.rows:
+        own = others.get((row.quantity, row.at), ())
+        said = [[(statement.relation, statement.value) for statement in side] for side in (row.own, own)]
+        if not row.own or not own or said[0] == said[1]:
+            rows.append(row)
+            continue
+        rows.append(attrs.evolve(row, at=(*row.at, ("universe", "of this table"))))
+        rows.append(RiskRow(quantity=row.quantity, at=(*row.at, ("universe", "the worst")), worst=(), own=own))
+    return attrs.evolve(found, rows=tuple(rows))
+
+
 # --- attackers by name ----------------------------------------------------------------------------
 
 

@@ -93,7 +93,9 @@ def nearest_pairs(mechanism: Mechanism, spec: PrivacySpec) -> ComparedPairs | No
     if found is None or not (found.pairs or found.above):
         return None
     scope = f"{found.scope} ({found.citation})"
-    return ComparedPairs(pairs=found.pairs, complete=False, scope=scope, above=found.above, distance=found.distance)
+    return ComparedPairs(
+        pairs=found.pairs, complete=False, scope=scope, above=found.above, distance=found.distance, exchanged=found.exchanged
+    )  # fmt: skip
 
 
 def published_within(spec: PrivacySpec, distance: NumberLike, keep: KeptPair | None = None) -> Candidates:

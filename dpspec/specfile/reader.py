@@ -56,14 +56,15 @@ from dpspec.base.errors import (
 from dpspec.base.files import read_bytes
 from dpspec.base.params import FAILED, raise_all
 from dpspec.blocks.space import DatasetSpace
-from dpspec.grammar.tables import TableLayout
 from dpspec.specfile.blocks import BlockReader, RecordReader
-from dpspec.specfile.deployment import read_facts
 from dpspec.specfile.document import SCHEMA, SpecDocument
 from dpspec.specfile.maker import FilePositions, Log, Maker
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dpspec.extension import Registry
+    from dpspec.grammar.tables import TableLayout
 
 SIZE_LIMIT = 1_000_000
 """The largest specification file that is read, in bytes."""
@@ -368,7 +369,7 @@ class _Reader:
         explained = self.records.explanations(self.data, self.blocks)
         listed = {"source": isinstance(self.data.get("source"), list), "unaccounted": True}
         rows = {key: self.blocks.rows(self.data, key) if several else [] for key, several in listed.items()}
-        facts = read_facts(self.maker, self.data, rows)
+        facts = self._facts(rows)
         layout = self._layout(read.given.get("space"))
         identity = self._id()
         if self.log.faults or read.spec is None:
@@ -376,10 +377,17 @@ class _Reader:
         return SpecDocument(
             id=identity, title=title, path=name, spec=read.spec, mechanism=read.mechanism, claim=claim,
             miniatures=miniatures, counterexamples=counterexamples, expectations=expectations, ledger=ledger,
-            explained=explained, source=source, sources=facts.sources, deployment=facts.deployment,
-            provenance=facts.provenance, unaccounted=facts.unaccounted, parts=parts,
-            secret=read.secret, layout=layout,
+            explained=explained, source=source, parts=parts, secret=read.secret, layout=layout, **facts,
         )  # fmt: skip
+
+    def _facts(self, rows: Mapping[str, list[tuple[int, Mapping[str, Any]]]]) -> dict[str, Any]:
+        """What the file says beside its claim, where it says something."""
+        if not any(rows.values()) and not self.data.keys() & {"deployment", "provenance"}:
+            return {}
+        from dpspec.specfile.deployment import read_facts  # most files state none, and need none of its classes
+
+        found = read_facts(self.maker, self.data, rows)
+        return {field.name: getattr(found, field.name) for field in attrs.fields(type(found))}
 
     def renamed(self, known: SpecDocument, name: str) -> SpecDocument | None:
         """A document of equal tables, with the id and the title of this file."""
@@ -388,7 +396,11 @@ class _Reader:
 
     def _layout(self, space: Any) -> TableLayout | None:
         """The table [table]."""
-        table = self.maker.table(self.data["table"], "table") if "table" in self.data else None
+        if "table" not in self.data:
+            return None
+        from dpspec.grammar.tables import TableLayout
+
+        table = self.maker.table(self.data["table"], "table")
         layout = FAILED if table is None else self.maker.make(TableLayout, table, "table")
         if not isinstance(layout, TableLayout):
             return None

@@ -12,16 +12,18 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 
-from dpspec.base.errors import AttackerMisfitError, NoFormulaError, NotReachedError
+from dpspec.base.errors import AttackerMisfitError, DpspecError, NoFormulaError, NotReachedError
 from dpspec.base.exact import Number
 from dpspec.base.params import did_you_mean
-from dpspec.blocks.space import Attribute, Pair
+from dpspec.blocks.space import MEMBERS, Attribute, Pair
 from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import Case, NoStructure, View, cells_of
+from dpspec.grammar.structure import Case, NoStructure, Structure, View, cells_of
+from dpspec.risks.own import FARTHEST
 from dpspec.verifier.changes import (
     MOST_PATTERNS,
     AttributeChange,
@@ -35,6 +37,9 @@ from dpspec.verifier.changes import (
 )
 from dpspec.verifier.components import Ties, names_read
 from dpspec.verifier.sensitivity import MissingStep, RecordChange, Sensitivity
+
+if TYPE_CHECKING:
+    from dpspec.verifier.document import Standing
 
 TRIED = 12
 """So many patterns of one cost are turned into datasets."""
@@ -88,19 +93,20 @@ def worst_change(
     if structure is None:
         rule = "does not state how its answers are made of records"
         raise NoFormulaError(f"mechanism {mechanism.name}", rule, "ask about datasets that are named")
-    sensitivity = Sensitivity(structure=structure, spec=spec)
     try:
-        return _worst(sensitivity, secret, within, change)
+        return _worst(structure, spec, secret, within, change)
     except MissingStep as fault:
         raise NoFormulaError(f"mechanism {mechanism.name}", str(fault.missing), "ask about datasets that are named") from fault
 
 
 def _worst(
-    sensitivity: Sensitivity, secret: Sequence[str], within: str | None, change: tuple[str, str] | None
+    structure: Structure, spec: PrivacySpec, secret: Sequence[str], within: str | None, change: tuple[str, str] | None
 ) -> SecretChange:  # fmt: skip
-    spec, unit = sensitivity.spec, sensitivity.steps.unit
+    sensitivity, larger = _of_the_unit(structure, spec)
+    unit = sensitivity.steps.unit
     known = {attribute.name: attribute for attribute in spec.space.attributes_of(unit)}
     free = may_differ(secret, within, known)
+    shared = {attribute.name for other in larger for attribute in spec.space.attributes_of(other)}
     columns = sensitivity.singled_out(unit, _singled(change, secret, known))
     found: dict[Case, list[Pattern]] = {}
     tables = [table for view in sensitivity.views if view.table.unit == unit for table in read_by(view)]
@@ -116,8 +122,8 @@ def _worst(
     for candidate, _ in costs:
         pair = _realised(sensitivity, candidate, columns, free)
         if pair is not None:
-            views = sensitivity.structure.views
-            reacting = tuple(view for view in views if _reacts(view, pair, spec))
+            views = structure.views
+            reacting = tuple(view for view in views if reacts(view, pair, spec))
             moved = Counter(candidate.laws)
             worst = all(not Counter(other.laws) - moved for other in changes)
             return SecretChange(
@@ -126,18 +132,63 @@ def _worst(
                 reacting=reacting,
                 measured=len(views),
                 distance=spec.distance(*pair),
-                is_worst=worst and sensitivity.is_replaced,
+                is_worst=worst and sensitivity.is_replaced and not shared & set(free),
             )
     rule = "differ alone in no two datasets of one universe"
     raise NotReachedError(f"attributes {', '.join(free)}", rule, "leave out --within, or name further attributes")
 
 
-def may_differ(secret: Sequence[str], within: str | None, known: Mapping[str, Attribute]) -> tuple[str, ...]:
-    """The attributes that may differ: the secret ones, what lies within them, and what they lie within, up to a coarser one."""
+def farthest_pairs(mechanism: Mechanism | None, spec: PrivacySpec, standing: Standing) -> tuple[tuple[Pair, ...], str]:
+    """Two datasets on which a mechanism has numbers of its own, and which they are in words.
+
+    Those that the check of the claim found farthest apart. Where these are at distance 0 and refute the claim, no budget speaks
+    about them; then the costliest change of what one record holds itself, if one is found.
+
+    Args:
+        mechanism, spec: the mechanism and the specification.
+        standing: the claim status, with the verdicts behind it.
+    """
+    found, unit = standing.farthest(spec), spec.input_divergence.counted_unit()
+    if mechanism is None or unit not in spec.space.units or not found or any(spec.distance(*pair) > 0 for pair in found):
+        return found, FARTHEST
+    outer = spec.space.units[: spec.space.units.index(unit)]
+    shared = {attribute.name for other in outer for attribute in spec.space.attributes_of(other)}
+    own = [attribute.name for attribute in spec.space.attributes_of(unit) if attribute.name not in shared | {MEMBERS}]
+    try:
+        return (worst_change(mechanism, spec, own).pair,), "the costliest change of one record that is found"
+    except DpspecError:
+        return found, FARTHEST
+
+
+def _of_the_unit(structure: Structure, spec: PrivacySpec) -> tuple[Sensitivity, tuple[str, ...]]:
+    """What changes of one record do to the answers about its unit and smaller ones; and the larger units that others are about.
+
+    Two datasets that differ in attributes of one person alone have the same households, so that tables of households are equal on
+    them. Where the attribute is one of the household, such as its block, a household of one person may move with it.
+    """
+    steps = spec.input_divergence.record_steps(spec.space)
+    units = spec.space.units
+    outer = units[: units.index(steps.unit)] if steps is not None and steps.unit in units else ()
+    larger = tuple(unit for unit in outer if any(view.table.unit == unit for view in structure.views))
+    views = tuple(view for view in structure.views if view.table.unit not in larger)
+    return Sensitivity(structure=attrs.evolve(structure, views=views), spec=spec), larger
+
+
+def may_differ(
+    secret: Sequence[str], within: str | None, known: Mapping[str, Attribute], called: str = "secret"
+) -> tuple[str, ...]:  # fmt: skip
+    """The attributes that may differ: the secret ones, what lies within them, and what they lie within, up to a coarser one.
+
+    Args:
+        secret: the attributes that were named.
+        within: the coarser attribute, if any.
+        known: the attributes of the unit.
+        called: the option by which they were named, for a message.
+    """
     for name in (*secret, *(() if within is None else (within,))):
         if name not in known:
             advice = did_you_mean(name, known) or f"known: {', '.join(known)}"
-            raise AttackerMisfitError("secret" if name in secret else "within", "is no attribute of the unit", advice, value=name)
+            raise AttackerMisfitError(called if name in secret else "within", "is no attribute of the unit", advice, value=name)
     outer = {name: _outer(name, known) for name in known}
     if within is not None and not any(within in outer[name] for name in secret):
         rule = f"is not coarser than {', '.join(secret)}"
@@ -163,11 +214,12 @@ def _singled(
     """The two categories of a change, as sets of their own."""
     if change is None:
         return {}
-    name = _changed(change, secret, known)
+    name = changed_attribute(change, secret, known)
     return {name: tuple(frozenset({category}) for category in change)}
 
 
-def _changed(change: tuple[str, str], secret: Sequence[str], known: Mapping[str, Attribute]) -> str:
+def changed_attribute(change: tuple[str, str], secret: Sequence[str], known: Mapping[str, Attribute]) -> str:
+    """The attribute of which both are categories."""
     for name in secret:
         values = set(known[name].categories or map(str, range(known[name].size)))
         if set(change) <= values:
@@ -245,7 +297,7 @@ def _realised(
     return None
 
 
-def _reacts(view: View, pair: Pair, spec: PrivacySpec) -> bool:
+def reacts(view: View, pair: Pair, spec: PrivacySpec) -> bool:
     """Whether the counts of a view differ on two datasets."""
     one, other = (Counter(cells_of(view, side, spec.space)) for side in pair)
     return any(one[cell] != other[cell] for cell in {*one, *other} if cell is not None)

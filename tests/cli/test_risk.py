@@ -155,7 +155,7 @@ def worst(ran, quantity, **at):
     found = {
         place.get("candidates"): row["worst_case"][0]
         for place, row in rows
-        if row["quantity"] == quantity and at.items() <= place.items()
+        if row["quantity"] == quantity and at.items() <= place.items() and row["worst_case"]
     }
     return {kind: (said["relation"], said["value"]["upper"]) for kind, said in found.items()}
 

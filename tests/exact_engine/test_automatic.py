@@ -17,6 +17,7 @@ from dpspec.laws import FiniteLaw
 from dpspec.laws.enclosed import EnclosedLaw
 from dpspec.laws.exponential import ExponentialLaw, exact_exponential, finite_law
 from dpspec.verifier.automatic import Sampler, enumerate_law
+from dpspec.verifier.automatic.sampler import RunCounter
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.observed import observed
 from dpspec.verifier.verdict import Outcome
@@ -409,3 +410,49 @@ def test_plain_code_is_verified_and_its_broken_version_refuted() -> None:
     wrong = verify(Sampler(broken), bits_spec(epsilon="ln(3)"))
     assert wrong.outcome is Outcome.REFUTED
     assert wrong.constant.lower.is_infinite
+
+
+# --- loops that end in the middle of a round only -------------------------------------------------------------------------
+
+
+def redrawn_order(_: Any, rng: Any) -> list[int]:
+    while True:
+        order = rng.permutation(4).tolist()
+        if order[0] != 0:
+            break
+    return order
+
+
+def last_heads(_: Any, rng: Any) -> int:
+    last = 0
+    while True:
+        if rng.random() < 0.5:
+            last = 1
+        if rng.random() < 0.5:
+            break
+    return last
+
+
+def last_seen_by_handler(_: Any, rng: Any) -> int:
+    last = 0
+    try:
+        while True:
+            if rng.random() < 0.5:
+                raise ValueError
+            last = 1 - last
+    except ValueError:
+        return last
+
+
+def test_what_a_round_writes_first_is_no_part_of_its_state() -> None:
+    """24 orders from the start and 24 from the one state of the loop; with each of six rejected orders a state, 168."""
+    counter = RunCounter(most=60)
+    law = valued(enumerate_law(redrawn_order, [0], counter=counter))
+    assert law == finite_law({order: Fraction(1, 18) for order in itertools.permutations(range(4)) if order[0]})
+
+
+@pytest.mark.parametrize("function", [last_heads, last_seen_by_handler])
+def test_what_a_round_may_not_write_is_part_of_its_state(function: Any) -> None:
+    """P(1) by hand: 1/2 + 1/4 x is x for the first; 1/4 + 1/16 + ... for the second, of an odd number of rounds."""
+    ones = Fraction(2, 3) if function is last_heads else Fraction(1, 3)
+    assert valued(enumerate_law(function, [0])) == finite_law({0: 1 - ones, 1: ones})

@@ -22,9 +22,10 @@ from dpspec.base.exact import number
 from dpspec.grammar.rule import Conversion
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.continuous import GaussianShift
-from dpspec.laws.integers import DiscreteGaussianShift
+from dpspec.laws.integers import DiscreteGaussianLaw, DiscreteGaussianShift
 from dpspec.laws.law import FiniteLaw
 from dpspec.laws.loss import PrivacyLoss, compose
+from dpspec.laws.products import product_of
 from dpspec.laws.trade_off import TradeOff
 
 CONVERSIONS = [rule for rule in installed().registry.classes("rules") if issubclass(rule, Conversion)]
@@ -66,6 +67,22 @@ def test_the_coin_reading_of_delta():
     bracket = GaussianShift(number("5.26")).hockey_stick(3)
     assert bad == pytest.approx(0.294350, abs=1e-6)
     assert float(bracket.lower) == pytest.approx(bad, abs=1e-9)
+
+
+@pytest.mark.parametrize("threshold", ["-1/2", "1/10", "1", "5/2"])
+def test_the_tail_of_the_sum_of_several_losses(threshold):
+    """Of four discrete Gaussian pairs, by the sum over all outcomes within 20 of the centers: loss (1 - 2 k) / (2 v) at k."""
+    variances, outcomes = (2, 3, 4, 5), np.arange(-20, 21)
+    pair = product_of(DiscreteGaussianLaw(0, v).against(DiscreteGaussianLaw(1, v)) for v in variances)
+    losses, masses = np.zeros(1), np.ones(1)
+    for v in variances:
+        heights = np.exp(-(outcomes**2) / (2 * v))
+        losses = np.add.outer(losses, (1 - 2 * outcomes) / (2 * v)).ravel()
+        masses = np.multiply.outer(masses, heights / heights.sum()).ravel()
+    tail = masses[losses > float(Fraction(threshold))].sum()
+    found = PrivacyLoss(pair).above(threshold)
+    assert float(found.lower) - 1e-9 <= tail <= float(found.upper) + 1e-9
+    assert float(found.width) < 0.02
 
 
 # --- what a standard leaves to a test ------------------------------------------------------------

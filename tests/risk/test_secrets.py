@@ -58,6 +58,16 @@ def test_a_move_moves_all_of_its_levels_but_housing_units(persons, case: str, se
     assert spent > 0
 
 
+def test_a_secret_of_a_person_moves_no_table_of_households(persons) -> None:
+    """With both allocations, tables of housing units are not determined by persons: they are equal where one race differs."""
+    together = dp.read(ROOT / "specs" / "census-2020" / "pl-together-per-person.dpspec.toml")
+    assert rho_of(together, ["cenrace"]) == rho_of(persons, ["cenrace"]) == CASES["C"].rho
+    moved = worst_change(together.mechanism, together.spec, ["block"], "tract")
+    assert not moved.is_worst  # a household of one may move with its person, so this is no largest change
+    found = pair_of_views(stated_structure(together.mechanism, together.spec.space), together.spec, *moved.pair)
+    assert found.concentration().upper.as_fraction() <= CASES["B"].rho
+
+
 def test_race_at_three_levels(persons) -> None:
     report = dp.risk(persons, secret=["cenrace"])
     rows = {(row.quantity, dict(row.at).get("level")): row for row in report.rows}

@@ -100,6 +100,11 @@ class Affine:
     constant: Fraction
     terms: NoiseTerms = ()
 
+    @cached_property
+    def in_doubles(self) -> tuple[float, tuple[tuple[int, float], ...]]:
+        """The constant, and the place of each draw among all draws with its factor."""
+        return float(self.constant), tuple((noise.number - 1, float(factor)) for noise, factor in self.terms)
+
     def plus(self, other: Affine, times: Fraction = Fraction(1)) -> Affine:
         """self + times other."""
         found = dict(self.terms)
@@ -300,8 +305,8 @@ def value_at(expression: Affine | Applied | Plain, draws: Draws) -> float:
     if isinstance(expression, Plain):
         return expression.value
     if isinstance(expression, Affine):
-        known = ((factor, draws[noise.number - 1]) for noise, factor in expression.terms)
-        return math.fsum([float(expression.constant), *(float(factor) * (draw or 0.0) for factor, draw in known)])
+        constant, terms = expression.in_doubles
+        return math.fsum([constant, *[factor * (draws[place] or 0.0) for place, factor in terms]])
     arguments = [value_at(one, draws) for one in expression.arguments]
     name = expression.function
     function = ARITHMETIC.get(name) or _BUILTIN.get(name) or getattr(np, name, None) or getattr(math, name)

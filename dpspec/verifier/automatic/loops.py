@@ -124,6 +124,11 @@ def _written(*targets: ast.expr | None) -> LoopNames:
     return frozenset(found)
 
 
+def _is_endless(node: ast.While | ast.For) -> bool:
+    """Whether a loop ends in the middle of a round only: what is read after it was then written in that round, or before it."""
+    return isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+
+
 class _Flow:
     """The backward walk through one function."""
 
@@ -166,7 +171,7 @@ class _Flow:
 
     def loop(self, node: ast.While | ast.For, after: LoopNames, exits: _Exits) -> LoopNames:
         """The least fixed point: what is live when a round starts."""
-        done = self.block(node.orelse, after, exits)
+        done = _NONE if _is_endless(node) else self.block(node.orelse, after, exits)
         start = node.test if isinstance(node, ast.While) else node.target
         written = _NONE if isinstance(node, ast.While) else _written(node.target)
         live = _read(start) | done

@@ -9,12 +9,18 @@ from dpspec.plugin import Names, hookimpl, late_names
 if TYPE_CHECKING:
     from dpspec_attackers.chamber import InformationChamber as InformationChamber
     from dpspec_attackers.counts import BlockKnowledge as BlockKnowledge, Hierarchical as Hierarchical, Uniqueness as Uniqueness
+    from dpspec_attackers.experiment import attack as attack
     from dpspec_attackers.independent import IndependentRecord as IndependentRecord
     from dpspec_attackers.membership.strong import StrongMembership as StrongMembership
     from dpspec_attackers.membership.targets import (
         MembershipDifference as MembershipDifference,
         MembershipPosterior as MembershipPosterior,
         MembershipRatio as MembershipRatio,
+    )
+    from dpspec_attackers.on_tables import (
+        IntegerProgram as IntegerProgram,
+        MostLikelyRecord as MostLikelyRecord,
+        NearestDonor as NearestDonor,
     )
     from dpspec_attackers.profiles.named import (
         Box as Box,
@@ -53,6 +59,9 @@ NAMES: Names = {
         "block-knowledge": "dpspec_attackers.counts:BlockKnowledge",
         "hierarchical": "dpspec_attackers.counts:Hierarchical",
         "uniqueness": "dpspec_attackers.counts:Uniqueness",
+        "nearest-donor": "dpspec_attackers.on_tables:NearestDonor",
+        "most-likely-record": "dpspec_attackers.on_tables:MostLikelyRecord",
+        "integer-program": "dpspec_attackers.on_tables:IntegerProgram",
     },
     "tolerances": {
         "constant": "dpspec_attackers.profiles.named:Constant",
@@ -82,7 +91,9 @@ _HOMES = {
     "dpspec_attackers.strongest": ("ArbitraryPrior", "StrongestAttacker"),
     "dpspec_attackers.chamber": ("InformationChamber",),
     "dpspec_attackers.sampling": ("Journalist", "NosyNeighbour", "Outsider"),
+    "dpspec_attackers.experiment": ("attack",),
     "dpspec_attackers.independent": ("IndependentRecord",),
+    "dpspec_attackers.on_tables": ("IntegerProgram", "MostLikelyRecord", "NearestDonor"),
     "dpspec_attackers.membership.strong": ("StrongMembership",),
     "dpspec_attackers.counts": ("BlockKnowledge", "Hierarchical", "Uniqueness"),
     "dpspec_attackers.profiles.named": (

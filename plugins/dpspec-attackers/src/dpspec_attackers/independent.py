@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 from typing import Annotated, ClassVar
@@ -45,7 +45,7 @@ from dpspec_attackers.semantics import pure_bound, said
 LawFamily = tuple[FiniteLaw | None, tuple[FiniteLaw, ...]]
 """For the same others: the law without the target (None when it is certainly included), and the laws with each of its values."""
 
-Likelihoods = tuple[tuple[tuple[int, int], ...], Fraction]
+Likelihoods = tuple[tuple[int, ...], tuple[int, ...]]
 """The probability of an outcome by each of these laws, as a weight and a total, and that without the target."""
 
 
@@ -140,26 +140,24 @@ class IndependentRecord(AttackerModel):
                 if id(law) not in computed:
                     computed.add(id(law))
                     work += risks.work_of_law(law)
-            compared |= {
-                (
-                    tuple((law.weights.get(outcome, 0), law.total) for law in laws),
-                    Fraction(0) if without is None else without.probability(outcome),
-                )
-                for outcome in outcomes
-            }
-        found = [risk for masses, missing in compared for risk in self._risks(masses, missing)]
+            everyone = laws if without is None else (*laws, without)
+            columns = ([law.weights.get(outcome, 0) for outcome in outcomes] for law in everyone)
+            totals = tuple(law.total for law in everyone)
+            compared |= {(weights, totals) for weights in zip(*columns, strict=True)}
+        found = [risk for weights, totals in compared for risk in self._risks(weights, totals, is_replaced=is_replaced)]
         if not found:
             raise errors.NoFormulaError("value", "below 1 needs two different values of the target", "ask with value = 1")
         relation = Sense.EQUALS if complete else Sense.AT_LEAST
         own = self._said(relation, Bracket.exactly(max(found)), f"exact Bayes (Kazan 2025, Definition 5), {scope}")
         return (*certain, *candidates.left_open(own))
 
-    def _risks(self, likelihoods: Sequence[tuple[int, int]], missing: Fraction) -> Iterator[Fraction]:
+    def _risks(self, weights: tuple[int, ...], totals: tuple[int, ...], *, is_replaced: bool) -> Iterator[Fraction]:
         """The risk of each value at one outcome, against the value that makes the outcome least probable."""
         both, other, out = self.inclusion * self.value, self.inclusion * (1 - self.value), 1 - self.inclusion
-        if other and len(likelihoods) == 1:
+        masses = [Fraction(weight, total) for weight, total in zip(weights, totals, strict=True)]
+        missing = Fraction(0) if is_replaced else masses.pop()
+        if other and len(masses) == 1:
             return
-        masses = [Fraction(weight, total) for weight, total in likelihoods]
         least, next_least = (*heapq.nsmallest(2, masses), Fraction(0))[:2]
         for seen in dict.fromkeys(masses):
             if seen:

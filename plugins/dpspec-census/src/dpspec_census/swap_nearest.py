@@ -20,7 +20,8 @@ and its reverse; with n records they are (1 - a, a/(n-1)), (a, 1 - a/(n-1)), a t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 
@@ -31,15 +32,23 @@ from dpspec.plugin import (
     Record,
     grammar,
     laws,
+    memoize,
     number,
 )
-from dpspec_census.swap_budget import SwappedRecords
+from dpspec_census.stratum import StratumCells
 from dpspec_census.swap_law import exchange_law
 from dpspec_census.swap_pair import MOST_STRATA, StratumValues, Swap
+from dpspec_census.swap_table import CountedCells
 
 CITATION = "docs/swapping-theorem.md, theorem 6"
 MOST_SIZES = 24
 """Of so many different strata of a universe the laws are computed."""
+MOST_TABLES = 40
+"""The largest number of tables of one stratum whose laws are listed."""
+MOST_LISTED_RECORDS = 16
+"""The largest number of records of a stratum whose laws are listed: its work doubles with each record."""
+EXCHANGED = 4
+"""The counts of two tables differ by this much in all, where they differ by one exchange."""
 FEW_RECORDS = 16
 """Up to so many records in a space, every size of a stratum is looked at."""
 
@@ -114,38 +123,37 @@ def nearest_in_space(swap: Swap, known: Exchanges, space: DatasetSpace) -> gramm
         return None
     limits = "strata of any size" if most is None else f"strata of up to {most:,} records"
     return grammar.NearestLaws(
-        distance=number(2), pairs=tuple(pairs), above=tuple(above), citation=known.citation,
+        distance=number(2), pairs=tuple(pairs), above=tuple(above), citation=known.citation, exchanged=swap.scheme.swap,
         scope=f"two tables of one universe that differ by one exchange, {limits}",
     )  # fmt: skip
 
 
-@attrs.frozen
-class StratumShape:
-    """What an exchange in a stratum depends on.
+Weights = Callable[[StratumCells, int, Fraction], Mapping[StratumCells, int]]
+"""Of a table of one stratum, its number of columns and its rate: integer weights of the tables that it can become."""
 
-    Args:
-        size: its records.
-        rests, swaps: how many different rest values and swap values they have.
+
+def nearest_in_universe(
+    swap: Swap, known: Exchanges, strata: Mapping[Record, CountedCells], weights: Weights
+) -> grammar.NearestLaws | None:  # fmt: skip
+    """Of the universe with these records by stratum; None where it holds one table alone, or nothing is known.
+
+    Strata with few tables are listed, so that their pairs of laws are exact also where values repeat. In other strata with
+    repeated values the pair of as many different records is a bound.
     """
-
-    size: int
-    rests: int
-    swaps: int
-
-    @classmethod
-    def of(cls, records: SwappedRecords) -> StratumShape:
-        """That of records that are listed."""
-        rests, swaps = (len(set(values)) for values in zip(*records, strict=True))
-        return cls(len(records), rests, swaps)
-
-
-def nearest_in_universe(swap: Swap, known: Exchanges, strata: Mapping[Record, StratumShape]) -> grammar.NearestLaws | None:
-    """Of the universe with such strata, by match category; None where it holds one table alone, or nothing is known."""
     different: dict[tuple[int, Fraction], bool] = {}
-    for match, shape in strata.items():
-        size, rests, swaps, p = shape.size, shape.rests, shape.swaps, swap.rate_of(match)
-        if min(rests, swaps) > 1:
-            different[size, p] = different.get((size, p), False) or rests == swaps == size
+    listed: dict[tuple[StratumCells, int, Fraction], None] = {}
+    for match, held in strata.items():
+        rests, swaps = (len({pair[side] for pair in held}) for side in (0, 1))
+        size, p = sum(held.values()), swap.rate_of(match)
+        if min(rests, swaps) < 2:
+            continue
+        repeats = not rests == swaps == size
+        cells = _ordered(held) if repeats and size <= MOST_LISTED_RECORDS else None
+        if cells is not None and len(listed) < MOST_SIZES and _tables(*cells) is not None:
+            listed[(*cells, p)] = None
+        else:
+            different[size, p] = different.get((size, p), False) or not repeats
+    counted = [pair for cells, columns, p in listed for pair in _listed_pairs(cells, columns, p, weights)]
     kinds = sorted(different, reverse=True)
     above: list[laws.Dichotomy] = []
     if len(kinds) <= MOST_SIZES and all(known.knows(size) for size, _ in kinds):
@@ -153,11 +161,67 @@ def nearest_in_universe(swap: Swap, known: Exchanges, strata: Mapping[Record, St
     elif known.bounded and known.limit is not None:
         above = [known.limit(p) for p in sorted({p for _, p in kinds})]
     shown = itertools.islice(((size, p) for size, p in kinds if different[size, p] and known.knows(size)), MOST_SIZES)
-    pairs = tuple(known.law(size, p) for size, p in shown)
-    if not pairs and not above:
+    pairs = (*(known.law(size, p) for size, p in shown), *counted)
+    bounds = (*above, *counted) if above or not kinds else ()  # without a bound of some stratum there is none of all
+    if not pairs and not bounds:
         return None
-    largest = max(size for size, _ in kinds)
+    largest = max([size for size, _ in kinds] + [sum(cells) for cells, _, _ in listed])
     return grammar.NearestLaws(
-        distance=number(2), pairs=pairs, above=tuple(above), citation=known.citation,
+        distance=number(2), pairs=pairs, above=bounds, citation=known.citation, exchanged=swap.scheme.swap,
         scope=f"two tables of this universe that differ by one exchange, strata of up to {largest:,} records",
     )  # fmt: skip
+
+
+def _ordered(held: CountedCells) -> tuple[StratumCells, int]:
+    """A stratum as counts by rest and swap value, with its number of columns; rows and columns in falling order of their sums.
+
+    Strata that differ by names alone have one universe, up to these names.
+    """
+    sums: tuple[Counter[Record], Counter[Record]] = Counter(), Counter()
+    for pair, count in held.items():
+        for side in (0, 1):
+            sums[side][pair[side]] += count
+    rests, swaps = ([value for value, _ in line.most_common()] for line in sums)
+    return tuple(held.get((rest, swap), 0) for rest in rests for swap in swaps), len(swaps)
+
+
+@memoize(maxsize=1 << 10)
+def _tables(cells: StratumCells, columns: int) -> tuple[StratumCells, ...] | None:
+    """All tables of the universe of a stratum; None where they are more than `MOST_TABLES`."""
+    rows = tuple(sum(cells[start : start + columns]) for start in range(0, len(cells), columns))
+    left = tuple(sum(cells[start::columns]) for start in range(columns))
+    found = list(itertools.islice(_with_sums(rows, left), MOST_TABLES + 1))
+    return tuple(found) if len(found) <= MOST_TABLES else None
+
+
+def _with_sums(rows: tuple[int, ...], columns: tuple[int, ...]) -> Iterator[StratumCells]:
+    """Every table of counts with these sums of rows and of columns."""
+    if not rows:
+        yield ()
+        return
+    for row in _rows(rows[0], columns):
+        left = tuple(column - taken for column, taken in zip(columns, row, strict=True))
+        yield from (row + below for below in _with_sums(rows[1:], left))
+
+
+def _rows(total: int, limits: tuple[int, ...]) -> Iterator[StratumCells]:
+    if not limits:
+        if total == 0:
+            yield ()
+        return
+    rest = sum(limits[1:])
+    for first in range(max(0, total - rest), min(total, limits[0]) + 1):
+        yield from ((first, *others) for others in _rows(total - first, limits[1:]))
+
+
+@memoize(maxsize=1 << 8)
+def _listed_pairs(cells: StratumCells, columns: int, p: Fraction, weights: Weights) -> tuple[laws.Dichotomy, ...]:
+    """The pairs of laws of all tables of a universe of one stratum that differ by one exchange, each once in both orders."""
+    tables = _tables(cells, columns) or ()
+    known = {table: laws.FiniteLaw.from_weights(dict(weights(table, columns, p).items())) for table in tables}
+    found: dict[object, laws.Dichotomy] = {}
+    for one, other in itertools.permutations(tables, 2):
+        if sum(abs(a - b) for a, b in zip(one, other, strict=True)) == EXCHANGED:
+            pair = known[one].against(known[other])
+            found.setdefault(pair.signature(), pair)
+    return tuple(found.values())

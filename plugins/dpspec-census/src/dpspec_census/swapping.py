@@ -65,9 +65,9 @@ from dpspec_census.swap_budget import (
     rate_of,
 )
 from dpspec_census.swap_constant import SwapConstant, derangement_constant, permutation_constant
-from dpspec_census.swap_nearest import Exchanges, StratumShape, nearest_in_space, nearest_in_universe, of_selected
+from dpspec_census.swap_nearest import Exchanges, nearest_in_space, nearest_in_universe, of_selected
 from dpspec_census.swap_pair import ConstantOfSpace, Swap
-from dpspec_census.swap_table import CITATION, CountedCells, kinds_in, power_of_exchanges
+from dpspec_census.swap_table import CITATION, CountedCells, power_of_exchanges
 
 if TYPE_CHECKING:
     import numpy as np
@@ -239,16 +239,15 @@ class Swapping(Mechanism):
         if dataset is None:
             return nearest_in_space(self.constants(), self.exchanges(), spec.space)
         strata = self.scheme().strata(spec.space.dataset(dataset), spec.space)
-        shapes = {match: StratumShape.of(records) for match, records in strata.items()}
-        return nearest_in_universe(self.constants(), self.exchanges(), shapes)
+        counted = {match: Counter(records) for match, records in strata.items()}
+        return nearest_in_universe(self.constants(), self.exchanges(), counted, self.stratum_weights)
 
     def by_exchanges_of_table(self, spec: PrivacySpec, table: Table) -> grammar.NearestLaws | None:
         """The same for the universe of a real table; None also where its columns are not all attributes of a record."""
         strata = self.counted_strata(spec, table)
         if strata is None:
             return None
-        shapes = {match: StratumShape(sum(cells.values()), *kinds_in(cells)) for match, cells in strata.items()}
-        return nearest_in_universe(self.constants(), self.exchanges(), shapes)
+        return nearest_in_universe(self.constants(), self.exchanges(), strata, self.stratum_weights)
 
     def by_counted_exchanges(self, spec: PrivacySpec, table: Table, level: Fraction) -> grammar.KnownPower | None:
         """The largest power against one exchange of a real table; None where none changes it, or no theorem speaks of it."""

@@ -18,6 +18,7 @@ from dpspec.plugin.applications import (
     as_document,
     compared,
     documents_of,
+    file_numbers,
     ledger_data,
     order_specs,
     printed,
@@ -135,7 +136,9 @@ def label(specification: AnyPath | SpecDocument, progress: Progress | None = Non
     from dpspec_deployments import label as pages
 
     document = as_document(specification)
-    data = pages.label_data(document, standing(document, installed().registry, progress=progress))
+    registry = installed().registry
+    stands = standing(document, registry, progress=progress)
+    data = pages.label_data(document, stands, file_numbers(document, stands, registry))
     return CommandAnswer(
         "label", 0, data, partial(pages.label_text, data), as_html=partial(pages.label_html, data), value=document
     )

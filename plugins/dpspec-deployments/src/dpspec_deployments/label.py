@@ -22,6 +22,9 @@ from dpspec.plugin.applications import (
     drawn,
     harmless,
     longer_units,
+    numbers_cells,
+    numbers_data,
+    numbers_note,
     promise_for,
     public_standing,
     read_unit,
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
     from dpspec import SpecDocument
     from dpspec.plugin import Budget
-    from dpspec.plugin.applications import Standing
+    from dpspec.plugin.applications import RiskNumbers, Standing
 
 
 BLOCK_QUESTIONS = {
@@ -57,12 +60,13 @@ class LabelSection:
     sentences: tuple[str, ...]
 
 
-def label(document: SpecDocument, standing: Standing) -> tuple[LabelSection, ...]:
+def label(document: SpecDocument, standing: Standing, risk: RiskNumbers) -> tuple[LabelSection, ...]:
     """The sections of a label.
 
     Args:
         document: a specification file, best one with [deployment] and [provenance].
         standing: how its claim stands.
+        risk: what the promise and the mechanism mean to an attacker.
     """
     sections = {
         "What it is": _what(document),
@@ -71,7 +75,7 @@ def label(document: SpecDocument, standing: Standing) -> tuple[LabelSection, ...
         "What one change is": _change(document),
         "What is published exactly": _exact(document),
         "The number": _number(document),
-        "What it does to somebody who wants to find out about you": _attacker(document, standing),
+        "What it does to somebody who wants to find out about you": (*_attacker(document, standing), *_numbers(document, risk)),
         "What the promise does not cover": _uncovered(document),
         "What is not said": _unsaid(document),
     }
@@ -179,6 +183,20 @@ def _attacker(document: SpecDocument, standing: Standing) -> Iterator[str]:
     yield from audience_data(document, "public", standing)["paragraphs"][1:]
 
 
+def _numbers(document: SpecDocument, risk: RiskNumbers) -> Iterator[str]:
+    """The numbers behind it, each for any mechanism that keeps the promise, and for the one that the file describes."""
+    if not risk.rows:
+        return
+    sides = ("any mechanism that keeps the promise", "this mechanism")
+    inside = "" if document.spec.multiverse.induced_by() == () else " that agree in all published facts"
+    yield f"The same in numbers, for two ideas{inside} (`dpspec risk` has the theorem of each):"
+    for what, *cells in numbers_cells(risk, document.spec, with_own=document.mechanism is not None):
+        yield f"- {what}: {'; '.join(f'{side}: {said}' for side, said in zip(sides, cells, strict=False))}."
+    note = numbers_note(risk)
+    if note:
+        yield note
+
+
 def _checked(document: SpecDocument, standing: Standing) -> Iterator[str]:
     if standing.word not in (Word.VERIFIED, Word.DERIVED) and document.spec.budget.unpublished() is not None:
         yield "No number was published that a release could be held against."
@@ -225,14 +243,15 @@ def _unsaid(document: SpecDocument) -> Iterator[str]:
 # --- pages ----------------------------------------------------------------------------------------
 
 
-def label_data(document: SpecDocument, standing: Standing) -> JsonData:
+def label_data(document: SpecDocument, standing: Standing, risk: RiskNumbers) -> JsonData:
     """The label as data."""
     return {
         "id": document.id,
         "title": document.title,
         "path": document.path,
         "standing": standing_data(standing),
-        "sections": [{"heading": one.heading, "sentences": list(one.sentences)} for one in label(document, standing)],
+        "sections": [{"heading": one.heading, "sentences": list(one.sentences)} for one in label(document, standing, risk)],
+        "risk": numbers_data(risk),
         "sources": [str(source) for source in document.sources],
     }
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
@@ -40,8 +40,21 @@ from dpspec.plugin import (
 
 def exchange(left: Dataset, right: Dataset, space: DatasetSpace, unit: str) -> tuple[int, int]:
     """How many records (with multiplicity) only the left, and only the right dataset has."""
-    ours, theirs = Counter(space.records(left, unit)), Counter(space.records(right, unit))
-    return (ours - theirs).total(), (theirs - ours).total()
+    ours, theirs = space.records(left, unit), space.records(right, unit)
+    if len(ours) + len(theirs) > _FEW:
+        counted, others = Counter(ours), Counter(theirs)
+        return (counted - others).total(), (others - counted).total()
+    surplus: dict[Hashable, int] = {}
+    for record in ours:
+        surplus[record] = surplus.get(record, 0) + 1
+    for record in theirs:
+        surplus[record] = surplus.get(record, 0) - 1
+    gone = sum([count for count in surplus.values() if count > 0])
+    return gone, gone - sum(surplus.values())
+
+
+_FEW = 64
+"""Up to so many records a plain dictionary is quicker than two counters; most pairs that are looked at have less than ten."""
 
 
 class Minorised(InputDivergence, ABC):

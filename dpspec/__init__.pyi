@@ -215,6 +215,45 @@ def around(
         radius: the largest distance from x*, in units of d [exact number in [0, inf)].
     """
 
+def attack(specification: Any, table: Any, *, secret: Any, known: Any = ..., attacker: Any = ..., release: Any = ..., targets: Any = ..., seed: Any = ..., confidence: Any = ..., progress: Any = ...) -> CommandAnswer:
+    """Package dpspec-attackers. How often attacks on a release name a secret, compared with a release without the target's
+    record.
+
+    The score of an attack is the share of targets whose secret it names. Its gain is score with the record minus score
+    without.
+
+    Args:
+        specification: a specification with a mechanism, or its file.
+        table: the confidential table. Only totals over its records are in the answer.
+        secret: the attributes that the attacker wants.
+        known: the attributes of the target that the attacker knows; without them, all others.
+        attacker: a registered attacker of tables, or its name; without it, all that fit.
+        release: the directory of a release of this table. Then the numbers with the record are about this release; without
+            it,
+            each target has a release of its own.
+        targets: the number of targets that are drawn, with replacement, from 1 to 10,000.
+        seed: the seed of all draws, for tests and audits; without it, the generator of the operating system.
+        confidence: the probability with which each interval holds, in (0, 1).
+        progress: called with (targets done, in all).
+
+    Returns:
+        for each attacker `with`, `without` and `gain`: exact on tables of up to four records, otherwise simulated with
+            intervals.
+
+    Raises:
+        UnknownNameError: an attribute or attacker that is not known.
+        ParameterError: the secret is known to the attacker, or a number is out of its range.
+        TableError: the table does not fit the space, or the release does not hold its exact tables.
+        AttackerMisfitError: the attacker, or each of them, does not fit the release.
+        NotEnumerableError: the attack would list too much.
+
+    Source: Garfinkel, Abowd and Martindale 2019; the counterfactual as in Bailie et al. 2024.
+
+    >>> import dpspec as dp
+    >>> [name for name in dp.installed().registry.names("attackers") if name in ("nearest-donor", "integer-program")]
+    ['integer-program', 'nearest-donor']
+    """
+
 def attribute_restricted(
     *,
     attributes: str | Sequence[str],
@@ -3202,6 +3241,57 @@ def trade_off(
         epsilon: instead of a curve, that of pure or approximate privacy, e^epsilon rational, with [exact number in [0,
             inf)].
         delta: the slack in probability [rational in [0, 1); default 0].
+    """
+
+def tradeoff(*specifications: Any, table: Any, statistic: Any, metric: Any = ..., risk: Any = ..., vary: Any = ..., at_risk: Any = ..., exchange: Any = ..., runs: Any = ..., seed: Any = ..., out: Any = ..., progress: Any = ...) -> CommandAnswer:
+    """Package dpspec-disclosure. Which design has which error at which risk, on one table: a curve for each design over one of
+    its parameters.
+
+    The risk is computed in the worst universe and for this table, which are two curves. The error is exact where the law of
+    the
+    published numbers is known; otherwise it is the mean of independent seeded runs of the mechanism's release, with a
+    confidence
+    interval of 95 %. What is not known is reported as unknown, with a reason.
+
+    Args:
+        specifications: files, or what was read of them, each with a mechanism; their spaces have the attributes of the
+            table.
+        table: the table: a file, or a registered table.
+        statistic: ``marginal:ATTR,...``, the table of counts whose error is looked at.
+        metric: ``mape`` (percent), ``mae``, ``rmse`` or ``max`` (records).
+        risk: ``power:LEVEL``, ``odds``, ``belief`` or ``belief:PRIOR``, each with ``:exchange`` or without; or
+            ``exposure``.
+        vary: what varies: ``mechanism.NAME=VALUES``, ``variance=VALUES`` or ``budget=VALUES``, with VALUES as ``1/100,1/2``
+            or
+            ``FIRST..LAST`` or ``FIRST..LAST:POINTS``. A file follows the first one that speaks about a number of it.
+        at_risk: a risk; the parameter of each design that has it is solved for, between its first and its last value.
+        exchange: the attributes that two records exchange; without them, those of the first swap among the files.
+        runs: how many releases are drawn for each point whose error is simulated.
+        seed: from which their seeds are derived.
+        out: a file that the figure is written into; ends in .svg, .png or .pdf.
+        progress: called with (done, in all).
+
+    Returns:
+        `designs`, each with its points, and with its error at the risk that was asked for.
+
+    Raises:
+        ParameterError: a metric, risk, variation or number of runs is none; a risk that no design reaches.
+        UnknownNameError: an attribute is none of the table.
+        TableError: the table does not fit a file.
+
+    >>> import tempfile
+    >>> import dpspec as dp
+    >>> from dpspec.plugin.applications import as_document
+    >>> people = dp.records(town=["a", "b"], job=["yes", "no"])
+    >>> cells = dp.marginal(attributes=["town", "job"])
+    >>> noise = dp.geometric(queries=[cells], sensitivity=2, epsilon=1, neighbours="replace-one")
+    >>> promise = dp.spec(space=people, distance="hamming", standard="pure", epsilon=1)
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("town,job\\na,yes\\nb,no\\n"), file.flush()
+    ...     design = as_document(promise, mechanism=noise)
+    ...     found = dp.tradeoff(design, table=file.name, statistic="marginal:town,job", metric="mae", exchange=["town"])
+    >>> found["designs"][0]["points"][0]["error"]["kind"]
+    'exact'
     """
 
 def trivial() -> Multiverse:

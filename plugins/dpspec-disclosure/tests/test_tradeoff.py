@@ -292,6 +292,10 @@ def test_bad_input_is_one_line(files, options, message):
         assert message in ask(files, "swap", code=2, runs="2", **options)
 
 
+def test_a_swap_is_not_compared_by_an_exchange_of_other_values(files):
+    assert "exchanges town, and not job" in ask(files, "swap", exchange="job", code=3, runs="2")
+
+
 def test_the_exchange_has_to_be_known(files):
     assert "none of the files swaps" in ask(files, "noise", code=2)
 
@@ -333,3 +337,12 @@ def test_random_tables_are_never_told_to_be_safer_than_they_are(files):
                 wanted = max(wanted, _power(_rounded([counts[c] for c in cells]), _rounded([after[c] for c in cells])))
         found, _ = data(files, "round", exchange="town", metric="mae")
         assert found["round"][0]["risks"][TABLE]["bounds"][1] >= float(wanted) - 1e-9
+
+
+def test_the_power_of_noise_against_an_exchange_is_that_of_risk(files):
+    rows = dp.risk(files["gauss"], exchange=["town"]).to_dict()["rows"]
+    (row,) = (row for row in rows if row["quantity"].startswith("power against") and row["at"][0]["value"] == "1/20")
+    (known,) = (Fraction(one["value"]["lower"]) for one in row["own_law"])
+    found, _ = data(files, "gauss", exchange="town")
+    low, high = found["gauss"][0]["risks"][WORST]["bounds"]
+    assert low - 1e-4 <= known <= high

@@ -232,6 +232,10 @@ class RiskOfDesign:
             found = _exposed(document, self.table)
             return {TABLE: found}
         spec = document.spec
+        own = Exchange.of(mechanism)
+        if self.measure.exchange and self.exchange is not None and own is not None and {*own.swap} != {*self.exchange.swap}:
+            other = RiskFound(reason=f"{mechanism.name} exchanges {', '.join(own.swap)}, and not {', '.join(self.exchange.swap)}")
+            return {WORST: other, TABLE: attrs.evolve(other, about=TABLE)}
         stated = self._on_table(mechanism, spec)
         if stated is not None:
             return stated
@@ -255,9 +259,10 @@ class RiskOfDesign:
         if not nearest.pairs:
             widest = Bracket(lower=self.measure.nothing().lower, upper=widest.upper)
         sizes = "of every universe whose varied strata have the sizes of this table's"
-        everywhere = f"any two tables that differ by one exchange, {sizes}"
+        exchange = Exchange.of(mechanism) or "one exchange"
+        everywhere = f"any two tables that differ by {exchange}, {sizes}"
         found = {WORST: RiskFound.known(widest, f"{everywhere} ({nearest.citation})", "this mechanism", self.measure)}
-        here = "this table and any table that differs from it by one exchange"
+        here = f"this table and any table that differs from it by {exchange}"
         power = None if self.measure.kind == "odds" else mechanism.power_on_table(spec, self.table, self.measure.level)
         if power is None:
             reason = f"for {here}, the power of tests is known, and not the largest ratio"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -473,30 +473,43 @@ def _error_text(error: ErrorFound, answer: Tradeoff, notes: _Notes) -> str:
 
 def figure(answer: Tradeoff) -> str:
     """Risk on the horizontal axis, error on the vertical one: one line for each design and each of its two risks, as SVG."""
-    lines = []
+    lines: list[CurveLine] = []
     for colour, curve in enumerate(answer.curves):
         for key in (WORST, TABLE):
-            known = [
-                (float(_middle(point.risks[key])), point.error)
-                for point in curve.points
-                if key in point.risks and point.risks[key].value is not None and point.error.value is not None
-                and not _middle(point.risks[key]).is_infinite
-            ]  # fmt: skip
-            spots = sorted(known, key=lambda spot: (spot[0], spot[1].value))
-            if not spots:
-                continue
-            low = tuple((x, float(error.low or 0)) for x, error in spots)
-            high = tuple((x, float(error.high or 0)) for x, error in spots)
-            band = {} if low == high else {"top": high, "edge": "between"}
-            lines.append(CurveLine(name=curve.design.name, role=key, points=low, dashed=key == TABLE, colour=colour, **band))  # type: ignore[arg-type]
+            lines += _drawn(curve, key, colour)
     title = METRICS[answer.metric][0].upper() + METRICS[answer.metric][1:]
-    panel = CurvePanel(title=title, axis=answer.measure.axis, lines=tuple(lines), places=answer.measure.kind == "odds")
-    simulated = any(point.error.runs for curve in answer.curves for point in curve.points)
-    note = f"bands: 95 % confidence intervals of {answer.runs} simulated runs, seed {answer.seed}" if simulated else ""
-    return charts(f"Error of {answer.statistic} against risk", [panel], size="slide", note=note)
+    heights = [y for line in lines for _, y in line.points if y > 0]
+    wide = bool(heights) and max(heights) > _WIDE * min(heights)
+    panel = CurvePanel(
+        title=title, axis=answer.measure.axis, lines=tuple(lines), powers=wide, places=answer.measure.kind == "odds"
+    )  # fmt: skip
+    notes = ["dots are computed, lines join them; a risk that is a bound is drawn at the bound"]
+    if any(point.error.runs for curve in answer.curves for point in curve.points):
+        notes.append(f"upright: 95 % confidence intervals of {answer.runs} simulated runs, seed {answer.seed}")
+    if wide and any(y == 0 for line in lines for _, y in line.points):
+        notes.append("an error of 0 lies on the lower edge")
+    return charts(f"Error of {answer.statistic} against risk", [panel], size="slide", note="; ".join(notes))
 
 
-def _middle(found: RiskFound) -> exact.Number:
-    """Where a point is drawn: at the bound that is known."""
-    assert found.value is not None  # noqa: S101 - asked before
-    return found.value.lower if found.sense == "at least" else found.value.upper
+_WIDE = 50
+"""From this ratio of the largest to the smallest error on, their axis is logarithmic."""
+
+
+def _drawn(curve: TradeCurve, key: str, colour: int) -> Iterator[CurveLine]:
+    """The line of one design and one of its risks through what was computed, and the intervals of what was simulated."""
+    found: list[tuple[float, ErrorFound]] = []
+    for point in curve.points:
+        risk = point.risks.get(key)
+        if risk is None or risk.value is None or point.error.value is None:
+            continue
+        spot = risk.value.lower if risk.sense == "at least" else risk.value.upper
+        if not spot.is_infinite:
+            found.append((float(spot), point.error))
+    if not found:
+        return
+    found.sort(key=lambda spot: (spot[0], spot[1].value))
+    made = partial(CurveLine, name=curve.design.name, role=key, dashed=key == TABLE, colour=colour)
+    yield made(points=tuple((x, float(error.value or 0)) for x, error in found))
+    for x, error in found:
+        if error.runs and error.low is not None and error.high is not None and not math.isinf(error.high):
+            yield made(points=((x, max(0.0, error.low)), (x, error.high)), dashed=False)

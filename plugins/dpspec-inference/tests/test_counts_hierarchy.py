@@ -12,8 +12,8 @@ from hypothesis import given, settings, strategies as st
 from dpspec.base.errors import CertainTargetError, ParameterError
 from dpspec.base.exact import ball
 from dpspec.laws.integers import DiscreteGaussianShift
-from reproductions.counts import block, block as fitted, hierarchy, hierarchy as chains
-from reproductions.counts.hierarchy import (
+from dpspec_inference import block, block as fitted, hierarchy, hierarchy as chains
+from dpspec_inference.hierarchy import (
     ANY_INTEGER,
     BetMethod,
     BetRegion,

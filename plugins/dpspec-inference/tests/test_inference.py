@@ -9,9 +9,9 @@ from hypothesis import given, strategies as st
 from scipy.integrate import quad
 
 from dpspec.base.errors import ParameterError
-from reproductions.inference import gibbs, gibbs as likelihood, model as tgm, quadrature
-from reproductions.inference.gibbs import Conditional, infeasible_share, mode, predict, shortest_interval
-from reproductions.inference.model import (
+from dpspec_inference import gibbs, gibbs as likelihood, moments as tgm, quadrature
+from dpspec_inference.gibbs import Conditional, infeasible_share, mode, predict, shortest_interval
+from dpspec_inference.moments import (
     JEFFREYS,
     UNIFORM,
     Bounds,
@@ -22,7 +22,7 @@ from reproductions.inference.model import (
     is_feasible,
     uniform_normaliser,
 )
-from reproductions.inference.quadrature import study
+from dpspec_inference.quadrature import study
 
 POLICEMEN = NoisyMoments.on(
     Bounds(low=0, high=100), mean=34.30, variance=47.16**2, n=43, epsilon_mean=0.25, epsilon_variance=0.25

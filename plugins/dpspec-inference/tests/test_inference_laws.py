@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 from scipy.integrate import quad
 
 from dpspec.base.errors import ParameterError
-from reproductions.inference.gibbs import inverse_gaussian, normal_between
-from reproductions.inference.model import (
+from dpspec_inference.gibbs import inverse_gaussian, normal_between
+from dpspec_inference.moments import (
     Bounds,
     RegressionSums,
     TruncatedGammaMixture,

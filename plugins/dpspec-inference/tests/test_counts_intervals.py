@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from dpspec.base.errors import CertainTargetError
-from reproductions.counts import block, block as intervals
+from dpspec_inference import block, block as intervals
 
 rhos = st.integers(-6, 3).flatmap(
     lambda power: st.fractions("1/10", 1, max_denominator=997).map(lambda r: r * Fraction(10) ** power)

@@ -49,10 +49,9 @@ import numpy as np
 from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 
-from dpspec.base.errors import ParameterError
-from dpspec.plugin import Floats
-from reproductions.inference.gibbs import inverse_gaussian
-from reproductions.inference.model import RegressionSums, line_is_feasible, sums_are_ordered
+from dpspec.plugin import Floats, ParameterError
+from dpspec_inference.gibbs import inverse_gaussian
+from dpspec_inference.moments import RegressionSums, line_is_feasible, sums_are_ordered
 
 _LEAST = 1e-300
 
@@ -245,7 +244,7 @@ def sample(
         released: five releases for each chain, in place of those of `data`, to study many data sets at once.
         seed: of numpy's generator.
 
-    >>> from reproductions.inference.model import RegressionSums
+    >>> from dpspec_inference.moments import RegressionSums
     >>> sums = RegressionSums(n=46, x=12.2, xx=4.8, y=16.0, xy=5.7, yy=8.0)
     >>> drawn = sample(NoisyRegression(sums=sums, epsilon=1), constrained=True, sweeps=40, warmup=10, chains=5)
     >>> drawn.theta.shape, bool((drawn.s2 <= 0.25).all())

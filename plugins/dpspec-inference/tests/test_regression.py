@@ -11,9 +11,9 @@ from scipy.integrate import dblquad
 from scipy.stats import multivariate_normal
 
 from dpspec.base.errors import ParameterError
-from reproductions.inference import regression as printed
-from reproductions.inference.model import RegressionSums, line_is_feasible, sums_are_ordered
-from reproductions.inference.regression import (
+from dpspec_inference import regression as printed
+from dpspec_inference.moments import RegressionSums, line_is_feasible, sums_are_ordered
+from dpspec_inference.regression import (
     LINE,
     LinePrior,
     NoisyRegression,

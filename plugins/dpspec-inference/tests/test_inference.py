@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.integrate import quad
 
-from dpspec.base.errors import ParameterError
+from dpspec.base.errors import ImproperPosteriorError, ParameterError
 from dpspec_inference import gibbs, gibbs as likelihood, moments as tgm, quadrature
 from dpspec_inference.gibbs import Conditional, infeasible_share, mode, predict, shortest_interval
 from dpspec_inference.moments import (
     JEFFREYS,
     UNIFORM,
     Bounds,
-    ImproperPosteriorError,
     Informative,
     NoisyMoments,
     check_proper,

@@ -1,0 +1,278 @@
+"""A count behind a noisy answer, with a prior: sums of the stated law of the noise, enclosed.
+
+With prior masses w_k and the stated law P(answer | k), the posterior of the count is proportional to w_k P(answer | k). For a list
+of counts both sums are finite. For all counts from 0 on the terms beyond the last one that is summed are bounded by the tails of
+the noise: every prior mass is at most 1, and the noise around k puts as much on the answer as that around the answer on k.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import numpy as np
+from flint import arb, ctx
+
+from dpspec.plugin import (
+    Integer,
+    Items,
+    Law,
+    Marginal,
+    Rational,
+    Text,
+    blocks,
+    define,
+    errors,
+    exact,
+    late_module,
+    laws,
+)
+from dpspec.plugin import Nested
+from dpspec_inference.model import (
+    Estimate,
+    Inference,
+    InferenceModel,
+    NoisyAnswer,
+    ReleasedData,
+    Simulation,
+    misfit,
+    of_masses,
+    unknown_name,
+)
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+else:
+    Generator = late_module("numpy.random")
+
+PRECISION = 96
+MOST_COUNTS = 1_000_000
+NEEDS = "use geometric or discrete-gaussian noise on counts"
+
+
+@define
+class CountPrior:
+    """The prior of a count: uniform between two ends, Poisson, or a list of masses from `least` on.
+
+    Args:
+        least, most: the ends; without `most` every count from `least` on is possible.
+        mean: of a Poisson law, cut to the ends; without it the prior is constant between the ends.
+        masses: of the counts least, least + 1, ...; they are divided by their sum.
+    """
+
+    least: Annotated[int, Integer(0)] = 0
+    most: Annotated[int, Integer(0)] | None = None
+    mean: Annotated[Fraction, Rational(0, open_low=True)] | None = None
+    masses: Annotated[tuple[Fraction, ...], Items(Rational(0))] = ()
+
+    def __attrs_post_init__(self) -> None:
+        if self.most is not None and self.most < self.least:
+            raise errors.ParameterError("most", f"must be at least least = {self.least}", value=self.most)
+        if self.masses and (self.most is not None or self.mean is not None or not sum(self.masses)):
+            raise errors.PriorError("masses", "must have a positive sum, without most and mean", "write least and masses alone")
+        if self.most is not None and self.most - self.least > MOST_COUNTS:
+            raise errors.ParameterError("most", f"must be within {MOST_COUNTS:,} of least", value=self.most)
+
+    @property
+    def last(self) -> int | None:
+        """The largest possible count."""
+        return self.least + len(self.masses) - 1 if self.masses else self.most
+
+    def mass(self, count: int) -> arb:
+        """The mass of one possible count, up to a constant; at most 1."""
+        if self.masses:
+            return exact.ball(self.masses[count - self.least] / max(self.masses))
+        if self.mean is None:
+            return arb(1)
+        mean = exact.ball(self.mean)
+        return (count * mean.log() - mean - arb(count + 1).lgamma()).exp()
+
+    def __str__(self) -> str:
+        if self.masses:
+            return f"masses of the counts {self.least} to {self.last}"
+        words = "constant" if self.mean is None else f"Poisson of mean {self.mean}"
+        return f"{words} on the counts from {self.least}" + ("" if self.most is None else f" to {self.most}")
+
+
+@define
+class BlockCount(InferenceModel):
+    """A count behind a noisy answer, with a prior (Kazan 2025, Section 2.3.1, for a prior on two counts).
+
+    Args:
+        query: the query, as the release names it; it need not be named where there is one alone.
+        cell: the cell; without it all cells.
+        prior: of the count of each cell.
+        level: of the posterior interval.
+    """
+
+    name: ClassVar[str] = "block-count"
+    title: ClassVar[str] = "a count behind a noisy answer, with a prior"
+    source: ClassVar[str] = "Kazan 2025, Section 2.3.1"
+
+    query: Annotated[str, Text()] | None = None
+    cell: Annotated[str, Text()] | None = None
+    prior: Annotated[CountPrior, Nested(CountPrior)] = CountPrior()
+    level: Annotated[Fraction, Rational(0, 1, open_low=True, open_high=True)] = Fraction(19, 20)
+
+    def infer(self, released: ReleasedData) -> Inference:
+        noise, rows = self._noise(released), self._rows(released)
+        _check_room(self.prior, released)
+        estimates, posteriors, widest = [], [], 0.0
+        for row in rows:
+            name = f"count of {row.cell}" if row.cell else f"count of {row.query}"
+            counts, masses, width = enclosed_posterior(noise, row.answer, self.prior)
+            widest = max(widest, width)
+            posteriors.append(of_masses(name, counts, masses, self.level))
+            estimates.append(
+                Estimate(name=name, value=Fraction(row.answer), variance=variance_of(noise), over="noise alone")
+            )
+        return Inference(
+            law=f"the answer is the count plus noise of the law {noise}",
+            prior=str(self.prior),
+            proper=(
+                "the prior is proper" if self.prior.last is not None or self.prior.mean is not None
+                else "a constant prior, and the likelihood has a finite sum over the counts, since the noise is a law"
+            ),
+            estimates=tuple(estimates),
+            posteriors=tuple(posteriors),
+            level=self.level,
+            method="sums of the stated law",
+            error=f"posterior: probabilities enclosed within {widest:.1e}",
+            assumptions=("the counts of the cells are independent under the prior",) if len(rows) > 1 else (),
+        )  # fmt: skip
+
+    def _noise(self, released: ReleasedData) -> Law:
+        mechanism = released.mechanism
+        queries = getattr(mechanism, "queries", ())
+        found = mechanism.noise(0) if hasattr(mechanism, "noise") and queries else None
+        if not isinstance(found, (laws.TwoSidedGeometricLaw, laws.DiscreteGaussianLaw)):
+            raise misfit(self.name, mechanism, NEEDS)
+        if not all(isinstance(query, Marginal) for query in queries):
+            raise misfit(self.name, mechanism, "use queries that are marginals, which are counts")
+        return found
+
+    def _rows(self, released: ReleasedData) -> list[NoisyAnswer]:
+        space = released.spec.space
+        known = {str(query): list(map(str, query.labels(space))) for query in released.mechanism.queries}  # type: ignore[attr-defined]
+        rows = released.answers
+        if not rows:
+            raise errors.TableError("RELEASE", "has no noisy answers", "give the released table with query, cell and answer")
+        for row in rows:
+            if row.query not in known or row.cell not in known[row.query]:
+                raise errors.TableError("RELEASE", "answers a query or a cell that the specification has not", value=row.query)
+        if self.query is not None and self.query not in known:
+            raise unknown_name("query", self.query, list(known))
+        if self.query is None and len(known) > 1:
+            raise errors.ParameterError("query", f"must be one of the {len(known)} queries", f'write query = "{next(iter(known))}"')
+        query = self.query or next(iter(known))
+        if self.cell is not None and self.cell not in known[query]:
+            raise unknown_name("cell", self.cell, known[query])
+        return [row for row in rows if row.query == query and self.cell in {None, row.cell}]
+
+    def simulate(self, released: ReleasedData, source: Generator) -> Simulation | None:
+        if self.prior.last is None:
+            return None
+        noise, rows = self._noise(released), self._rows(released)[:1]
+        counts = np.arange(self.prior.least, self.prior.last + 1)
+        masses = np.array([float(self.prior.mass(int(count)).mid()) for count in counts])
+        count = int(source.choice(counts, p=masses / masses.sum()))
+        reach = 2 + math.ceil(12 * math.sqrt(float(variance_of(noise))))
+        shifts = np.arange(-reach, reach + 1)
+        chances = np.array([float(_mass(noise, int(shift)).mid()) for shift in shifts])
+        answer = count + int(source.choice(shifts, p=chances / chances.sum()))
+        row = NoisyAnswer(query=rows[0].query, cell=rows[0].cell, answer=answer)
+        name = f"count of {row.cell}" if row.cell else f"count of {row.query}"
+        again = ReleasedData(spec=released.spec, mechanism=released.mechanism, answers=(row,))
+        return Simulation(truth={name: float(count)}, released=again)
+
+    @classmethod
+    def examples(cls) -> Iterator[tuple[InferenceModel, ReleasedData]]:
+        import dpspec as dp
+
+        for mechanism in ({"type": "geometric", "ratio": "1/2"}, {"type": "discrete-gaussian", "variance": 4, "sensitivities": [1]}):
+            document = dp.build(
+                space={"type": "records", "attributes": [{"name": "block", "categories": ["a", "b"]}]},
+                input_divergence={"type": "symmetric-difference"},
+                output_divergence={"type": "d-nor"},
+                budget={"rho": 1},
+                mechanism={**mechanism, "queries": [{"type": "marginal", "attributes": ["block"]}]},
+            )
+            assert document.mechanism is not None  # noqa: S101 - stated above
+            row = NoisyAnswer(query="person by block", cell="a", answer=3)
+            released = ReleasedData(spec=document.spec, mechanism=document.mechanism, answers=(row,))
+            yield cls(prior=CountPrior(most=10)), released
+            yield cls(prior=CountPrior(mean=4, most=60)), released
+
+
+def variance_of(noise: Law) -> float:
+    """The variance of the noise, a double: exact sums for two-sided geometric noise, and the Gauss sum otherwise."""
+    with ctx.workprec(PRECISION):
+        if isinstance(noise, laws.TwoSidedGeometricLaw):
+            ratio = (-noise.decay.enclose(PRECISION)).exp()
+            return float((2 * ratio / (1 - ratio) ** 2).mid())
+        assert isinstance(noise, laws.DiscreteGaussianLaw)  # noqa: S101 - no other law is asked for
+        reach = 4 + math.ceil(14 * math.sqrt(float(noise.variance)))
+        return float(sum((2 * k * k * noise.mass(k, PRECISION) for k in range(1, reach)), arb(0)).mid())
+
+
+def _mass(noise: Law, shift: int) -> arb:
+    assert isinstance(noise, (laws.TwoSidedGeometricLaw, laws.DiscreteGaussianLaw))  # noqa: S101 - no other law is asked for
+    return noise.mass(shift, PRECISION)
+
+
+def enclosed_posterior(noise: Law, answer: int, prior: CountPrior) -> tuple[np.ndarray, np.ndarray, float]:
+    """Counts, their posterior masses, and a bound of the error of each mass.
+
+    Raises:
+        PriorError: every possible count has the mass 0.
+    """
+    reach = 8 + math.ceil(30 * math.sqrt(variance_of(noise)))
+    reach = max(reach, 64)
+    low, last = prior.least, prior.last
+    first = max(low, min(answer - reach, low if last is None else last))
+    end = max(answer, low) + reach
+    high = end if last is None else min(last, end)
+    if last is not None and last - low <= 4 * reach:
+        first, high = low, last
+    elif prior.mean is not None:  # the prior may be far from the answer: all counts between are summed
+        centre = int(prior.mean)
+        first, high = max(low, min(first, centre - reach)), max(high, centre + reach) if last is None else min(last, max(high, centre + reach))
+    if high - first > MOST_COUNTS:
+        raise errors.TableError("answer", "is too far from the counts that the prior allows", "state another prior")
+    with ctx.workprec(PRECISION):
+        terms = [prior.mass(count) * _mass(noise, answer - count) for count in range(first, high + 1)]
+        total = sum(terms, arb(0))
+        beyond = arb(0)
+        if first > low:
+            beyond += _tail(noise, answer - first + 1)
+        if last is None or high < last:
+            beyond += _tail(noise, high + 1 - answer)
+        if not total > 0:
+            raise errors.PriorError("prior", "gives no possible count a mass, or is too far from the answer to be summed")
+        share = float((beyond / total).abs_upper())
+        if not share < 1e-9:
+            raise errors.PriorError("prior", "is too far from the answer to be summed", "state a prior nearer to the release")
+        masses = np.array([float((term / total).mid()) for term in terms])
+        radius = max(float((term / total).rad()) for term in terms)
+    return np.arange(first, high + 1, dtype=float), masses, share + radius + 2.0**-50
+
+
+def _tail(noise: Law, start: int) -> arb:
+    """A bound of P(noise >= start), for start > 0, by a geometric sum: the ratio of masses falls from there on."""
+    if start <= 0:
+        return arb(1)
+    first, second = _mass(noise, start), _mass(noise, start + 1)
+    if not first > 0:
+        return first.abs_upper() * 2
+    ratio = (second / first).abs_upper()
+    return first / (1 - ratio) if ratio < 1 else arb(1)
+
+
+def _check_room(prior: CountPrior, released: ReleasedData) -> None:
+    """A prior may not allow counts that no dataset of the space has."""
+    most = blocks.sizes_of(released.spec.space)[1]
+    if most is not None and prior.least > most:
+        rule = f"allows no count that a dataset of at most {most} records has"
+        raise errors.TableError("prior", rule, f"write most = {most}", value=prior.least)

@@ -37,6 +37,7 @@ from dpspec_inference.model import (
     NoisyAnswer,
     ReleasedData,
     Simulation,
+    beyond_invariants,
     misfit,
     of_masses,
     unknown_name,
@@ -129,7 +130,7 @@ class BlockCount(InferenceModel):
                 Estimate(name=name, value=Fraction(row.answer), variance=variance_of(noise), over="noise alone")
             )
         return Inference(
-            law=f"the answer is the count plus noise of the law {noise}",
+            law=f"the answer is the count plus {_noise_in_words(noise)}",
             prior=str(self.prior),
             proper=(
                 "the prior is proper" if self.prior.last is not None or self.prior.mean is not None
@@ -140,7 +141,10 @@ class BlockCount(InferenceModel):
             level=self.level,
             method="sums of the stated law",
             error=f"posterior: probabilities enclosed within {widest:.1e}",
-            assumptions=("the counts of the cells are independent under the prior",) if len(rows) > 1 else (),
+            assumptions=(
+                *(("the counts of the cells are independent under the prior",) if len(rows) > 1 else ()),
+                *beyond_invariants(released, self.name, self._attributes(released, rows[0].query)),
+            ),
         )  # fmt: skip
 
     def _noise(self, released: ReleasedData) -> Law:
@@ -170,6 +174,10 @@ class BlockCount(InferenceModel):
         if self.cell is not None and self.cell not in known[query]:
             raise unknown_name("cell", self.cell, known[query])
         return [row for row in rows if row.query == query and self.cell in {None, row.cell}]
+
+    def _attributes(self, released: ReleasedData, query: str) -> tuple[str, ...]:
+        asked = next(each for each in released.mechanism.queries if str(each) == query)  # type: ignore[attr-defined]
+        return tuple(asked.attributes)
 
     def simulate(self, released: ReleasedData, source: Generator) -> Simulation | None:
         if self.prior.last is None:
@@ -204,6 +212,12 @@ class BlockCount(InferenceModel):
             released = ReleasedData(spec=document.spec, mechanism=document.mechanism, answers=(row,))
             yield cls(prior=CountPrior(most=10)), released
             yield cls(prior=CountPrior(mean=4, most=60)), released
+
+
+def _noise_in_words(noise: Law) -> str:
+    if isinstance(noise, laws.TwoSidedGeometricLaw):
+        return f"two-sided geometric noise: P(w) falls by e^-({noise.decay}) at each step"
+    return f"discrete Gaussian noise of the variance {getattr(noise, 'variance', '')}"
 
 
 def variance_of(noise: Law) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -10,7 +10,18 @@ import numpy as np
 
 from dpspec.plugin import Integer, Nested, Rational, Text, define, errors, is_a, late_module
 from dpspec_inference.mechanisms import LaplaceRegression
-from dpspec_inference.model import Estimate, Inference, InferenceModel, ReleasedData, Simulation, diagnosed, misfit, of_draws
+from dpspec_inference.model import (
+    Estimate,
+    Inference,
+    InferenceModel,
+    Posterior,
+    ReleasedData,
+    Simulation,
+    beyond_invariants,
+    diagnosed,
+    misfit,
+    of_draws,
+)
 from dpspec_inference.moments import RegressionSums, line_is_feasible, sums_are_ordered
 from dpspec_inference.regression import LinePrior, NoisyRegression, sample, with_responses
 
@@ -41,6 +52,10 @@ class RegressionPrior:
     weight: Annotated[Fraction, Rational(0, open_low=True)] = Fraction(1, 4)
     shape: Annotated[Fraction, Rational(0, open_low=True)] = Fraction(20)
     rate: Annotated[Fraction, Rational(0, open_low=True)] = Fraction(1, 2)
+
+    def __str__(self) -> str:
+        line = f"intercept {self.intercept} and slope {self.slope} with the weight {self.weight}"
+        return f"{line}; error variance inverse gamma of shape {self.shape} and rate {self.rate}"
 
     def in_floats(self) -> LinePrior:
         """The same for the sampler."""
@@ -76,7 +91,7 @@ class SimpleRegression(InferenceModel):
     seed: Annotated[int, Integer(0)] = 0
 
     def infer(self, released: ReleasedData) -> Inference:
-        data = self.data(released)
+        mechanism, data = self.release_of(released)
         drawn = sample(
             data, self.prior.in_floats(), constrained=self.analysis == "constrained",
             sweeps=SWEEPS, warmup=WARMUP, chains=CHAINS, seed=self.seed,
@@ -87,7 +102,7 @@ class SimpleRegression(InferenceModel):
         variance = 2 / data.epsilon**2
         return Inference(
             law=f"Laplace noise of the scale {1 / data.epsilon:.6g} on each of five sums of values mapped to [0, 1]",
-            prior=f"{self.prior.in_floats()}".removeprefix("LinePrior"),
+            prior=str(self.prior),
             proper="the prior of the line is proper, and the sums of x are bounded",
             estimates=tuple(
                 Estimate(name=name, value=released.number(name), variance=variance, over="noise alone") for name in SUMS
@@ -99,11 +114,27 @@ class SimpleRegression(InferenceModel):
             error=f"simulated; standard error of a posterior mean at most {largest:.1e}",
             diagnostics=tuple(found),
             seed=self.seed,
-            assumptions=("the errors around the line are independent, normal and of one variance",),
+            assumptions=(
+                "the errors around the line are independent, normal and of one variance",
+                *beyond_invariants(released, self.name, [mechanism.x, mechanism.y]),
+            ),
         )
 
-    def data(self, released: ReleasedData) -> NoisyRegression:
-        """The release as the sampler reads it.
+    def posteriors_of(self, many: Sequence[ReleasedData]) -> Sequence[tuple[Posterior, ...]]:
+        """One chain for each release, all at once."""
+        data = [self.release_of(released)[1] for released in many]
+        known = np.concatenate([one.released(1) for one in data], axis=1)
+        drawn = sample(
+            data[0], self.prior.in_floats(), constrained=self.analysis == "constrained",
+            sweeps=SWEEPS, warmup=WARMUP, released=known, seed=self.seed,
+        )  # fmt: skip
+        numbers = dict(zip(UNKNOWN, (*drawn.theta, drawn.s2), strict=True))
+        return [
+            tuple(of_draws(name, draws[:, k], self.level) for name, draws in numbers.items()) for k in range(len(many))
+        ]
+
+    def release_of(self, released: ReleasedData) -> tuple[LaplaceRegression, NoisyRegression]:
+        """The mechanism, and the release as the sampler reads it.
 
         Raises:
             IncompatibleBlocksError, TableError: it is none of the sums of a line, or of another size.
@@ -118,11 +149,11 @@ class SimpleRegression(InferenceModel):
             raise errors.TableError("RELEASE", rule, "give the release of this specification")
         values = [float(released.number(name)) for name in SUMS]
         sums = RegressionSums(n=size, x=values[0], xx=values[1], y=values[2], xy=values[3], yy=values[4])
-        return NoisyRegression(sums=sums, epsilon=float(mechanism.epsilon))
+        return mechanism, NoisyRegression(sums=sums, epsilon=float(mechanism.epsilon))
 
     def simulate(self, released: ReleasedData, source: Generator) -> Simulation | None:
         """From the prior of line and error, and the flat one of the sums of x; by rejection in the constrained analysis."""
-        data, prior = self.data(released), self.prior.in_floats()
+        data, prior = self.release_of(released)[1], self.prior.in_floats()
         n = data.sums.n
         for _ in range(MOST_TRIES):
             s2 = 1 / source.gamma(prior.shape, 1 / prior.rate)

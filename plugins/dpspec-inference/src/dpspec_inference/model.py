@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
@@ -94,12 +94,14 @@ class Estimate:
         value: the estimate.
         variance: of the estimator; None where it is not computed.
         over: which randomness the variance is over.
+        interval: at the level of the result; None where none is computed.
     """
 
     name: str
     value: Value
     variance: Value | None = None
     over: str = ""
+    interval: tuple[float, float] | None = None
 
     @property
     def standard_error(self) -> float | None:
@@ -231,6 +233,10 @@ class InferenceModel(ABC):
         """
         return None
 
+    def posteriors_of(self, many: Sequence[ReleasedData]) -> Sequence[tuple[Posterior, ...]]:
+        """The posteriors of many releases of one kind, for calibration; a model that samples overrides it to do so at once."""
+        return [self.infer(released).posteriors for released in many]
+
     @classmethod
     def examples(cls) -> Iterator[tuple[InferenceModel, ReleasedData]]:
         """Models with releases, which the conformance tests check."""
@@ -246,6 +252,30 @@ def misfit(model: str, mechanism: Mechanism, needs: str) -> IncompatibleBlocksEr
 def unknown_name(kind: str, given: str, known: list[str]) -> errors.UnknownNameError:
     """The error of a name that is none of those known."""
     return errors.UnknownNameError(kind, "is none of the specification", params.did_you_mean(given, known), value=given)
+
+
+def beyond_invariants(released: ReleasedData, model: str, attributes: Iterable[str]) -> tuple[str, ...]:
+    """What a model takes for granted that does not use the invariants of the specification.
+
+    Args:
+        released: the release.
+        model: the model.
+        attributes: whose table it estimates.
+
+    Raises:
+        IncompatibleBlocksError: the specification publishes this table exactly, or its universes are a list.
+    """
+    held, wanted = released.spec.multiverse.induced_by(), set(attributes)
+    if held is None:
+        rule = "needs universes that invariants give, not a list of them"
+        raise IncompatibleBlocksError(f"model {model}", rule, value=str(released.spec.multiverse))
+    for invariant in held:
+        table = invariant.as_marginal()
+        if table is not None and not table.where and wanted and wanted <= set(table.attributes):
+            rule = "estimates what the specification publishes exactly, so that the release adds nothing"
+            raise IncompatibleBlocksError(f"model {model}", rule, "read it from the published table", value=str(invariant))
+    words = ", ".join(map(str, held))
+    return (f"the values of the invariants ({words}) are not used; with them posteriors can be narrower",) if held else ()
 
 
 # --- summaries ------------------------------------------------------------------------------------

@@ -41,9 +41,11 @@ from dpspec_inference.model import (
     Estimate,
     Inference,
     InferenceModel,
+    Posterior,
     ReleasedData,
     Simulation,
     Value,
+    beyond_invariants,
     diagnosed,
     misfit,
     of_draws,
@@ -58,7 +60,8 @@ else:
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 NEEDS = "use randomised-response, lecture-randomised-response or k-ary-response"
-SAMPLE, NOISE = "sampling of the records and noise", "noise alone"
+SAMPLE, NOISE = "sampling of the records and noise, at the observed shares", "noise alone, at the estimated shares"
+DRAWS = "for the posterior, the records are independent draws"
 
 
 class ReportModel(InferenceModel):
@@ -268,7 +271,7 @@ class ShareOfYes(ReportModel):
             level=self.level,
             method="estimate and variance exactly; posterior by quadrature",
             error=f"posterior: a grid of half the points differs by {error:.1e}",
-            assumptions=("for the posterior, the records are independent draws",),
+            assumptions=(DRAWS, *beyond_invariants(released, self.name, [asked.name])),
         )
 
     def _asked(self, released: ReleasedData) -> tuple[Attribute, int, Matrix]:
@@ -382,8 +385,18 @@ class TableOfShares(ReportModel):
             error=f"posterior: {standard_errors(draws, [one for one, _ in found])}",
             diagnostics=tuple(one for one, _ in found),
             seed=self.seed,
-            assumptions=("for the posterior, the records are independent draws",),
+            assumptions=(DRAWS, *beyond_invariants(released, self.name, [asked.name])),
         )
+
+    def posteriors_of(self, many: Sequence[ReleasedData]) -> Sequence[tuple[Posterior, ...]]:
+        """One chain for each release, all at once."""
+        asked = self.asked(many[0])
+        counts = np.array([self.counts_of(released, asked) for released in many]).T
+        draws = augmented(self.report_matrix(many[0], asked), counts, self._alphas(asked), 4 * SWEEPS, WARMUP, self.seed)
+        names = [f"share of {value}" for value in categories_of(asked)]
+        return [
+            tuple(of_draws(name, draws[:, v, k], self.level) for v, name in enumerate(names)) for k in range(len(many))
+        ]
 
     def _alphas(self, asked: Attribute) -> tuple[Fraction, ...]:
         given = self.concentration if len(self.concentration) > 1 else self.concentration * asked.size

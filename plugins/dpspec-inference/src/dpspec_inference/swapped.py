@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import attrs
 import numpy as np
 from dpspec_census import DerangementSwapping, PairSwapping, PermutationSwapping, SwapScheme
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from dpspec.plugin import Items, Mechanism, Rational, Table, Text, define, errors, is_a, tables
 from dpspec_inference.model import Estimate, Inference, InferenceModel, ReleasedData, misfit, unknown_name
@@ -191,8 +191,12 @@ class SwappedTable(InferenceModel):
                 raise unknown_name("attribute", name, names)
         table = released.table_with(*dict.fromkeys((*scheme.match, *wanted)))
         cells, strata = self.estimated(kind, mechanism, scheme, table, wanted)
+        reach = float(norm.ppf((1 + float(self.level)) / 2))
         estimates = tuple(
-            Estimate(name=", ".join(cell), value=value, variance=variance, over="the swap alone, which is the mechanism")
+            Estimate(
+                name=", ".join(cell), value=value, variance=variance, over="the swap",
+                interval=(value - reach * math.sqrt(variance), value + reach * math.sqrt(variance)),
+            )
             for cell, (value, variance) in cells
         )
         return Inference(

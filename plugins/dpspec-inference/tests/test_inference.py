@@ -5,10 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
-from scipy.integrate import quad
-
-from dpspec.base.errors import ImproperPosteriorError, ParameterError
 from dpspec_inference import gibbs, gibbs as likelihood, moments as tgm, quadrature
 from dpspec_inference.gibbs import Conditional, infeasible_share, mode, predict, shortest_interval
 from dpspec_inference.moments import (
@@ -22,6 +18,10 @@ from dpspec_inference.moments import (
     uniform_normaliser,
 )
 from dpspec_inference.quadrature import study
+from hypothesis import given, strategies as st
+from scipy.integrate import quad
+
+from dpspec.base.errors import ImproperPosteriorError, ParameterError
 
 POLICEMEN = NoisyMoments.on(
     Bounds(low=0, high=100), mean=34.30, variance=47.16**2, n=43, epsilon_mean=0.25, epsilon_variance=0.25

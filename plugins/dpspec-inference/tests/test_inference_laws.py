@@ -6,11 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import arb
-from hypothesis import given, strategies as st
-from scipy.integrate import quad
-
-from dpspec.base.errors import ParameterError
 from dpspec_inference.gibbs import inverse_gaussian, normal_between
 from dpspec_inference.moments import (
     Bounds,
@@ -28,6 +23,11 @@ from dpspec_inference.moments import (
     sums_are_ordered,
     variance_limit,
 )
+from flint import arb
+from hypothesis import given, strategies as st
+from scipy.integrate import quad
+
+from dpspec.base.errors import ParameterError
 from tests.risk.theorems import in_worlds, theorem
 
 

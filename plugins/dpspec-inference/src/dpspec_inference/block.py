@@ -461,7 +461,8 @@ def ceiling(rho: exact.NumberLike, others: int, prior: exact.NumberLike) -> Brac
     '1.049'
     """
     r = read_rho(rho)
-    return expected_risk(laws.product_of([laws.DiscreteGaussianShift(1, 1 / (2 * r)), laws.DiscreteGaussianShift(1, others / (2 * r))]), prior)
+    pairs = [laws.DiscreteGaussianShift(1, 1 / (2 * r)), laws.DiscreteGaussianShift(1, others / (2 * r))]
+    return expected_risk(laws.product_of(pairs), prior)
 
 
 def _fitted_noise(centre: int, rho: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

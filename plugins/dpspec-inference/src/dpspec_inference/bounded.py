@@ -146,8 +146,8 @@ class MeanAndVariance(InferenceModel):
             assumptions=(
                 "sample mean and sample variance have the laws of independent normal values; the constrained analysis restricts "
                 "these laws, and the parameters, to what values between the bounds allow",
-                f"sigma^2 is below {bounds.variance_outside(data.variance_cap):.6g}, where the law of a noisy variance is a mixture "
-                "of gamma laws (Kazan 2025, Theorem 19)",
+                f"sigma^2 is below {bounds.variance_outside(data.variance_cap):.6g}, where the law of a noisy variance is a "
+                "mixture of gamma laws (Kazan 2025, Theorem 19)",
                 *beyond_invariants(released, self.name, [mechanism.attribute]),
             ),
         )
@@ -234,7 +234,9 @@ class MeanAndVariance(InferenceModel):
         assert document.mechanism is not None  # noqa: S101 - stated above
         numbers = {"mean": Fraction(4), "variance": Fraction(3)}
         released = ReleasedData(spec=document.spec, mechanism=document.mechanism, numbers=numbers)
-        weak = BoundedPrior(type="informative", mean=4, variance=4, mean_weight=4, variance_weight=12)
+        weak = BoundedPrior(
+            type="informative", mean=Fraction(4), variance=Fraction(4), mean_weight=Fraction(4), variance_weight=Fraction(12)
+        )
         yield cls(analysis="constrained"), released
         yield cls(analysis="constrained", prior=weak), released
 

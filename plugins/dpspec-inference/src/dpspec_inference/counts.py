@@ -1,8 +1,7 @@
 """A count behind a noisy answer, with a prior: sums of the stated law of the noise, enclosed.
 
-With prior masses w_k and the stated law P(answer | k), the posterior of the count is proportional to w_k P(answer | k). For a list
-of counts both sums are finite. For all counts from 0 on the terms beyond the last one that is summed are bounded by the tails of
-the noise: every prior mass is at most 1, and the noise around k puts as much on the answer as that around the answer on k.
+With prior masses w_k and the stated law P(answer | k), the posterior of the count is proportional to w_k P(answer | k). The sum is
+over a window of counts around the answer. What lies beyond it is bounded by the tails of the noise, since every mass is at most 1.
 """
 
 from __future__ import annotations
@@ -16,10 +15,12 @@ import numpy as np
 from flint import arb, ctx
 
 from dpspec.plugin import (
+    Floats,
     Integer,
     Items,
     Law,
     Marginal,
+    Nested,
     Rational,
     Text,
     blocks,
@@ -29,7 +30,6 @@ from dpspec.plugin import (
     late_module,
     laws,
 )
-from dpspec.plugin import Nested
 from dpspec_inference.model import (
     Estimate,
     Inference,
@@ -48,7 +48,9 @@ if TYPE_CHECKING:
 else:
     Generator = late_module("numpy.random")
 
-PRECISION = 96
+PRECISION = 128
+NEGLIGIBLE = 1e-12
+"""The share of the posterior that may lie beyond the sum; it is part of the stated error."""
 MOST_COUNTS = 1_000_000
 NEEDS = "use geometric or discrete-gaussian noise on counts"
 
@@ -169,7 +171,8 @@ class BlockCount(InferenceModel):
         if self.query is not None and self.query not in known:
             raise unknown_name("query", self.query, list(known))
         if self.query is None and len(known) > 1:
-            raise errors.ParameterError("query", f"must be one of the {len(known)} queries", f'write query = "{next(iter(known))}"')
+            advice = f'write query = "{next(iter(known))}"'
+            raise errors.ParameterError("query", f"must be one of the {len(known)} queries", advice)
         query = self.query or next(iter(known))
         if self.cell is not None and self.cell not in known[query]:
             raise unknown_name("cell", self.cell, known[query])
@@ -199,7 +202,8 @@ class BlockCount(InferenceModel):
     def examples(cls) -> Iterator[tuple[InferenceModel, ReleasedData]]:
         import dpspec as dp
 
-        for mechanism in ({"type": "geometric", "ratio": "1/2"}, {"type": "discrete-gaussian", "variance": 4, "sensitivities": [1]}):
+        gaussian = {"type": "discrete-gaussian", "variance": 4, "sensitivities": [1]}
+        for mechanism in ({"type": "geometric", "ratio": "1/2"}, gaussian):
             document = dp.build(
                 space={"type": "records", "attributes": [{"name": "block", "categories": ["a", "b"]}]},
                 input_divergence={"type": "symmetric-difference"},
@@ -211,7 +215,7 @@ class BlockCount(InferenceModel):
             row = NoisyAnswer(query="person by block", cell="a", answer=3)
             released = ReleasedData(spec=document.spec, mechanism=document.mechanism, answers=(row,))
             yield cls(prior=CountPrior(most=10)), released
-            yield cls(prior=CountPrior(mean=4, most=60)), released
+            yield cls(prior=CountPrior(mean=Fraction(4), most=60)), released
 
 
 def _noise_in_words(noise: Law) -> str:
@@ -236,50 +240,46 @@ def _mass(noise: Law, shift: int) -> arb:
     return noise.mass(shift, PRECISION)
 
 
-def enclosed_posterior(noise: Law, answer: int, prior: CountPrior) -> tuple[np.ndarray, np.ndarray, float]:
+def enclosed_posterior(noise: Law, answer: int, prior: CountPrior) -> tuple[Floats, Floats, float]:
     """Counts, their posterior masses, and a bound of the error of each mass.
 
+    The sum is over a window around the answer, which grows until what lies beyond it is negligible.
+
     Raises:
-        PriorError: every possible count has the mass 0.
+        PriorError: every possible count has the mass 0, or the release is too far from the prior to be summed.
+
+    >>> noise = laws.TwoSidedGeometricLaw(0, exact.ln(2))
+    >>> counts, masses, error = enclosed_posterior(noise, 0, CountPrior(most=1))
+    >>> masses.tolist(), error < 1e-14
+    ([0.6666666666666666, 0.3333333333333333], True)
     """
-    reach = 8 + math.ceil(30 * math.sqrt(variance_of(noise)))
-    reach = max(reach, 64)
     low, last = prior.least, prior.last
-    first = max(low, min(answer - reach, low if last is None else last))
-    end = max(answer, low) + reach
-    high = end if last is None else min(last, end)
-    if last is not None and last - low <= 4 * reach:
-        first, high = low, last
-    elif prior.mean is not None:  # the prior may be far from the answer: all counts between are summed
-        centre = int(prior.mean)
-        first, high = max(low, min(first, centre - reach)), max(high, centre + reach) if last is None else min(last, max(high, centre + reach))
-    if high - first > MOST_COUNTS:
-        raise errors.TableError("answer", "is too far from the counts that the prior allows", "state another prior")
-    with ctx.workprec(PRECISION):
-        terms = [prior.mass(count) * _mass(noise, answer - count) for count in range(first, high + 1)]
-        total = sum(terms, arb(0))
-        beyond = arb(0)
-        if first > low:
-            beyond += _tail(noise, answer - first + 1)
-        if last is None or high < last:
-            beyond += _tail(noise, high + 1 - answer)
-        if not total > 0:
-            raise errors.PriorError("prior", "gives no possible count a mass, or is too far from the answer to be summed")
-        share = float((beyond / total).abs_upper())
-        if not share < 1e-9:
-            raise errors.PriorError("prior", "is too far from the answer to be summed", "state a prior nearer to the release")
-        masses = np.array([float((term / total).mid()) for term in terms])
-        radius = max(float((term / total).rad()) for term in terms)
-    return np.arange(first, high + 1, dtype=float), masses, share + radius + 2.0**-50
+    centre = max(answer, low) if last is None else min(max(answer, low), last)
+    reach = 64 + math.ceil(30 * math.sqrt(variance_of(noise)))
+    while reach <= MOST_COUNTS:
+        first, high = max(low, centre - reach), centre + reach if last is None else min(last, centre + reach)
+        with ctx.workprec(PRECISION):
+            terms = [prior.mass(count) * _mass(noise, answer - count) for count in range(first, high + 1)]
+            total = sum(terms, arb(0))
+            beyond = _tail(noise, answer - first + 1) if first > low else arb(0)
+            beyond += _tail(noise, high + 1 - answer) if last is None or high < last else arb(0)
+            if total > 0 and (share := float((beyond / total).abs_upper())) < NEGLIGIBLE:
+                masses = np.array([float((term / total).mid()) for term in terms])
+                radius = max(float((term / total).rad()) for term in terms)
+                return np.arange(first, high + 1, dtype=float), masses, share + radius + 2.0**-50
+        if first == low and high == last:
+            break
+        reach *= 4
+    raise errors.PriorError("prior", "is too far from the answer to be summed", "state a prior nearer to the release")
 
 
 def _tail(noise: Law, start: int) -> arb:
-    """A bound of P(noise >= start), for start > 0, by a geometric sum: the ratio of masses falls from there on."""
+    """A bound of P(noise >= start), by a geometric sum: the ratio of successive masses never rises."""
     if start <= 0:
         return arb(1)
     first, second = _mass(noise, start), _mass(noise, start + 1)
     if not first > 0:
-        return first.abs_upper() * 2
+        return arb(1)
     ratio = (second / first).abs_upper()
     return first / (1 - ratio) if ratio < 1 else arb(1)
 

@@ -187,7 +187,9 @@ class SimpleRegression(InferenceModel):
         assert document.mechanism is not None  # noqa: S101 - stated above
         numbers = {name: Fraction(value) for name, value in zip(SUMS, (9, 6, 11, 6, 8), strict=True)}
         released = ReleasedData(spec=document.spec, mechanism=document.mechanism, numbers=numbers)
-        prior = RegressionPrior(intercept="1/2", slope=0, weight=4, shape=6, rate="1/4")
+        prior = RegressionPrior(
+            intercept=Fraction(1, 2), slope=Fraction(0), weight=Fraction(4), shape=Fraction(6), rate=Fraction(1, 4)
+        )
         yield cls(prior=prior), released
         yield cls(prior=prior, analysis="unconstrained"), released
 

@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar
 from dpspec_divergences import Hamming, HammingOrdered, Mult
 
 from dpspec.plugin import (
+    Attribute,
     Claim,
     Dataset,
     DatasetSpace,
@@ -151,7 +152,9 @@ class LaplaceMoments(_Replaced):
     """
 
     name: ClassVar[str] = "laplace-moments"
-    theorem: ClassVar[str] = "one replaced value changes the mean by at most (b - a)/n and the sample variance by at most (b - a)^2/n"
+    theorem: ClassVar[str] = (
+        "one replaced value changes the mean by at most (b - a)/n and the sample variance by at most (b - a)^2/n"
+    )
     citation: ClassVar[str] = "Kazan 2025, Section 4.2.2"
 
     attribute: Annotated[str, Text()]
@@ -196,7 +199,7 @@ class LaplaceMoments(_Replaced):
     @classmethod
     def examples(cls) -> Iterator[tuple[LaplaceMoments, DatasetSpace]]:
         """What the conformance tests check it with."""
-        space = OrderedRecords(attributes=[{"name": "v", "count": 2}], least=3, most=3)
+        space = OrderedRecords(attributes=(Attribute(name="v", count=2),), least=3, most=3)
         yield cls(attribute="v", epsilon_mean=number("1/2"), epsilon_variance=number(1)), space
 
 
@@ -272,7 +275,7 @@ class LaplaceRegression(_Replaced):
     @classmethod
     def examples(cls) -> Iterator[tuple[LaplaceRegression, DatasetSpace]]:
         """What the conformance tests check it with."""
-        axes = [{"name": name, "categories": ("0", "1")} for name in ("x", "y")]
+        axes = tuple(Attribute(name=name, categories=("0", "1")) for name in ("x", "y"))
         yield cls(x="x", y="y", epsilon=number("1/4")), OrderedRecords(attributes=axes, least=2, most=2)
 
 

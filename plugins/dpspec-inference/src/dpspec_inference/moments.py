@@ -25,7 +25,6 @@ from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammal
 
 from dpspec.plugin import Floats, ParameterError, errors
 
-
 # --- bounds ---------------------------------------------------------------------------------------
 
 

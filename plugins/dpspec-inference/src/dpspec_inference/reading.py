@@ -45,7 +45,8 @@ def read_release(path: Path, document: SpecDocument, registry: Registry) -> Rele
     if mechanism is None:
         raise errors.MissingKeyError("mechanism", "is missing: its law is the likelihood", 'write [mechanism] with its type')
     if not path.exists():
-        raise errors.TableError("RELEASE", "does not exist", "give a folder of `dpspec release`, a table or numbers", value=path.name)
+        advice = "give a folder of `dpspec release`, a table or numbers"
+        raise errors.TableError("RELEASE", "does not exist", advice, value=path.name)
     if path.is_dir():
         return _joined(document, mechanism, registry, tuple(_of_report(path, document)))
     if path.name == REPORT:

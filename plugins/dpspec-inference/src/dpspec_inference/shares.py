@@ -181,7 +181,7 @@ def inverse(matrix: Matrix) -> Matrix:
         if pivot is None:
             rule = "is not determined by the reports: different shares have the same law"
             raise errors.UndeterminedModelError("share", rule, "release with a keep_probability other than that of pure noise")
-        rows[i], rows[pivot] = rows[pivot], [value for value in rows[i]]
+        rows[i], rows[pivot] = rows[pivot], list(rows[i])
         rows[i] = [value / rows[i][i] for value in rows[i]]
         for r in range(size):
             if r != i and rows[r][i]:
@@ -311,7 +311,7 @@ class ShareOfYes(ReportModel):
     @classmethod
     def examples(cls) -> Iterator[tuple[InferenceModel, ReleasedData]]:
         yield cls(), _example(2, (11, 9))
-        yield cls(category="0", prior=BetaPrior(a=2, b=3)), _example(2, (30, 3))
+        yield cls(category="0", prior=BetaPrior(a=Fraction(2), b=Fraction(3))), _example(2, (30, 3))
 
 
 def on_logits(logs: Callable[[Floats], Floats], points: int) -> tuple[Floats, Floats]:
@@ -368,7 +368,7 @@ class TableOfShares(ReportModel):
         matrix, counts = self.report_matrix(released, asked), self.counts_of(released, asked)
         names = [f"share of {value}" for value in categories_of(asked)]
         alphas = self._alphas(asked)
-        draws = augmented(matrix, np.repeat(np.array(counts)[:, None], CHAINS, axis=1), alphas, SWEEPS, WARMUP, self.seed)
+        draws = augmented(matrix, np.repeat(np.array(counts)[:, None], CHAINS, axis=1), alphas, sweeps=SWEEPS, seed=self.seed)
         found: list[tuple[Diagnostic, Value]] = [(diagnosed(name, draws[:, v]), v) for v, name in enumerate(names)]
         return Inference(
             law="each report is drawn by itself with the stated probabilities",
@@ -392,7 +392,7 @@ class TableOfShares(ReportModel):
         """One chain for each release, all at once."""
         asked = self.asked(many[0])
         counts = np.array([self.counts_of(released, asked) for released in many]).T
-        draws = augmented(self.report_matrix(many[0], asked), counts, self._alphas(asked), 4 * SWEEPS, WARMUP, self.seed)
+        draws = augmented(self.report_matrix(many[0], asked), counts, self._alphas(asked), sweeps=4 * SWEEPS, seed=self.seed)
         names = [f"share of {value}" for value in categories_of(asked)]
         return [
             tuple(of_draws(name, draws[:, v, k], self.level) for v, name in enumerate(names)) for k in range(len(many))
@@ -422,7 +422,7 @@ class TableOfShares(ReportModel):
 
 
 def augmented(
-    matrix: Matrix, counts: Any, alphas: Sequence[Fraction], sweeps: int, warmup: int, seed: int
+    matrix: Matrix, counts: Any, alphas: Sequence[Fraction], *, sweeps: int, warmup: int = WARMUP, seed: int
 ) -> Floats:
     """Draws of the shares: shape (sweeps, categories, chains); a column of `counts` for each chain."""
     source = np.random.default_rng(seed)

@@ -14,6 +14,7 @@ five probabilities of `patterns`, and N in place of the estimate, the variance o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -96,7 +97,8 @@ def patterns(kind: str, size: int, rate: Fraction) -> Patterns:
         return Patterns(size=size, stays=1.0, both_stay=1.0, one_stays=0.0, exchange=0.0, chain=0.0, apart=0.0)
     pairs = size * (size - 1)
     stays = float((weights * ((size - counts) + counts * stays_if)).sum() / size)
-    two, mixed, none = counts * (counts - 1) / pairs, counts * (size - counts) / pairs, (size - counts) * (size - counts - 1) / pairs
+    left = size - counts
+    two, mixed, none = counts * (counts - 1) / pairs, counts * left / pairs, left * (left - 1) / pairs
     both = float((weights * (none + 2 * mixed * stays_if + two * both_if)).sum())
     exchange, chain = float((weights * two * exchange_if).sum()), float((weights * two * chain_if).sum())
     one = stays - both
@@ -109,25 +111,18 @@ def patterns(kind: str, size: int, rate: Fraction) -> Patterns:
 @lru_cache(maxsize=1 << 16)
 def _of_selected(kind: str, k: int) -> tuple[float, float, float, float]:
     """Of k selected records: one stays; both of two stay; they exchange; i gets j's, which gets those of a third one."""
-    if k == 0:
+    if k < 2:  # one record alone keeps its values
         return 1.0, 1.0, 0.0, 0.0
     if kind == "permute":
-        if k == 1:
-            return 1.0, 1.0, 0.0, 0.0
         two = 1 / (k * (k - 1))
         # sigma(j) is uniform over what is left once sigma(i) = j: i with one share of k - 1, j itself never, k - 2 others
         return 1 / k, two, two, (k - 2) * two
     if kind == "derange":
-        if k < 2:
-            return 0.0, 0.0, 0.0, 0.0
         exchange = _derangements(k - 2) / _derangements(k) if k < EXACT_DERANGEMENTS else 1 / (k * (k - 1))
         return 0.0, 0.0, exchange, 1 / (k - 1) - exchange
     if k % 2 == 0:
         return 0.0, 0.0, 1 / (k - 1), 0.0
-    # a uniform one of the k is kept; the others are matched
-    if k == 1:
-        return 1.0, 1.0, 0.0, 0.0
-    return 1 / k, 0.0, (k - 2) / k / (k - 2), 0.0
+    return 1 / k, 0.0, 1 / k, 0.0  # a uniform one of them is kept; two of the others are matched with (k - 2)/k * 1/(k - 2)
 
 
 def _derangements(k: int) -> int:
@@ -239,8 +234,9 @@ class SwappedTable(InferenceModel):
         for piece in pieces:
             rate = rates.own.get(int(strata[piece[0]]), rates.default)
             law = patterns(kind, len(piece), rate)
-            counts = np.bincount(rows[piece] * width + columns[piece], minlength=height * width).reshape(height, width).astype(float)
-            if not swapped or (not held and height == 1):
+            flat = np.bincount(rows[piece] * width + columns[piece], minlength=height * width)
+            counts = flat.reshape(height, width).astype(float)
+            if not swapped or not held:  # a published total
                 value += counts
                 continue
             r, c = counts.sum(axis=1, keepdims=True), counts.sum(axis=0, keepdims=True)
@@ -253,7 +249,7 @@ class SwappedTable(InferenceModel):
             for i, j in live:
                 known = float(np.clip((counts[i, j] - law.moves_to * r[i, 0] * c[0, j]) / gap, 0, min(r[i, 0], c[0, j])))
                 variance[i, j] += variance_of_count(law, known, float(r[i, 0]), float(c[0, j])) / gap**2
-        return _labelled(table, wanted, held, swapped, value, variance), len(pieces)
+        return _labelled(table, wanted, scheme, value, variance), len(pieces)
 
     @classmethod
     def examples(cls) -> Iterator[tuple[InferenceModel, ReleasedData]]:
@@ -281,8 +277,10 @@ class SwappedTable(InferenceModel):
 
 
 def _labelled(
-    table: Table, wanted: Sequence[str], held: Sequence[str], swapped: Sequence[str], value: Floats, variance: Floats
+    table: Table, wanted: Sequence[str], scheme: SwapScheme, value: Floats, variance: Floats
 ) -> list[tuple[tuple[str, ...], tuple[float, float]]]:
+    swapped = [name for name in wanted if name in scheme.swap]
+    held = [name for name in wanted if name not in scheme.swap]
     lists = {name: [str(v) for v in table.attribute(name).values()] for name in wanted}
     sizes = {name: len(values) for name, values in lists.items()}
     found = []

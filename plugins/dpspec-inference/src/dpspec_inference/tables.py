@@ -25,6 +25,7 @@ from dpspec.plugin import (
     is_a,
     late_module,
     laws,
+    memoize,
     tables,
 )
 from dpspec_inference.model import Inference, InferenceModel, Posterior, ReleasedData, Simulation, of_masses
@@ -32,7 +33,7 @@ from dpspec_inference.model import Inference, InferenceModel, Posterior, Release
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-    from dpspec.plugin import DatasetSpace
+    from dpspec.plugin import DatasetSpace, Law, Mechanism
 else:
     Generator = late_module("numpy.random")
 
@@ -124,18 +125,17 @@ class DatasetOfUniverse(InferenceModel):
         return {x: found[x] for x in inside}
 
     def _probability(self, released: ReleasedData, x: Dataset, outcome: Dataset, space: DatasetSpace) -> Fraction:
-        law = released.mechanism.law(x, space)
+        law = _law(released.mechanism, x, space)
         if not isinstance(law, laws.FiniteLaw):
-            raise IncompatibleBlocksError(
-                "model universe", "needs a law of finitely many released datasets", "use another model", value=released.mechanism.name
-            )
+            rule = "needs a law of finitely many released datasets"
+            raise IncompatibleBlocksError("model universe", rule, "use another model", value=released.mechanism.name)
         return Fraction(law.probability(outcome))
 
     def simulate(self, released: ReleasedData, source: Generator) -> Simulation | None:
         outcome, candidates = self._candidates(released)
         place = int(source.integers(len(candidates)))
         space = self._space(released, len(outcome))  # type: ignore[arg-type]
-        law = released.mechanism.law(candidates[place], space)
+        law = _law(released.mechanism, candidates[place], space)
         if not isinstance(law, laws.FiniteLaw):
             return None
         outcomes = list(law.support)
@@ -159,8 +159,15 @@ class DatasetOfUniverse(InferenceModel):
 
         for _, released in SwappedTable.examples():
             table = released.tables[0]
-            few = Table(attributes=table.attributes, codes={name: codes[[0, 7, 10, 15, 20]] for name, codes in table.codes.items()})
+            rows = [0, 7, 10, 15, 20]
+            few = Table(attributes=table.attributes, codes={name: codes[rows] for name, codes in table.codes.items()})
             yield cls(), ReleasedData(spec=released.spec, mechanism=released.mechanism, tables=(few,))
+
+
+@memoize(maxsize=4096)
+def _law(mechanism: Mechanism, x: Dataset, space: DatasetSpace) -> Law:
+    """The law on a dataset; a posterior on the same universe needs the same laws."""
+    return mechanism.law(x, space)
 
 
 def _in_words(dataset: Dataset, space: DatasetSpace) -> str:

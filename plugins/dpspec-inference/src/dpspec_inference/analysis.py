@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -127,6 +128,10 @@ def _written(value: Value | None) -> str | float | None:
     return str(value) if isinstance(value, Fraction) else float(value)
 
 
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
 def _data(name: str, model: InferenceModel, found: Inference) -> dict[str, Any]:
     return {
         "specification": name,
@@ -152,7 +157,10 @@ def _data(name: str, model: InferenceModel, found: Inference) -> dict[str, Any]:
         "method": found.method,
         "error": found.error,
         "diagnostics": [
-            {"name": one.name, "split_r_hat": one.split_r_hat, "effective_draws": one.effective_draws, "good": one.is_good}
+            {
+                "name": one.name, "split_r_hat": _finite(one.split_r_hat), "effective_draws": one.effective_draws,
+                "good": one.is_good,
+            }
             for one in found.diagnostics
         ],
         "seed": found.seed,
@@ -186,10 +194,8 @@ def _text(name: str, model: InferenceModel, found: Inference) -> str:
         lines.append(f"{first.name}: estimate {_shown(first.value)}{error}")
     elif found.facts:
         lines.append("; ".join(f"{label} {_shown(value)}" for label, value in found.facts[:2]))
-    if found.posteriors and found.prior != "none":
-        first_mean = found.posteriors[0]
-        if model.name != "universe":
-            lines.append(f"{first_mean.name}: posterior mean {_shown(first_mean.mean)} (prior: {found.prior})")
+    if model.name != "universe":
+        lines += [f"{one.name}: posterior mean {_shown(one.mean)}" for one in found.posteriors[:2]]
     if not found.has_converged:
         lines.append("The chains do not agree: the posterior is undecided. See the diagnostics.")
     lines += ["", f"  specification  {name}", f"  model          {model.name}: {model.title}", f"  likelihood     {found.law}"]

@@ -135,7 +135,7 @@ class MeanAndVariance(InferenceModel):
                 Estimate(name="sample mean", value=released.number("mean"), variance=2 * scales[0] ** 2, over=over),
                 Estimate(name="sample variance", value=released.number("variance"), variance=2 * scales[1] ** 2, over=over),
             ),
-            posteriors=tuple(posteriors),
+            posteriors=tuple(sorted(posteriors, key=lambda one: one.name.startswith("variance"))),
             facts=tuple(facts),
             level=self.level,
             method="quadrature, without simulation",

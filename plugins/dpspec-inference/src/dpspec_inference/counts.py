@@ -1,7 +1,8 @@
 """A count behind a noisy answer, with a prior: sums of the stated law of the noise, enclosed.
 
-With prior masses w_k and the stated law P(answer | k), the posterior of the count is proportional to w_k P(answer | k). The sum is
-over a window of counts around the answer. What lies beyond it is bounded by the tails of the noise, since every mass is at most 1.
+With prior masses w_k and the stated law P(answer | k), the posterior of the count is proportional to w_k P(answer | k). The sum
+is over a window of counts around the answer. What lies beyond it is bounded by the tails of the noise, since every mass is at
+most 1.
 """
 
 from __future__ import annotations

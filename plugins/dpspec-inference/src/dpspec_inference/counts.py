@@ -177,7 +177,11 @@ class BlockCount(InferenceModel):
         query = self.query or next(iter(known))
         if self.cell is not None and self.cell not in known[query]:
             raise unknown_name("cell", self.cell, known[query])
-        return [row for row in rows if row.query == query and self.cell in {None, row.cell}]
+        found = [row for row in rows if row.query == query and self.cell in {None, row.cell}]
+        if not found or len({row.cell for row in found}) != len(found):
+            rule = f"answers {query} in no cell that is asked for" if not found else "answers a cell twice"
+            raise errors.TableError("RELEASE", rule, "give the table as dpspec release wrote it", value=self.cell)
+        return found
 
     def _attributes(self, released: ReleasedData, query: str) -> tuple[str, ...]:
         asked = next(each for each in released.mechanism.queries if str(each) == query)  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpspec.plugin import errors, exact, params, table_files
+from dpspec.plugin import errors, exact, params, table_files, tables as tables_of
 from dpspec.plugin.applications import REPORT, parse, read_bytes
 from dpspec_inference.model import NoisyAnswer, ReleasedData
 
@@ -82,6 +82,7 @@ def _joined(document: SpecDocument, mechanism: Mechanism, registry: Registry, pa
         if header == ANSWERS:
             answers += _answers(path)
             continue
+        identifiers = tuple(name for name in header if name == tables_of.HOUSEHOLD_ID)
         known = [a for unit in space.units for a in space.attributes_of(unit)]
         released = table_files.as_released(a for a in dict.fromkeys(known) if a.name in header or not tables)
         there = [a for a in released if a.name in header]
@@ -90,7 +91,7 @@ def _joined(document: SpecDocument, mechanism: Mechanism, registry: Registry, pa
             advice = f"the columns of the space are {names}"
             raise errors.TableError(path.name, "has no column of the space", advice, value=", ".join(header))
         roots = [a if a.within in header else _alone(a) for a in there]
-        tables.append(table_files.read_table(path, roots, formats))
+        tables.append(table_files.read_table(path, roots, formats, keep=identifiers))
     return ReleasedData(spec=document.spec, mechanism=mechanism, tables=tuple(tables), answers=tuple(answers))
 
 
@@ -114,7 +115,7 @@ def _answers(path: Path) -> Iterator[NoisyAnswer]:
 def _numbers(path: Path, document: SpecDocument) -> Iterator[tuple[str, Fraction]]:
     text = _text(path)
     try:
-        data = json.loads(text, parse_float=str) if path.suffix.lower() == ".json" else parse(text)
+        data = json.loads(text, parse_float=str, parse_constant=str) if path.suffix.lower() == ".json" else parse(text)
     except (ValueError, RecursionError):
         raise errors.TableError(path.name, "is no JSON", "write one object with a key for each number") from None
     if not isinstance(data, dict):
@@ -124,6 +125,8 @@ def _numbers(path: Path, document: SpecDocument) -> Iterator[tuple[str, Fraction
         rule = f"is of the specification {named}, and {document.id} is another one"
         raise errors.ReleaseError("RELEASE", rule, "give the file that was released under")
     for name, value in data.items():
+        if isinstance(value, (bool, dict, list)) or value is None:
+            raise errors.TableError(f"number {name}", "must be a number", f'write {name} = "12.5"')
         yield name, exact.rational(value if isinstance(value, int) else str(value), name)
 
 

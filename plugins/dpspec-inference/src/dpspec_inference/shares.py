@@ -117,6 +117,10 @@ class ReportModel(InferenceModel):
         """
         categories = categories_of(asked)
         if released.numbers:
+            strange = sorted(released.numbers.keys() - {*categories})
+            if strange:
+                advice = f"the categories are {', '.join(categories)}"
+                raise errors.TableError("RELEASE", "counts a category that there is not", advice, value=strange[0])
             counts = tuple(_whole(name, released.number(name)) for name in categories)
         else:
             codes = released.table_with(asked.name).codes[asked.name]

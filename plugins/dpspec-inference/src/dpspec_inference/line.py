@@ -125,7 +125,7 @@ class SimpleRegression(InferenceModel):
         known = np.concatenate([one.released(1) for one in data], axis=1)
         drawn = sample(
             data[0], self.prior.in_floats(), constrained=self.analysis == "constrained",
-            sweeps=SWEEPS[0], warmup=SWEEPS[0] // 4, released=known, seed=self.seed,
+            sweeps=SWEEPS[0] // 4, warmup=SWEEPS[0] // 8, released=known, seed=self.seed,
         )  # fmt: skip
         numbers = dict(zip(UNKNOWN, (*drawn.theta, drawn.s2), strict=True))
         return [

@@ -141,9 +141,9 @@ class LaplaceMoments(_Replaced):
 
     Args:
         attribute: whose values they are.
-        low, high: a and b, the public bounds.
-        epsilon_mean: the budget of the mean.
-        epsilon_variance: the budget of the variance.
+        low, high: a and b, the public bounds, in the unit of the values.
+        epsilon_mean: the budget epsilon of the mean, for one replaced value.
+        epsilon_variance: the budget epsilon of the variance, for one replaced value.
 
     >>> people = OrderedRecords(attributes=[{"name": "lead", "count": 101}], least=43, most=43)
     >>> release = LaplaceMoments(attribute="lead", low=0, high=100, epsilon_mean="1/4", epsilon_variance="1/4")
@@ -212,8 +212,8 @@ class LaplaceRegression(_Replaced):
 
     Args:
         x, y: the attributes.
-        x_low, x_high, y_low, y_high: their public bounds.
-        epsilon: the budget of each sum; the release spends 5 epsilon for one replaced record.
+        x_low, x_high, y_low, y_high: their public bounds, each in the unit of its attribute.
+        epsilon: the budget of each sum, for one replaced record; the release spends 5 epsilon for one replaced record.
     """
 
     name: ClassVar[str] = "laplace-regression"

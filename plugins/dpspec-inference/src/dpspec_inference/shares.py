@@ -22,6 +22,7 @@ import numpy as np
 from dpspec.plugin import (
     Attribute,
     Floats,
+    IncompatibleBlocksError,
     Integer,
     Items,
     Law,
@@ -79,8 +80,11 @@ class ReportModel(InferenceModel):
         name = getattr(released.mechanism, "attribute", None) or (next(iter(known)) if len(known) == 1 else None)
         if self.attribute is not None and self.attribute not in known:
             raise unknown_name("attribute", self.attribute, list(known))
-        if name not in known or self.attribute not in {None, name}:
+        if name not in known:
             raise misfit(self.name, released.mechanism, NEEDS)
+        if self.attribute not in {None, name}:
+            rule = f"is not reported: the mechanism reports {name}"
+            raise IncompatibleBlocksError("attribute", rule, f"write attribute = {name}", value=self.attribute)
         return known[name]
 
     def report_matrix(self, released: ReleasedData, asked: Attribute) -> Matrix:
@@ -158,7 +162,7 @@ def _label(outcome: Any) -> str:
 
 def _chances(law: Law) -> list[tuple[Any, Fraction]]:
     if not isinstance(law, laws.FiniteLaw):
-        raise errors.IncompatibleBlocksError("model", "needs rational probabilities of a report", "write keep_probability")
+        raise IncompatibleBlocksError("model", "needs rational probabilities of a report", "write keep_probability")
     return [(outcome, Fraction(law.probability(outcome))) for outcome in law.support]
 
 
@@ -282,7 +286,7 @@ class ShareOfYes(ReportModel):
         names = categories_of(asked)
         if len(names) != 2:
             advice = "use the model table-of-proportions"
-            raise errors.IncompatibleBlocksError("model proportion", "needs two categories", advice, value=len(names))
+            raise IncompatibleBlocksError("model proportion", "needs two categories", advice, value=len(names))
         if self.category is not None and self.category not in names:
             raise unknown_name("category", self.category, names)
         place = 1 if self.category is None else names.index(self.category)

@@ -68,9 +68,6 @@ from dpspec.commands import (
     new_spec as new_spec,
     plugins as plugins,
     recommend as recommend,
-    rules_check as rules_check,
-    rules_compare as rules_compare,
-    rules_show as rules_show,
     schema as schema,
     site as site,
     synth as synth,
@@ -1692,10 +1689,10 @@ def laplace_moments(
 
     Args:
         attribute: whose values they are [text].
-        low: a and b, the public bounds [rational; default 0].
-        high: a and b, the public bounds [rational; default 1].
-        epsilon_mean: the budget of the mean [exact number in (0, inf)].
-        epsilon_variance: the budget of the variance [exact number in (0, inf)].
+        low: a and b, the public bounds, in the unit of the values [rational; default 0].
+        high: a and b, the public bounds, in the unit of the values [rational; default 1].
+        epsilon_mean: the budget epsilon of the mean, for one replaced value [exact number in (0, inf)].
+        epsilon_variance: the budget epsilon of the variance, for one replaced value [exact number in (0, inf)].
     """
 
 def laplace_regression(
@@ -1717,11 +1714,12 @@ def laplace_regression(
     Args:
         x: the attributes [text].
         y: the attributes [text].
-        x_low: their public bounds [rational; default 0].
-        x_high: their public bounds [rational; default 1].
-        y_low: their public bounds [rational; default 0].
-        y_high: their public bounds [rational; default 1].
-        epsilon: the budget of each sum; the release spends 5 epsilon for one replaced record [exact number in (0, inf)].
+        x_low: their public bounds, each in the unit of its attribute [rational; default 0].
+        x_high: their public bounds, each in the unit of its attribute [rational; default 1].
+        y_low: their public bounds, each in the unit of its attribute [rational; default 0].
+        y_high: their public bounds, each in the unit of its attribute [rational; default 1].
+        epsilon: the budget of each sum, for one replaced record; the release spends 5 epsilon for one replaced record
+            [exact number in (0, inf)].
     """
 
 def lattice_gaussian(
@@ -2718,6 +2716,31 @@ def risk_swapping(
             [list of table of riskrate parameters].
         algorithm: what the selected records of a stratum do: derangement or permutation [one of derangement, permutation;
             default derangement].
+    """
+
+def rules_check(folder: Any, rules: Any) -> CommandAnswer:
+    """Package dpspec-disclosure. Hold every \\*.csv in a folder to a file of rules of disclosure control. `value` has what was
+    found.
+
+    Args:
+        folder: the folder, with those in it.
+        rules: the rule file.
+    """
+
+def rules_compare(first: Any, second: Any, total: Any = ...) -> CommandAnswer:
+    """Package dpspec-disclosure. Which of two rule files lets more be inferred. `value` is the comparison.
+
+    Args:
+        first, second: the rule files.
+        total: of magnitudes, look at cells up to this total; 12, where it is left out.
+    """
+
+def rules_show(path: Any) -> CommandAnswer:
+    """Package dpspec-disclosure. What a rule file means: each step with its definition, formula and source. `value` has the
+    rules.
+
+    Args:
+        path: the rule file.
     """
 
 def safetab(

@@ -140,14 +140,14 @@ def explain(
 
 
 def _without(document: SpecDocument, named: str, audience: str | None, registry: Any) -> CommandAnswer:
-    from dpspec.comparison.converse import without_invariant
+    from dpspec.comparison.converse import Remaining, without_invariant
     from dpspec.report import explain as words
 
     if audience is not None:
         raise ParameterError("without", "does not go with an audience", "ask for one of the two", value=named)
     found = without_invariant(document, named, registry)
     data = words.without_data(found, document)
-    code = 3 if found.answer == "unknown" else 0
+    code = 3 if found.answer is Remaining.UNKNOWN else 0
     return CommandAnswer("explain", code, {"without": data}, partial(words.without_text, found, document), value=found)
 
 
@@ -607,50 +607,3 @@ def synth(
 
 def _unseen(done: int, total: int) -> None:
     """Work that nobody watches."""
-
-
-# --- what others wrote ----------------------------------------------------------------------------
-
-
-def rules_check(folder: AnyPath, rules: AnyPath) -> CommandAnswer:
-    """Hold every \\*.csv in a folder to a file of rules of disclosure control. `value` has what was found.
-
-    Args:
-        folder: the folder, with those in it.
-        rules: the rule file.
-    """
-    from dpspec.comparison.disclosure import read_rules
-    from dpspec.exchange.outputs import check_outputs, checked_data, checked_text
-
-    found = check_outputs(Path(folder), read_rules(str(rules)))
-    return CommandAnswer("rules-check", found.word.exit_code, checked_data(found), partial(checked_text, found), value=found)
-
-
-def rules_compare(first: AnyPath, second: AnyPath, total: int | None = None) -> CommandAnswer:
-    """Which of two rule files lets more be inferred. `value` is the comparison.
-
-    Args:
-        first, second: the rule files.
-        total: of magnitudes, look at cells up to this total; 12, where it is left out.
-    """
-    from dpspec.comparison.disclosure import compare_rules, read_rules
-    from dpspec.exchange.outputs import compared_data, compared_text
-
-    one, two = read_rules(str(first)), read_rules(str(second))
-    if one.kind == two.kind == "counts" and total is not None:
-        raise ParameterError("total", "is of magnitudes: all counts are looked at", "leave it out")
-    found = compare_rules(one, two, total or 12)
-    return CommandAnswer("rules-compare", 0, compared_data(found), partial(compared_text, found), value=found)
-
-
-def rules_show(path: AnyPath) -> CommandAnswer:
-    """What a rule file means: each step with its definition, formula and source. `value` has the rules.
-
-    Args:
-        path: the rule file.
-    """
-    from dpspec.comparison.disclosure import read_rules
-    from dpspec.exchange.outputs import rules_data, rules_text
-
-    chain = read_rules(str(path))
-    return CommandAnswer("rules-show", 0, rules_data(chain), partial(rules_text, chain), value=chain)

@@ -246,6 +246,10 @@ class WithinDistance(InputDivergence):
             known = self.of.bounded_by(other.of, space) or other.of.bounds(self.of, space)
             if known is not None and known[0] * other.most <= self.most:
                 return number(1), f"{known[1]}; what is within {other.most} of the one is within {self.most} of the other"
+        elif other.is_neighbour_form:  # 1 or infinity for different datasets, as this one is
+            known = self.of.bounded_by(other, space) or other.bounds(self.of, space)
+            if known is not None and known[0] <= self.most:
+                return number(1), f"{known[1]}; neighbours of the other are within {self.most}"
         return None
 
     def in_words(self) -> str:

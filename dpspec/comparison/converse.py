@@ -10,7 +10,9 @@ infinite between the two laws, as the exact engine computes them.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
+from typing import NoReturn
 
 import attrs
 
@@ -51,23 +53,45 @@ class TwoReleases:
     budget: Number
 
 
+class Remaining(enum.Enum):
+    """What is known of the budget that is needed where an invariant is not held fixed."""
+
+    SAME = "determined"
+    INFINITE = "no finite budget"
+    LEAST = "at least"
+    UNKNOWN = "unknown"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"an answer is not a truth value: compare it, as in `answer is Remaining.{self.name}`")
+
+    @property
+    def words(self) -> str:
+        """The answer for a reader; a number follows where it is at least one."""
+        return {Remaining.SAME: "the promise stays as it is", Remaining.LEAST: "a budget of at least"}.get(self, self.value)
+
+
 @attrs.frozen(kw_only=True)
 class WithoutInvariant:
     """What is left of a promise without one of its invariants.
 
     Args:
         dropped: the invariant.
-        answer: "determined" by the others, "no finite budget", "at least" a number, or "unknown".
+        answer: the same budget, as the others determine it; none; at least a number; or unknown.
         reason: why, in words.
         published: two datasets on which a release that publishes the invariant is told apart.
         own: the same for the mechanism of the file, on its space or on a miniature of it; None where its laws are not computed.
     """
 
     dropped: Invariant
-    answer: str
+    answer: Remaining
     reason: str
     published: TwoReleases | None = None
     own: TwoReleases | None = None
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the answer is a least budget."""
+        return self.answer is Remaining.LEAST
 
 
 def without_invariant(document: SpecDocument, named: str, registry: Registry | None = None) -> WithoutInvariant:
@@ -88,16 +112,16 @@ def without_invariant(document: SpecDocument, named: str, registry: Registry | N
     found = determines(others, (dropped,), spec.space)
     if found.answer is True:
         reason = f"the other invariants determine it ({found.reason}), so that the universes are the same without it"
-        return WithoutInvariant(dropped=dropped, answer="determined", reason=reason)
+        return WithoutInvariant(dropped=dropped, answer=Remaining.SAME, reason=reason)
     published = _told_apart(spec, dropped, ReleaseInvariants(invariants=(dropped,)), f"publish exactly: {dropped}", registry)
     if published is None:
         reason = "no two datasets were found that are at a finite distance, agree on all other invariants, and differ in it"
-        return WithoutInvariant(dropped=dropped, answer="unknown", reason=reason)
+        return WithoutInvariant(dropped=dropped, answer=Remaining.UNKNOWN, reason=reason)
     own = _of_file(document, dropped, registry)
     if published.budget.is_infinite:
-        answer, reason = "no finite budget", "every release that publishes it exactly tells two datasets apart with certainty"
+        answer, reason = Remaining.INFINITE, "every release that publishes it exactly tells two datasets apart with certainty"
     else:
-        answer = "at least"
+        answer = Remaining.LEAST
         reason = f"{spec.output_divergence.in_words()} is finite between laws that have no output in common"
     return WithoutInvariant(dropped=dropped, answer=answer, reason=reason, published=published, own=own)
 

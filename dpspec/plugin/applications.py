@@ -33,7 +33,7 @@ from dpspec.base.errors import (
 from dpspec.base.files import read_bytes, write_folder, write_whole
 from dpspec.base.params import did_you_mean, parameters, raise_all
 from dpspec.base.types import JsonData, Progress
-from dpspec.base.words import Word
+from dpspec.base.words import Word, worst_word
 from dpspec.blocks.units import longer_units, read_unit
 from dpspec.comparison.compare import Answer, Direction, Order
 from dpspec.composition import add_up, documents_of
@@ -85,6 +85,8 @@ from dpspec.specfile.reader import (
     SCHEMA_LINE,
     SUFFIX,
     check_ids,
+    decoded,
+    load_text,
     parse,
     read_text,
 )
@@ -155,6 +157,7 @@ __all__ = [
     "contributed",
     "count",
     "dataset_of",
+    "decoded",
     "did_you_mean",
     "documents_of",
     "drawn",
@@ -165,6 +168,7 @@ __all__ = [
     "json_text",
     "json_written",
     "ledger_data",
+    "load_text",
     "longer_units",
     "multiverse_in_words",
     "number_in_words",
@@ -190,6 +194,7 @@ __all__ = [
     "thing_in_words",
     "verify_document",
     "witness_file",
+    "worst_word",
     "write_folder",
     "write_schema",
     "write_spec",

@@ -427,20 +427,12 @@ def file_text(data: JsonData) -> str:
     return drawn(*parts, "", where) if where.row_count else drawn(*parts)
 
 
-_WITHOUT = {
-    "determined": "the promise stays as it is",
-    "no finite budget": "no finite budget",
-    "at least": "a budget of at least",
-    "unknown": "unknown",
-}
-
-
 def without_data(found: WithoutInvariant, document: SpecDocument) -> JsonData:
     """What is left of a promise without one of its invariants."""
     return {
         "id": document.id,
         "invariant": str(found.dropped),
-        "answer": found.answer,
+        "answer": found.answer.value,
         "reason": found.reason,
         "published": None if found.published is None else _two_releases(found.published),
         "own": None if found.own is None else _two_releases(found.own),
@@ -459,8 +451,8 @@ def _two_releases(found: TwoReleases) -> JsonData:
 
 def without_text(found: WithoutInvariant, document: SpecDocument) -> str:
     """The same as text: the answer first, then the two datasets."""
-    answer = _WITHOUT[found.answer]
-    if found.published is not None and found.answer == "at least":
+    answer = found.answer.words
+    if found.published is not None and found.is_bounded:
         answer += f" {number_in_words(found.published.budget)} (Lipschitz constant)"
     parts: list[RenderableType] = [
         Text.assemble((f"Without {found.dropped}: {answer}", "bold")),

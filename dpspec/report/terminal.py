@@ -340,12 +340,33 @@ def blocks_in_words(spec: PrivacySpec, told: Callable[[object], str] = thing_in_
         if constant != value:
             budget.append(f"Lipschitz constant {number_in_words(constant)}")
     return {
-        "dataset space": space_in_words(spec.space),
-        "multiverse": multiverse_in_words(spec.multiverse),
+        "dataset space": [_shortened(line) for line in space_in_words(spec.space)],
+        "multiverse": _first(multiverse_in_words(spec.multiverse)),
         "input divergence": [told(spec.input_divergence)],
         "output divergence": [told(spec.output_divergence)],
         "budget": budget,
     }
+
+
+MOST_LISTED = 40
+"""A block of a table lists so many invariants or attributes; of more, the file is the place to read them all."""
+
+
+def _first(lines: list[str]) -> list[str]:
+    """The first lines of a long list, and how many follow.
+
+    >>> _first(["a"] * 3), len(_first(["a"] * 300)), _first(["a"] * 300)[-1]
+    (['a', 'a', 'a'], 41, '- and 260 more')
+    """
+    return lines if len(lines) <= MOST_LISTED + 1 else [*lines[:MOST_LISTED], f"- and {len(lines) - MOST_LISTED} more"]
+
+
+def _shortened(line: str) -> str:
+    """The attributes of a unit, at most so many of them."""
+    parts = line.split("), ")
+    if len(parts) <= MOST_LISTED:
+        return line
+    return f"{'), '.join(parts[:MOST_LISTED])}), and {len(parts) - MOST_LISTED:,} more"
 
 
 # --- datasets ------------------------------------------------------------------------------------

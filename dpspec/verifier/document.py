@@ -30,7 +30,7 @@ from dpspec.verifier.exhaustive import MOST_WALKED, guarded, refute_on
 from dpspec.verifier.growth import EFFORT, Grown, exchanged, grown
 from dpspec.verifier.mechanisms import judged, judged_unlisted
 from dpspec.verifier.sensitivity import Missing
-from dpspec.verifier.verdict import Outcome, Verdict
+from dpspec.verifier.verdict import Outcome, Verdict, witness_in_words
 
 if TYPE_CHECKING:
     from dpspec.verifier.functions import NamedFunction
@@ -167,7 +167,7 @@ def verify_function(
 
     spec = document.spec
     verdict = verify_named(function, spec, registry=registry, progress=progress)
-    held = _recorded(f"function {function.path}", verdict, Outcome.VERIFIED)
+    held = _recorded(f"function {function.path}", verdict, Outcome.VERIFIED, spec)
     words = ["dpspec", "verify", str(document.path), "--function", function.path, *function.sampling.options]
     again = None if verdict.witness is None else shlex.join(words)
     blocks = SpecDocument(id=document.id, title=document.title, path=document.path, spec=spec)
@@ -234,7 +234,7 @@ def _of_secret(secret: SecretMechanism, spec: PrivacySpec, recorded: Outcome, mo
             assert found is not None  # noqa: S101 - a claim about a mechanism has one
             return found
 
-        return attrs.evolve(_recorded("claim", _of_all(secret, verdict_of), recorded), recorded=recorded)
+        return attrs.evolve(_recorded("claim", _of_all(secret, verdict_of), recorded, spec), recorded=recorded, spec=spec)
 
     return Judgement(name="claim", judge=judge)
 
@@ -294,7 +294,7 @@ def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: Outcome
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
         verdict = judged(mechanism, spec, most=most, registry=registry, progress=progress)
-        return attrs.evolve(_recorded(name, verdict, recorded), recorded=recorded, spec=spec, subject=mechanism)
+        return attrs.evolve(_recorded(name, verdict, recorded, spec), recorded=recorded, spec=spec, subject=mechanism)
 
     return Judgement(name=name, judge=judge)
 
@@ -317,7 +317,7 @@ def _proved(found: Verdict, document: SpecDocument, recorded: Outcome) -> Judgem
     def judge(registry: Registry | None, _: Progress | None) -> Obligation:
         blocks = {"mechanism": document.mechanism, **blocks_of(document.spec)}
         verdict = attrs.evolve(found, provenance=origins(blocks, registry))
-        held = _recorded("claim", verdict, recorded)
+        held = _recorded("claim", verdict, recorded, document.spec)
         return attrs.evolve(held, recorded=recorded, spec=document.spec, subject=document.mechanism)
 
     return Judgement(name="claim", judge=judge)
@@ -375,7 +375,7 @@ def _grown(found: Obligation, document: SpecDocument, miniature: Miniature, regi
     refuted = next((line.refuted for line in growing if line.refuted is not None), None)
     if refuted is not None and document.mechanism is not None:  # a larger part of the claim itself
         spec, verdict = refuted
-        against = _recorded(found.name, verdict, Outcome.VERIFIED if found.recorded is None else found.recorded)
+        against = _recorded(found.name, verdict, Outcome.VERIFIED if found.recorded is None else found.recorded, spec)
         return attrs.evolve(small, word=against.word, detail=against.detail, verdict=verdict, spec=spec)
     if growing:
         words = "; ".join(f"the constant grows with {line.size} ({line})" for line in growing)
@@ -429,7 +429,7 @@ def _recorded_outcome(document: SpecDocument) -> Outcome:
     return Outcome.VERIFIED if document.claim is None else Outcome(document.claim.verdict)
 
 
-def _recorded(name: str, verdict: Verdict, recorded: Outcome) -> Obligation:
+def _recorded(name: str, verdict: Verdict, recorded: Outcome, spec: PrivacySpec) -> Obligation:
     """A claim is held against the verdict that the file records for it."""
     found = verdict.outcome
     as_recorded = found is recorded
@@ -443,7 +443,7 @@ def _recorded(name: str, verdict: Verdict, recorded: Outcome) -> Obligation:
         better = as_recorded or recorded is Outcome.UNDECIDED  # a proof may come after the file that lacked it
         return Obligation(name=name, word=Word.HOLDS if better else Word.MISSED, detail=detail, verdict=verdict)
     word = Word.RECORDED if as_recorded else Word.REFUTED
-    return Obligation(name=name, word=word, detail=f"refuted{note}: {verdict.witness}", verdict=verdict)
+    return Obligation(name=name, word=word, detail=f"refuted{note}: {witness_in_words(verdict.witness, spec)}", verdict=verdict)
 
 
 _MET = {True: Word.HOLDS, False: Word.MISSED, None: Word.UNDECIDED}
@@ -575,7 +575,9 @@ def _refuted_on(document: SpecDocument, datasets: Sequence[Dataset], registry: R
         return None
     tried = refute_on(document.mechanism, document.spec, [datasets], registry=registry)
     recorded = _recorded_outcome(document)
-    return _recorded("claim", tried, recorded) if isinstance(tried, Verdict) else None
+    if not isinstance(tried, Verdict):
+        return None
+    return attrs.evolve(_recorded("claim", tried, recorded, document.spec), spec=document.spec)
 
 
 def _stands(document: SpecDocument, found: Sequence[Obligation], *, grown: bool) -> Standing:
@@ -627,6 +629,6 @@ def _reason(found: Obligation) -> str:
     if verdict is None or verdict.outcome is Outcome.UNDECIDED or found.word in (Word.UNCHECKED, Word.UNDECIDED):
         return found.detail.removeprefix("undecided: ")
     if verdict.outcome is Outcome.REFUTED:
-        return str(verdict.witness)
+        return witness_in_words(verdict.witness, found.spec)
     where = "" if found.miniature is None else f" ({found.miniature})"
     return f"{verdict.constant_in_words}, {verdict.scope}{where}"

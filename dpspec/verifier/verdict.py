@@ -12,7 +12,8 @@ from dpspec.base.errors import DpspecError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, largest
 from dpspec.base.shown import Showable
 from dpspec.base.types import JsonData
-from dpspec.blocks.space import Dataset
+from dpspec.blocks.parts import wording_of
+from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.extension.hooks import Provenance
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.expression import Expression
@@ -45,7 +46,7 @@ class ClaimRefutedError(DpspecError):
     exit_code = 1
 
     def __init__(self, verdict: Verdict) -> None:
-        super().__init__("claim", "is refuted", str(verdict.witness))
+        super().__init__("claim", "is refuted", witness_in_words(verdict.witness, verdict.spec))
         self.verdict = verdict
 
 
@@ -118,11 +119,23 @@ class Witness:
         return "0" if self.distance == 0 else f"{self.bound} x {self.distance}"
 
     def __str__(self) -> str:
-        left, right = (text if len(text) <= LONGEST else f"{text[:LONGEST]}..." for text in (str(self.left), str(self.right)))
+        return self._told(str(self.left), str(self.right))
+
+    def in_words(self, space: DatasetSpace) -> str:
+        """The witness in one sentence, with its datasets as their space describes them."""
+        return self._told(*wording_of(space).in_words(self.left, self.right))
+
+    def _told(self, *datasets: str) -> str:
+        left, right = (text if len(text) <= LONGEST else f"{text[:LONGEST]}..." for text in datasets)
         text = f"x = {left}, x' = {right}: d_Pr = {self.divergence} > {self.allowed} at d_X = {self.distance}"
         if self.event is not None:
             text += f"; {self.event.text} has probability {self.event.left} against {self.event.right}"
         return f"{text} ({self.note})" if self.note else text
+
+
+def witness_in_words(witness: Witness | None, spec: PrivacySpec | None) -> str:
+    """A witness in one sentence; its datasets as they are written in Python where nobody said what was claimed."""
+    return str(witness) if witness is None or spec is None else witness.in_words(spec.space)
 
 
 @attrs.frozen(kw_only=True)

@@ -14,7 +14,7 @@ from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.comparison.converse import without_invariant
+from dpspec.comparison.converse import Remaining, without_invariant
 from dpspec.laws.law import FiniteLaw
 from dpspec.specfile.document import SpecDocument
 from tests.compare.test_rules import HAMMING, SYMMETRIC, d_pr, spec
@@ -34,7 +34,7 @@ def document(*held: Marginal, inputs: Any = SYMMETRIC, outputs: Any = None, mech
 @pytest.mark.parametrize("place", [1, 2, 3, 4])
 def test_topdown_without_any_of_its_invariants_has_no_finite_budget(place: int) -> None:
     found = without_invariant(read(ROOT / "specs/topdown-2020-pl-persons.dpspec.toml"), str(place))
-    assert found.answer == "no finite budget"
+    assert found.answer is Remaining.INFINITE
     assert found.published is not None
     assert not found.published.distance.is_infinite
     held = found.published.spec.multiverse
@@ -44,16 +44,16 @@ def test_topdown_without_any_of_its_invariants_has_no_finite_budget(place: int) 
 
 def test_one_that_the_others_determine_is_dropped_for_nothing() -> None:
     found = without_invariant(document(BOTH, SEX), "person by sex")
-    assert (found.answer, found.published) == ("determined", None)
-    assert without_invariant(document(SEX, TOTAL), "2").answer == "determined"
+    assert (found.answer, found.published) == (Remaining.SAME, None)
+    assert without_invariant(document(SEX, TOTAL), "2").answer is Remaining.SAME
 
 
 def test_hypotheses_are_not_assumed() -> None:
     """Datasets of different size are never compared by the Hamming distance; a total variation is at most 1 (B-S11, B-S12)."""
-    assert without_invariant(document(TOTAL, inputs=HAMMING), "1").answer == "unknown"
-    assert without_invariant(document(TOTAL), "1").answer == "no finite budget"
+    assert without_invariant(document(TOTAL, inputs=HAMMING), "1").answer is Remaining.UNKNOWN
+    assert without_invariant(document(TOTAL), "1").answer is Remaining.INFINITE
     found = without_invariant(document(SEX, inputs=HAMMING, outputs=d_pr("total-variation")), "1")
-    assert found.answer == "at least"
+    assert found.answer is Remaining.LEAST
     assert found.published is not None
     assert str(found.published.budget) == "1"
 
@@ -61,7 +61,7 @@ def test_hypotheses_are_not_assumed() -> None:
 def test_a_mechanism_that_does_not_publish_it_is_told_from_a_release_that_does() -> None:
     constant = Toy(lambda x: FiniteLaw.point(0))
     found = without_invariant(document(SEX, inputs=HAMMING, mechanism=constant), "1")
-    assert found.answer == "no finite budget"
+    assert found.answer is Remaining.INFINITE
     assert found.own is not None
     assert str(found.own.budget) == "0"
 

@@ -133,6 +133,8 @@ CASES: dict[str, list[tuple[PrivacySpec, PrivacySpec]]] = {
         (spec(PAIRS, HAMMING), spec(PAIRS, d_x("within-distance", of=HAMMING, most=2))),
         (spec(TWO, SYMMETRIC, d_pr("d-nor")), spec(TWO, d_x("within-distance", of=HAMMING, most=1), d_pr("d-nor"))),
         (spec(TWO, d_x("within-distance", of=SYMMETRIC, most=2)), spec(TWO, d_x("within-distance", of=HAMMING, most=1))),
+        (spec(TWO, d_x("within-distance", of=SYMMETRIC, most=2)), spec(TWO, REPLACED)),
+        (spec(TWO, d_x("within-distance", of=SYMMETRIC, most=1)), spec(TWO, ADDED)),
     ],
     "domination-inside-universes": [
         (spec(TWO, HAMMING, multiverse=EVERYTHING), spec(TWO, SYMMETRIC, multiverse=EVERYTHING)),

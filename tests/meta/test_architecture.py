@@ -23,7 +23,7 @@ FLOORS = [
     ("dpspec.reason", "dpspec.scaffold", "dpspec.verifier"),
     ("dpspec.comparison", "dpspec.composition", "dpspec.linter", "dpspec.releases"),
     ("dpspec.report",),
-    ("dpspec.api", "dpspec.constructors", "dpspec.exchange", "dpspec.testing"),
+    ("dpspec.api", "dpspec.constructors", "dpspec.testing"),
     ("dpspec.commands", "dpspec.plugin"),
     ("dpspec", "dpspec.cli", "dpspec.pytest_plugin"),
     ("dpspec.__main__",),

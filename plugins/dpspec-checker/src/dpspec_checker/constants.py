@@ -34,6 +34,9 @@ def input_constant(smaller: JsonTable, larger: JsonTable, space: JsonTable, fixe
     """
     if larger["type"] == "within-distance":
         return _within_distance(smaller, larger, space, fixed)
+    if smaller["type"] == "within-distance" and larger["type"] == "neighbour":  # 1 or infinity, both of them
+        known = input_constant(smaller["of"], larger, space, fixed)
+        return read(1) if known is not None and at_most(known, read(smaller["most"])) else None
     found = [c for c in _input_constants({**_PERSON, **smaller}, {**_PERSON, **larger}, space, fixed) if c is not None]
     return next((c for c in found if all(at_most(c, other) for other in found)), None)
 

@@ -57,6 +57,9 @@ else:
 LISTED = 1 << 14
 """A dataset may have at most this many samples."""
 
+TRIED_SIZES = 64
+"""Samples of so many sizes, the smallest, and of the largest are looked for in the space of the samples."""
+
 
 @attrs.frozen
 class _With:
@@ -182,7 +185,8 @@ class Subsampled(Mechanism):
             if not space.units or count != len(space.records(dataset, space.units[0])):
                 rule = "draws records, and a dataset of this space is no sequence of its records"
                 raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use a space of records", value=space.name)
-            for size in self._sizes(count):
+            sizes = self._sizes(count)
+            for size in (*sizes[:TRIED_SIZES], *sizes[TRIED_SIZES:][-1:]):  # all of a large dataset would be quadratic work
                 samples.dataset(list(cast("Any", dataset))[:size])
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:

@@ -23,29 +23,20 @@ by a threshold, by dominance or by p-percent if any is.
 
 from __future__ import annotations
 
+import enum
 import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import attrs
 
-from dpspec.base.errors import (
-    DisclosureRuleError,
-    DpspecError,
-    MissingKeyError,
-    NotEnumerableError,
-    SchemaVersionError,
-    UnknownNameError,
-    WrongShapeError,
-)
-from dpspec.base.params import Items, Text, Truth, build, collect, define, did_you_mean, each
-from dpspec.comparison.rule_steps import STEPS, CellContents, CellOutcomes, PerturbationStep, RuleStep
-from dpspec.specfile.maker import FilePositions
-from dpspec.specfile.reader import load_text, parse
+from dpspec.plugin import Items, Text, define, errors, params
+from dpspec.plugin.applications import FilePositions, did_you_mean, load_text, parse
+from dpspec_disclosure.rule_steps import STEPS, CellContents, CellOutcomes, PerturbationStep, RuleStep
 
 # --- rule files -----------------------------------------------------------------------------------
 
@@ -72,7 +63,7 @@ class PublishedColumns:
 
     labels: Annotated[tuple[str, ...], Items(Text())] = ()
     suppressed: Annotated[tuple[str, ...], Items(Text(), least=1)] = ("x",)
-    blank: Annotated[bool, Truth()] = False
+    blank: Annotated[bool, params.Truth()] = False
     published: Annotated[str | None, Text()] = None
     contributors: Annotated[str | None, Text()] = None
     total: Annotated[str | None, Text()] = None
@@ -82,11 +73,11 @@ class PublishedColumns:
         truth = [name for name in (self.contributors, self.total, *self.largest) if name is not None]
         named = [name for name in (self.published, *truth) if name is not None]
         if truth and self.published is None:
-            raise DisclosureRuleError("tables", "names what is in the cells, and not the column published", "name it")
+            raise errors.DisclosureRuleError("tables", "names what is in the cells, and not the column published", "name it")
         if self.published is not None and self.contributors is None:
-            raise DisclosureRuleError("tables", "names the column published, and not contributors", "name that, too")
+            raise errors.DisclosureRuleError("tables", "names the column published, and not contributors", "name that, too")
         if len(set(named)) != len(named):
-            raise DisclosureRuleError("tables", "names one column twice")
+            raise errors.DisclosureRuleError("tables", "names one column twice")
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -149,17 +140,17 @@ class RuleFile:
 
     @cached_property
     def decisive(self) -> int:
-        """The counts up to this one decide what numbers can be published, and what each leaves open.
+        """The counts up to this one decide what numbers can be published, and what params.each leaves open.
 
         Raises:
-            NotEnumerableError: there are too many of them.
+            errors.NotEnumerableError: there are too many of them.
         """
         last = self.onset + 2 * self.spread + self.period
         _refuse_above(last, MOST_COUNTS, "counts", "take smaller bases or cycles")
         return last
 
     def first_inferred(self, most: int = 8) -> list[tuple[int | None, tuple[int, ...]]]:
-        """Of counts: what can be published of the smallest ones, each with all counts that it can stand for."""
+        """Of counts: what can be published of the smallest ones, params.each with all counts that it can stand for."""
         if self.kind != "counts":
             return []
         last = self.onset + 2 * self.spread + most * self.period
@@ -180,7 +171,7 @@ def read_rules(path: str | Path) -> RuleFile:
     """Read a rule file; every fault with its line.
 
     Raises:
-        the faults of `specfile.reader`, DisclosureRuleError, UnknownNameError; several together.
+        the faults of `specfile.reader`, errors.DisclosureRuleError, errors.UnknownNameError; several together.
     """
     positions = None
     try:
@@ -188,8 +179,8 @@ def read_rules(path: str | Path) -> RuleFile:
         data = parse(text)
         positions = FilePositions.of(text, data)
         return _rule_file(data, Path(path))
-    except DpspecError as fault:
-        for single in each(fault):
+    except errors.DpspecError as fault:
+        for single in params.each(fault):
             if single.file is None:
                 single.file = str(path)
                 single.line = single.line or (positions.of_fault(single, "") if positions is not None else None)
@@ -208,27 +199,27 @@ class _Head:
 
 def _rule_file(data: dict[str, Any], path: Path) -> RuleFile:
     if data.get("schema") != 1 or isinstance(data.get("schema"), bool):
-        raise SchemaVersionError("schema", "must be 1, the version of rule files", value=data.get("schema"))
+        raise errors.SchemaVersionError("schema", "must be 1, the version of rule files", value=data.get("schema"))
     steps, tables = data.pop("step", None), data.pop("tables", {})
     data.pop("schema")
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps) or not 1 <= len(steps) <= MOST_STEPS:
-        raise WrongShapeError("step", f"must be 1 to {MOST_STEPS} tables [[step]], each with its rule")
+        raise errors.WrongShapeError("step", f"must be 1 to {MOST_STEPS} tables [[step]], params.each with its rule")
     if not isinstance(tables, dict):
-        raise WrongShapeError("tables", "must be a table [tables]")
-    parts = collect(
+        raise errors.WrongShapeError("tables", "must be a table [tables]")
+    parts = params.collect(
         [
-            lambda: build(_Head, data, "file"),
-            lambda: build(PublishedColumns, tables, "tables"),
+            lambda: params.build(_Head, data, "file"),
+            lambda: params.build(PublishedColumns, tables, "tables"),
             *(lambda place=place, step=step: _step(step, f"step[{place}]", path.parent) for place, step in enumerate(steps)),
         ]
     )
     head, columns, *made = parts
     if not _KEBAB.fullmatch(head.id):
-        raise DisclosureRuleError("id", "must be lower-kebab", "lower-case letters and digits with hyphens", value=head.id)
+        raise errors.DisclosureRuleError("id", "must be lower-kebab", "lower-case letters and digits with hyphens", value=head.id)
     if head.kind == "counts" and (columns.total is not None or columns.largest):
-        raise DisclosureRuleError("tables", "of counts have contributors alone", "leave out total and largest")
+        raise errors.DisclosureRuleError("tables", "of counts have contributors alone", "leave out total and largest")
     if head.kind == "magnitudes" and any(isinstance(step, PerturbationStep) for step in made):
-        raise DisclosureRuleError("step", "perturbs counts, and these rules are of magnitudes", "leave cell-key out")
+        raise errors.DisclosureRuleError("step", "perturbs counts, and these rules are of magnitudes", "leave cell-key out")
     return RuleFile(
         path=str(path), id=head.id, title=head.title, kind=head.kind, source=head.source or "", steps=tuple(made), columns=columns
     )
@@ -237,10 +228,10 @@ def _rule_file(data: dict[str, Any], path: Path) -> RuleFile:
 def _step(table: Mapping[str, Any], subject: str, folder: Path) -> RuleStep:
     name = table.get("rule")
     if not isinstance(name, str):
-        raise MissingKeyError(f"{subject}.rule", "is missing", f"one of {', '.join(STEPS)}")
+        raise errors.MissingKeyError(f"{subject}.rule", "is missing", f"one of {', '.join(STEPS)}")
     if name not in STEPS:
-        raise UnknownNameError(f"{subject}.rule", "is no rule", did_you_mean(name, STEPS), value=name)
-    made: RuleStep = build(STEPS[name], {key: value for key, value in table.items() if key != "rule"}, subject)
+        raise errors.UnknownNameError(f"{subject}.rule", "is no rule", did_you_mean(name, STEPS), value=name)
+    made: RuleStep = params.build(STEPS[name], {key: value for key, value in table.items() if key != "rule"}, subject)
     return made.beside(folder)
 
 
@@ -264,7 +255,7 @@ class ToldMore:
         shown: what the chain publishes.
         known: the answers that remain.
         limit: of magnitudes the largest answer that is listed for a suppressed cell; None of counts, where all are.
-        others: everything that the other chain can publish for the cell, each with the answers that remain then.
+        others: everything that the other chain can publish for the cell, params.each with the answers that remain then.
     """
 
     cell: tuple[int, ...]
@@ -279,9 +270,21 @@ class ToldMore:
         return shown is None and self.limit is not None
 
 
+class TellsMore(enum.Enum):
+    """Which of two chains lets something be inferred that the other one does not."""
+
+    FIRST = "first"
+    SECOND = "second"
+    BOTH = "both"
+    NEITHER = "neither"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"an answer is not a truth value: compare it, as in `answer is TellsMore.{self.name}`")
+
+
 @attrs.frozen(kw_only=True)
 class RuleComparison:
-    """Two chains held against each other.
+    """Two chains held against params.each other.
 
     Args:
         first, second: the chains.
@@ -298,10 +301,11 @@ class RuleComparison:
     by_second: tuple[ToldMore, ToldMore] | None
 
     @property
-    def answer(self) -> str:
-        """first, second, both or neither: who tells what the other does not."""
-        told = (self.by_first is not None, self.by_second is not None)
-        return {(True, False): "first", (False, True): "second", (True, True): "both", (False, False): "neither"}[told]
+    def answer(self) -> TellsMore:
+        """Who tells what the other does not."""
+        if self.by_first is not None:
+            return TellsMore.FIRST if self.by_second is None else TellsMore.BOTH
+        return TellsMore.NEITHER if self.by_second is None else TellsMore.SECOND
 
 
 def compare_rules(first: RuleFile, second: RuleFile, total: int = 12) -> RuleComparison:
@@ -311,11 +315,12 @@ def compare_rules(first: RuleFile, second: RuleFile, total: int = 12) -> RuleCom
         total: of magnitudes, all cells up to this total are looked at.
 
     Raises:
-        DisclosureRuleError: one is about counts and the other about magnitudes.
-        NotEnumerableError: too many cells would have to be looked at.
+        errors.DisclosureRuleError: one is about counts and the other about magnitudes.
+        errors.NotEnumerableError: too many cells would have to be looked at.
     """
     if first.kind != second.kind:
-        raise DisclosureRuleError("rules", "are about counts and about magnitudes", "compare two of one kind", value=second.id)
+        rule = "are about counts and about magnitudes"
+        raise errors.DisclosureRuleError("rules", rule, "compare two of one kind", value=second.id)
     spread = max(first.spread, second.spread)
     if first.kind == "counts":
         last = max(first.onset, second.onset) + 2 * spread + math.lcm(first.period, second.period)
@@ -348,7 +353,7 @@ def partitions(total: int, largest: int) -> Iterator[tuple[int, ...]]:
 
 def _refuse_above(size: int, most: int, noun: str, advice: str) -> None:
     if size > most:
-        raise NotEnumerableError("rules", f"would need more than {most:,} {noun} to be compared", advice, value=size)
+        raise errors.NotEnumerableError("rules", f"would need more than {most:,} {noun} to be compared", advice, value=size)
 
 
 @attrs.frozen
@@ -357,8 +362,8 @@ class CellKnowledge:
 
     Args:
         cells: the cells.
-        shown: F(c) of each.
-        left: K(y) for each question and each y.
+        shown: F(c) of params.each.
+        left: K(y) for params.each question and params.each y.
         limit: of magnitudes the largest total that is listed; None of counts, of which nothing but themselves is asked.
     """
 

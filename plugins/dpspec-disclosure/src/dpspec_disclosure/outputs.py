@@ -19,13 +19,10 @@ from pathlib import Path
 
 import attrs
 
-from dpspec.base.errors import DpspecError, TableError, count, harmless
-from dpspec.base.files import read_bytes
-from dpspec.base.params import raise_all
-from dpspec.base.types import JsonData
-from dpspec.base.words import Word, worst_word
-from dpspec.comparison.disclosure import RuleComparison, RuleFile, ToldMore
-from dpspec.comparison.rule_steps import CellContents
+from dpspec.plugin import errors
+from dpspec.plugin.applications import JsonData, Word, count, harmless, raise_all, read_bytes, worst_word
+from dpspec_disclosure.rule_steps import CellContents
+from dpspec_disclosure.rules import RuleComparison, RuleFile, TellsMore, ToldMore
 
 MOST_BYTES = 200_000_000
 """The largest table that is read."""
@@ -111,21 +108,22 @@ def check_outputs(folder: Path, rules: RuleFile, progress: Callable[[int, int], 
         progress: called with (tables done, tables in all).
 
     Raises:
-        TableError: no folder, no table in it, or a table that cannot be read; the faults of all tables together.
+        errors.TableError: no folder, no table in it, or a table that cannot be read; the faults of all tables together.
     """
     if not folder.is_dir():
-        raise TableError("folder", "is no directory", "name the folder of the tables", value=str(folder))
+        raise errors.TableError("folder", "is no directory", "name the folder of the tables", value=str(folder))
     inside = sorted(path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
     paths = [path for path in inside if path.suffix.lower() == ".csv"]
     if not paths:
-        raise TableError("folder", "holds no *.csv, so nothing can be checked", "write the tables as CSV", value=str(folder))
+        rule = "holds no *.csv, so nothing can be checked"
+        raise errors.TableError("folder", rule, "write the tables as CSV", value=str(folder))
     judge = CellJudge(rules)
     tables: list[CheckedOutput] = []
-    faults: list[DpspecError] = []
+    faults: list[errors.DpspecError] = []
     for done, path in enumerate(paths, start=1):
         found = _checked(path, judge)
         tables += [one for one in found if isinstance(one, CheckedOutput)]
-        faults += [one for one in found if isinstance(one, DpspecError)]
+        faults += [one for one in found if isinstance(one, errors.DpspecError)]
         if progress is not None:
             progress(done, len(paths))
     raise_all(faults)
@@ -175,7 +173,7 @@ class CellJudge:
 # --- one table ------------------------------------------------------------------------------------
 
 
-def _checked(path: Path, judge: CellJudge) -> list[CheckedOutput | DpspecError]:
+def _checked(path: Path, judge: CellJudge) -> list[CheckedOutput | errors.DpspecError]:
     """A table held to the rules, or what is wrong with it."""
     faults = TableFaults(str(path))
     found = None
@@ -184,40 +182,41 @@ def _checked(path: Path, judge: CellJudge) -> list[CheckedOutput | DpspecError]:
         header, rows = _opened(content)
         places = _places(header, judge.rules)
         found = _judged(header, rows, places, judge, faults)
-    except DpspecError as fault:
+    except errors.DpspecError as fault:
         faults.add(fault, fault.line)
     except csv.Error as problem:
-        faults.add(TableError("table", f"is no CSV ({problem})", "write it as comma-separated values"), None)
+        faults.add(errors.TableError("table", f"is no CSV ({problem})", "write it as comma-separated values"), None)
     return [*faults.shown()] if faults.number or found is None else [found]
 
 
 def _opened(content: bytes) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """The header, and the rows with their lines; one byte order mark of UTF-8 in front is no part of the header."""
     if len(content) > MOST_BYTES:
-        raise TableError("table", f"is larger than {MOST_BYTES:,} bytes", "publish it in parts")
+        raise errors.TableError("table", f"is larger than {MOST_BYTES:,} bytes", "publish it in parts")
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise TableError("table", "begins with the byte order mark of UTF-16", "save it as UTF-8")
+        raise errors.TableError("table", "begins with the byte order mark of UTF-16", "save it as UTF-8")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        raise _at(content.count(b"\n", 0, problem.start) + 1, TableError("text", "is not UTF-8", "save it as UTF-8")) from None
+        fault = errors.TableError("text", "is not UTF-8", "save it as UTF-8")
+        raise _at(content.count(b"\n", 0, problem.start) + 1, fault) from None
     if "\0" in text:
-        raise _at(text.count("\n", 0, text.index("\0")) + 1, TableError("text", "holds a zero byte", "save it as CSV"))
+        raise _at(text.count("\n", 0, text.index("\0")) + 1, errors.TableError("text", "holds a zero byte", "save it as CSV"))
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     header = [name.strip() for name in next(reader, [])]
     if not any(header):
-        raise _at(1, TableError("header", "is missing", "name the columns in the first line"))
+        raise _at(1, errors.TableError("header", "is missing", "name the columns in the first line"))
     if any(not name for name in header[1:]):
-        raise _at(1, TableError("header", "has a column without a name", "name every column"))
+        raise _at(1, errors.TableError("header", "has a column without a name", "name every column"))
     twice = next((name for place, name in enumerate(header) if name in header[:place]), None)
     if twice is not None:
-        raise _at(1, TableError("header", "names a column twice", "name every column once", value=twice))
+        raise _at(1, errors.TableError("header", "names a column twice", "name every column once", value=twice))
     if "\ufeff" in "".join(header):
-        raise _at(1, TableError("header", "holds a byte order mark", "leave one at the beginning of the file, or none"))
+        raise _at(1, errors.TableError("header", "holds a byte order mark", "leave one at the beginning of the file, or none"))
     return header, ((reader.line_num, row) for row in reader)
 
 
-def _at(line: int, fault: TableError) -> TableError:
+def _at(line: int, fault: errors.TableError) -> errors.TableError:
     fault.line = line
     return fault
 
@@ -238,18 +237,18 @@ def _places(header: Sequence[str], rules: RuleFile) -> ColumnPlaces:
         labels = columns.labels or header[:1]
         numbers = tuple(place for place, name in enumerate(header) if name not in labels)
         if not numbers:
-            raise _at(1, TableError("header", "has no column of numbers", "name fewer labels in [tables]"))
+            raise _at(1, errors.TableError("header", "has no column of numbers", "name fewer labels in [tables]"))
         return ColumnPlaces(numbers)
     needs_sizes = any(step.reads == "sizes" for step in rules.steps)
     if rules.kind == "magnitudes" and columns.total is None:
-        raise TableError("rules", "of magnitudes need the column total beside contributors", "name it in [tables]")
+        raise errors.TableError("rules", "of magnitudes need the column total beside contributors", "name it in [tables]")
     if rules.kind == "magnitudes" and needs_sizes and len(columns.largest) < rules.looks_at:
         rule = f"need the {rules.looks_at} largest contributions of a cell"
-        raise TableError("rules", rule, "name so many columns as largest in [tables]", value=len(columns.largest))
+        raise errors.TableError("rules", rule, "name so many columns as largest in [tables]", value=len(columns.largest))
     wanted = [name for name in (columns.published, columns.contributors, columns.total, *columns.largest) if name is not None]
     missing = [name for name in wanted if name not in header]
     if missing:
-        raise _at(1, TableError("header", "lacks a column that the rules name in [tables]", value=", ".join(missing)))
+        raise _at(1, errors.TableError("header", "lacks a column that the rules name in [tables]", value=", ".join(missing)))
     at = {name: place for place, name in enumerate(header)}
     return ColumnPlaces(
         (at[columns.published],), at[str(columns.contributors)], None if columns.total is None else at[columns.total],
@@ -270,7 +269,7 @@ def _judged(
             continue
         number_of_row += 1
         if len(row) != len(header):
-            faults.add(TableError(f"row {number_of_row}", f"has {len(row)} fields instead of {len(header)}"), line)
+            faults.add(errors.TableError(f"row {number_of_row}", f"has {len(row)} fields instead of {len(header)}"), line)
             continue
         contents = None
         if places.contributors is not None:
@@ -285,7 +284,7 @@ def _judged(
                 continue
             number = _number(written)
             if isinstance(number, str):
-                faults.add(TableError(f"row {number_of_row}, column {header[place]}", number, _ADVICE), line)
+                faults.add(errors.TableError(f"row {number_of_row}, column {header[place]}", number, _ADVICE), line)
                 continue
             steps = judge.of_number(number) if contents is None else judge.of_cell(number, contents)
             if steps is not None:
@@ -314,7 +313,7 @@ def _number(written: str) -> int | str:
 
 
 def _contents(
-    row: Sequence[str], header: Sequence[str], places: ColumnPlaces, rules: RuleFile, fault: Callable[[TableError], None]
+    row: Sequence[str], header: Sequence[str], places: ColumnPlaces, rules: RuleFile, fault: Callable[[errors.TableError], None]
 ) -> CellContents | None:
     """What a row says is in its cell; None where that cannot be."""
 
@@ -322,7 +321,7 @@ def _contents(
         number = _number(row[place].strip())
         if isinstance(number, int):
             return number
-        fault(TableError(f"column {header[place]}", number, "write a whole number"))
+        fault(errors.TableError(f"column {header[place]}", number, "write a whole number"))
         return None
 
     contributors = read(places.contributors or 0)
@@ -340,9 +339,8 @@ def _contents(
     fits = others >= 0 and rest >= 0 and (others or not rest) and (not sizes or rest <= others * sizes[-1])
     if not fits or len(sizes) < min(len(places.largest), contributors):
         rule = "has contributions that cannot be: their number, the largest of them and the total do not fit together"
-        fault(
-            TableError(f"columns {', '.join(rules.columns.largest)}", rule, "write the largest ones, and leave the others empty")
-        )
+        columns = f"columns {', '.join(rules.columns.largest)}"
+        fault(errors.TableError(columns, rule, "write the largest ones, and leave the others empty"))
         return None
     return CellContents(contributors, total, tuple(sizes[: rules.looks_at]))
 
@@ -351,21 +349,22 @@ class TableFaults:
     """What is wrong with one table: the first faults, and the number of all."""
 
     def __init__(self, path: str) -> None:
-        self.path, self.number, self.first = path, 0, list[DpspecError]()
+        self.path, self.number, self.first = path, 0, list[errors.DpspecError]()
 
-    def add(self, fault: DpspecError, line: int | None) -> None:
+    def add(self, fault: errors.DpspecError, line: int | None) -> None:
         self.number += 1
         fault.file, fault.line = self.path, line
         if len(self.first) < _FAULTS_SHOWN:
             self.first.append(fault)
 
-    def at(self, line: int) -> Callable[[TableError], None]:
+    def at(self, line: int) -> Callable[[errors.TableError], None]:
         """Takes the faults of one line."""
         return lambda fault: self.add(fault, line)
 
-    def shown(self) -> list[DpspecError]:
+    def shown(self) -> list[errors.DpspecError]:
         if self.number > len(self.first):
-            more = TableError("table", f"has {self.number - len(self.first):,} more faults", "mend the first, and see the others")
+            rule = f"has {self.number - len(self.first):,} more faults"
+            more = errors.TableError("table", rule, "mend the first, and see the others")
             more.file = self.path
             return [*self.first, more]
         return self.first
@@ -443,7 +442,7 @@ def compared_data(found: RuleComparison) -> JsonData:
         "first": found.first.id,
         "second": found.second.id,
         "kind": found.first.kind,
-        "tells_more": found.answer,
+        "tells_more": found.answer.value,
         "looked_at": found.looked_at,
         "by_first": told(found.by_first),
         "by_second": told(found.by_second),
@@ -466,10 +465,10 @@ def compared_text(found: RuleComparison) -> str:
     """The same for people."""
     one, two = found.first.id, found.second.id
     answer = {
-        "first": f"{one} lets more be inferred than {two}",
-        "second": f"{two} lets more be inferred than {one}",
-        "both": f"neither: each of {one} and {two} tells what the other does not",
-        "neither": f"{one} and {two} let the same be inferred",
+        TellsMore.FIRST: f"{one} lets more be inferred than {two}",
+        TellsMore.SECOND: f"{two} lets more be inferred than {one}",
+        TellsMore.BOTH: f"neither: each of {one} and {two} tells what the other does not",
+        TellsMore.NEITHER: f"{one} and {two} let the same be inferred",
     }[found.answer]
     lines = [answer, f"looked at: {found.looked_at}"]
     if found.first.kind == "magnitudes":

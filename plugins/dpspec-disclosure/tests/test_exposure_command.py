@@ -17,7 +17,7 @@ import dpspec as dp
 from dpspec.cli import main
 from dpspec.plugin import Attribute, Marginal, Table
 
-SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "uk-census-2011-teaching-10k" / "uk_census_2011_teaching_10k.csv"
+SHARED = Path(__file__).parents[4] / "shared" / "data" / "uk-census-2011-teaching-10k" / "uk_census_2011_teaching_10k.csv"
 COLUMNS = {
     "sex": "Sex", "age": "Age", "marital": "Marital Status", "ethnic": "Ethnic Group", "economic": "Economic Activity",
     "region": "Region",

@@ -9,16 +9,16 @@ from pathlib import Path
 import jsonschema
 import pytest
 from click.testing import CliRunner
+from dpspec_disclosure.outputs import CellJudge, check_outputs
+from dpspec_disclosure.rule_steps import CellContents, RandomRoundingStep, RedactionStep, RoundingStep, ThresholdStep
+from dpspec_disclosure.rules import PublishedColumns, RuleFile, read_rules
 
 from dpspec.base.errors import DpspecError, Faults
 from dpspec.base.words import Word
 from dpspec.cli import main
-from dpspec.comparison.disclosure import PublishedColumns, RuleFile, read_rules
-from dpspec.comparison.rule_steps import CellContents, RandomRoundingStep, RedactionStep, RoundingStep, ThresholdStep
-from dpspec.exchange.outputs import CellJudge, check_outputs
 from dpspec.report import json as report
 
-SPECS = Path(__file__).parents[2] / "specs" / "rules"
+SPECS = Path(__file__).parents[3] / "specs" / "rules"
 REDACTED = read_rules(SPECS / "redact-7-round-5.rules.toml")
 
 

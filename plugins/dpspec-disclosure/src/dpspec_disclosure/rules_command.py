@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from dpspec.cli.face import formatted, tell
+if TYPE_CHECKING:
+    from dpspec import CommandAnswer
 
 
 @click.group(short_help="Judge and compare rules of disclosure control.")
@@ -25,8 +28,7 @@ def rules() -> None:
 @rules.command("check", short_help="Hold a folder of tables to a rule file.")
 @click.argument("folder", metavar="DIR", type=click.Path())
 @click.option("--rules", "path", metavar="FILE", required=True, type=click.Path(), help="The rule file.")
-@formatted
-def check_rules(folder: str, path: str, as_json: bool) -> int:
+def check_rules(folder: str, path: str) -> CommandAnswer:
     """Hold every *.csv in DIR, and in the folders in it, to a rule file: what breaks it, with file, row, column and rule.
 
     No value of a table is printed. Exits with 0 when every table holds, with 1 when a number breaks a rule, with 2 when a table
@@ -35,12 +37,9 @@ def check_rules(folder: str, path: str, as_json: bool) -> int:
 
     Example: dpspec rules check outputs --rules specs/rules/redact-7-round-5.rules.toml
     """
-    from dpspec import commands
-    from dpspec.report.terminal import Work
+    from dpspec_disclosure import rules_functions
 
-    with Work("checking tables"):
-        found = commands.rules_check(folder, path)
-    return tell(found, as_json)
+    return rules_functions.rules_check(folder, path)
 
 
 @rules.command("compare", short_help="Which of two rule files lets more be inferred?")
@@ -49,8 +48,7 @@ def check_rules(folder: str, path: str, as_json: bool) -> int:
 @click.option(
     "--total", metavar="N", type=click.IntRange(1, 36), help="Of magnitudes, look at cells up to this total.  [default: 12]"
 )
-@formatted
-def compare_rule_files(first: str, second: str, total: int | None, as_json: bool) -> int:
+def compare_rule_files(first: str, second: str, total: int | None) -> CommandAnswer:
     """Compare two rule files: which lets more be inferred, by the smallest table and by the one that leaves the fewest answers.
 
     Of counts the answer is for every table; of magnitudes for all cells up to a total. What is possible counts, not how
@@ -60,22 +58,18 @@ def compare_rule_files(first: str, second: str, total: int | None, as_json: bool
     Example: dpspec rules compare specs/rules/redact-5-round-5.rules.toml \\
                                   specs/rules/redact-7-round-5.rules.toml
     """
-    from dpspec import commands
-    from dpspec.report.terminal import Work
+    from dpspec_disclosure import rules_functions
 
-    with Work("comparing rules"):
-        found = commands.rules_compare(first, second, total)
-    return tell(found, as_json)
+    return rules_functions.rules_compare(first, second, total)
 
 
 @rules.command("show", short_help="Say what a rule file means.")
 @click.argument("path", metavar="FILE", type=click.Path())
-@formatted
-def show_rules(path: str, as_json: bool) -> int:
+def show_rules(path: str) -> CommandAnswer:
     """Say what a rule file means: each step with its definition, formula and source, and what small published counts give away.
 
     Example: dpspec rules show specs/rules/redact-7-round-5.rules.toml
     """
-    from dpspec import commands
+    from dpspec_disclosure import rules_functions
 
-    return tell(commands.rules_show(path), as_json)
+    return rules_functions.rules_show(path)

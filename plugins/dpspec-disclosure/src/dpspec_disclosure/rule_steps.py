@@ -18,14 +18,8 @@ from typing import Annotated, ClassVar
 
 import attrs
 
-from dpspec.base.errors import (
-    DisclosureRuleError,
-    DpspecError,
-)
-from dpspec.base.exact import rational
-from dpspec.base.files import read_bytes
-from dpspec.base.params import Integer, Rational, Text, define, evolve
-from dpspec.specfile.reader import decoded
+from dpspec.plugin import Integer, Rational, Text, define, errors, exact, params
+from dpspec.plugin.applications import decoded, read_bytes
 
 CellOutcomes = frozenset[int | None]
 """What can stand in a cell; None where it is suppressed."""
@@ -207,7 +201,8 @@ class RedactionStep(RuleStep):
 
     def __attrs_post_init__(self) -> None:
         if self.least > self.up_to:
-            raise DisclosureRuleError("least", "is above up_to, so that nothing is suppressed", "lower it", value=self.least)
+            rule = "is above up_to, so that nothing is suppressed"
+            raise errors.DisclosureRuleError("least", rule, "lower it", value=self.least)
 
     def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
         return _hidden_where(self.least <= value <= self.up_to, value)
@@ -316,11 +311,11 @@ class PerturbationStep(RuleStep):
     def beside(self, folder: Path) -> PerturbationStep:
         """The step with its table read."""
         if Path(self.file).name != self.file:
-            raise DisclosureRuleError("file", "must be the name of a file beside the rule file", value=self.file)
+            raise errors.DisclosureRuleError("file", "must be the name of a file beside the rule file", value=self.file)
         changes = read_perturbations(folder / self.file)
         if self.cycle >= len(changes):
-            raise DisclosureRuleError("cycle", f"is more than the {len(changes) - 1} rows of the table", value=self.cycle)
-        return evolve(self, changes=changes)
+            raise errors.DisclosureRuleError("cycle", f"is more than the {len(changes) - 1} rows of the table", value=self.cycle)
+        return params.evolve(self, changes=changes)
 
     def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
         last = len(self.changes) - 1
@@ -365,7 +360,7 @@ def read_perturbations(path: Path) -> tuple[frozenset[int], ...]:
     """The possible changes of 0, 1, ... from a published perturbation table.
 
     Raises:
-        DisclosureRuleError: it is no such table, with the line.
+        errors.DisclosureRuleError: it is no such table, with the line.
         UnreadableFileError, NotAFileError: it cannot be read.
     """
     rows: dict[int, dict[int, Fraction]] = {}
@@ -373,25 +368,24 @@ def read_perturbations(path: Path) -> tuple[frozenset[int], ...]:
     try:
         content = read_bytes(path, MOST_TABLE_BYTES)
         if len(content) > MOST_TABLE_BYTES:
-            raise DisclosureRuleError("perturbation table", f"is larger than {MOST_TABLE_BYTES:,} bytes")
+            raise errors.DisclosureRuleError("perturbation table", f"is larger than {MOST_TABLE_BYTES:,} bytes")
         reader = csv.reader(io.StringIO(decoded(content), newline=""))
         header = [name.strip().strip('"').lower() for name in next(reader, [])]
         names = next((names for names in _COLUMNS if set(names) <= set(header)), None)
         if names is None or len(set(header)) != len(header):
             rule = "needs the columns pcv, ckey, pvalue or i, v, p, each once"
-            raise DisclosureRuleError("perturbation table", rule, value=", ".join(header))
+            raise errors.DisclosureRuleError("perturbation table", rule, value=", ".join(header))
         places = [header.index(name) for name in names]
         for entry in reader:
             line = reader.line_num
             if len(entry) != len(header):
-                raise DisclosureRuleError("row", f"has {len(entry)} fields instead of {len(header)}")
+                raise errors.DisclosureRuleError("row", f"has {len(entry)} fields instead of {len(header)}")
             _take(rows, names, [entry[place].strip() for place in places])
         line = 1
         return _checked(rows, names == _COLUMNS[0])
-    except (DpspecError, csv.Error) as problem:
-        fault = (
-            problem if isinstance(problem, DpspecError) else DisclosureRuleError("perturbation table", f"is no CSV ({problem})")
-        )
+    except (errors.DpspecError, csv.Error) as problem:
+        no_csv = errors.DisclosureRuleError("perturbation table", f"is no CSV ({problem})")
+        fault = problem if isinstance(problem, errors.DpspecError) else no_csv
         fault.file, fault.line = str(path), fault.line or line
         raise fault from None
 
@@ -399,25 +393,25 @@ def read_perturbations(path: Path) -> tuple[frozenset[int], ...]:
 def _take(rows: dict[int, dict[int, Fraction]], names: Sequence[str], written: Sequence[str]) -> None:
     """One line of a perturbation table: by key the change, or by change the probability."""
     count, second = (_whole(text, name) for text, name in zip(written[:2], names, strict=False))
-    third = Fraction(_whole(written[2], names[2])) if names[2] == "pvalue" else rational(written[2], names[2])
+    third = Fraction(_whole(written[2], names[2])) if names[2] == "pvalue" else exact.rational(written[2], names[2])
     row = rows.setdefault(count, {})
     if second in row:
-        raise DisclosureRuleError(names[1], f"stands twice for the count {count}", value=second)
+        raise errors.DisclosureRuleError(names[1], f"stands twice for the count {count}", value=second)
     if names[2] == "p" and not 0 <= third <= 1:
-        raise DisclosureRuleError("p", "must be a probability", value=str(third))
+        raise errors.DisclosureRuleError("p", "must be a probability", value=str(third))
     row[second] = third
 
 
 def _checked(rows: dict[int, dict[int, Fraction]], keyed: bool) -> tuple[frozenset[int], ...]:
     """The changes by count, the row of 0 added where there is none."""
     if not rows or min(rows) < 0 or max(rows) == 0 or set(range(1, max(rows) + 1)) - set(rows):
-        raise DisclosureRuleError("perturbation table", "needs a row for each of the counts 1, 2, ... up to its last")
+        raise errors.DisclosureRuleError("perturbation table", "needs a row for each of the counts 1, 2, ... up to its last")
     if keyed and len({frozenset(row) for row in rows.values()}) > 1:
-        raise DisclosureRuleError("perturbation table", "must have the same cell keys for every count")
+        raise errors.DisclosureRuleError("perturbation table", "must have the same cell keys for every count")
     for count, row in rows.items():
         if not keyed and abs(sum(row.values(), Fraction(-1))) > _ROUNDED_AWAY:
             rule = "must have probabilities that sum to 1, but for what rounding takes"
-            raise DisclosureRuleError(f"count {count}", rule, value=str(float(sum(row.values()))))
+            raise errors.DisclosureRuleError(f"count {count}", rule, value=str(float(sum(row.values()))))
     rows.setdefault(0, {0: Fraction(0 if keyed else 1)})
     found = [
         frozenset(int(d) for d in row.values()) if keyed else frozenset(d for d, p in row.items() if p)
@@ -425,11 +419,11 @@ def _checked(rows: dict[int, dict[int, Fraction]], keyed: bool) -> tuple[frozens
     ]
     for count, changes in enumerate(found):
         if count + min(changes) < 0:
-            raise DisclosureRuleError(f"count {count}", "must not be published as a negative number", value=min(changes))
+            raise errors.DisclosureRuleError(f"count {count}", "must not be published as a negative number", value=min(changes))
     return tuple(found)
 
 
 def _whole(text: str, subject: str) -> int:
     if not re.fullmatch(r"[+-]?[0-9]{1,9}", text):
-        raise DisclosureRuleError(subject, "must be a whole number", value=text)
+        raise errors.DisclosureRuleError(subject, "must be a whole number", value=text)
     return int(text)

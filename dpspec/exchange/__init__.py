@@ -1,1 +1,0 @@
-"""Tables to be published, held to rules of statistical disclosure control."""

@@ -49,7 +49,7 @@ from dpspec_inference.model import (
     diagnosed,
     misfit,
     of_draws,
-    of_masses,
+    of_nodes,
     unknown_name,
 )
 
@@ -262,9 +262,10 @@ class ShareOfYes(ReportModel):
         name = f"share of {categories_of(asked)[place]}"
         logs = self._log_density(matrix, counts, place)
         fine, coarse = (on_logits(logs, points) for points in (POINTS, POINTS // 2))
-        posterior = of_masses(name, *fine, self.level)
-        other = of_masses(name, *coarse, self.level)
-        error = max(abs(float(posterior.mean) - float(other.mean)), abs(posterior.deviation - other.deviation))
+        posterior = of_nodes(name, *fine, self.level)
+        other = of_nodes(name, *coarse, self.level)
+        pairs = (posterior.mean, other.mean), (posterior.low, other.low), (posterior.high, other.high)
+        error = max(abs(float(one) - float(two)) for one, two in pairs)
         return Inference(
             law="each report is drawn by itself with the stated probabilities",
             prior=f"Beta({self.prior.a}, {self.prior.b}) of the {name}",
@@ -277,7 +278,7 @@ class ShareOfYes(ReportModel):
             facts=(("reports", Fraction(sum(counts))), ("reported share", Fraction(counts[place], sum(counts)))),
             level=self.level,
             method="estimate and variance exactly; posterior by quadrature",
-            error=f"posterior: a grid of half the points differs by {error:.1e}",
+            error=f"posterior: a grid of half the points differs by {error:.1e} in mean and interval",
             assumptions=(DRAWS, *beyond_invariants(released, self.name, [asked.name])),
         )
 

@@ -15,7 +15,7 @@ from dpspec_inference.analysis import models
 from dpspec_inference.bounded import MeanAndVariance
 from dpspec_inference.counts import CountPrior, enclosed_posterior
 from dpspec_inference.quadrature import constrained
-from dpspec_inference.shares import estimated, on_logits
+from dpspec_inference.shares import estimated
 
 import dpspec as dp
 from dpspec.cli import main
@@ -221,18 +221,12 @@ def test_bad_settings(settings):
 
 
 def test_a_posterior_share_is_a_ratio_of_polynomials():
-    """Two yes of three at p = 3/5, uniform prior: E pi = int pi l^2 (1 - l) / int l^2 (1 - l), l = (2 + pi)/5, by hand."""
+    """Nine yes of 20 at p = 3/5, prior Beta(2, 1): E pi = int pi^2 l^9 (1 - l)^11 / int pi l^9 (1 - l)^11 with l = (2 + pi)/5."""
     x = np.polynomial.Polynomial([0, 1])
-    yes, no = (2 + x) / 5, (3 - x) / 5
-    likelihood = yes**2 * no
+    likelihood = x * ((2 + x) / 5) ** 9 * ((3 - x) / 5) ** 11
     exact = (x * likelihood).integ()(1) / likelihood.integ()(1)
-
-    def logs(u):
-        at = 1 / (1 + np.exp(-u))
-        return np.log(at * (1 - at)) + np.log(likelihood(at))
-
-    share, mass = on_logits(lambda u: logs(np.clip(u, -30, 30)) - np.abs(u - np.clip(u, -30, 30)), 2000)
-    assert float((share * mass).sum()) == pytest.approx(exact, abs=1e-12)
+    found = json.loads(example("response", "--set", "prior={a=2}", "--format", "json"))
+    assert found["posterior"][0]["mean"] == pytest.approx(exact, abs=1e-9)
 
 
 def test_intervals_do_not_depend_on_the_grid():
@@ -273,6 +267,16 @@ def test_a_posterior_count_by_plain_sums(answer, prior):
     counts, masses, error = enclosed_posterior(noise, answer, prior)
     assert error < 1e-9
     assert float((counts * masses).sum()) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("far", [0, 1500])
+def test_what_lies_beyond_the_window_is_summed_where_it_matters(far):
+    """All but one of 1,501 counts are next to impossible, and the answer is at the other end."""
+    masses = [Fraction(1, 10**600)] * 1501
+    masses[far] = Fraction(1)
+    noise = laws.TwoSidedGeometricLaw(0, ln(2))
+    counts, found, _ = enclosed_posterior(noise, 1500 - far, CountPrior(masses=masses))
+    assert found[list(counts).index(far)] == pytest.approx(1, abs=1e-12)
 
 
 # -- the mechanisms --------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ else:
     Generator = late_module("numpy.random")
 
 ANALYSES = {"both": (False, True), "unconstrained": (False,), "constrained": (True,)}
-POINTS, CONSTRAINED_POINTS, COARSE, FINE = 500, 64, 32, 2000
+POINTS, CONSTRAINED_POINTS, COARSE, FINE = 500, 64, 28, 2000
 """Nodes of the grids in each dimension, at which the error is stated by comparison with three quarters as many."""
 MOST_TRIES = 100_000
 

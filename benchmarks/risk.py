@@ -11,11 +11,11 @@ import random
 from fractions import Fraction
 
 import numpy as np
+from dpspec_inference import block, block as intervals
+from dpspec_inference.block import realised_risks, risk_curve, summed_mean_posteriors
+from dpspec_inference.hierarchy import Released, TwoLevels, gibbs, success
 
 from reproductions.block_risk import PRIORS, detailed_rho
-from reproductions.counts import block, block as intervals
-from reproductions.counts.block import realised_risks, risk_curve, summed_mean_posteriors
-from reproductions.counts.hierarchy import Released, TwoLevels, gibbs, success
 
 RHO, GROUP = detailed_rho("block"), detailed_rho("block-group")
 FRACTIONS = tuple(map(Fraction, PRIORS))

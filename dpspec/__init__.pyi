@@ -1511,6 +1511,46 @@ def induced_subspace_dp() -> Flavour:
     pairs.
     """
 
+def infer(specification: Any, release: Any, *, model: Any, **settings: Any) -> CommandAnswer:
+    """Package dpspec-inference. Estimate from a release; the likelihood is the law that the mechanism of the specification
+    states.
+
+    Only the release and the specification are read. Estimates are unbiased under the stated law. Posteriors are exact sums,
+    quadrature with a stated error, or sampled with diagnostics and a seed.
+
+    Args:
+        specification: a specification that names the mechanism, or its file.
+        release: the folder that `release` wrote, a released table, or a TOML or JSON file of released numbers.
+        model: a model, its name, or a TOML file with its type and parameters.
+        settings: parameters of a model that is given by its name or file.
+
+    Returns:
+        `estimates`, `posterior`, `facts`, `method`, `error` and `diagnostics`; `value` is the `Inference`. The exit code is
+            3
+        where sampled chains do not agree.
+
+    Raises:
+        UnknownNameError: no model has this name.
+        IncompatibleBlocksError: the model does not know the law of the mechanism.
+        ReleaseError: the release is of another specification.
+        TableError: a column or a number is missing, or a count is outside the space.
+        ImproperPosteriorError: the posterior has no finite integral; the message names the theorem.
+        UndeterminedModelError: the release does not determine what the model estimates.
+
+    >>> import dpspec as dp, pathlib, tempfile
+    >>> response = dp.build(
+    ...     id="response", space={"type": "bit-vectors", "length": 20}, input_divergence={"type": "hamming-ordered"},
+    ...     output_divergence={"type": "mult"}, budget={"epsilon": "ln(3/2)"},
+    ...     mechanism={"type": "randomised-response", "keep_probability": "3/5"})
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> published = pathlib.Path(folder.name, "published.toml")
+    >>> _ = published.write_text('0 = 11\\n1 = 9\\n')
+    >>> found = dp.infer(response, published, model="proportion")
+    >>> found["estimates"][0]["value"], found["estimates"][0]["variance"]
+    ('1/4', '99/320')
+    >>> folder.cleanup()
+    """
+
 def information_chamber(
     *,
     prior: str | Mapping[Any, NumberLike] | Sequence[tuple[Any, NumberLike]],
@@ -1685,6 +1725,56 @@ def laplace(
         sensitivity: the largest L1 change of all answers together between neighbours, in counts (Lecture notes 2025)
             [rational in (0, inf); default 1].
         epsilon: the claimed pure budget [exact number in (0, inf)].
+    """
+
+def laplace_moments(
+    *,
+    attribute: str,
+    low: NumberLike = ...,
+    high: NumberLike = ...,
+    epsilon_mean: NumberLike,
+    epsilon_variance: NumberLike,
+) -> Mechanism:
+    """Package dpspec-inference. Mean and sample variance of n values in [a, b], each with Laplace noise (Kazan 2025, Section
+    4.2.2).
+
+    The mean has noise of the scale (b - a)/(epsilon_mean n), and the sample variance, with the divisor n - 1, noise of the
+    scale (b - a)^2/(epsilon_variance n). Both together satisfy epsilon = epsilon_mean + epsilon_variance for one replaced
+    value. The categories of the attribute are numbers, written as texts.
+
+    Args:
+        attribute: whose values they are [text].
+        low: a and b, the public bounds, in the unit of the values [rational; default 0].
+        high: a and b, the public bounds, in the unit of the values [rational; default 1].
+        epsilon_mean: the budget epsilon of the mean, for one replaced value [exact number in (0, inf)].
+        epsilon_variance: the budget epsilon of the variance, for one replaced value [exact number in (0, inf)].
+    """
+
+def laplace_regression(
+    *,
+    x: str,
+    y: str,
+    x_low: NumberLike = ...,
+    x_high: NumberLike = ...,
+    y_low: NumberLike = ...,
+    y_high: NumberLike = ...,
+    epsilon: NumberLike,
+) -> Mechanism:
+    """Package dpspec-inference. The five sums of a straight line, each with Laplace noise of the scale 1/epsilon (Kazan 2025,
+    Section 4.5).
+
+    With x and y mapped to [0, 1] by their bounds, the sums are those of x, x^2, y, xy and y^2 over the records. The
+    categories of both attributes are numbers, written as texts.
+
+    Args:
+        x: the attributes [text].
+        y: the attributes [text].
+        x_low: their public bounds, each in the unit of its attribute [rational; default 0].
+        x_high: their public bounds, each in the unit of its attribute [rational; default 1].
+        y_low: their public bounds, each in the unit of its attribute [rational; default 0].
+        y_high: their public bounds, each in the unit of its attribute [rational; default 1].
+        epsilon: the budget of each sum, for one replaced record; the release spends 5 epsilon for one replaced record
+            [exact number in (0, inf)].
     """
 
 def lattice_gaussian(

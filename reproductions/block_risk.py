@@ -11,9 +11,9 @@ from fractions import Fraction
 
 import attrs
 from dpspec_census.configuration_2020 import LEVELS, QUERIES, rho_star
+from dpspec_inference import block, block as uniqueness
 
 from dpspec.base.exact import Bracket, NumberLike
-from reproductions.counts import block, block as uniqueness
 
 DETAILED = max(QUERIES, key=lambda query: query.cells)
 """The most detailed person query."""

@@ -8,12 +8,12 @@ from fractions import Fraction
 
 import attrs
 import numpy as np
+from dpspec_inference import block, block as fitted, block as sums, hierarchy as chains
+from dpspec_inference.hierarchy import BetMethod, BetRegion, Released, TwoLevels, known_to_be, success, up_to
 
 from dpspec.report.pictures import CurvePanel
 from reproduce.layout import Page, Table, curve, middle, shown
 from reproductions import block_risk
-from reproductions.counts import block, block as fitted, block as sums, hierarchy as chains
-from reproductions.counts.hierarchy import BetMethod, BetRegion, Released, TwoLevels, known_to_be, success, up_to
 
 RHO, GROUP = block_risk.detailed_rho("block"), block_risk.detailed_rho("block-group")
 ATTACK = TwoLevels(rho_block=RHO, rho_group=GROUP, others=27, prior="1/2")

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from dpspec_inference import gibbs, gibbs as likelihood, quadrature, regression as regression_gibbs
+from dpspec_inference.moments import Bounds, Informative, NoisyMoments, RegressionSums, TruncatedGammaMixture
+from dpspec_inference.regression import NoisyRegression
 
 from dpspec.report.pictures import CurveLine, CurvePanel
 from reproduce.layout import Page, Table, curve
-from reproductions.inference import gibbs, gibbs as likelihood, quadrature, regression as regression_gibbs
-from reproductions.inference.model import Bounds, Informative, NoisyMoments, RegressionSums, TruncatedGammaMixture
-from reproductions.inference.regression import NoisyRegression
 
 EXAMPLE_5 = RegressionSums(n=46, x=12.231293, xx=4.804202, y=16.022571, xy=5.735709, yy=7.963661)
 LIKELIHOODS = {

@@ -321,6 +321,18 @@ class PriorError(DpspecError, ValueError):
     code = "prior"
 
 
+class ImproperPosteriorError(DpspecError, ValueError):
+    """The posterior of a model has no finite integral under the prior: nothing can be inferred with it; names the theorem."""
+
+    code = "improper-posterior"
+
+
+class UndeterminedModelError(DpspecError, ValueError):
+    """A release does not determine what a model estimates: two different truths have the same law of the release."""
+
+    code = "undetermined-model"
+
+
 class CertainTargetError(DpspecError, ValueError):
     """The prior is 0 or 1 on what the attacker wants to know: there is nothing to learn, and no odds to compare."""
 

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     )
     from dpspec.laws.integers import (
         DiscreteGaussianLaw as DiscreteGaussianLaw,
+        DiscreteGaussianShift as DiscreteGaussianShift,
         IntegerLaw as IntegerLaw,
         StaircaseLaw as StaircaseLaw,
         TwoSidedGeometricLaw as TwoSidedGeometricLaw,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
         rational_exponential as rational_exponential,
         rational_root as rational_root,
     )
+    from dpspec.laws.pieces import EXP_ERROR as EXP_ERROR, UNIT as UNIT
     from dpspec.laws.products import power as power, product_of as product_of
     from dpspec.laws.trade_off import (
         PERFECT as PERFECT,
@@ -122,6 +124,7 @@ _HOMES = {
     ),
     "dpspec.laws.integers": (
         "DiscreteGaussianLaw",
+        "DiscreteGaussianShift",
         "IntegerLaw",
         "StaircaseLaw",
         "TwoSidedGeometricLaw",
@@ -144,6 +147,10 @@ _HOMES = {
         "positive",
         "rational_exponential",
         "rational_root",
+    ),
+    "dpspec.laws.pieces": (
+        "EXP_ERROR",
+        "UNIT",
     ),
     "dpspec.laws.products": (
         "power",

@@ -75,7 +75,7 @@ from dpspec.report.terminal import (
 )
 from dpspec.report.text import ledger_data
 from dpspec.risks.allowed import allowed_power
-from dpspec.risks.engine import at_universe_of, dataset_of
+from dpspec.risks.engine import at_universe_of, dataset_of, parsed
 from dpspec.risks.numbers import RiskNumbers
 from dpspec.scaffold import write_schema, write_spec
 from dpspec.specfile.deployment import (
@@ -193,6 +193,7 @@ __all__ = [
     "origins",
     "parameters",
     "parse",
+    "parsed",
     "power_in_words",
     "printed",
     "promise_for",

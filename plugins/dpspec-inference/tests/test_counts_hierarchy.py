@@ -6,14 +6,8 @@ from fractions import Fraction
 import attrs
 import pytest
 from dpspec_attackers.counts import expected_posterior
-from flint import arb
-from hypothesis import given, settings, strategies as st
-
-from dpspec.base.errors import CertainTargetError, ParameterError
-from dpspec.base.exact import ball
-from dpspec.laws.integers import DiscreteGaussianShift
-from reproductions.counts import block, block as fitted, hierarchy, hierarchy as chains
-from reproductions.counts.hierarchy import (
+from dpspec_inference import block, block as fitted, hierarchy, hierarchy as chains
+from dpspec_inference.hierarchy import (
     ANY_INTEGER,
     BetMethod,
     BetRegion,
@@ -25,6 +19,12 @@ from reproductions.counts.hierarchy import (
     success,
     up_to,
 )
+from flint import arb
+from hypothesis import given, settings, strategies as st
+
+from dpspec.base.errors import CertainTargetError, ParameterError
+from dpspec.base.exact import ball
+from dpspec.laws.integers import DiscreteGaussianShift
 
 BLOCK = Fraction(256, 100) * Fraction(165, 4099) * Fraction(3945, 4097)
 GROUP = Fraction(256, 100) * Fraction(1256, 4099) * Fraction(1288, 4099)

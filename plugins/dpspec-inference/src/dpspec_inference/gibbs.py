@@ -32,10 +32,9 @@ import numpy as np
 from numpy.random import Generator, default_rng
 from scipy.special import log_ndtr, ndtri_exp
 
-from dpspec.base.errors import ParameterError
-from dpspec.plugin import Floats
-from reproductions.inference import model as tgm
-from reproductions.inference.model import (
+from dpspec.plugin import Floats, ParameterError
+from dpspec_inference import moments as tgm
+from dpspec_inference.moments import (
     UNIFORM,
     Informative,
     MomentPrior,

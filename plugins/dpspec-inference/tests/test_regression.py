@@ -6,14 +6,9 @@ import functools
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
-from scipy.integrate import dblquad
-from scipy.stats import multivariate_normal
-
-from dpspec.base.errors import ParameterError
-from reproductions.inference import regression as printed
-from reproductions.inference.model import RegressionSums, line_is_feasible, sums_are_ordered
-from reproductions.inference.regression import (
+from dpspec_inference import regression as printed
+from dpspec_inference.moments import RegressionSums, line_is_feasible, sums_are_ordered
+from dpspec_inference.regression import (
     LINE,
     LinePrior,
     NoisyRegression,
@@ -23,6 +18,11 @@ from reproductions.inference.regression import (
     whitened,
     with_responses,
 )
+from hypothesis import given, strategies as st
+from scipy.integrate import dblquad
+from scipy.stats import multivariate_normal
+
+from dpspec.base.errors import ParameterError
 
 EXAMPLE_5 = RegressionSums(n=46, x=12.231293, xx=4.804202, y=16.022571, xy=5.735709, yy=7.963661)
 SMALL = RegressionSums(n=6, x=2.4, xx=1.5, y=3.3, xy=1.2, yy=2.6)

@@ -8,7 +8,7 @@ is the sum of d draws, which is a discrete Gaussian to 1e-12 and better at the b
                                      sum over k2 of P[X2 = k2 | X1 = k1] e^(-rho2 (x2* - k2)^2 - (rho1/d) (y1* - (k2 - k1))^2),
 
 summed here with a bound of what is left out. That is where the thesis's printed posteriors differ: they are those of a
-chain that forgets k2 >= k1 when it draws X1; see `reproductions.counts.hierarchy`.
+chain that forgets k2 >= k1 when it draws X1; see `dpspec_inference.hierarchy`.
 
 **Markov chains** for this posterior: Gibbs sampling, and the chain that reproduces what the thesis printed (Kazan 2025).
 
@@ -38,10 +38,8 @@ import numpy as np
 from dpspec_attackers.counts import as_probability, read_prior
 from flint import arb, ctx
 
-from dpspec.base.errors import ParameterError
-from dpspec.base.exact import Bracket, ball
-from dpspec.plugin import Floats
-from reproductions.counts.block import read_rho
+from dpspec.plugin import Bracket, Floats, ParameterError, exact
+from dpspec_inference.block import read_rho
 
 _MOST_TERMS = 1 << 16
 
@@ -73,7 +71,7 @@ def _falling(rate: Fraction, offset: Fraction, last: int | None) -> arb:
         return arb(0)
     total, negligible = arb(0), arb(2) ** (-ctx.prec)
     with ctx.workprec(ctx.prec + 32):
-        power, point = -ball(rate), ball(offset)
+        power, point = -exact.ball(rate), exact.ball(offset)
         term, ratio, fall = (power * point * point).exp(), (power * (2 * point + 1)).exp(), (2 * power).exp()
         for i in range(_MOST_TERMS):
             total += term
@@ -212,7 +210,7 @@ class TwoLevels:
             possible = (low is None or low <= only) and (high is None or only <= high)
             low, high = (only, only) if possible else (1, 0)
         rate, centre = self.bell(k1, released)
-        factor = ball(prior * self.larger.weight(k1)) * ball(self.height(k1, released)).exp()
+        factor = exact.ball(prior * self.larger.weight(k1)) * exact.ball(self.height(k1, released)).exp()
         return factor * lattice_sum(rate, centre, low, high)
 
 

@@ -48,14 +48,7 @@ from dpspec_attackers.counts import as_probability, believed, expected_posterior
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from dpspec.base.errors import ParameterError
-from dpspec.base.exact import Bracket, NumberLike, ball, ln, number
-from dpspec.base.params import Rational
-from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.integers import DiscreteGaussianLaw, DiscreteGaussianShift
-from dpspec.laws.pieces import EXP_ERROR, UNIT
-from dpspec.laws.products import product_of
-from dpspec.plugin import Floats
+from dpspec.plugin import Bracket, Floats, ParameterError, Rational, exact, laws, ln, number
 
 _FAR = 700.0
 """Beyond this |z| an end is 0 or 1: doubles reach no farther."""
@@ -112,7 +105,7 @@ def mean_posteriors(rho: Fraction, priors: Sequence[Fraction]) -> Intervals:
     places, weights, rest = _noise(rho)
     believed = _believed(float(rho) * (2.0 * places + 1.0), priors)
     whole = float(weights.sum()) + rest
-    error = (8 * _DEEPEST + 2 * len(places) + 16) * UNIT + 2 * EXP_ERROR
+    error = (8 * _DEEPEST + 2 * len(places) + 16) * laws.UNIT + 2 * laws.EXP_ERROR
     return Intervals(
         believed.lower @ weights / whole * (1 - 2 * error),
         np.minimum((believed.upper @ weights + rest) / whole * (1 + 2 * error), 1.0),
@@ -129,7 +122,7 @@ def masses(released: Sequence[int], rho: Fraction) -> Intervals:
     whole = float(weights.sum())
     powers = float(rho) * (np.asarray(released, dtype=np.float64) - 1.0) ** 2
     value = np.exp(-np.minimum(powers, _FAR))
-    error = (4 * (powers + _DEEPEST) + len(places) + 16) * UNIT + 2 * EXP_ERROR
+    error = (4 * (powers + _DEEPEST) + len(places) + 16) * laws.UNIT + 2 * laws.EXP_ERROR
     low, high = value / (whole + rest) * (1 - 2 * error), value / whole * (1 + 2 * error)
     return Intervals(np.where(powers > _FAR, 0.0, low), np.minimum(high, 1.0))
 
@@ -138,7 +131,7 @@ def _believed(losses: Floats, priors: Sequence[Fraction]) -> Intervals:
     """v for every prior (rows) and loss (columns)."""
     logs = np.array([(math.log(p.numerator), math.log(p.denominator - p.numerator)) for p in priors])
     z = (logs[:, 0] - logs[:, 1])[:, None] + losses
-    error = (6 * (logs[:, :1] + logs[:, 1:]) + 6 * np.abs(losses) + 16) * UNIT + EXP_ERROR
+    error = (6 * (logs[:, :1] + logs[:, 1:]) + 6 * np.abs(losses) + 16) * laws.UNIT + laws.EXP_ERROR
     value = 1.0 / (1.0 + np.exp(np.minimum(np.maximum(-z, -_FAR), _FAR)))
     vague = error > _MOST_ERROR
     return Intervals(
@@ -165,10 +158,10 @@ _REACH = 9.0
 def summed_mean_posteriors(rho: Fraction, priors: Sequence[Fraction], *, precision: int = 64) -> tuple[Bracket, ...]:
     """The mean posterior for every prior; what lies beyond the last outcome is bounded by a geometric sum."""
     with ctx.workprec(precision + 32):
-        odds = [ball((1 - p) / p) for p in priors]
+        odds = [exact.ball((1 - p) / p) for p in priors]
         negligible = arb(2) ** (-precision - 16)
-        fall = ball(-2 * rho).exp()
-        weight, ratio = arb(1), ball(-rho).exp()
+        fall = exact.ball(-2 * rho).exp()
+        weight, ratio = arb(1), exact.ball(-rho).exp()
         whole, sums = arb(1), [1 / (1 + o * ratio) for o in odds]
         while True:
             weight *= ratio
@@ -237,7 +230,7 @@ EQUIVALENT = {
 """What p stands for in attacks with the same formulas (Kazan 2025, Section 2.6.2)."""
 
 
-def read_rho(rho: NumberLike) -> Fraction:
+def read_rho(rho: exact.NumberLike) -> Fraction:
     """The budget of one count, positive and rational.
 
     Raises:
@@ -246,22 +239,22 @@ def read_rho(rho: NumberLike) -> Fraction:
     return Rational(0, open_low=True).read(rho, "rho")
 
 
-def pair(rho: NumberLike) -> DiscreteGaussianShift:
+def pair(rho: exact.NumberLike) -> laws.DiscreteGaussianShift:
     """The two laws of the released count: noise around `known` + 1, the truth, and around `known`."""
-    return DiscreteGaussianShift(1, 1 / (2 * read_rho(rho)))
+    return laws.DiscreteGaussianShift(1, 1 / (2 * read_rho(rho)))
 
 
-def mass(released: int, rho: NumberLike, *, precision: int = 64) -> Bracket:
+def mass(released: int, rho: exact.NumberLike, *, precision: int = 64) -> Bracket:
     """P(X* = known + released) when the count is known + 1; the printed table has it for the count `known`.
 
     >>> mass(1, "0.0992").lower.decimal(4)
     '0.1777'
     """
-    law = DiscreteGaussianLaw(1, 1 / (2 * read_rho(rho)))
+    law = laws.DiscreteGaussianLaw(1, 1 / (2 * read_rho(rho)))
     return as_probability(law.mass(released, precision))
 
 
-def posterior(released: int, rho: NumberLike, prior: NumberLike, *, precision: int = 64) -> Bracket:
+def posterior(released: int, rho: exact.NumberLike, prior: exact.NumberLike, *, precision: int = 64) -> Bracket:
     """sigma(logit p + rho (2 (x* - known) - 1)), the belief in the true count after one released value (Kazan 2025).
 
     Args:
@@ -280,17 +273,17 @@ def ball_posteriors(
 ) -> tuple[Bracket, ...]:
     """The same for all priors and, for each of them, all released values."""
     with ctx.workprec(precision + 32):
-        falls = [ball(rho * (1 - 2 * value)).exp() for value in released]
-        return tuple(as_probability(1 / (1 + ball((1 - p) / p) * fall)) for p in priors for fall in falls)
+        falls = [exact.ball(rho * (1 - 2 * value)).exp() for value in released]
+        return tuple(as_probability(1 / (1 + exact.ball((1 - p) / p) * fall)) for p in priors for fall in falls)
 
 
-def realised_risk(released: int, rho: NumberLike, prior: NumberLike, *, precision: int = 64) -> Bracket:
+def realised_risk(released: int, rho: exact.NumberLike, prior: exact.NumberLike, *, precision: int = 64) -> Bracket:
     """R' = posterior / prior, between 0 and 1/p; above 1 exactly when x* >= known + 1 (Kazan 2025, equation 2.4)."""
     p = read_prior(prior)
     return posterior(released, rho, p, precision=precision).scaled(1 / p)
 
 
-def marginal_posterior(rho: NumberLike, prior: NumberLike, *, precision: int = 64) -> Bracket:
+def marginal_posterior(rho: exact.NumberLike, prior: exact.NumberLike, *, precision: int = 64) -> Bracket:
     """Pi: the posterior averaged over the noise around the true count (Kazan 2025, equations 2.5 and 2.6).
 
     >>> marginal_posterior("0.0992", "1/2").lower.decimal(3)
@@ -299,13 +292,13 @@ def marginal_posterior(rho: NumberLike, prior: NumberLike, *, precision: int = 6
     return summed_mean_posteriors(read_rho(rho), [read_prior(prior)], precision=precision)[0]
 
 
-def marginal_risk(rho: NumberLike, prior: NumberLike, *, precision: int = 64) -> Bracket:
+def marginal_risk(rho: exact.NumberLike, prior: exact.NumberLike, *, precision: int = 64) -> Bracket:
     """R = Pi / p (Kazan 2025, equations 2.5 and 2.6); not monotone in rho for a small p."""
     p = read_prior(prior)
     return marginal_posterior(rho, p, precision=precision).scaled(1 / p)
 
 
-def threshold(rho: NumberLike, prior: NumberLike) -> int:
+def threshold(rho: exact.NumberLike, prior: exact.NumberLike) -> int:
     """The least x* - known at which the posterior exceeds 1/2: floor(1/2 + logit(1 - p) / (2 rho)) + 1, exactly (Kazan 2025).
 
     >>> [threshold("0.0992", p) for p in ("1/2", "1/5", "1/864")]
@@ -321,7 +314,7 @@ def threshold(rho: NumberLike, prior: NumberLike) -> int:
     return place
 
 
-def success_probability(rho: NumberLike, prior: NumberLike, *, precision: int = 64) -> Bracket:
+def success_probability(rho: exact.NumberLike, prior: exact.NumberLike, *, precision: int = 64) -> Bracket:
     """P(X* >= threshold) for the true count: how often the bet on the likelier count is right (Kazan 2025).
 
     It is not monotone in rho when p < 1/2, because the threshold jumps.
@@ -330,7 +323,7 @@ def success_probability(rho: NumberLike, prior: NumberLike, *, precision: int = 
     ('0.3005', '0.2815')
     """
     r = read_rho(rho)
-    return as_probability(DiscreteGaussianLaw(1, 1 / (2 * r)).tail(threshold(r, prior), precision)[1])
+    return as_probability(laws.DiscreteGaussianLaw(1, 1 / (2 * r)).tail(threshold(r, prior), precision)[1])
 
 
 @attrs.frozen(kw_only=True)
@@ -350,7 +343,7 @@ class Row:
     risks: tuple[Bracket, ...]
 
 
-def table(rho: NumberLike, priors: Sequence[NumberLike], released: Iterable[int]) -> tuple[Row, ...]:
+def table(rho: exact.NumberLike, priors: Sequence[exact.NumberLike], released: Iterable[int]) -> tuple[Row, ...]:
     """Released values with their probability, posteriors and risks (Kazan 2025), each enclosed to about twelve digits.
 
     >>> [row.risks[0].lower.decimal(3) for row in table("0.0992", ["1/2"], (1, 2, 3))]
@@ -371,7 +364,7 @@ def table(rho: NumberLike, priors: Sequence[NumberLike], released: Iterable[int]
 
 
 def conditional_risks(
-    releases: Iterable[tuple[int, NumberLike]], prior: NumberLike, *, precision: int = 64
+    releases: Iterable[tuple[int, exact.NumberLike]], prior: exact.NumberLike, *, precision: int = 64
 ) -> tuple[Bracket, ...]:
     """R' of every release in turn, the posterior before it being its prior (Kazan 2025, Section 2.10).
 
@@ -387,10 +380,10 @@ def conditional_risks(
     p, risks = read_prior(prior), []
     loss = Fraction(0)
     with ctx.workprec(precision + 32):
-        before = ball(p)
+        before = exact.ball(p)
         for released, rho in releases:
             loss += read_rho(rho) * (2 * released - 1)
-            after = believed(p, ball(loss))
+            after = believed(p, exact.ball(loss))
             risks.append(Bracket.around(after / before, least=0))
             before = after
     return tuple(risks)
@@ -461,14 +454,15 @@ class CountFit:
         return np.bincount(published.ravel(), weights=masses.ravel(), minlength=self.total + 1).astype(np.float64)
 
 
-def ceiling(rho: NumberLike, others: int, prior: NumberLike) -> Bracket:
+def ceiling(rho: exact.NumberLike, others: int, prior: exact.NumberLike) -> Bracket:
     """The marginal risk to somebody who sees (x1*, y1*) and knows x2: no fit of them can raise it.
 
     >>> ceiling("0.09922635", 27, "1/2").lower.decimal(5)
     '1.049'
     """
     r = read_rho(rho)
-    return expected_risk(product_of([DiscreteGaussianShift(1, 1 / (2 * r)), DiscreteGaussianShift(1, others / (2 * r))]), prior)
+    pairs = [laws.DiscreteGaussianShift(1, 1 / (2 * r)), laws.DiscreteGaussianShift(1, others / (2 * r))]
+    return expected_risk(laws.product_of(pairs), prior)
 
 
 def _fitted_noise(centre: int, rho: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -482,7 +476,7 @@ def _fitted_noise(centre: int, rho: float) -> tuple[NDArray[np.int64], NDArray[n
 
 
 def posterior_at_levels(
-    released: Sequence[int], rhos: Sequence[NumberLike], prior: NumberLike, *, precision: int = 64
+    released: Sequence[int], rhos: Sequence[exact.NumberLike], prior: exact.NumberLike, *, precision: int = 64
 ) -> Bracket:
     """sigma(logit p + sum_j rho_j (2 x_j* - 1)): the belief in the right guess after one released count at each level (2.12).
 
@@ -501,10 +495,10 @@ def posterior_at_levels(
         raise ParameterError("released", f"needs one count for each of the {len(rhos)} levels", value=tuple(released))
     loss = sum((read_rho(rho) * (2 * x - 1) for x, rho in zip(released, rhos, strict=True)), Fraction(0))
     with ctx.workprec(precision + 32):
-        return as_probability(believed(read_prior(prior), ball(loss)))
+        return as_probability(believed(read_prior(prior), exact.ball(loss)))
 
 
-def levels(rhos: Sequence[NumberLike]) -> Dichotomy:
+def levels(rhos: Sequence[exact.NumberLike]) -> laws.Dichotomy:
     """The two laws of the counts of all levels together.
 
     Raises:
@@ -512,10 +506,10 @@ def levels(rhos: Sequence[NumberLike]) -> Dichotomy:
     """
     if not rhos:
         raise ParameterError("rhos", "needs the budget of at least one level")
-    return product_of([pair(rho) for rho in rhos])
+    return laws.product_of([pair(rho) for rho in rhos])
 
 
-def uniqueness_marginal_posterior(rhos: Sequence[NumberLike], prior: NumberLike, *, precision: int = 64) -> Bracket:
+def uniqueness_marginal_posterior(rhos: Sequence[exact.NumberLike], prior: exact.NumberLike, *, precision: int = 64) -> Bracket:
     """Pi: that belief averaged over the noise of all levels (Kazan 2025, Section 2.6.3).
 
     >>> uniqueness_marginal_posterior(("0.0992", "0.2465"), "1/2").upper.decimal(4)

@@ -5,24 +5,23 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
-from scipy.integrate import quad
-
-from dpspec.base.errors import ParameterError
-from reproductions.inference import gibbs, gibbs as likelihood, model as tgm, quadrature
-from reproductions.inference.gibbs import Conditional, infeasible_share, mode, predict, shortest_interval
-from reproductions.inference.model import (
+from dpspec_inference import gibbs, gibbs as likelihood, moments as tgm, quadrature
+from dpspec_inference.gibbs import Conditional, infeasible_share, mode, predict, shortest_interval
+from dpspec_inference.moments import (
     JEFFREYS,
     UNIFORM,
     Bounds,
-    ImproperPosteriorError,
     Informative,
     NoisyMoments,
     check_proper,
     is_feasible,
     uniform_normaliser,
 )
-from reproductions.inference.quadrature import study
+from dpspec_inference.quadrature import study
+from hypothesis import given, strategies as st
+from scipy.integrate import quad
+
+from dpspec.base.errors import ImproperPosteriorError, ParameterError
 
 POLICEMEN = NoisyMoments.on(
     Bounds(low=0, high=100), mean=34.30, variance=47.16**2, n=43, epsilon_mean=0.25, epsilon_variance=0.25

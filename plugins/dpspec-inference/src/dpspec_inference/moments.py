@@ -23,15 +23,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln
 
-from dpspec.base.errors import DpspecError, ParameterError
-from dpspec.plugin import Floats
-
-
-class ImproperPosteriorError(DpspecError, ValueError):
-    """A prior with which the posterior has no finite integral: nothing can be said with it."""
-
-    code = "improper-posterior"
-
+from dpspec.plugin import Floats, ParameterError, errors
 
 # --- bounds ---------------------------------------------------------------------------------------
 
@@ -300,15 +292,19 @@ def check_proper(prior: MomentPrior, n: int, *, constrained: bool) -> str:
     'a constant prior and n > 3 (Kazan 2025, Theorem 18)'
     """
     if prior == JEFFREYS:
-        rule = "has an improper posterior: p(S^2* | sigma^2) is positive at sigma^2 = 0, where 1/sigma^2 has no integral"
-        raise ImproperPosteriorError("prior 1/sigma^2", rule, "take the uniform prior, or an informative one (Kazan 2025)")
+        rule = (
+            "has an improper posterior: p(S^2* | sigma^2) is positive at sigma^2 = 0, where 1/sigma^2 has no integral "
+            "(Kazan 2025, Theorem 17)"
+        )
+        raise errors.ImproperPosteriorError("prior 1/sigma^2", rule, "use the uniform prior or an informative one")
     if prior != UNIFORM:
         return "the prior is proper"
     if constrained:
         return "the prior is proper on the feasible set, whose area is 1/6 (Kazan 2025, Section 4.4.1)"
     if n <= 3:
         rule = f"has an improper posterior for n = {n}: it needs n > 3"
-        raise ImproperPosteriorError("uniform prior", rule, "constrain the parameters, or take an informative prior (Kazan 2025)")
+        advice = "use the constrained analysis or an informative prior"
+        raise errors.ImproperPosteriorError("uniform prior", f"{rule} (Kazan 2025, Theorem 18)", advice)
     return "a constant prior and n > 3 (Kazan 2025, Theorem 18)"
 
 

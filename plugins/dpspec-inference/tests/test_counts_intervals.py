@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from dpspec_inference import block, block as intervals
 from hypothesis import example, given, strategies as st
 
 from dpspec.base.errors import CertainTargetError
-from reproductions.counts import block, block as intervals
 
 rhos = st.integers(-6, 3).flatmap(
     lambda power: st.fractions("1/10", 1, max_denominator=997).map(lambda r: r * Fraction(10) ** power)

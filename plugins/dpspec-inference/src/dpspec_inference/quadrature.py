@@ -20,9 +20,9 @@ from numpy.random import default_rng
 from scipy.special import log_ndtr, logsumexp
 
 from dpspec.plugin import Floats
-from reproductions.inference import gibbs, gibbs as likelihood
-from reproductions.inference.gibbs import Batch, mode, normal_between, shortest_interval
-from reproductions.inference.model import (
+from dpspec_inference import gibbs, gibbs as likelihood
+from dpspec_inference.gibbs import Batch, mode, normal_between, shortest_interval
+from dpspec_inference.moments import (
     UNIFORM,
     Informative,
     MomentPrior,

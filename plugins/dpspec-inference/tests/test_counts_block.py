@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import pytest
 from dpspec_attackers.counts import expected_posterior, right_on_average, right_when_true
+from dpspec_inference import block, block as uniqueness
 from hypothesis import given, strategies as st
 
 from dpspec.base.errors import CertainTargetError, ParameterError
 from dpspec.laws.integers import DiscreteGaussianLaw, DiscreteGaussianShift
 from dpspec.laws.law import FiniteLaw
 from dpspec.laws.loss import PrivacyLoss
-from reproductions.counts import block, block as uniqueness
 
 RHO = Fraction(256, 100) * Fraction(165, 4099) * Fraction(3945, 4097)
 PRIORS = ("1/2", "1/5", "1/10", "1/50", "1/864")

@@ -6,13 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import arb
-from hypothesis import given, strategies as st
-from scipy.integrate import quad
-
-from dpspec.base.errors import ParameterError
-from reproductions.inference.gibbs import inverse_gaussian, normal_between
-from reproductions.inference.model import (
+from dpspec_inference.gibbs import inverse_gaussian, normal_between
+from dpspec_inference.moments import (
     Bounds,
     RegressionSums,
     TruncatedGammaMixture,
@@ -28,6 +23,11 @@ from reproductions.inference.model import (
     sums_are_ordered,
     variance_limit,
 )
+from flint import arb
+from hypothesis import given, strategies as st
+from scipy.integrate import quad
+
+from dpspec.base.errors import ParameterError
 from tests.risk.theorems import in_worlds, theorem
 
 

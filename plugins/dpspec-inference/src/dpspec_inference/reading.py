@@ -1,0 +1,140 @@
+"""Reading a release: the folder that `dpspec release` wrote, a released table, or released numbers.
+
+A folder has a report, which names the specification by its SHA-256, so that the release of another one is refused. A table is a
+file of records in the words of the space, or a CSV file with the columns query, cell and answer. Numbers are a TOML or JSON file
+with one key each; decimals are read exactly, and a key `specification` names the specification by its id.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpspec.plugin import errors, exact, params, table_files, tables as tables_of
+from dpspec.plugin.applications import REPORT, parse, read_bytes
+from dpspec_inference.model import NoisyAnswer, ReleasedData
+
+if TYPE_CHECKING:
+    from dpspec import SpecDocument
+    from dpspec.plugin import Mechanism, Registry, Table
+
+ANSWERS = ("query", "cell", "answer")
+NUMBERS = (".toml", ".json")
+LARGEST = 100_000_000
+"""The largest file of answers or numbers, in bytes."""
+
+
+def read_release(path: Path, document: SpecDocument, registry: Registry) -> ReleasedData:
+    """A release as a model reads it.
+
+    Args:
+        path: a folder, a table or a file of numbers.
+        document: under which it was released.
+        registry: where formats are looked up.
+
+    Raises:
+        MissingKeyError: the specification names no mechanism.
+        ReleaseError: the release is of another specification.
+        TableError and its kin: it cannot be read, or does not fit the space.
+    """
+    mechanism = document.mechanism
+    if mechanism is None:
+        raise errors.MissingKeyError("mechanism", "is missing: its law is the likelihood", 'write [mechanism] with its type')
+    if not path.exists():
+        advice = "give a folder of `dpspec release`, a table or numbers"
+        raise errors.TableError("RELEASE", "does not exist", advice, value=path.name)
+    if path.is_dir():
+        return _joined(document, mechanism, registry, tuple(_of_report(path, document)))
+    if path.name == REPORT:
+        return read_release(path.parent, document, registry)
+    if path.suffix.lower() in NUMBERS:
+        numbers = dict(_numbers(path, document))
+        return ReleasedData(spec=document.spec, mechanism=mechanism, numbers=numbers)
+    return _joined(document, mechanism, registry, (path,))
+
+
+def _of_report(folder: Path, document: SpecDocument) -> Iterator[Path]:
+    try:
+        report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+        sha256, files = report["specification"]["sha256"], [row["file"] for row in report["released"]]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as problem:
+        rule = f"has no {REPORT} that can be read ({type(problem).__name__})"
+        raise errors.ReleaseError("RELEASE", rule, "give the folder that dpspec release wrote", value=folder.name) from None
+    if sha256 != document.sha256:
+        rule = f"is of another specification than {document.id}: its report has another SHA-256"
+        raise errors.ReleaseError("RELEASE", rule, "give the file that was released under", value=folder.name)
+    if not files or any(not isinstance(name, str) or Path(name).name != name for name in files):
+        raise errors.ReleaseError("RELEASE", f"has a {REPORT} that names no released files", value=folder.name)
+    yield from (folder / name for name in files)
+
+
+def _joined(document: SpecDocument, mechanism: Mechanism, registry: Registry, paths: tuple[Path, ...]) -> ReleasedData:
+    tables: list[Table] = []
+    answers: list[NoisyAnswer] = []
+    formats = {suffix: cls() for cls in registry.classes("formats") for suffix in cls.suffixes}
+    space = document.spec.space
+    for path in paths:
+        header = tuple(table_files.format_of(path, formats).header(path))
+        if header == ANSWERS:
+            answers += _answers(path)
+            continue
+        identifiers = tuple(name for name in header if name == tables_of.HOUSEHOLD_ID)
+        known = [a for unit in space.units for a in space.attributes_of(unit)]
+        released = table_files.as_released(a for a in dict.fromkeys(known) if a.name in header or not tables)
+        there = [a for a in released if a.name in header]
+        if not there:
+            names = ", ".join(dict.fromkeys(a.name for a in known))
+            advice = f"the columns of the space are {names}"
+            raise errors.TableError(path.name, "has no column of the space", advice, value=", ".join(header))
+        roots = [a if a.within in header else _alone(a) for a in there]
+        tables.append(table_files.read_table(path, roots, formats, keep=identifiers))
+    return ReleasedData(spec=document.spec, mechanism=mechanism, tables=tuple(tables), answers=tuple(answers))
+
+
+def _alone(attribute: Any) -> Any:
+    """The attribute without the coarser one, which the file does not have."""
+    return attribute if attribute.within is None else params.evolve(attribute, within=None, parents=())
+
+
+def _answers(path: Path) -> Iterator[NoisyAnswer]:
+    if path.suffix.lower() != ".csv":
+        raise errors.TableError(path.name, "has noisy answers, which are read from CSV files", "write it as CSV")
+    text = _text(path)
+    for number, row in enumerate(csv.DictReader(text.splitlines()), start=2):
+        written = (row["answer"] or "").strip()
+        if not written.lstrip("-").isdecimal():
+            rule = f"must be a whole number in line {number}"
+            raise errors.TableError("answer", rule, "give the file as dpspec release wrote it")
+        yield NoisyAnswer(query=row["query"], cell=row["cell"] or "", answer=int(written))
+
+
+def _numbers(path: Path, document: SpecDocument) -> Iterator[tuple[str, Fraction]]:
+    text = _text(path)
+    try:
+        data = json.loads(text, parse_float=str, parse_constant=str) if path.suffix.lower() == ".json" else parse(text)
+    except (ValueError, RecursionError):
+        raise errors.TableError(path.name, "is no JSON", "write one object with a key for each number") from None
+    if not isinstance(data, dict):
+        raise errors.TableError(path.name, "is no table of numbers", 'write a key for each number, such as mean = "34.30"')
+    named = data.pop("specification", document.id)
+    if named != document.id:
+        rule = f"is of the specification {named}, and {document.id} is another one"
+        raise errors.ReleaseError("RELEASE", rule, "give the file that was released under")
+    for name, value in data.items():
+        if isinstance(value, (bool, dict, list)) or value is None:
+            raise errors.TableError(f"number {name}", "must be a number", f'write {name} = "12.5"')
+        yield name, exact.rational(value if isinstance(value, int) else str(value), name)
+
+
+def _text(path: Path) -> str:
+    content = read_bytes(path, LARGEST)
+    if len(content) > LARGEST:
+        raise errors.TableError(path.name, f"is larger than {LARGEST:,} bytes", "give the released file")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise errors.TableError(path.name, "is not UTF-8", "save the file as UTF-8") from None

@@ -9,9 +9,7 @@ import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Annotated, ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from dpspec.plugin import (
     AttackGuess,
@@ -27,8 +25,14 @@ from dpspec.plugin import (
     TableAttacker,
     define,
     errors,
+    late_module,
     memoize,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = late_module("numpy")
 
 MOST_DATASETS = 5_000
 """The largest number of datasets whose laws are computed for one table."""

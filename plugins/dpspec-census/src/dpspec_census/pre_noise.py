@@ -43,6 +43,7 @@ from dpspec.plugin import (
     Record,
     Registered,
     Table,
+    UnorderedRecords,
     blocks,
     define,
     errors,
@@ -55,7 +56,7 @@ from dpspec.plugin import (
 )
 from dpspec_census.swap_budget import SwapScheme
 from dpspec_census.swap_pair import values_of, with_coarser
-from dpspec_census.swapping import Swapping
+from dpspec_census.swapping import PermutationSwapping, Swapping
 
 if TYPE_CHECKING:
     import numpy as np
@@ -228,6 +229,14 @@ class PreNoise(Mechanism):
         sizes = {name: swapped.report[name] for name in _FROM_WHAT_IS_HELD}
         report = {**sizes, "swapped after noise, rate": str(self.rate), "budget of this universe": []}
         return workers.Output(tables=swapped.tables, report=report, confidential=confidential)
+
+    @classmethod
+    def examples(cls) -> Iterator[tuple[PreNoise, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        attributes = (Attribute(name="tenure", count=2), Attribute(name="county", count=2))
+        for swap_rate, rate in ((Fraction(1, 5), Fraction(1, 2)), (Fraction(0), Fraction(1)), (Fraction(1, 2), Fraction(0))):
+            swap = PermutationSwapping(swap=("county",), swap_rate=swap_rate)
+            yield cls(mechanism=swap, rate=rate), UnorderedRecords(attributes=attributes, unit="household", most=3)
 
     def invariants(self, space: DatasetSpace) -> tuple[Marginal, ...]:
         """The table of match x held values, which alone stays what it is.

@@ -600,7 +600,10 @@ def _text(data: Mapping[str, Any], found: Sequence[AttackResult]) -> str:
     if exact and best.gain <= 0:
         head = "No attack that was run is right more often because of the target's own record"
     elif not exact:
-        head += f", between {_points(best.gain_interval[0], math.floor)} and {_points(best.gain_interval[1], math.ceil)}"
+        ends = f"between {_points(best.gain_interval[0], math.floor)} and {_points(best.gain_interval[1], math.ceil)}"
+        head += f", {ends}"
+        if best.gain_interval[0] <= 0:
+            head = f"No attack was shown to gain by the target's own record: the largest gain is {ends} percentage points"
     lines = [
         f"{head}.",
         "",

@@ -58,7 +58,7 @@ EXPLAINED = {
     *((f"{file}-{part}", "looser-conversion") for file in ("pl", "dhc") for part in ("persons", "housing-units")),
     ("ddhc-a", "constant-for-budget"),
     ("pl-persons", "does-not-recompute"),
-    *((path.name.split(".")[0], "no-such-pair") for path in SPECS.glob("swapping-*.toml")),
+    *((path.name.split(".")[0], "no-such-pair") for path in SPECS.glob("swapping-*.toml") if "pre-noise" not in path.name),
     *((flavour, "no-such-pair") for flavour in ("invariants-dp", "induced-subspace-dp", "integer-subspace-dp")),
 }
 

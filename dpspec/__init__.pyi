@@ -2572,7 +2572,7 @@ def pre_noise(
     """Package dpspec-census. Replace the swap values of each record by uniform ones with probability r, then swap.
 
     With r = 0 this is the swap itself. A drawn value may be the old one: a record changes with probability r (k - 1)/k at
-    most, k being the number of joint values that can stand beside its other values.
+    most, k being the number of joint values that are possible with its other values.
 
     Args:
         mechanism: the swap, derangement-swapping, permutation-swapping, pair-swapping or risk-swapping [object of the kind

@@ -480,8 +480,7 @@ def palette_of(choose: Choice, attributes: Sequence[Attribute], mentioned: Menti
         else:
             families = (children(attribute, parent, coarser) for parent in kept[coarser.name].values())
             places = [place for family in families for place in _places(choose, family, width, singled)]
-        categories = (str(place) if attribute.count is not None else attribute.categories[place] for place in places)
-        kept[attribute.name] = attribute.restricted(categories, coarser)
+        kept[attribute.name] = attribute.restricted(map(attribute.category, places), coarser)
     return tuple(itertools.islice(all_records(tuple(kept.values())), CELLS))
 
 
@@ -534,7 +533,7 @@ def first_names(records: Iterable[Record], attributes: Sequence[Attribute], merg
             # With too few names left some categories are merged, too.
             firsts = itertools.repeat(free[0]) if single else itertools.chain(free, itertools.repeat(free[-1]))
             for category, first in zip(sorted(used, key=attribute.index), firsts, strict=False):
-                chosen[parent, category] = str(first) if attribute.count is not None else attribute.categories[first]
+                chosen[parent, category] = attribute.category(first)
         for record, names in new.items():
             new[record] = (*names, chosen[names[above[0]] if above else "", str(record[place])])
     return dict(new)

@@ -180,6 +180,14 @@ class Attribute:
             return int(str(category))
         raise NotInSpaceError(self.name, f'must be a category "0" to "{self.count - 1}"', value=category)
 
+    def category(self, place: int) -> str:
+        """The category at a place, the inverse of `index`; -1 is the last one.
+
+        >>> Attribute(name="age", count=116).category(-1), Attribute(name="sex", categories=("f", "m")).category(0)
+        ('115', 'f')
+        """
+        return str(range(self.size)[place]) if self.count is not None else self.categories[place]
+
     def includes(self, other: Attribute) -> bool:
         """Whether it has every category of the other one, under the same name and each in the same coarser category.
 
@@ -197,8 +205,7 @@ class Attribute:
         place = self.index(category)
         if self.parents:
             return self.parents[place]
-        chosen = place * coarser.size // self.size
-        return str(chosen) if coarser.count is not None else coarser.categories[chosen]
+        return coarser.category(place * coarser.size // self.size)
 
     def children(self, parent: str, coarser: Attribute) -> Iterator[str]:
         """The categories that lie in one category of the coarser attribute, in order.

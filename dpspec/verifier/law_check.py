@@ -32,7 +32,7 @@ from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multisets import count_records
 from dpspec.blocks.multiverse import mentioned_by
 from dpspec.blocks.parts import CellCounts, Changes, ListedCells, Mentioned, merged_mentions, miniature_of, sizes_of
-from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
+from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace, Record
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Structure, View, structure_for
@@ -283,13 +283,10 @@ def _mentioned(structure: Structure, spec: PrivacySpec) -> tuple[Mentioned, Ment
         parts.append({name: frozenset[str]().union(*sets) for name, sets in view.singled().items()})
     found = merged_mentions([*parts, mentioned_by(spec.multiverse.induced_by() or ())])
     roots = (name for name in found if every[name].within is None and name != MEMBERS)
-    ends = {name: found[name] | {_last(every[name])} for name in roots}
+    ends = {name: found[name] | {every[name].category(-1)} for name in roots}
     others = (name for name in every if name not in found)
     return found, dict.fromkeys(itertools.islice(others, max(0, MOST_VARIED - len(found))), frozenset()), ends
 
-
-def _last(attribute: Attribute) -> str:
-    return attribute.categories[-1] if attribute.count is None else str(attribute.count - 1)
 
 
 # --- one space ------------------------------------------------------------------------------------

@@ -255,7 +255,8 @@ def _kinds(spec: PrivacySpec, known: Mapping[str, Attribute], fixed: Values, mem
             options.append([*_inside(spec, members), ()])
             continue
         attribute = known[name]
-        options.append(list(attribute.values()) if attribute.size <= FEW_CATEGORIES else [_at(attribute, 0), _at(attribute, -1)])
+        few = attribute.size <= FEW_CATEGORIES
+        options.append(list(attribute.values()) if few else [attribute.category(0), attribute.category(-1)])
     ranked = sorted(itertools.islice(itertools.product(*options), 4096), key=lambda row: row.count(()))
     for chosen in _spread(ranked):
         kind = dict(zip(names, chosen, strict=True))
@@ -280,13 +281,8 @@ def _inside(spec: PrivacySpec, members: int) -> Iterator[tuple[Record, ...]]:
     outer = {attribute.name for attribute in spec.space.attributes_of(spec.space.units[0])}
     own = [a for a in spec.space.attributes_of(spec.space.units[1]) if a.name not in outer]
     for place in (0, -1):
-        values = tuple(_at(attribute, place) for attribute in own)
+        values = tuple(attribute.category(place) for attribute in own)
         yield (values,) * members
-
-
-def _at(attribute: Attribute, place: int) -> str:
-    """The first category of an attribute, or the last."""
-    return attribute.categories[place] if attribute.categories else str(place % attribute.size)
 
 
 def _made(known: Mapping[str, Attribute], places: Values, kind: Values) -> Record:

@@ -399,12 +399,8 @@ class _Experiment:
 
     def _target(self, row: int) -> tuple[dict[str, str], Record]:
         names = (*self.known, *self.secret)
-        record = [self._category(name, row) for name in names]
+        record = [self.table.attribute(name).category(int(self.table.codes[name][row])) for name in names]
         return dict(zip(self.known, record, strict=False)), tuple(record[len(self.known) :])
-
-    def _category(self, name: str, row: int) -> str:
-        attribute, code = self.table.attribute(name), int(self.table.codes[name][row])
-        return attribute.categories[code] if attribute.categories else str(code)
 
     def _without(self, row: int) -> Table:
         kept = np.ones(len(self.table), dtype=bool)

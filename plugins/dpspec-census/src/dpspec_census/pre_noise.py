@@ -1,7 +1,7 @@
 """Swapping after noise: each swap value is first replaced by a uniform one with probability r, and then the records are swapped.
 
 Let N_x be the law of the table after the first step: independently for each record, with probability r its swap values are drawn
-uniformly from all joint values that can stand beside its other values, the old ones included. With the law S_z of the swap
+uniformly from all joint values that are possible with its other values, the old ones included. With the law S_z of the swap
 
     P_x = sum over z of N_x(z) S_z.
 
@@ -11,7 +11,7 @@ every table with the same match x held values can come out of every other, so th
 universes, which no swap alone achieves:
 
     Proposition. In the universes of match x held, d_MULT(P_x, P_x') <= ln(1 + k (1 - r)/r) d_Ham(x, x') at any size, where k is
-    the largest number of joint values that can stand beside the other values of a record. One record attains it.
+    the largest number of joint values that are possible with the other values of a record. One record attains it.
 
 Proof. The two tables have equally many records with each held value, so that those that they do not share can be paired to differ
 in swap values alone: d_Ham of them. Each pair is replaced by w with r/k + (1 - r) [w is the old value], a ratio of at most
@@ -71,7 +71,7 @@ MOST_RECORDS = 7
 MOST_TABLES = 1 << 14
 """The first step may lead to at most so many tables."""
 MOST_VALUES = 1 << 20
-"""The swapped attributes may have at most so many joint values beside the other values of a record."""
+"""The swapped attributes may have at most so many joint values for one record."""
 MOST_OUTER = 1 << 12
 """So many categories of coarser attributes are looked through for the constant."""
 
@@ -81,7 +81,7 @@ class PreNoise(Mechanism):
     """Replace the swap values of each record by uniform ones with probability r, then swap.
 
     With r = 0 this is the swap itself. A drawn value may be the old one: a record changes with probability r (k - 1)/k at most, k
-    being the number of joint values that can stand beside its other values.
+    being the number of joint values that are possible with its other values.
 
     Args:
         mechanism: the swap, derangement-swapping, permutation-swapping, pair-swapping or risk-swapping.
@@ -132,7 +132,7 @@ class PreNoise(Mechanism):
         outer = values.widest()
         if outer is None:
             return None
-        widest = len(values.beside(outer))
+        widest = len(values.joint_values(outer))
         constant = ln(1 + widest * (1 - self.rate) / self.rate)
         return grammar.ProvedBound(
             holds=constant <= spec.output_divergence.lipschitz(spec.budget.parameter, value),
@@ -147,7 +147,7 @@ class PreNoise(Mechanism):
     def _shown(self, spec: PrivacySpec, values: SwapValues, outer: Record) -> tuple[Dataset, Dataset] | None:
         """Two tables of one universe: one record with two swap values, or two records that exchange them; None of neither."""
         scheme, space = values.scheme, spec.space
-        drawn = values.beside(outer)[:2]
+        drawn = values.joint_values(outer)[:2]
         fixed = with_coarser(dict(zip(values.outer, outer, strict=True)), values.attributes)
         held = [*itertools.islice(values_of((*scheme.match, *scheme.rest(space)), values.attributes, fixed, space), MOST_OUTER)]
         if not held or len(drawn) < 2:
@@ -155,13 +155,13 @@ class PreNoise(Mechanism):
 
         def table(*records: tuple[Record, Record]) -> Dataset:
             split = len(scheme.match)
-            joined = (scheme.joined(beside[:split], [(beside[split:], value)], space) for beside, value in records)
+            joined = (scheme.joined(kept[:split], [(kept[split:], value)], space) for kept, value in records)
             return scheme.dataset(itertools.chain.from_iterable(joined), space)
 
         (one, other), first = drawn, held[0]
         for tables in (
             [[(first, one)], [(first, other)]],
-            *([[(first, one), (beside, other)], [(first, other), (beside, one)]] for beside in held[1:]),
+            *([[(first, one), (second, other)], [(first, other), (second, one)]] for second in held[1:]),
         ):
             try:
                 left, right = (table(*records) for records in tables)
@@ -190,8 +190,8 @@ class PreNoise(Mechanism):
         found: Counter[tuple[Record, ...]] = Counter({(): 1})
         for match, pairs in scheme.strata(space.dataset(dataset), space).items():
             for rest, swap in pairs:
-                beside = dict(zip((*scheme.match, *scheme.rest(space)), (*match, *rest), strict=True))
-                drawn = values.beside(tuple(beside[name] for name in values.outer))
+                others = dict(zip((*scheme.match, *scheme.rest(space)), (*match, *rest), strict=True))
+                drawn = values.joint_values(tuple(others[name] for name in values.outer))
                 one: Counter[Record] = Counter({value: self.rate / len(drawn) for value in drawn} if self.rate else {})
                 one[swap] += 1 - self.rate  # type: ignore[assignment]
                 whole = {scheme.joined(match, [(rest, value)], space)[0]: chance for value, chance in one.items() if chance}
@@ -259,7 +259,7 @@ _FROM_WHAT_IS_HELD = (
 
 @attrs.frozen
 class SwapValues:
-    """The joint values that the swapped attributes of a record can have beside its other values.
+    """The joint values that the swapped attributes of a record can have, given its other values.
 
     Args:
         scheme: the variables of the swap.
@@ -282,8 +282,8 @@ class SwapValues:
         """The attributes of a record, by name."""
         return {a.name: a for a in self.space.attributes_of(self.scheme.unit)}
 
-    def beside(self, outer: Record) -> list[Record]:
-        """The joint values beside one category of each attribute in `outer`, in the order of the swap."""
+    def joint_values(self, outer: Record) -> list[Record]:
+        """The joint values that lie in one category of each attribute in `outer`, in the order of the swap."""
         attributes, fixed = self.attributes, dict(zip(self.outer, outer, strict=True))
         found = list(itertools.islice(values_of(self.scheme.swap, attributes, fixed, self.space), MOST_VALUES + 1))
         if len(found) > MOST_VALUES:
@@ -292,24 +292,22 @@ class SwapValues:
         return found
 
     def widest(self) -> Record | None:
-        """The categories of `outer` with the most joint values beside them; None where there are too many to look at."""
+        """The categories of `outer` with the most joint values in them; None where there are too many to look at."""
         attributes = self.attributes
         if math.prod(attributes[name].size for name in self.outer) > MOST_OUTER:
             return None
         every = values_of(self.outer, attributes, {}, self.space)
-        return max(every, key=lambda outer: len(self.beside(outer)), default=None)
+        return max(every, key=lambda outer: len(self.joint_values(outer)), default=None)
 
     def drawn(
         self, table: Table, rows: npt.NDArray[np.int64], source: Randomness
     ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
         """Uniform joint values for some rows of a table: rows, and for each a code of each swapped attribute."""
         attributes, keys = self.attributes, table.key(self.outer)[rows]
-        names = {name: list(attributes[name].values()) for name in self.outer if attributes[name].count is None}
         for key in np.unique(keys).tolist():
             own = rows[keys == key]
-            codes = [int(table.codes[name][own[0]]) for name in self.outer]
-            outer = tuple(names[n][code] if n in names else str(code) for n, code in zip(self.outer, codes, strict=True))
-            values = self.beside(outer)
+            outer = tuple(attributes[name].category(int(table.codes[name][own[0]])) for name in self.outer)
+            values = self.joint_values(outer)
             columns = [attributes[name] for name in self.scheme.swap]
             listed = np.array([[a.index(v) for a, v in zip(columns, value, strict=True)] for value in values], dtype=np.int64)
             yield own, listed[source.below(len(values), len(own))]

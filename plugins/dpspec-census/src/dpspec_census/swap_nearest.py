@@ -38,7 +38,7 @@ from dpspec.plugin import (
 from dpspec_census.stratum import StratumCells
 from dpspec_census.swap_law import exchange_law
 from dpspec_census.swap_pair import MOST_STRATA, StratumValues, Swap
-from dpspec_census.swap_table import CountedCells
+from dpspec_census.swap_table import CountedCells, kinds_in
 
 CITATION = "docs/swapping-theorem.md, theorem 6"
 MOST_SIZES = 24
@@ -143,7 +143,7 @@ def nearest_in_universe(
     different: dict[tuple[int, Fraction], bool] = {}
     listed: dict[tuple[StratumCells, int, Fraction], None] = {}
     for match, held in strata.items():
-        rests, swaps = (len({pair[side] for pair in held}) for side in (0, 1))
+        rests, swaps = kinds_in(held)
         size, p = sum(held.values()), swap.rate_of(match)
         if min(rests, swaps) < 2:
             continue

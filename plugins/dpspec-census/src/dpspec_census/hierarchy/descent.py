@@ -136,9 +136,7 @@ def _family(level: Level, rows: workers.Columns, nodes: Counts, answers: Counts)
         targets.append(answers[:, begin + used].T.astype(float))
         begin += query.size
     bounds = [_bound(level, rows, nodes, place, support) for place in range(len(level.limits))]
-    names = tuple(
-        f"{level.level.name} {level.level.categories[node] if level.level.categories else node}" for node in nodes.tolist()
-    )
+    names = tuple(f"{level.level.name} {level.level.category(node)}" for node in nodes.tolist())
     entries = (np.concatenate(places), np.tile(np.arange(len(support)), len(places)))
     family = Family(
         incidence=csr_array((np.ones(len(entries[0])), entries), shape=(count, len(support))),

@@ -212,7 +212,7 @@ class Geography:
     def names(self, level: int, nodes: Nodes) -> tuple[str, ...]:
         """The names of nodes."""
         attribute = self.levels[level]
-        return tuple(f"{attribute.name} {attribute.categories[n] if attribute.categories else n}" for n in nodes.tolist())
+        return tuple(f"{attribute.name} {attribute.category(n)}" for n in nodes.tolist())
 
     def ancestors(self, level: int, above: int) -> Nodes:
         """For each node of a level the node of a level above it (or of itself) in which it lies."""

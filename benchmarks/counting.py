@@ -51,6 +51,7 @@ def in_fork(line: Line, size: int) -> dict[str, int]:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
+        os.dup2(2, 1)  # native code prints to the standard output, which holds the counters
         try:
             with os.fdopen(writing, "w", encoding="utf-8") as pipe, temporary() as folder:
                 first, again = folder / "first", folder / "again"

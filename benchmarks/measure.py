@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -265,7 +266,7 @@ def rounds(line: Line, peers: str, repeats: int, size: int | None = None) -> Ite
     """Alternate the line with its calibration and its peer."""
     size, python = line.sizes[-1] if size is None else size, interpreter_of_peer(line, peers)
     with temporary() as folder:
-        arguments = [] if line.command is None else line.command(folder, size)
+        arguments = [] if line.command is None else prepared(line, folder, size)
         for _ in range(repeats):
             calibration = calibrated(line.calibration)
             if line.command is None:
@@ -273,6 +274,31 @@ def rounds(line: Line, peers: str, repeats: int, size: int | None = None) -> Ite
             else:
                 ours = whole_process([sys.executable, "-m", "dpspec", *arguments], folder)
             yield Round(ours, calibration, in_child("peer", line.name, size, folder, python) if python else None)
+
+
+def prepared(line: Line, folder: Path, size: int) -> list[str]:
+    """The arguments of the command of a line, whose files a fork writes: the largest memory that is reported of a process is never
+    below that of the process that started it, so this one has to stay small."""
+    assert line.command is not None
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            with os.fdopen(writing, "w", encoding="utf-8") as pipe:
+                json.dump([str(argument) for argument in line.command(folder, size)], pipe)
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    os.close(writing)
+    with os.fdopen(reading, encoding="utf-8") as pipe:
+        text = pipe.read()
+    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+        raise SystemExit(f"{line.name}: its files could not be written")
+    arguments: list[str] = json.loads(text)
+    return arguments
 
 
 def growth(line: Line, repeats: int = 2) -> list[Cost]:

@@ -27,8 +27,8 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, overload
 
 import attrs
 
@@ -121,6 +121,28 @@ Sums = dict[tuple[bool, SeenChange], list[Chosen]]
 """Whether all invariants are kept, and what is seen, with a few choices; with none where it is a bound that no choice attains."""
 
 
+class AlikePatterns(Sequence[Pattern]):
+    """Patterns of all attributes that are seen alike; each is written out when it is asked for, as most never are.
+
+    Args:
+        choices: what each chooses.
+        written: the pattern of a choice.
+    """
+
+    def __init__(self, choices: Sequence[Chosen], written: Callable[[Chosen], Pattern]) -> None:
+        self._choices, self._written = tuple(choices), written
+
+    def __len__(self) -> int:
+        return len(self._choices)
+
+    @overload
+    def __getitem__(self, at: int) -> Pattern: ...
+    @overload
+    def __getitem__(self, at: slice) -> AlikePatterns: ...
+    def __getitem__(self, at: int | slice) -> Pattern | AlikePatterns:
+        return AlikePatterns(self._choices[at], self._written) if isinstance(at, slice) else self._written(self._choices[at])
+
+
 @attrs.frozen(kw_only=True)
 class LargestChanges:
     """What was found.
@@ -135,7 +157,7 @@ class LargestChanges:
         is_attained: whether each listed change is that of a pattern.
     """
 
-    seen: dict[SeenChange, tuple[Pattern, ...]]
+    seen: Mapping[SeenChange, Sequence[Pattern]]
     parts: tuple[dict[SeenChange, Pattern | None], ...] = ()
     completed: Callable[[Pattern], Pattern]
     patterns: int = 0
@@ -183,14 +205,13 @@ class Components:
                     return self._apart(parts)
                 fuller = self._joined(fuller)
             together = fuller
-        seen: dict[SeenChange, tuple[Pattern, ...]] = {}
+        seen: dict[SeenChange, list[Chosen]] = {}
         for (keeps, one), choices in sorted(together.items(), key=lambda entry: not entry[0][0]):  # those that keep all first
-            alike = [*reversed(choices)] if keeps else choices[: ALIKE // 2]
-            seen[one] = (*seen.get(one, ()), *(self._completed(self._leaves(choice)) for choice in alike))
-        return self._told(seen)
+            seen.setdefault(one, []).extend(reversed(choices) if keeps else choices[: ALIKE // 2])
+        return self._told({one: AlikePatterns(choices, self._pattern) for one, choices in seen.items()})
 
     def _told(
-        self, seen: dict[SeenChange, tuple[Pattern, ...]], parts: Iterable[dict[SeenChange, Pattern | None]] = ()
+        self, seen: Mapping[SeenChange, Sequence[Pattern]], parts: Iterable[dict[SeenChange, Pattern | None]] = ()
     ) -> LargestChanges:  # fmt: skip
         return LargestChanges(
             seen=seen, parts=tuple(parts), completed=self._completed, patterns=self.patterns, attributes=self.attributes,
@@ -304,6 +325,9 @@ class Components:
         if sums is not None:
             self.patterns = max(self.patterns, walk.largest)
         return sums
+
+    def _pattern(self, choice: Chosen) -> Pattern:
+        return self._completed(self._leaves(choice))
 
     def _completed(self, chosen: Pattern) -> Pattern:
         """A choice for every attribute; those that nothing reads stay what they are."""

@@ -115,7 +115,7 @@ class RecordChange:
         is_any: whether every combination of what the groups see is that of some change.
     """
 
-    patterns: tuple[Pattern, ...]
+    patterns: Sequence[Pattern]
     price: int
     laws: Case
     is_added: bool = False

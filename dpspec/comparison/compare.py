@@ -772,9 +772,9 @@ class Order(Showable):
     @property
     def levels(self) -> tuple[tuple[int, ...], ...]:
         """The classes by the length of the longest chain of arrows that leads to them, so that every arrow goes onwards."""
-        depth = [0] * len(self.classes)
+        depth, covers = [0] * len(self.classes), self.covers
         for _ in depth:
-            for a, b in self.covers:
+            for a, b in covers:
                 depth[b] = max(depth[b], depth[a] + 1)
         return tuple(tuple(c for c, d in enumerate(depth) if d == level) for level in range(max(depth, default=-1) + 1))
 

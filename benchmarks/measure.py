@@ -238,7 +238,9 @@ def _child(part: str, name: str, size: int, folder: Path) -> Cost:
         return timed(functools.partial(line.peer, folder, size), again=line.command is None)
     first = folder / "first"
     first.mkdir(exist_ok=True)
-    line.run(first, min((*line.sizes, *line.counted)))()  # everything that is imported late, is now
+    beside_peer = line.command is None and line.peer is not None
+    least = min(line.sizes) if beside_peer else min((*line.sizes, *line.counted))
+    line.run(first, least)()  # everything that is imported late, is now; what a line shares with its peer is made, as for the peer
     return timed(line.run(folder, size), again=line.command is None)
 
 

@@ -51,6 +51,7 @@ class Line:
         calibration: what a run alternates with.
         goal: at most so many seconds; on the machine of the results.
         goal_of_peer: at most so many times the processor time of the peer.
+        goal_of_ratio: at most so many times the processor time of the calibration.
         megabytes: at most so much memory.
         bound: the largest exponent of processor time in the size.
         memory_bound: the most bytes a record.
@@ -71,6 +72,7 @@ class Line:
     calibration: str = "import numpy"
     goal: float | None = None
     goal_of_peer: float | None = None
+    goal_of_ratio: float | None = None
     megabytes: float | None = None
     bound: float | None = None
     memory_bound: float | None = None

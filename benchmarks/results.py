@@ -101,7 +101,7 @@ def entry(line: Line, rounds: Sequence[Round]) -> dict[str, Any]:
         found |= {"peer": ", ".join(line.needs), "peer_seconds": rounded(min(peers)), "peer_ratio": rounded(seconds / min(peers))}
     if line.draws is not None:
         found["millions_per_second"] = rounded(line.draws / seconds / 1e6)
-    goals = {"seconds": line.goal, "peer_ratio": line.goal_of_peer, "megabytes": line.megabytes}
+    goals = {"seconds": line.goal, "peer_ratio": line.goal_of_peer, "ratio": line.goal_of_ratio, "megabytes": line.megabytes}
     found["goals"] = {name: rounded(goal) for name, goal in goals.items() if goal is not None}
     found["missed"] = [name for name, goal in found["goals"].items() if found[name] is not None and found[name] > goal]
     return found

@@ -83,9 +83,9 @@ def small(command: str, files: int = 1) -> Command:
 
 LINES = (
     # start
-    Line(name="check", what="`check` of a small file", command=small("check"), counted=(1,), is_quick=True),
-    Line(name="verify", what="`verify` of a small file", command=small("verify"), counted=(1,), is_quick=True),
-    Line(name="compare", what="`compare` of two small files", command=small("compare", 2), counted=(1,), is_quick=True),
+    Line(name="check", what="`check` of a small file", command=small("check"), counted=(1,), goal_of_ratio=3, is_quick=True),
+    Line(name="verify", what="`verify` of a small file", command=small("verify"), counted=(1,), goal_of_ratio=4, is_quick=True),
+    Line(name="compare", what="`compare` of two small files", command=small("compare", 2), counted=(1,), goal_of_ratio=5, is_quick=True),
     # verify
     Line(
         name="verify-attributes", what="`verify` of one-way tables over 96 attributes", command=verify(inputs.one_way_tables),

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks import results
-from benchmarks.lines import LINES
+from benchmarks.lines import KNOWN, LINES
 from benchmarks.measure import ROOT, Line, Round, compile_bytecode, environment, growth, rounds
 
 ROUNDS = 3
@@ -142,7 +142,7 @@ def written(recorded: Mapping[str, Any], found: Mapping[str, Any], given: argpar
     for part in ("lines", "growth", "counters"):
         stamped = {name: {**value, **origin, **kept_reason(recorded[part].get(name), value), **reason} for name, value in found[part].items()}
         known = recorded[part] if given.only or given.quick or given.counters else {}
-        whole[part] = {name: value for name, value in {**known, **stamped}.items() if name in LINES}
+        whole[part] = {name: value for name, value in {**known, **stamped}.items() if name in KNOWN}
     results.write(whole)
     return 0
 

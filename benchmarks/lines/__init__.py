@@ -7,6 +7,9 @@ LINES: dict[str, Line] = {
     line.name: line for module in (commands, accounting, noise, risks, engines, topdown) for line in module.LINES
 }
 
+KNOWN = frozenset({*LINES, *(line.name for line in topdown.RHODE_ISLAND)})
+"""The names of all lines, of those too whose data are not here: their results are kept."""
+
 GROWTH = {
     "records": ("swap",),
     "cells": ("geometric-cells",),

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 from dpspec.base.errors import NoFormulaError, NoYardstickError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from dpspec.base.exact import NumberLike
     from dpspec.base.types import Progress
+    from dpspec.blocks.invariant import Invariant
     from dpspec.blocks.space import Dataset
     from dpspec.comparison.compare import Comparison, MechanismJudge, Order
     from dpspec.comparison.yardstick import Yardstick
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
     from dpspec.linter.finding import Finding
     from dpspec.reason.conversions import Conversions, TheoremNumbers
     from dpspec.report.curves import CurveData
-    from dpspec.risks.engine import Panel, RiskReport
+    from dpspec.risks.engine import Panel, RiskReport, RiskRow
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import FileReport, Standing
     from dpspec.verifier.functions import NamedFunction
     from dpspec.verifier.replay import Replay
+    from dpspec.verifier.secrets import SecretChange
     from dpspec.verifier.verdict import Outcome, Verdict
 
     Specification: TypeAlias = PrivacySpec | SpecDocument | str | Path
@@ -455,7 +457,27 @@ def _about_change(
     model = engine.attacker_of(registry, "attribute-restricted", given)
     with evidence([pair.pair], dataset, scope, complete=pair.is_worst and not change):
         report = engine.risk(spec, model, mechanism)
+    if exchange:
+        report = attrs.evolve(report, rows=_of_exchanged(report.rows, spec, pair))
     return attrs.evolve(report, about=(document, quick_standing(document, registry)))
+
+
+def _of_exchanged(rows: Iterable[RiskRow], spec: PrivacySpec, pair: SecretChange) -> tuple[RiskRow, ...]:
+    """The rows without those about candidates that are told apart, where no invariant can tell two of an exchange apart.
+
+    A table of the exchanged attributes alone stays as it is; one that ties them to others need not, nor one of smaller records.
+    """
+    from dpspec.risks.candidates import DISTINGUISHED
+
+    free, unit, held = set(pair.attributes), spec.space.units[0], spec.multiverse.induced_by()
+
+    def may_tell(invariant: Invariant) -> bool:
+        names, table = set(invariant.mentions()), invariant.as_marginal()
+        return bool(names & free) and (table is None or table.unit != unit or bool(names - free))
+
+    if pair.told_apart or held is None or any(map(may_tell, held)):
+        return tuple(rows)
+    return tuple(row for row in rows if dict(row.at).get("candidates") != DISTINGUISHED)
 
 
 def _by_theorem(

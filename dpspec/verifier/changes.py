@@ -80,7 +80,7 @@ class SeenAttributes:
         cls, tables: Iterable[Marginal], space: DatasetSpace, unit: str,
         singled: Iterable[Mapping[str, tuple[frozenset[str], ...]]] = (),
     ) -> SeenAttributes:  # fmt: skip
-        """Those that some of the tables look at, with further sets of categories that matter."""
+        """Those that some of the tables look at, or of which further sets of categories matter."""
         known = {a.name: a for a in space.attributes_of(unit)}
         named: dict[str, dict[frozenset[str], None]] = {}
         for table in tables:
@@ -91,6 +91,8 @@ class SeenAttributes:
                 named[attribute][frozenset(categories)] = None
         for sets in singled:
             for attribute, chosen in sets.items():
+                for name in _with_outer((attribute,), known):
+                    named.setdefault(name, {})
                 named[attribute].update(dict.fromkeys(chosen))
         return cls(
             attributes={name: a for name, a in known.items() if name in named},

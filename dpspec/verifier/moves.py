@@ -12,6 +12,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
+import attrs
+
 from dpspec.base.errors import AttackerMisfitError, NoFormulaError, NotReachedError, count
 from dpspec.blocks.parts import Changes, nesting_of
 from dpspec.blocks.space import MEMBERS, Attribute, Pair, Record
@@ -105,9 +107,10 @@ def unit_change(
                 is_worst=False,
             )  # fmt: skip
             best = (cost.lower, cost.upper), found
+    differing = differing_invariants(spec, apart)
     if best is not None:
-        return best[1]
-    told = ", ".join(map(str, differing_invariants(spec, apart)))
+        return attrs.evolve(best[1], told_apart=differing)
+    told = ", ".join(map(str, differing))
     rule = f"change in no two datasets of one universe that were tried{f': they differ in {told}' if told else ''}"
     advice = "what is published tells them apart for certain" if told else "name further attributes"
     raise NotReachedError(f"attributes {', '.join(free)}", rule, advice if exchange else f"{advice}; try --exchange")

@@ -19,6 +19,7 @@ import attrs
 from dpspec.base.errors import AttackerMisfitError, DpspecError, NoFormulaError, NotReachedError
 from dpspec.base.exact import Number
 from dpspec.base.params import did_you_mean
+from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.space import MEMBERS, Attribute, Pair
 from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.spec import PrivacySpec
@@ -56,6 +57,7 @@ class SecretChange:
         measured: how many measurements there are.
         distance: how far apart the two datasets are.
         is_worst: whether every other change of the secret moves some of the same answers, and no others.
+        told_apart: the invariants in which datasets differ that were tried and share no universe.
     """
 
     attributes: tuple[str, ...]
@@ -64,6 +66,7 @@ class SecretChange:
     measured: int
     distance: Number
     is_worst: bool
+    told_apart: tuple[Invariant, ...] = ()
 
 
 def worst_change(
@@ -107,14 +110,18 @@ def _worst(
     known = {attribute.name: attribute for attribute in spec.space.attributes_of(unit)}
     free = may_differ(secret, within, known)
     shared = {attribute.name for other in larger for attribute in spec.space.attributes_of(other)}
-    columns = sensitivity.singled_out(unit, _singled(change, secret, known))
+    unread = dict.fromkeys(free, ())  # an attribute that nothing reads may differ as well
+    columns = sensitivity.singled_out(unit, {**unread, **_singled(change, secret, known)})
     found: dict[Case, list[Pattern]] = {}
+    published: dict[Marginal, None] = {}
     tables = [table for view in sensitivity.views if view.table.unit == unit for table in read_by(view)]
     tables += [*sensitivity.fixed(unit)]
     for pattern in _patterns(columns, free, change, [names_read(table) for table in tables]):
-        if not any(seen_by(table, pattern, columns) for table in sensitivity.fixed(unit)):
-            for laws in sensitivity.cases(pattern):
-                found.setdefault(laws, []).append(pattern)
+        if telling := [table for table in sensitivity.fixed(unit) if seen_by(table, pattern, columns)]:
+            published |= dict.fromkeys(telling)
+            continue
+        for laws in sensitivity.cases(pattern):
+            found.setdefault(laws, []).append(pattern)
     changes = [
         RecordChange(patterns=tuple(patterns), price=sensitivity.steps.replaced, laws=laws) for laws, patterns in found.items()
     ]
@@ -134,8 +141,10 @@ def _worst(
                 distance=spec.distance(*pair),
                 is_worst=worst and sensitivity.is_replaced and not shared & set(free),
             )
-    rule = "differ alone in no two datasets of one universe"
-    raise NotReachedError(f"attributes {', '.join(free)}", rule, "leave out --within, or name further attributes")
+    told = f": they differ in {', '.join(map(str, published))}" if published else ""
+    advice = "what is published tells them apart for certain; leave out --within, or name further attributes"
+    rule = f"differ alone in no two datasets of one universe{told}"
+    raise NotReachedError(f"attributes {', '.join(free)}", rule, advice if told else advice.partition("; ")[2])
 
 
 def farthest_pairs(mechanism: Mechanism | None, spec: PrivacySpec, standing: Standing) -> tuple[tuple[Pair, ...], str]:

@@ -116,3 +116,34 @@ def test_what_follows_from_a_secret(persons) -> None:
     assert may_differ(["block"], "tract", known) == ("block-group", "block")
     assert may_differ(["tract"], "state", known) == ("county", "tract", "block-group", "block")
     assert may_differ(["hhgq"], None, known) == ("hhinstlevels", "hhgq")
+
+
+UNREAD = dp.spec(
+    space=dp.records(sex=["f", "m"], illness=["yes", "no"]), distance="hamming", standard="pure", epsilon=2,
+    invariants=[dp.marginal(attributes="sex")],
+)  # fmt: skip
+BY_SEX = dp.laplace(queries=[dp.marginal(attributes="sex")], sensitivity=2, epsilon=1, neighbours="replace-one")
+
+
+@pytest.mark.parametrize("asked", [{"secret": ["illness"]}, {"secret": ["illness"], "change": ["yes", "no"]}, {"exchange": ["sex"]}])
+def test_what_no_published_fact_mentions_is_not_known_for_certain(asked) -> None:
+    """A secret that nothing reads differed in no two datasets, or ended in a KeyError; an exchange was known for certain that changes no table."""
+    rows = dp.risk(UNREAD, mechanism=BY_SEX, **asked).rows
+    powers = {dict(row.at)["level"]: row for row in rows if row.quantity.startswith("power")}
+    assert {level: row.own[0].value.lower for level, row in powers.items()} == {level: dp.number(level) for level in powers}
+    assert not any(said.is_certainty for row in rows for said in row.worst)
+    assert {dict(row.at)["candidates"] for row in rows} == {"left open by what is published"}
+
+
+def test_a_secret_that_is_published_is_an_error_that_names_the_table() -> None:
+    with pytest.raises(dp.DpspecError, match=r"they differ in person by sex: what is published tells them apart"):
+        dp.risk(UNREAD, mechanism=BY_SEX, secret=["sex"])
+
+
+def test_an_exchange_that_a_table_tells_apart_is_known_for_certain() -> None:
+    tied = dp.spec(
+        space=dp.records(sex=["f", "m"], illness=["yes", "no"], age=3), distance="hamming", standard="pure", epsilon=2,
+        invariants=[dp.marginal(attributes=["sex", "illness"])],
+    )  # fmt: skip
+    rows = dp.risk(tied, mechanism=BY_SEX, exchange=["sex"]).rows
+    assert {dict(row.at)["candidates"] for row in rows} == {"told apart by what is published", "left open by what is published"}

@@ -209,7 +209,8 @@ class IntegerProgram(TableAttacker):
     possible, every such dataset has it, and that is a claim to have identified the secret.
 
     Args:
-        seconds: the time limit of one program; where it ends without an answer, the target is counted as undecided.
+        nodes: so many nodes of the search tree are looked at in one program; where it ends without an answer, the target is
+            counted as undecided. A count and not a time, so that the score does not depend on the machine.
     """
 
     name: ClassVar[str] = "integer-program"
@@ -220,7 +221,7 @@ class IntegerProgram(TableAttacker):
     assumption: ClassVar[str] = "none"
     source: ClassVar[str] = "Garfinkel, Abowd and Martindale 2019, reconstruction from published tables"
 
-    seconds: Annotated[int, Integer(1)] = 10
+    nodes: Annotated[int, Integer(1)] = 1_000
 
     def guess(self, scene: AttackScene, known: Mapping[str, str], secret: tuple[str, ...]) -> AttackGuess:
         tables = {table: counted for table, counted in scene.published.items() if table.unit == _unit(scene.spec)}
@@ -272,7 +273,7 @@ class IntegerProgram(TableAttacker):
         matrix = csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(right), len(kinds)))
         found = milp(
             -np.asarray(wanted, dtype=np.float64), constraints=[LinearConstraint(matrix, right, right)],
-            bounds=Bounds(0, size), integrality=np.ones(len(kinds)), options={"time_limit": float(self.seconds)},
+            bounds=Bounds(0, size), integrality=np.ones(len(kinds)), options={"node_limit": self.nodes},
         )  # fmt: skip
         if found.status != 0 or found.x is None:
             return None

@@ -113,11 +113,13 @@ class RiskMeasure:
         """The number that belongs to a power."""
         if self.kind == "power":
             return power
-        return Bracket(lower=number(self._believed(power.lower)), upper=number(self._believed(power.upper)))
+        lower, upper = (self._believed(_rational(end, up=up)) for end, up in ((power.lower, False), (power.upper, True)))
+        return Bracket(lower=number(lower), upper=number(upper))
 
-    def _believed(self, power: exact.Number) -> Fraction:
-        w, p, a = Fraction(float(power)), self.prior, self.level
-        return p * w / (p * w + (1 - p) * a)
+    def _believed(self, power: Fraction) -> Fraction:
+        """The belief that follows from a power, which grows with it."""
+        p = self.prior
+        return p * power / (p * power + (1 - p) * self.level)
 
     def certain(self) -> Bracket:
         """The number where the two datasets are told apart with certainty."""
@@ -136,6 +138,14 @@ def _between(text: str, whole: str) -> Fraction:
     if not 0 < value < 1:
         raise ParameterError("risk", "needs a level or prior in (0, 1)", "write power:0.05", value=whole)
     return value
+
+
+def _rational(value: exact.Number, *, up: bool) -> Fraction:
+    """A power where it is rational, else the nearest rational end of its enclosure on the outer side."""
+    if value.is_rational:
+        return value.as_fraction()
+    end = (exact.ceiling_of if up else exact.floor_of)(value.enclose())
+    return Fraction(int(up)) if end is None else end
 
 
 def _exp(value: exact.Number, *, up: bool) -> exact.Number:

@@ -269,6 +269,14 @@ class CountLaws(Protocol):
         """
 
 
+@runtime_checkable
+class ExchangesValues(Protocol):
+    """A mechanism that moves values of some attributes between records, such as a swap; optional."""
+
+    def exchanged_values(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The attributes whose values records exchange, and those in which the records agree between which they move."""
+
+
 def states_itself(mechanism: Mechanism, method: str) -> bool:
     """Whether the class of a mechanism defines a method itself: a class that is derived from it may have changed its law."""
     return method in vars(type(mechanism))

@@ -117,6 +117,10 @@ class Swapping(Mechanism):
         """The variables of the swap."""
         return SwapScheme(match=self.match, swap=self.swap, unit=self.unit)
 
+    def exchanged_values(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The swapped attributes, and those of the strata."""
+        return self.swap, self.match
+
     def check(self, space: DatasetSpace) -> None:
         self.scheme().check(space)
         for name, categories in zip(self.match, zip(*(rate.stratum for rate in self.rates), strict=True), strict=False):

@@ -176,10 +176,10 @@ class Exchange:
 
     @classmethod
     def of(cls, mechanism: Mechanism | None) -> Exchange | None:
-        """The exchange of a swap; None for a mechanism that swaps nothing."""
-        swap, match = getattr(mechanism, "swap", None), getattr(mechanism, "match", None)
-        if not isinstance(swap, tuple) or not isinstance(match, tuple):
+        """The exchange of a mechanism that says that it exchanges values; None for any other."""
+        if not isinstance(mechanism, grammar.ExchangesValues):
             return None
+        swap, match = mechanism.exchanged_values()
         return cls(swap=swap, match=match)
 
 

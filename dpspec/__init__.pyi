@@ -1102,6 +1102,14 @@ def exponential(
         rate: the weight of one record, in nats [exact number in [0, inf)].
     """
 
+def exposed_records(spec: Any, given: Any) -> CommandAnswer:
+    """Package dpspec-disclosure. How many records of a table an attacker knows who knows nothing but the exact tables; as
+    `exposure` counts them.
+
+    Raises:
+        IncompatibleBlocksError, NotEnumerableError: as `exposure`.
+    """
+
 def exposure(specification: Any, table: Any = ..., *, secret: Any = ..., known: Any = ..., unknown: Any = ...) -> CommandAnswer:
     """Package dpspec-disclosure. What exact tables disclose before any noise is added.
 
@@ -1584,7 +1592,7 @@ def integer_counts(
 
 def integer_program(
     *,
-    seconds: int = ...,
+    nodes: int = ...,
 ) -> AttackerModel:
     """Package dpspec-attackers. An attacker who reconstructs from the tables that are published exactly, and looks at nothing
     else.
@@ -1594,8 +1602,9 @@ def integer_program(
     alone is possible, every such dataset has it, and that is a claim to have identified the secret.
 
     Args:
-        seconds: the time limit of one program; where it ends without an answer, the target is counted as undecided [integer
-            in [1, inf); default 10].
+        nodes: so many nodes of the search tree are looked at in one program; where it ends without an answer, the target is
+            counted as undecided. A count and not a time, so that the score does not depend on the machine [integer in [1,
+            inf); default 1000].
     """
 
 def integer_subspace_dp() -> Flavour:

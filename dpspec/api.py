@@ -662,16 +662,17 @@ def curve_points(
     return computed(documents, panel, installed().registry, distance=distance, level=level, progress=progress)
 
 
-def lint(*paths: str | Path) -> tuple[Finding, ...]:
+def lint(*paths: str | Path, table: str | Path | None = None) -> tuple[Finding, ...]:
     """What is well formed and still misleading in specification files, file by file and line by line.
 
     Args:
         paths: files, or directories that stand for their specification files.
+        table: the confidential table that they are about: what its exact tables determine is looked at, too.
     """
     from dpspec.extension.loader import installed
     from dpspec.linter.findings import lint as look
 
-    return look(paths, installed().registry)
+    return look(paths, installed().registry, None if table is None else str(table))
 
 
 def as_document(given: Specification, name: str = "specification", *, mechanism: Mechanism | None = None) -> SpecDocument:

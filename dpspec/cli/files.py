@@ -221,8 +221,9 @@ def _replay(path: str, function: str | None, as_json: bool) -> int:
 @click.command(short_help="What is well formed and still misleading?")
 @PATHS
 @click.option("--explained", is_flag=True, help="Show the findings too that a file explains.")
+@click.option("--table", metavar="TABLE", help="Look also at what the exact tables of this confidential table disclose.")
 @reviewed
-def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
+def lint(paths: tuple[str, ...], explained: bool, table: str | None, as_json: bool) -> int:
     """Look for what is wrong or easily misread: numbers that do not recompute, units that do not fit, vacuous promises.
 
     A directory stands for every *.dpspec.toml directly in it. Files that are given together are seen together, so that the
@@ -233,6 +234,7 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
     Examples:
       dpspec lint specs
       dpspec lint specs specs/ledger-2020 --explained
+      dpspec lint specs/swapping-1940-massachusetts.dpspec.toml --table massachusetts-1940
     """
     from dpspec.extension import installed
     from dpspec.linter import lint as look
@@ -242,7 +244,7 @@ def lint(paths: tuple[str, ...], explained: bool, as_json: bool) -> int:
 
     files = list(dict.fromkeys(file for path in paths for file in spec_files(path)))
     with Work("linting"):
-        found = look(files, installed().registry)
+        found = look(files, installed().registry, table)
     code = 1 if any(single.explained is None for single in found) else 0
     if as_json:
         say_data("lint", code, text.lint_data(found, files))

@@ -83,10 +83,12 @@ class LintContext:
     Args:
         registry: everything that is registered.
         others: the files that are linted together, by their ids.
+        table: the confidential table that the files are about; None where none was given.
     """
 
     registry: Registry
     others: Mapping[str, Linted]
+    table: str | None = None
 
 
 FindingLook = Callable[[Linted, LintContext], Iterator[Seen]]
@@ -100,23 +102,25 @@ class Declared:
         code: its name.
         severity: how bad it is.
         look: the function that looks for it.
+        needs_table: whether it is looked for only where a table is given.
     """
 
     code: str
     severity: Severity
     look: FindingLook
+    needs_table: bool = False
 
 
 _ALL: dict[str, Declared] = {}
 
 
-def finding(code: str, severity: Severity) -> Callable[[FindingLook], FindingLook]:
+def finding(code: str, severity: Severity, *, needs_table: bool = False) -> Callable[[FindingLook], FindingLook]:
     """Make a function a kind of finding."""
 
     def declare(look: FindingLook) -> FindingLook:
         if not look.__doc__ or code in _ALL:
             raise DpspecError("finding", "needs a code of its own and a docstring", value=code)
-        _ALL[code] = Declared(code=code, severity=severity, look=look)
+        _ALL[code] = Declared(code=code, severity=severity, look=look, needs_table=needs_table)
         return look
 
     return declare

@@ -25,7 +25,9 @@ from dpspec.extension import Registry
 from dpspec.grammar.rule import Conversion
 from dpspec.grammar.spec import PrivacySpec, check_kinds, compares_sizes
 from dpspec.linter.finding import Declared, Finding, LintContext, Linted, Seen, Severity, declared_findings, finding
+from dpspec.releases.draw import given_table
 from dpspec.risks.candidates import candidates_within
+from dpspec.risks.exposed import exposed_records
 from dpspec.specfile.deployment import BLOCKS
 from dpspec.specfile.document import Expectation, SpecDocument
 from dpspec.specfile.maker import FilePositions
@@ -36,6 +38,8 @@ from dpspec.verifier.verdict import Outcome
 
 LISTED = 2000
 """A space of more datasets than this is not listed in search of two that are compared."""
+MOST_EXPOSED = Fraction(1, 100)
+"""From this share of the records on, what exact tables determine is a finding."""
 RAISED = 200
 """The sizes of miniatures with at most so many datasets are raised."""
 
@@ -54,6 +58,29 @@ def vacuous(file: Linted, _: LintContext) -> Iterator[Seen]:
             message=f"no universe of {what} has two datasets at finite distance: every mechanism satisfies it",
             advice="take a larger space, fewer invariants, or another distance",
         )
+
+
+@finding("exposed-records", Severity.WARNING, needs_table=True)
+def exposed_by_exact_tables(file: Linted, context: LintContext) -> Iterator[Seen]:
+    """The tables that are published exactly determine at least 1 % of the records, whatever the mechanism does.
+
+    Every table of their universe has the same number of records of these kinds, so that who reads the exact tables knows them.
+    Asked with `--table` alone.
+    """
+    document = file.document
+    if context.table is None or not (document.spec.space.units and document.spec.multiverse.induced_by()):
+        return
+    given = given_table(context.table, document, document.spec.space.units[0], context.registry, _unseen)
+    found = exposed_records(document.spec, given)
+    if found.share >= MOST_EXPOSED:
+        yield Seen(
+            path="multiverse", message=str(found),
+            advice="publish coarser tables exactly, or explain it in [[explained]]; dpspec exposure lists what is known of whom",
+        )  # fmt: skip
+
+
+def _unseen(done: int, total: int) -> None:
+    """Progress that nobody watches."""
 
 
 @finding("no-such-pair", Severity.WARNING)
@@ -479,7 +506,7 @@ EXPLAINS_NOTHING = "explains-nothing"
 """The code of an explanation without a finding."""
 
 
-def lint(paths: Sequence[str | Path], registry: Registry) -> tuple[Finding, ...]:
+def lint(paths: Sequence[str | Path], registry: Registry, table: str | None = None) -> tuple[Finding, ...]:
     """Every finding in the specification files that paths mean, file by file and line by line.
 
     A file that cannot be read has its faults for findings, under their own codes.
@@ -487,9 +514,11 @@ def lint(paths: Sequence[str | Path], registry: Registry) -> tuple[Finding, ...]
     Args:
         paths: files, or directories that stand for their specification files.
         registry: what the names in the files mean.
+        table: the confidential table that all files are about, for the findings that need one.
 
     Raises:
         SpecFileError: a path does not exist, or a directory holds no file.
+        TableError: the table cannot be read, or does not fit the space of a file.
         PluginError and its kin: a plugin that a file needs has failed.
     """
     found: list[Finding] = []
@@ -500,7 +529,7 @@ def lint(paths: Sequence[str | Path], registry: Registry) -> tuple[Finding, ...]
             read.append(Linted(document=read_text(text, registry, str(file)), positions=FilePositions.of(text, parse(text))))
         except DpspecError as fault:
             found += _faults(fault, str(file))
-    context = LintContext(registry=registry, others={linted.document.id: linted for linted in read})
+    context = LintContext(registry=registry, others={linted.document.id: linted for linted in read}, table=table)
     for linted in read:
         found += _findings(linted, context)
     return tuple(sorted(found, key=lambda single: (single.file, single.line, single.code)))
@@ -523,12 +552,15 @@ def _faults(fault: DpspecError, file: str) -> Iterator[Finding]:
 def _findings(linted: Linted, context: LintContext) -> Iterator[Finding]:
     explained = {explanation.finding: explanation.because for explanation in linted.document.explained}
     met = set()
+    unasked = {declared.code for declared in declared_findings() if declared.needs_table and context.table is None}
     for declared in declared_findings():
+        if declared.code in unasked:
+            continue
         for single in _looked(declared, linted, context, explained.get(declared.code)):
             met.add(single.code)
             yield single
     for place, explanation in enumerate(linted.document.explained):
-        if explanation.finding not in met:
+        if explanation.finding not in met | unasked:
             yield Finding(
                 code=EXPLAINS_NOTHING,
                 severity=Severity.WARNING,

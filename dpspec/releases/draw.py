@@ -55,6 +55,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.table_files import Formats, format_of, read_households, read_table
 from dpspec.grammar.tables import Table, occurring
 from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Run, Workers, nobody
+from dpspec.risks.exposed import MOST_KINDS, ExposedRecords, exposed_records
 from dpspec.specfile.document import SpecDocument
 from dpspec.verifier.document import Standing, standing
 
@@ -337,6 +338,7 @@ class Release:
         seed: for tests and audits; None for the operating system's generator.
         workers: the name of the workers.
         held: the invariants, each compared with the input.
+        exposed: the records that the invariants alone determine.
         suffix: of the files to write.
         run: the checkpoints, to be forgotten once the release is on disk.
         place: the folders that it goes to.
@@ -352,6 +354,7 @@ class Release:
     seed: int | None
     workers: str
     held: tuple[Held, ...]
+    exposed: ExposedRecords
     suffix: str
     run: Folder | None
     place: ReleasePlace
@@ -429,6 +432,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             seed=options.seed,
             workers=workers.name,
             held=tuple(held(i, given, output.main, unit, mechanism.name) for i in invariants),
+            exposed=exposed_records(document.spec, given, most_kinds=MOST_KINDS),
             suffix=suffix,
             run=folder,
             place=place,

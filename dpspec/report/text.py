@@ -279,6 +279,8 @@ def released(data: Mapping[str, Any], directory: str, *, verbose: bool = False) 
         cells = held["cells"]
         answer = "cannot be asked of this table" if cells is None else f"holds in all {count(cells, 'cell')}"
         rows.add_row(Text("invariant", FAINT), f"{held['invariant']}: {answer}")
+    if data["invariants"] and "exposure" in data:  # reports of earlier versions have none
+        rows.add_row(Text("exposed", FAINT), data["exposure"]["note"])
     for kept in data["kept"]:
         rows.add_row(Text("kept", FAINT), f"{kept['kept']}: as before ({count(kept['records'], 'record')})")
     lines = [line for name, value in data["stated_by_mechanism"].items() for line in _value_lines(name, value)]

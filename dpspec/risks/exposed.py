@@ -1,0 +1,81 @@
+"""How many records of a table its exact tables determine by themselves, before any noise: a property of the invariants alone.
+
+Counting is the work of an installed package (the function `exposed_records`, such as that of dpspec-disclosure).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import attrs
+
+from dpspec.base.errors import DpspecError, count
+from dpspec.extension.packages import contributed
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.tables import Table
+
+FUNCTION = ("dpspec.functions", "exposed_records")
+"""Where the function is contributed that counts them."""
+
+MOST_KINDS = 1 << 20
+"""With more possible kinds of records, a release does not count: there it would cost more than the swap of a million records."""
+
+
+@attrs.frozen(kw_only=True)
+class ExposedRecords:
+    """The records whose kind has the same count in every table of the universe, so that the exact tables give them away.
+
+    The number depends on the exact tables alone, which are published: it may be published, too.
+
+    Args:
+        records: how many; None where that is not known.
+        undecided: of so many records it was neither proved nor excluded.
+        of: all records.
+        reason: why the number is not known.
+    """
+
+    records: int | None = None
+    undecided: int = 0
+    of: int = 0
+    reason: str = ""
+
+    @property
+    def share(self) -> Fraction:
+        """The share of the records; 0 where it is not known."""
+        return Fraction(self.records or 0, self.of or 1)
+
+    def data(self) -> dict[str, object]:
+        """As JSON."""
+        return {"records": self.records, "undecided": self.undecided, "of": self.of, "note": self.reason or str(self)}
+
+    def __str__(self) -> str:
+        if self.records is None:
+            return f"not counted: {self.reason}"
+        open_ = f"; {self.undecided:,} undecided" if self.undecided else ""
+        share = f"{float(100 * self.share):.1f} %"
+        return f"{self.records:,} of {count(self.of, 'record')} ({share}) are determined by the exact tables alone{open_}"
+
+
+def exposed_records(spec: PrivacySpec, table: Table, *, most_kinds: int | None = None) -> ExposedRecords:
+    """The records that the exact tables of a specification determine.
+
+    Args:
+        spec: the specification, whose invariants are the exact tables.
+        table: the records of the largest unit.
+        most_kinds: with more possible kinds of records, by the attributes of the exact tables, they are not counted.
+    """
+    published = spec.multiverse.induced_by()
+    if not published:
+        return ExposedRecords(records=0, of=len(table))
+    read = {name for invariant in published for name in invariant.mentions()}
+    kinds = table.domain([attribute.name for attribute in table.attributes if attribute.name in read])
+    if most_kinds is not None and kinds > most_kinds:
+        return ExposedRecords(of=len(table), reason=f"there are {count(kinds, 'possible kind')} of records; ask dpspec exposure")
+    function = contributed(FUNCTION[0]).get(FUNCTION[1])
+    if function is None:
+        return ExposedRecords(of=len(table), reason="no installed package counts them: pip install dpspec-disclosure")
+    try:
+        found = function.load()(spec, table)
+    except DpspecError as fault:
+        return ExposedRecords(of=len(table), reason=str(fault))
+    return ExposedRecords(records=found.yes, undecided=found.undecided, of=found.of)

@@ -1,0 +1,126 @@
+"""What `release` and `lint --table` say of records that the exact tables determine by themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+
+import pytest
+
+import dpspec as dp
+
+FILE = """schema = 1
+id = "swap"
+title = "regions swapped among records of equal size and age"
+
+[space]
+type = "records"
+attributes = [
+  {{ name = "region", categories = ["north", "south"] }},
+  {{ name = "size", categories = ["small", "large"] }},
+  {{ name = "age", categories = ["young", "old"] }},
+]
+
+[multiverse]
+invariants = [
+  {{ type = "marginal", unit = "person", attributes = ["size", "age"] }},
+  {{ type = "marginal", unit = "person", attributes = ["region", "size"] }},
+]
+
+[input_divergence]
+type = "hamming"
+
+[output_divergence]
+type = "mult"
+
+[budget]
+type = "swapping"
+match = ["size"]
+swap_rate = "1/2"
+form = "s23-full"
+unit = "person"
+
+[mechanism]
+type = "derangement-swapping"
+match = ["size"]
+swap = ["region"]
+swap_rate = "1/2"
+unit = "person"
+{more}"""
+
+EXPLAINED = '\n[[explained]]\nfinding = "exposed-records"\nbecause = "the office has decided so"\n'
+
+
+def written(folder, records, more=""):
+    path, table = folder / "swap.dpspec.toml", folder / "table.csv"
+    path.write_text(FILE.format(more=more), encoding="utf-8")
+    table.write_text("\n".join(["region,size,age", *(",".join(record) for record in records)]) + "\n", encoding="utf-8")
+    return path, table
+
+
+def determined(records) -> int:
+    """By listing every table with the same two margins."""
+    margins = [lambda r: (r[1], r[2]), lambda r: (r[0], r[1])]
+    wanted, kinds = (
+        [Counter(map(margin, records)) for margin in margins],
+        list(product(("north", "south"), ("small", "large"), ("young", "old"))),
+    )
+    tables = []
+    for counts in product(range(max(Counter(records).values()) + 3), repeat=len(kinds)):
+        if sum(counts) == len(records):
+            table = Counter(dict(zip(kinds, counts, strict=True)))
+            if all(
+                Counter({k: v for k, v in _summed(table, margin).items() if v}) == want
+                for margin, want in zip(margins, wanted, strict=True)
+            ):
+                tables.append(table)
+    held = Counter(records)
+    return sum(count for kind, count in held.items() if all(table[kind] == count for table in tables))
+
+
+def _summed(table, margin) -> Counter:
+    found = Counter()
+    for kind, count in table.items():
+        found[margin(kind)] += count
+    return found
+
+
+ALONE = [("north", "small", "young"), ("south", "large", "young"), ("south", "large", "old"), ("north", "large", "old")]
+"""The small one is determined; of the large ones two regions and two ages are mixed."""
+
+
+def test_the_release_says_what_its_exact_tables_determine(tmp_path) -> None:
+    path, table = written(tmp_path, ALONE)
+    known = determined(ALONE)
+    assert known == 1
+    report = dp.release(path, table, out=tmp_path / "out")
+    assert report["exposure"] == {
+        "records": 1,
+        "undecided": 0,
+        "of": 4,
+        "note": "1 of 4 records (25.0 %) are determined by the exact tables alone",
+    }
+
+
+def test_lint_with_a_table_warns_from_one_percent_on(tmp_path) -> None:
+    path, table = written(tmp_path, ALONE)
+    codes = [found.code for found in dp.lint(path, table=table)]
+    assert "exposed-records" in codes
+    assert "exposed-records" not in [found.code for found in dp.lint(path)]
+    mixed = [record for record in product(("north", "south"), ("small", "large"), ("young", "old")) for _ in range(2)]
+    path, table = written(tmp_path, mixed)
+    assert "exposed-records" not in [found.code for found in dp.lint(path, table=table)]
+
+
+def test_an_explained_finding_that_needs_a_table_is_not_missed_without_one(tmp_path) -> None:
+    path, table = written(tmp_path, ALONE, EXPLAINED)
+    assert not [found for found in dp.lint(path) if found.code == "explains-nothing"]
+    (found,) = [found for found in dp.lint(path, table=table) if found.code == "exposed-records"]
+    assert found.explained == "the office has decided so"
+
+
+def test_a_table_of_another_space_is_an_error(tmp_path) -> None:
+    path, table = written(tmp_path, ALONE)
+    table.write_text("region,size\nnorth,small\n", encoding="utf-8")
+    with pytest.raises(dp.DpspecError, match="age"):
+        dp.lint(path, table=table)

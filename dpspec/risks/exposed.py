@@ -1,6 +1,6 @@
 """How many records of a table its exact tables determine by themselves, before any noise: a property of the invariants alone.
 
-Counting is the work of an installed package (the function `exposed_records`, such as that of dpspec-disclosure).
+Counting is the work of an installed package, which contributes the function `exposed_records`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from fractions import Fraction
 import attrs
 
 from dpspec.base.errors import DpspecError, count
-from dpspec.extension.packages import contributed
+from dpspec.extension.packages import contributed, missing_package
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.tables import Table
 
@@ -73,7 +73,9 @@ def exposed_records(spec: PrivacySpec, table: Table, *, most_kinds: int | None =
         return ExposedRecords(of=len(table), reason=f"there are {count(kinds, 'possible kind')} of records; ask dpspec exposure")
     function = contributed(FUNCTION[0]).get(FUNCTION[1])
     if function is None:
-        return ExposedRecords(of=len(table), reason="no installed package counts them: pip install dpspec-disclosure")
+        package = missing_package(FUNCTION[1], "functions")
+        advice = "" if package is None else f": pip install {package}"
+        return ExposedRecords(of=len(table), reason=f"no installed package counts them{advice}")
     try:
         found = function.load()(spec, table)
     except DpspecError as fault:

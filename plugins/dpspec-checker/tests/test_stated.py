@@ -203,12 +203,17 @@ def true_anyway(keys: Keys, what: str) -> bool:
     return any(re.fullmatch(pattern, f"{name_of(keys)}: {what}") for pattern, _ in TRUE_ANYWAY)
 
 
+def names_a_copy(keys: Keys, value: Any, other: Any) -> bool:
+    """Whether another path is that of a copy of the file, such as one in a second checkout beside this one."""
+    return keys[-1] == "path" and Path(other).is_file() and Path(other).read_bytes() == Path(value).read_bytes()
+
+
 def accepted_changes(name: str, folder: Path) -> tuple[Counter[str], list[str]]:
     """What became of each change, and the changes that are accepted although nothing says so."""
     data, counted, wrong = verified(name), Counter[str](), []
     for keys, value in fields(data):
         for what, other in falsified(value):
-            if not keys or other == value:
+            if not keys or other == value or names_a_copy(keys, value, other):
                 continue
             made = changed(data, keys, other)
             proof = rechecked(made, folder)

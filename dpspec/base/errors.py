@@ -93,6 +93,20 @@ def named(name: str) -> str:
     return text if text and not any(letter.isspace() for letter in text) else f"'{text}'"
 
 
+def percent(part: int, whole: int) -> str:
+    """A share in percent with one decimal, never 0.0 for some nor 100.0 for not all.
+
+    >>> [percent(*pair) for pair in ((0, 9), (1, 10_000), (2100, 10_000), (9_999, 10_000), (9, 9))]
+    ['0 %', 'under 0.1 %', '21.0 %', 'over 99.9 %', '100 %']
+    """
+    if part in {0, whole}:
+        return "0 %" if part == 0 else "100 %"
+    thousandths = part * 1000 // whole if 2 * part < whole else -(-part * 1000 // whole)
+    if thousandths in {0, 1000}:
+        return "under 0.1 %" if thousandths == 0 else "over 99.9 %"
+    return f"{thousandths / 10:.1f} %"
+
+
 def count(amount: int, noun: str, plural: str | None = None) -> str:
     """A number with its noun.
 

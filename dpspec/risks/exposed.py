@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import attrs
 
-from dpspec.base.errors import DpspecError, count
+from dpspec.base.errors import DpspecError, count, percent
 from dpspec.extension.packages import contributed, missing_package
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.tables import Table
@@ -52,7 +52,7 @@ class ExposedRecords:
         if self.records is None:
             return f"not counted: {self.reason}"
         open_ = f"; {self.undecided:,} undecided" if self.undecided else ""
-        share = f"{float(100 * self.share):.1f} %"
+        share = percent(self.records, self.of)
         return f"{self.records:,} of {count(self.of, 'record')} ({share}) are determined by the exact tables alone{open_}"
 
 

@@ -124,3 +124,38 @@ def test_a_table_of_another_space_is_an_error(tmp_path) -> None:
     table.write_text("region,size\nnorth,small\n", encoding="utf-8")
     with pytest.raises(dp.DpspecError, match="age"):
         dp.lint(path, table=table)
+
+
+def test_what_the_mechanism_adds_is_the_number_of_tradeoff_and_of_risk(tmp_path) -> None:
+    """Of the values that a swap exchanges it is that of `tradeoff` for this table, of noise that of `risk --secret`."""
+    kinds = list(product(("north", "south"), ("small", "large"), ("young", "old")))
+    path, table = written(tmp_path, kinds * 3)
+    (swapped,) = dp.exposure(path, table, secret=["region"])["secrets"]
+    traded = dp.tradeoff(path, table=table, statistic="marginal:region,age", risk="power:1/20:exchange")
+    bounds = traded["designs"][0]["points"][0]["risks"]["this table"]["bounds"]
+    assert swapped["mechanism"]["about"] == "this table"
+    assert float(dp.number(swapped["mechanism"]["power"]["upper"])) == pytest.approx(bounds[1])
+    noisy = tmp_path / "noisy.dpspec.toml"
+    blocks = path.read_text(encoding="utf-8").split("[budget]", maxsplit=1)[0].replace("swap", "noisy")
+    blocks = blocks.replace('  { type = "marginal", unit = "person", attributes = ["region", "size"] },\n', "")
+    noisy.write_text(blocks + NOISE, encoding="utf-8")
+    (region,) = dp.exposure(noisy, table, secret=["region"])["secrets"]
+    own = dp.risk(noisy, secret=["region"], levels=["1/20"]).rows[0].own[0]
+    assert region["mechanism"]["power"]["lower"] == str(own.value.lower)
+    assert region["mechanism"]["about"] == "this mechanism"
+    (age,) = dp.exposure(noisy, table, secret=["age"])["secrets"]
+    assert age["mechanism"]["power"] is None
+    assert "what is published tells them apart" in age["mechanism"]["note"]
+
+
+NOISE = """[budget]
+epsilon = 2
+
+[mechanism]
+type = "geometric"
+queries = [{ type = "marginal", unit = "person", attributes = ["region", "age"] }]
+sensitivity = 2
+epsilon = 2
+neighbours = "replace-one"
+unit = "person"
+"""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dpspec as dp
-from dpspec.plugin import Marginal, ParameterError, blocks, errors, params, tables
+from dpspec.plugin import Bracket, Marginal, ParameterError, blocks, errors, number, params, tables
 from dpspec_disclosure.changes import Change, changes
+from dpspec_disclosure.design_risk import TABLE, Exchange, RiskFound, RiskMeasure, RiskOfDesign
 from dpspec_disclosure.exposure import SCALE, Exposed, FixedCells, SecretExposure, Share, each_attribute
 from dpspec_disclosure.knowledge import Geography
 from dpspec_disclosure.margins import Codes, kinds_of, margins_of
+from dpspec_disclosure.published import published_tables, unit_of_records
 
 if TYPE_CHECKING:
     from dpspec import CommandAnswer, DatasetSpace, PrivacySpec, SpecDocument
@@ -59,7 +62,7 @@ def exposure(
     """
     document = dp.read(specification) if isinstance(specification, str | Path) else specification
     spec = document if isinstance(document, dp.PrivacySpec) else document.spec
-    published = _published(spec)
+    published = published_tables(spec)
     name = "the specification" if isinstance(document, dp.PrivacySpec) else document.id
     if table is None:
         space = spec.space
@@ -69,42 +72,11 @@ def exposure(
             "changes": [_change_data(change, unit) for unit, some in found.items() for change in some],
         }  # fmt: skip
         return dp.CommandAnswer("exposure", 0, content, lambda: _changes_text(name, published, found))
-    unit = _unit_of_records(spec.space, published)
+    unit = unit_of_records(spec.space, published)
     given = dp.read_table(document, table)
     chosen = _chosen(unit, given.attributes, secret, known, unknown)
-    return _with_table(name, unit, published, given, blocks.sizes_of(spec.space), chosen, unknown)
-
-
-def exposed_records(spec: PrivacySpec, given: tables.Table) -> Share:
-    """How many records of a table an attacker knows who knows nothing but the exact tables; as `exposure` counts them.
-
-    Raises:
-        IncompatibleBlocksError, NotEnumerableError: as `exposure`.
-    """
-    published = _published(spec)
-    unit = _unit_of_records(spec.space, published)
-    if not published or unit not in spec.space.units:
-        return Share(yes=0, undecided=0, of=len(given))
-    margins = margins_of(given, published, blocks.sizes_of(spec.space))
-    return Exposed(margins, Geography(attributes=given.attributes)).fixed_cells().records
-
-
-def _published(spec: PrivacySpec) -> tuple[Marginal, ...]:
-    """The tables of counts that hold the universes together.
-
-    Raises:
-        IncompatibleBlocksError: the universes are given otherwise.
-    """
-    invariants = spec.multiverse.invariants
-    if invariants is None:
-        raise errors.IncompatibleBlocksError("exposure", "needs universes that invariants give, not a list of them")
-    if not spec.space.units:
-        raise errors.IncompatibleBlocksError("exposure", "needs a space of records", value=spec.space.name)
-    margins = [invariant.as_marginal() for invariant in invariants]
-    strange = [str(invariant) for invariant, margin in zip(invariants, margins, strict=True) if margin is None]
-    if strange:
-        raise errors.IncompatibleBlocksError("exposure", "knows tables of counts only", value="; ".join(strange))
-    return tuple(margin for margin in margins if margin is not None)
+    mechanism = None if isinstance(document, dp.PrivacySpec) or document.mechanism is None else document
+    return _with_table(name, unit, published, given, blocks.sizes_of(spec.space), chosen, unknown, mechanism)
 
 
 def _changes_of(space: DatasetSpace, unit: str, published: Sequence[Marginal]) -> tuple[Change, ...]:
@@ -118,25 +90,6 @@ def _by_unit(published: Sequence[Marginal], unit: str, space: DatasetSpace) -> t
     own = [m for m in published if m.unit == unit]
     members = [m for m in published if m.unit != unit and (unit == space.units[0] or blocks.MEMBERS in m.attributes)]
     return own, members
-
-
-def _unit_of_records(space: DatasetSpace, published: Sequence[Marginal]) -> str:
-    """The unit of the records of a table, all of whose published tables look at attributes of its own.
-
-    Raises:
-        IncompatibleBlocksError: some table counts the members of a record, or the space holds no two equal records.
-    """
-    unit = space.units[0]
-    own = {a.name for a in blocks.own_attributes(space, unit)}
-    inner = [str(m) for m in published if m.unit != unit or not {*m.attributes, *(a for a, _ in m.where)} <= own]
-    if inner:
-        advice = f"describe the {space.units[-1]} records as a table of their own"
-        rule = f"reads tables of {unit} records, not of their members"
-        raise errors.IncompatibleBlocksError("exposure", rule, advice, value="; ".join(inner))
-    counting = blocks.counting_cells(space)
-    if counting is None or counting.cell_range() != (0, None):
-        raise errors.IncompatibleBlocksError("exposure", "needs a space in which records may be equal", value=space.name)
-    return unit
 
 
 def _chosen(
@@ -163,6 +116,7 @@ def _with_table(  # noqa: PLR0917 - one question with all that it needs
     sizes: tuple[int, int | None],
     chosen: tuple[tuple[str, ...], tuple[str, ...] | None],
     unknown: int,
+    document: SpecDocument | None,
 ) -> CommandAnswer:
     margins = margins_of(given, published, sizes)
     geography = Geography(attributes=given.attributes)
@@ -180,14 +134,38 @@ def _with_table(  # noqa: PLR0917 - one question with all that it needs
     for one, beside in asked:
         table, counts = _kinds(given, (*one, *beside, *seen))
         secrets.append(exposed.of_secret(table, counts, one, beside, unknown))
+    added = None if document is None else {one.secret: added_by_mechanism(document, given, one.secret) for one in secrets}
     content = {
         "specification": name, "published": [str(m) for m in published], "table": {"unit": unit, "records": len(given)},
-        "cells": _cells_data(cells), "secrets": [_secret_data(one) for one in secrets],
+        "cells": _cells_data(cells), "secrets": [_secret_data(one, added) for one in secrets],
     }  # fmt: skip
     code = 3 if cells.undecided or any(one.determined.undecided or one.all_but.undecided for one in secrets) else 0
     return dp.CommandAnswer(
-        "exposure", code, content, lambda: _table_text(name, unit, published, cells, secrets), value=(cells, tuple(secrets))
-    )
+        "exposure", code, content, lambda: _table_text(name, unit, published, cells, secrets, added),
+        value=(cells, tuple(secrets)),
+    )  # fmt: skip
+
+
+def added_by_mechanism(document: SpecDocument, given: tables.Table, secret: Sequence[str]) -> RiskFound:
+    """What the mechanism adds inside the universe: the power at level 5 % of a test between two tables that differ in a secret.
+
+    For the values that a swap exchanges, the two tables differ by one exchange, and the table is one of them; otherwise one
+    record has another value of the secret, in any universe.
+    """
+    exchange, measure = Exchange.of(document.mechanism), RiskMeasure(kind="power", exchange=True)
+    if exchange is not None and {*exchange.swap} == {*secret}:
+        return RiskOfDesign(measure=measure, table=given, exchange=exchange).of(document)[TABLE]
+    try:
+        rows = dp.risk(document, secret=secret, levels=[str(measure.level)]).rows
+    except errors.DpspecError as fault:
+        return RiskFound(reason=str(fault))
+    for row in rows:
+        for said in row.own:
+            if row.quantity.startswith("power") and not said.is_certainty:
+                protects = f"two tables of one universe in which one record has another {', '.join(secret)}"
+                upper = number(1) if said.relation.value == "at least" else said.value.upper
+                return RiskFound.known(Bracket(lower=said.value.lower, upper=upper), protects, "this mechanism", measure)
+    return RiskFound(reason="nothing is known of such tables under this mechanism")
 
 
 def _kinds(given: tables.Table, names: Iterable[str]) -> tuple[Mapping[str, Codes], Codes]:
@@ -221,7 +199,13 @@ def _cells_data(cells: FixedCells) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _secret_data(one: SecretExposure) -> dict[str, Any]:
+def _added_data(found: RiskFound, level: str = "1/20") -> dict[str, Any]:
+    value = found.value
+    known = None if value is None else {"lower": str(value.lower), "upper": str(value.upper), "sense": found.sense}
+    return {"level": level, "power": known, "about": found.about, "note": found.protects or found.reason}
+
+
+def _secret_data(one: SecretExposure, added: Mapping[tuple[str, ...], RiskFound] | None) -> dict[str, Any]:
     belief = one.belief
     return {
         "secret": list(one.secret),
@@ -233,6 +217,7 @@ def _secret_data(one: SecretExposure) -> dict[str, Any]:
             "without_tables": [belief.guess_low / SCALE, belief.guess_high / SCALE],
             "largest_undetermined": None if belief.largest is None else str(belief.largest),
         },
+        "mechanism": None if added is None else _added_data(added[one.secret]),
         "all_but": {"unknown": one.unknown, **_share_data(one.all_but)},
     }  # fmt: skip
 
@@ -240,23 +225,9 @@ def _secret_data(one: SecretExposure) -> dict[str, Any]:
 # --- as text --------------------------------------------------------------------------------------
 
 
-def _percent(part: int, whole: int) -> str:
-    """A share in percent with one decimal, never 0.0 for some nor 100.0 for not all.
-
-    >>> [_percent(*pair) for pair in ((0, 9), (1, 10_000), (2100, 10_000), (9_999, 10_000), (9, 9))]
-    ['0 %', 'under 0.1 %', '21.0 %', 'over 99.9 %', '100 %']
-    """
-    if part in {0, whole}:
-        return "0 %" if part == 0 else "100 %"
-    thousandths = part * 1000 // whole if 2 * part < whole else -(-part * 1000 // whole)
-    if thousandths in {0, 1000}:
-        return "under 0.1 %" if thousandths == 0 else "over 99.9 %"
-    return f"{thousandths / 10:.1f} %"
-
-
 def _counted(share: Share) -> str:
     open_ = f", {share.undecided:,} undecided" if share.undecided else ""
-    return f"{share.yes:,} ({_percent(share.yes, share.of)}){open_}"
+    return f"{share.yes:,} ({errors.percent(share.yes, share.of)}){open_}"
 
 
 def _changes_text(name: str, published: Sequence[Marginal], found: Mapping[str, Sequence[Change]]) -> str:
@@ -268,11 +239,18 @@ def _changes_text(name: str, published: Sequence[Marginal], found: Mapping[str, 
     return "\n".join(lines)
 
 
-def _table_text(name: str, unit: str, published: Sequence[Marginal], cells: FixedCells, secrets: Sequence[SecretExposure]) -> str:
+def _table_text(  # noqa: PLR0917 - one page with all that it shows
+    name: str,
+    unit: str,
+    published: Sequence[Marginal],
+    cells: FixedCells,
+    secrets: Sequence[SecretExposure],
+    added: Mapping[tuple[str, ...], RiskFound] | None,
+) -> str:
     records = cells.records
     lines = [
-        f"{records.yes:,} of {records.of:,} {unit} records ({_percent(records.yes, records.of)}) are exposed by the exact tables "
-        f"of {name} alone, before any noise.",
+        f"{records.yes:,} of {records.of:,} {unit} records ({errors.percent(records.yes, records.of)}) are exposed by the exact "
+        f"tables of {name} alone, before any noise.",
         "",
         *(f"  published exactly: {margin}" for margin in published),
         "",
@@ -287,8 +265,23 @@ def _table_text(name: str, unit: str, published: Sequence[Marginal], cells: Fixe
     others = "the target's record" if unknown == 1 else f"the target's record and {unknown - 1:,} others"
     lines += ["", f"An attacker who knows all records but {others}, and these values:"]
     lines += [f"  {_of(one)}: {_counted(one.all_but)}" for one in secrets]
+    if added is not None:
+        lines += ["", "What the mechanism adds inside the universe; power at level 5 % of a test between two tables:"]
+        lines += [f"  {_of(one)}: {_added_text(added[one.secret])}" for one in secrets]
     lines += ["", "These numbers are computed from the confidential table: they are for the office, not for publication."]
     return "\n".join(lines)
+
+
+def _added_text(found: RiskFound) -> str:
+    if found.value is None:
+        return f"not known ({found.reason})"
+    low, high = (float(end) for end in (found.value.lower, found.value.upper))
+    number_ = {
+        "exact": f"{low:.4f}", "at most": f"at most {math.ceil(high * 10**4) / 10**4:.4f}",
+        "at least": f"at least {math.floor(low * 10**4) / 10**4:.4f}",
+        "between": f"{math.floor(low * 10**4) / 10**4:.4f} to {math.ceil(high * 10**4) / 10**4:.4f}",
+    }[found.sense]  # fmt: skip
+    return f"{number_}, for {found.protects}"
 
 
 def _of(one: SecretExposure) -> str:

@@ -39,6 +39,7 @@ from dpspec.plugin import (
     risks,
 )  # fmt: skip
 from dpspec.plugin.applications import curve_subject, worst_change
+from dpspec_disclosure.published import exposed_records
 from dpspec_disclosure.utility import RunSource
 
 WORST, TABLE = "worst universe", "this table"
@@ -458,8 +459,6 @@ def _counted(mechanism: Mechanism) -> grammar.CountLaws | None:
 
 def _exposed(document: SpecDocument, table: Table) -> RiskFound:
     """What `exposure` finds for an attacker who knows the exact tables alone."""
-    from dpspec_disclosure.analysis import exposed_records
-
     try:
         share = exposed_records(document.spec, table)
     except errors.DpspecError as fault:

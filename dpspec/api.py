@@ -388,8 +388,8 @@ def risk(
         if kind == "secret" and members != 1:
             raise ParameterError("members", "belongs to move or exchange", 'give move=["block"]', value=members)
         return _about_change(
-            document, spec, run, known, meant, kind=kind, names=chosen, within=within, change=change, members=members,
-            settings=settings,
+            document, spec, run, known, meant, universe_of=universe_of, kind=kind, names=chosen, within=within, change=change,
+            members=members, settings=settings,
         )  # fmt: skip
     if within is not None or change or members != 1:
         part = "within" if within is not None else "change" if change else "members"
@@ -407,6 +407,7 @@ def risk(
             if meant is not None and run is not None and nearest_pairs(run, spec) is not None:
                 with evidence(pairs, scope=scope):
                     report = engine.beside_worst(report, engine.risk(spec, model, run))
+                report = _beside_table(report, document, universe_of)
             return attrs.evolve(report, about=(document, about))
         found = engine.panel(spec, engine.panel_of(known), run)
     return attrs.evolve(found, reports=tuple(attrs.evolve(report, about=(document, about)) for report in found.reports))
@@ -422,6 +423,7 @@ def _about_change(
     registry: Registry,
     dataset: Dataset | None,
     *,
+    universe_of: str | None,
     kind: str,
     names: tuple[str, ...],
     within: str | None,
@@ -445,6 +447,7 @@ def _about_change(
             named = "within" if within is not None else "change" if two is not None else "members"
             rule = "does not restrict an exchange whose law is that of a theorem"
             raise ParameterError(named, rule, "leave it out")
+        found = _beside_table(found, document, universe_of)
         return attrs.evolve(found, about=(document, quick_standing(document, registry)))
     if kind == "secret":
         pair = worst_change(mechanism, spec, names, within, two)
@@ -460,6 +463,15 @@ def _about_change(
     if exchange:
         report = attrs.evolve(report, rows=_of_exchanged(report.rows, spec, pair))
     return attrs.evolve(report, about=(document, quick_standing(document, registry)))
+
+
+def _beside_table(report: RiskReport, document: SpecDocument, universe_of: str | None) -> RiskReport:
+    """The report with what is known of the table itself, where one is named; a release's report names the released one."""
+    from dpspec.risks import engine
+
+    if universe_of is None or document.mechanism is None or Path(universe_of).suffix == ".json":
+        return report
+    return engine.beside_table(report, document.mechanism, document.spec, read_table(document, universe_of))
 
 
 def _of_exchanged(rows: Iterable[RiskRow], spec: PrivacySpec, pair: SecretChange) -> tuple[RiskRow, ...]:

@@ -234,6 +234,31 @@ class KnownPower:
     citation: str
 
 
+@attrs.frozen(kw_only=True)
+class SimulatedPower:
+    """What simulated releases of two tables say of the power of tests between them.
+
+    Args:
+        power: the largest power is at least this, with the confidence.
+        confidence: the probability with which such a statement is right.
+        runs: simulated releases of each of the two tables.
+        seed: of the simulation.
+    """
+
+    power: Fraction
+    confidence: Fraction
+    runs: int
+    seed: int
+
+
+@runtime_checkable
+class SimulatedOnTables(Protocol):
+    """A mechanism that simulates what a test finds out about a real table, where no theorem says it; optional."""
+
+    def simulated_power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> SimulatedPower | None:
+        """The power at a level of a test between a table and another one of its universe at the nearest distance, at least."""
+
+
 @runtime_checkable
 class LawsOnTables(Protocol):
     """What theorems about a mechanism say of a real table, too large to be listed record by record; optional.

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -33,7 +34,7 @@ from dpspec.base.errors import (
     PluginContractError,
     TableError,
 )
-from dpspec.base.exact import Bracket
+from dpspec.base.exact import Bracket, number
 from dpspec.base.params import build
 from dpspec.base.shown import Showable
 from dpspec.blocks.budget import UniformBudget
@@ -42,7 +43,7 @@ from dpspec.blocks.parts import own_attributes
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense, Tolerance
-from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.mechanism import LawsOnTables, Mechanism, SimulatedOnTables, states_itself
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.table_files import as_released, read_households, read_table
 from dpspec.grammar.tables import Table, TableLayout
@@ -242,6 +243,35 @@ def beside_worst(found: RiskReport, worst: RiskReport) -> RiskReport:
         rows.append(attrs.evolve(row, at=(*row.at, ("universe", "of this table"))))
         rows.append(RiskRow(quantity=row.quantity, at=(*row.at, ("universe", "the worst")), worst=(), own=own))
     return attrs.evolve(found, rows=tuple(rows))
+
+
+def beside_table(report: RiskReport, mechanism: Mechanism, spec: PrivacySpec, table: Table) -> RiskReport:
+    """The report with what is known of tests between a table itself and another one of its universe at the nearest distance.
+
+    By a theorem from above, and by simulated releases from below. The rows of the report itself are about the worst two tables of
+    the universe. A simulated number stands in a row of its own: it is no proof, and contradicts nothing.
+    """
+    rows, levels = list(report.rows), dict.fromkeys(dict(row.at)["level"] for row in report.rows if row.quantity == "power")
+    for level in levels:
+        at = (("level", level), ("tables", "this one and the nearest ones"))
+        if isinstance(mechanism, LawsOnTables) and states_itself(mechanism, "power_on_table"):
+            known = mechanism.power_on_table(spec, table, Fraction(level))
+            if known is not None:
+                rows.append(_own("power", at, Sense.AT_MOST, Bracket.exactly(known.power.upper), known.citation))
+        if isinstance(mechanism, SimulatedOnTables) and states_itself(mechanism, "simulated_power_on_table"):
+            found = mechanism.simulated_power_on_table(spec, table, Fraction(level))
+            if found is not None:
+                how = f"{found.runs:,} simulated releases of each of two tables, seed {found.seed}; confidence {found.confidence}"
+                rows.append(_own("power, simulated", at, Sense.AT_LEAST, Bracket.exactly(found.power), how))
+    return attrs.evolve(report, rows=tuple(rows))
+
+
+def _own(quantity: str, at: Place, relation: Sense, value: Bracket, theorem: str) -> RiskRow:
+    theorem = f"{theorem}; computed from the table, and so for the office alone"
+    said = RiskStatement(
+        quantity=quantity, at=at, relation=relation, value=value, theorem=theorem, assumption="none", trivial=number(1)
+    )  # fmt: skip
+    return RiskRow(quantity=quantity, at=at, worst=(), own=(said,))
 
 
 # --- attackers by name ----------------------------------------------------------------------------

@@ -259,6 +259,13 @@ class Swapping(Mechanism):
         power = None if strata is None else power_of_exchanges(self.constants(), strata, level, derange=self.deranges)
         return None if power is None else grammar.KnownPower(power=power, citation=CITATION)
 
+    def by_simulated_exchanges(self, spec: PrivacySpec, table: Table, level: Fraction) -> grammar.SimulatedPower | None:
+        """The power of a test against one exchange of a real table, from simulated releases; None as above."""
+        from dpspec_census.swap_simulation import simulated_power
+
+        strata = self.counted_strata(spec, table)
+        return None if strata is None else simulated_power(self.constants(), strata, level, derange=self.deranges)
+
     def counted_strata(self, spec: PrivacySpec, table: Table) -> Mapping[Record, CountedCells] | None:
         """How many records have each rest value and swap value, by stratum; None where the theorem does not speak about them."""
         rest = self.scheme().rest(spec.space)
@@ -460,6 +467,9 @@ class DerangementSwapping(Swapping):
     def power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> grammar.KnownPower | None:
         return self.by_counted_exchanges(spec, table, level)
 
+    def simulated_power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> grammar.SimulatedPower | None:
+        return self.by_simulated_exchanges(spec, table, level)
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem in the full form for 0 < p < 1, and the short one, which is printed for p <= 1/2 only.
 
@@ -514,6 +524,9 @@ class PermutationSwapping(Swapping):
 
     def power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> grammar.KnownPower | None:
         return self.by_counted_exchanges(spec, table, level)
+
+    def simulated_power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> grammar.SimulatedPower | None:
+        return self.by_simulated_exchanges(spec, table, level)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem as printed in 2024: two branches, b = the largest stratum; nothing is said about p = 0 and p =

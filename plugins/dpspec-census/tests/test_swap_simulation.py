@@ -83,7 +83,7 @@ def test_nothing_is_simulated_where_no_exchange_changes_the_table() -> None:
 
 
 def test_risk_prints_the_table_itself_beside_its_universe(tmp_path) -> None:
-    """From above by the theorem that `tradeoff` uses, from below by simulation; nothing of the kind is said of a released table."""
+    """From above by the theorem that `tradeoff` uses, from below by simulation; nothing is said of a released table."""
     kinds = [(rest, place) for rest in ("own", "rent", "free") for place in ("a", "b", "c")]
     path = tmp_path / "table.csv"
     path.write_text("tenure,place\n" + "\n".join(",".join(kind) for kind in kinds for _ in range(8)) + "\n", encoding="utf-8")

@@ -154,3 +154,28 @@ def test_published_totals_have_no_error():
         for one in SwappedTable(attributes=attributes).infer(released(document, table)).estimates:
             assert one.standard_error == pytest.approx(0, abs=1e-6)
             assert one.value == pytest.approx(round(one.value), abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["derangement-swapping", "permutation-swapping", "pair-swapping"])
+def test_estimates_are_unbiased_where_strata_have_rates_of_their_own(kind):
+    """The mean over the listed law of the swap is the confidential table, and the rate of one stratum alone would not give it."""
+    people = [("county", ["n", "s"]), ("tenure", ["o", "r"]), ("size", ["1", "2"])]
+    promise = dp.spec(
+        space=dp.records(unit="household", **dict(people)), distance="hamming", standard="pure", epsilon=9, unit="household",
+        invariants=[dp.marginal(unit="household", attributes=["size", name]) for name in ("tenure", "county")],
+    )  # fmt: skip
+    rates = [{"stratum": ["2"], "swap_rate": "3/5"}]
+    make = getattr(dp, kind.replace("-", "_"))
+    mechanism = make(match=["size"], swap=["county"], swap_rate="1/5", unit="household", rates=rates)
+    records = [("n", "o", "1"), ("s", "r", "1"), ("n", "r", "1"), ("n", "o", "2"), ("s", "r", "2"), ("s", "o", "2")]
+    attributes = tuple(promise.space.attributes_of("household"))
+    mean, spread, said = Counter(), Counter(), Counter()
+    for outcome, probability in mechanism.law(promise.space.dataset(records), promise.space).probabilities():
+        released = ReleasedData(spec=promise, mechanism=mechanism, tables=(Table.from_records(outcome, attributes),))
+        for cell in SwappedTable().infer(released).estimates:
+            mean[cell.name] += cell.value * float(probability)
+            spread[cell.name] += cell.value**2 * float(probability)
+            said[cell.name] += cell.variance * float(probability)
+    truth = Counter(f"{county}, {tenure}" for county, tenure, _ in records)
+    assert {name: pytest.approx(value, abs=1e-9) for name, value in mean.items()} == {name: truth[name] for name in mean}
+    assert all(said[name] > (spread[name] - mean[name] ** 2) / 3 for name in mean)

@@ -759,6 +759,31 @@ def _outward(value: Number, rounding: str, digits: int = 17) -> str:
     return str(Context(prec=digits, rounding=rounding).divide(Decimal(end.numerator), Decimal(end.denominator)))
 
 
+def rounded_down(value: Number, digits: int = 4) -> str:
+    """A decimal of so many digits that is not above the value, for people.
+
+    >>> rounded_down(number("ln(11/3)")), rounded_down(number("0.99999"))
+    ('1.299', '0.9999')
+    """
+    return _for_people(_outward(value, ROUND_FLOOR, digits))
+
+
+def rounded_up(value: Number, digits: int = 4) -> str:
+    """A decimal of so many digits that is not below the value, for people.
+
+    >>> rounded_up(number("ln(11/3)")), rounded_up(number("0.99999"))
+    ('1.3', '1')
+    """
+    return _for_people(_outward(value, ROUND_CEILING, digits))
+
+
+def _for_people(text: str) -> str:
+    """Without zeros at its end, and without an exponent where the number is neither tiny nor huge."""
+    size = Decimal(text).adjusted() if text not in {"inf", "-inf"} else 99
+    text = f"{Decimal(text):f}" if -5 <= size < 16 else text
+    return text.rstrip("0").rstrip(".") if "." in text and "E" not in text else text
+
+
 def largest(brackets: Iterable[Bracket]) -> Bracket:
     """The bracket of the maximum of several nonnegative values (0 for none)."""
     best = Bracket.exactly(0)

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from decimal import ROUND_FLOOR, Context, Decimal
 from enum import Enum
 from typing import ClassVar
 
 import attrs
 
 from dpspec.base.errors import NoFormulaError
-from dpspec.base.exact import Bracket, Number, dyadic
+from dpspec.base.exact import Bracket, Number, rounded_down
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.space import Record
 from dpspec.grammar.mechanism import Mechanism
@@ -223,19 +222,6 @@ class Recommendation:
     def stated(self) -> str:
         """The budget as a short decimal that is not above it: rounded up, it would break the tolerance."""
         return rounded_down(self.value.lower)
-
-
-def rounded_down(value: Number, digits: int = 4) -> str:
-    """A decimal of so many digits that is not above the value.
-
-    >>> from dpspec.base.exact import number
-    >>> rounded_down(number("ln(11/3)"))
-    '1.299'
-    """
-    if value.is_infinite:
-        return "inf"
-    low = value.as_fraction() if value.is_rational else dyadic(value.enclose().lower())
-    return str(Context(prec=digits, rounding=ROUND_FLOOR).divide(Decimal(low.numerator), Decimal(low.denominator)))
 
 
 class Tolerance(ABC):

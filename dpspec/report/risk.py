@@ -13,11 +13,11 @@ import attrs
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.base.exact import Bracket, number
+from dpspec.base.exact import Bracket, number, rounded_down, rounded_up
 from dpspec.base.params import parameters
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
-from dpspec.grammar.attacker import Recommendation, RiskStatement, Sense, Tolerance, rounded_down
+from dpspec.grammar.attacker import Recommendation, RiskStatement, Sense, Tolerance
 from dpspec.report import terminal
 from dpspec.report.json import bracket
 from dpspec.report.pictures import CurveLine, CurvePanel as Chart, svg
@@ -29,6 +29,7 @@ from dpspec.report.terminal import (
     budget_in_words,
     drawn,
     grid,
+    number_in_words,
     thing_in_words,
     value_in_words,
 )
@@ -213,11 +214,14 @@ def in_words(relation: Sense, value: Bracket) -> str:
     """
     if value.lower.is_infinite:
         return "no bound" if relation is Sense.AT_MOST else "infinity"
-    if relation is Sense.AT_MOST and value.lower.decimal(9) != value.upper.decimal(9):
-        return f"at most {value.upper.decimal()}"
-    if relation is Sense.AT_LEAST and not value.is_exact:
-        return f"at least {rounded_down(value.lower, 6)}"
-    return (_WORDS[relation] + bracket_in_words(value)).replace("at most about", "at most").replace("at least about", "at least")
+    if relation is Sense.EQUALS:
+        return bracket_in_words(value)
+    exact = number_in_words(value.lower) if value.is_exact else "about"
+    if exact.startswith("about"):  # too long to be written: rounded to the side on which the statement stays true
+        short = number(value.lower.decimal())
+        rounded = rounded_up(value.upper, 6) if relation is Sense.AT_MOST else rounded_down(value.lower, 6)
+        exact = short.decimal() if value.lower <= short <= value.upper else rounded  # a short number may be the value itself
+    return _WORDS[relation] + exact
 
 
 # --- the numbers that other reports show ------------------------------------------------------------

@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.errors import count, harmless
-from dpspec.base.exact import LONGEST_EXACT, Bracket, Number, ending_decimal
+from dpspec.base.exact import LONGEST_EXACT, Bracket, Number, ending_decimal, rounded_down, rounded_up
 from dpspec.base.params import parameters
 from dpspec.base.words import Word
 from dpspec.blocks.input_divergence import InputDivergence, Relation
@@ -209,9 +209,10 @@ def bracket_in_words(value: Bracket) -> str:
     if value.is_exact:
         return number_in_words(value.lower)
     if value.upper.is_infinite:
-        return f"at least {value.lower.decimal()}"
-    low, high = value.lower.decimal(9), value.upper.decimal(9)
-    return f"about {value.lower.decimal()}" if low == high else f"between {low} and {high}"
+        return f"at least {rounded_down(value.lower, 6)}"
+    if value.lower.decimal(9) == value.upper.decimal(9):
+        return f"about {value.lower.decimal()}"
+    return f"between {rounded_down(value.lower, 9)} and {rounded_up(value.upper, 9)}"
 
 
 def probability_in_words(value: Bracket) -> str:

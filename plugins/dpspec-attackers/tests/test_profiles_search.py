@@ -26,7 +26,7 @@ from dpspec_attackers.profiles import (
 from hypothesis import assume, given, settings, strategies as st
 
 from dpspec.base.errors import CertainTargetError, ParameterError, ProfileBelowOneError, ProfileNotMonotoneError
-from dpspec.grammar.attacker import rounded_down
+from dpspec.base.exact import rounded_down
 from tests.risk.attacking import near
 from tests.risk.theorems import in_worlds, theorem
 

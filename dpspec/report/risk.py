@@ -52,6 +52,8 @@ Reasons = dict[tuple[str, str], int]
 
 _WORDS = {Sense.EQUALS: "", Sense.AT_MOST: "at most ", Sense.AT_LEAST: "at least "}
 _WORST, _OWN = "any mechanism", "this mechanism"
+_NOTHING = number("1e-12")
+"""The width of a bracket that is due to rounding alone."""
 NO_LIMIT = "this promise sets no limit here"
 CERTAIN = ", for certain"
 
@@ -203,6 +205,8 @@ def stated(statement: RiskStatement) -> str:
             return "never"
         if words == f"at most {statement.trivial.decimal()}":
             return f"practically no limit: {words}"
+    if statement.relation is Sense.AT_LEAST and statement.trivial == 1 and statement.value.lower >= 1:
+        return "1, or as near to it as one likes"  # a supremum over datasets or releases, which none may attain
     return words
 
 
@@ -218,9 +222,10 @@ def in_words(relation: Sense, value: Bracket) -> str:
         return bracket_in_words(value)
     exact = number_in_words(value.lower) if value.is_exact else "about"
     if exact.startswith("about"):  # too long to be written: rounded to the side on which the statement stays true
+        exact = rounded_up(value.upper, 6) if relation is Sense.AT_MOST else rounded_down(value.lower, 6)
         short = number(value.lower.decimal())
-        rounded = rounded_up(value.upper, 6) if relation is Sense.AT_MOST else rounded_down(value.lower, 6)
-        exact = short.decimal() if value.lower <= short <= value.upper else rounded  # a short number may be the value itself
+        if value.lower <= short <= value.upper and value.width <= _NOTHING:  # the short number is most likely the value itself
+            exact = short.decimal()
     return _WORDS[relation] + exact
 
 

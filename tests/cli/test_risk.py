@@ -6,8 +6,10 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from dpspec.base.exact import number
+from dpspec.base.exact import Bracket, number
 from dpspec.extension import installed
+from dpspec.grammar.attacker import Sense
+from dpspec.report.risk import in_words
 
 
 def test_risk_as_text(run, response):
@@ -342,3 +344,19 @@ def test_randomised_response_stays_within_its_worst_case(run, response, name):
 @pytest.mark.parametrize("name", ATTACKERS)
 def test_every_attacker_is_explained(run, name):
     assert run("explain", name).code == 0
+
+
+@pytest.mark.parametrize(
+    ("relation", "lower", "upper", "words"),
+    [
+        (Sense.AT_MOST, "0.66666601", "0.66666612", "at most 0.666667"),
+        (Sense.AT_LEAST, "0.66666692", "0.66666699", "at least 0.666666"),
+        (Sense.AT_LEAST, "0.74711476", "0.74713327", "at least 0.747114"),
+        (Sense.AT_LEAST, "0.99999999", "1", "at least 0.999999"),
+        (Sense.AT_MOST, "0.1499999999999999999", "0.1500000000000000001", "at most 0.15"),
+        (Sense.AT_MOST, "1/4", "1/4", "at most 0.25"),
+    ],
+)
+def test_a_bound_is_rounded_to_the_side_on_which_it_stays_true(relation, lower, upper, words) -> None:
+    """Rounded to the nearest, the sentence could be false: a power below 1 was "at least 1"."""
+    assert in_words(relation, Bracket(lower=number(lower), upper=number(upper))) == words

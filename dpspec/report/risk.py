@@ -13,7 +13,7 @@ import attrs
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.base.exact import Bracket, number, rounded_down, rounded_up
+from dpspec.base.exact import Bracket, number
 from dpspec.base.params import parameters
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
@@ -28,6 +28,7 @@ from dpspec.report.terminal import (
     bracket_in_words,
     budget_in_words,
     drawn,
+    end_in_words,
     grid,
     number_in_words,
     thing_in_words,
@@ -52,8 +53,6 @@ Reasons = dict[tuple[str, str], int]
 
 _WORDS = {Sense.EQUALS: "", Sense.AT_MOST: "at most ", Sense.AT_LEAST: "at least "}
 _WORST, _OWN = "any mechanism", "this mechanism"
-_NOTHING = number("1e-12")
-"""The width of a bracket that is due to rounding alone."""
 NO_LIMIT = "this promise sets no limit here"
 CERTAIN = ", for certain"
 
@@ -222,10 +221,8 @@ def in_words(relation: Sense, value: Bracket) -> str:
         return bracket_in_words(value)
     exact = number_in_words(value.lower) if value.is_exact else "about"
     if exact.startswith("about"):  # too long to be written: rounded to the side on which the statement stays true
-        exact = rounded_up(value.upper, 6) if relation is Sense.AT_MOST else rounded_down(value.lower, 6)
-        short = number(value.lower.decimal())
-        if value.lower <= short <= value.upper and value.width <= _NOTHING:  # the short number is most likely the value itself
-            exact = short.decimal()
+        up = relation is Sense.AT_MOST
+        exact = end_in_words(value.upper if up else value.lower, 6, up=up)
     return _WORDS[relation] + exact
 
 

@@ -212,7 +212,24 @@ def bracket_in_words(value: Bracket) -> str:
         return f"at least {rounded_down(value.lower, 6)}"
     if value.lower.decimal(9) == value.upper.decimal(9):
         return f"about {value.lower.decimal()}"
-    return f"between {rounded_down(value.lower, 9)} and {rounded_up(value.upper, 9)}"
+    return f"between {end_in_words(value.lower, 9, up=False)} and {end_in_words(value.upper, 9, up=True)}"
+
+
+ROUNDING = 1e-12
+"""What lies so near to a short decimal differs from it by the rounding of a computation alone, and is shown as that decimal."""
+
+
+def end_in_words(value: Number, digits: int, *, up: bool) -> str:
+    """One end of a bracket as a decimal of so many digits, rounded outward.
+
+    >>> from dpspec.base.exact import number
+    >>> [end_in_words(number(text), 6, up=False) for text in ("0.66666699", "0.25", "0.14999999999999999")]
+    ['0.666666', '0.25', '0.15']
+    """
+    short = value.decimal(digits)
+    if not value.is_infinite and abs(float(value) - float(short)) <= ROUNDING:
+        return short
+    return rounded_up(value, digits) if up else rounded_down(value, digits)
 
 
 def probability_in_words(value: Bracket) -> str:

@@ -125,9 +125,12 @@ UNREAD = dp.spec(
 BY_SEX = dp.laplace(queries=[dp.marginal(attributes="sex")], sensitivity=2, epsilon=1, neighbours="replace-one")
 
 
-@pytest.mark.parametrize("asked", [{"secret": ["illness"]}, {"secret": ["illness"], "change": ["yes", "no"]}, {"exchange": ["sex"]}])
+ASKED = [{"secret": ["illness"]}, {"secret": ["illness"], "change": ["yes", "no"]}, {"exchange": ["sex"]}]
+
+
+@pytest.mark.parametrize("asked", ASKED)
 def test_what_no_published_fact_mentions_is_not_known_for_certain(asked) -> None:
-    """A secret that nothing reads differed in no two datasets, or ended in a KeyError; an exchange was known for certain that changes no table."""
+    """Such a secret differed in no two datasets, or ended in a KeyError; an exchange that changes no table was certain."""
     rows = dp.risk(UNREAD, mechanism=BY_SEX, **asked).rows
     powers = {dict(row.at)["level"]: row for row in rows if row.quantity.startswith("power")}
     assert {level: row.own[0].value.lower for level, row in powers.items()} == {level: dp.number(level) for level in powers}

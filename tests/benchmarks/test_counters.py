@@ -193,7 +193,7 @@ LIMITS = {
     "docs/where-people-work.md": ["0.3 seconds after your last change"],
     "plugins/dpspec-lsp/README.md": ["0.3 seconds after the last change"],
     "docs/trust.md": ["The aim is 10 s and 2 GiB for any file"],
-    "CONTRIBUTING.md": ["`.ci/run` has to end in 20 minutes", "takes more than 600 s of"],
+    "CONTRIBUTING.md": ["`.ci/run` has to end in 30 minutes", "takes more than 600 s of"],
 }
 """Settings and limits that are chosen, and not measured."""
 

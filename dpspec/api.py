@@ -73,7 +73,7 @@ def read_table(specification: Specification, table: str | Path) -> Table:
         TableError and its kin: the table cannot be read, or does not fit the space.
     """
     from dpspec.extension.loader import installed
-    from dpspec.releases.draw import given_table
+    from dpspec.specfile.given import given_table
 
     document = as_document(specification)
     return given_table(str(table), document, document.spec.space.units[0], installed().registry, _unseen)

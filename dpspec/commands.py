@@ -543,8 +543,8 @@ def _from_table(
 ) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:
     """The name and the text of a specification from a table, with warnings, and what was not asked."""
     from dpspec.extension.loader import installed
-    from dpspec.releases.draw import formats_of
     from dpspec.scaffold import from_table
+    from dpspec.specfile.given import formats_of
 
     formats = formats_of(installed().registry)
     chosen = from_table.read_within(tuple(within))

@@ -140,7 +140,7 @@ MUTANTS = (
     ),
     Mutant(
         "release: a household of the stated size is too large",
-        "dpspec/releases/draw.py",
+        "dpspec/specfile/given.py",
         "over = np.flatnonzero(held > most)",
         "over = np.flatnonzero(held >= most)",
         "tests/release/test_reading.py tests/release/test_whole_releases.py",

@@ -15,7 +15,7 @@ from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.table_files import format_of
 from dpspec.grammar.tables import SEED, SizedBuilder, Table
-from dpspec.releases.draw import formats_of
+from dpspec.specfile.given import formats_of
 
 
 @attrs.frozen(kw_only=True)

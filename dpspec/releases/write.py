@@ -28,8 +28,9 @@ from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Kept
 from dpspec.grammar.table_files import Formats, format_of
 from dpspec.grammar.tables import Table, files_of
-from dpspec.releases.draw import REPORT, WARNING, Release, formats_of, randomness
+from dpspec.releases.draw import REPORT, WARNING, Release, randomness
 from dpspec.releases.keys import household_keys, record_keys, same_multiset
+from dpspec.specfile.given import formats_of
 
 
 @attrs.frozen(kw_only=True)

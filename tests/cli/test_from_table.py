@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from dpspec.cli import main
 from dpspec.extension import installed
-from dpspec.releases.draw import formats_of
 from dpspec.scaffold import from_table
 from dpspec.specfile import read, to_toml
+from dpspec.specfile.given import formats_of
 from dpspec.specfile.reader import read_text
 
 GEOGRAPHY = "county,tract,block,age\n" + "".join(

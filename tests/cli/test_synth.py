@@ -6,8 +6,8 @@ import pytest
 
 from dpspec.extension import installed
 from dpspec.grammar.table_files import read_table
-from dpspec.releases.draw import formats_of
 from dpspec.releases.synthesis import builders
+from dpspec.specfile.given import formats_of
 
 
 def test_what_there_is_is_listed_with_its_source(run):

@@ -1,0 +1,67 @@
+"""The table that a command is given: a file, a folder of households, or a registered name, read with a space's attributes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from dpspec.base.errors import TableError
+from dpspec.base.params import did_you_mean
+from dpspec.base.types import Progress
+from dpspec.blocks.parts import nesting_of, own_attributes
+from dpspec.blocks.space import MEMBERS, Attribute, DatasetSpace
+from dpspec.extension.hooks import Registry
+from dpspec.grammar.table_files import Formats, read_households, read_table
+from dpspec.grammar.tables import Table
+from dpspec.specfile.document import SpecDocument
+
+
+def formats_of(registry: Registry) -> Formats:
+    """The installed table formats by suffix."""
+    formats = sorted(registry.classes("formats"), key=lambda cls: str(cls.name))
+    return {suffix: cls() for cls in formats for suffix in cls.suffixes}
+
+
+def given_table(name: str, document: SpecDocument, unit: str, registry: Registry, progress: Progress) -> Table:
+    """The table that a path or a registered name stands for, with the attributes of a unit of the specification's space.
+
+    Raises:
+        TableError: it cannot be read, or does not fit the space.
+    """
+    path, formats, space, layout = Path(name), formats_of(registry), document.spec.space, document.layout
+    if path.is_dir() and len(space.units) > 1 and unit == space.units[0]:
+        outer, inner = (own_attributes(space, kind) for kind in space.units[:2])
+        found = read_households(path, outer, inner, formats, progress=lambda rows: progress(rows, 0), layout=layout)
+        _check_members(found, space)
+        return found
+    attributes = tuple(a for a in space.attributes_of(unit) if a.name != MEMBERS)
+    if path.exists():
+        return read_table(path, attributes, formats, progress=lambda rows: progress(rows, 0), layout=layout)
+    if name not in registry.names("tables"):
+        known = did_you_mean(name, registry.names("tables")) or "give a table file with a header"
+        raise TableError("table", "is neither a file nor a registered table", known, value=name)
+    table: Table = registry.get("tables", name)().build()
+    _check_columns(name, attributes, table.attributes)
+    return table
+
+
+def _check_members(table: Table, space: DatasetSpace) -> None:
+    """Refuse records that hold more members than the space allows."""
+    outer, inner = space.units[:2]
+    most = nesting_of(space).most_within(inner, outer)
+    if table.members is None or most is None:
+        return
+    held = np.bincount(table.members.owner, minlength=len(table))
+    over = np.flatnonzero(held > most)
+    if over.size:
+        first = int(over[0])
+        rule = f"holds more {inner} records than the {most} of the space ({over.size} such)"
+        raise TableError(f"{outer} in row {first + 1}", rule, "correct the table, or the number of members in the specification")
+
+
+def _check_columns(name: str, wanted: tuple[Attribute, ...], given: tuple[Attribute, ...]) -> None:
+    expected, found = ({a.name: tuple(a.values()) for a in attributes} for attributes in (wanted, given))
+    for attribute in expected.keys() | found.keys():
+        if expected.get(attribute) != found.get(attribute):
+            raise TableError(f"table {name}", "has other columns or categories than the space", value=attribute)

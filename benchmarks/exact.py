@@ -11,6 +11,7 @@ from typing import Any
 
 from dpspec_census import stratum as stratum_law
 from dpspec_census.swapping import Swapping
+from dpspec_code.automatic import enumerate_law
 from dpspec_divergences import AddRemove, Mult, MultDelta, Neighbour
 
 from dpspec.blocks.budget import UniformBudget
@@ -20,7 +21,6 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import FiniteDichotomy, FiniteLaw, GaussianLaw
 from dpspec.laws.enclosed import IntegralLaw, first_above
-from dpspec.verifier.automatic import enumerate_law
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import Outcome
 from reproductions.swapping_universes import MECHANISMS, RATES, Margins, judge, partitions, tables

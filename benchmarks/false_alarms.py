@@ -18,12 +18,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from dpspec_code.sampled.calls import Calls, Function
+from dpspec_code.sampled.engine import _SampledSearch, _tried, fingerprint
 from scipy.stats import binom
 
 from benchmarks.faults.run import versions
 from dpspec import PrivacySpec
-from dpspec.verifier.sampled.calls import Calls, Function
-from dpspec.verifier.sampled.engine import _SampledSearch, _tried, fingerprint
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.test_false_alarms import TIGHT
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 import zoo as public
+from dpspec_code.apart import Clock
 
-from dpspec.verifier.apart import Clock
 from dpspec.verifier.entry import verify_claim
 
 Box = tuple[str, str, tuple[Any, ...], Callable[..., Any]]

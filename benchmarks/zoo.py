@@ -33,6 +33,10 @@ from typing import Any
 import attrs
 import numpy as np
 import zoo_laws
+from dpspec_code.apart import Clock
+from dpspec_code.sampled.calls import datasets, pairs
+from dpspec_code.sampled.events import Atoms, Combination, Ranges
+from dpspec_code.sampled.null import Null, bounds_refute
 from dpspec_divergences import (
     AddRemove,
     DifferInOnePosition,
@@ -54,13 +58,9 @@ from dpspec.blocks.vectors import IntegerCounts
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import Law
-from dpspec.verifier.apart import Clock
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.expression import Outcomes, Raised
-from dpspec.verifier.sampled.calls import datasets, pairs
-from dpspec.verifier.sampled.events import Atoms, Combination, Ranges
-from dpspec.verifier.sampled.null import Null, bounds_refute
 from dpspec.verifier.verdict import Outcome, Verdict
 
 ANSWERS = 20

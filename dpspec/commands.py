@@ -310,9 +310,8 @@ def measure(
     from dpspec.grammar.mechanism import Mechanism as MechanismKind
     from dpspec.report.measured import measured_data, measured_text
     from dpspec.verifier.entry import verify_claim
-    from dpspec.verifier.functions import NamedFunction, Sampling
+    from dpspec.verifier.functions import NamedFunction, Sampling, verify_named
     from dpspec.verifier.measure import measure as engine
-    from dpspec.verifier.named import verify_named
 
     sampled = {p.name for p in parameters(Sampling)}
     blocks = {name: value for name, value in given.items() if name not in sampled}

@@ -32,11 +32,10 @@ import pytest
 
 if TYPE_CHECKING:
     from dpspec.base.errors import DpspecError
-    from dpspec.grammar.mechanism import Mechanism
+    from dpspec.grammar.mechanism import Mechanism, PlainFunction
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import Judgement, Obligation
-    from dpspec.verifier.sampled.calls import Function
     from dpspec.verifier.verdict import Verdict
 
 SUFFIX = ".dpspec.toml"
@@ -279,7 +278,7 @@ def assert_satisfies(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
     The path of a specification starts at the folder of the test. Undecided is a skip or a failure, as dpspec_undecided says.
     """
 
-    def judge(mechanism: Mechanism | Function, spec: PrivacySpec | SpecDocument | str | Path, **options: Any) -> Verdict:
+    def judge(mechanism: Mechanism | PlainFunction, spec: PrivacySpec | SpecDocument | str | Path, **options: Any) -> Verdict:
         from dpspec.testing import assertions
 
         __tracebackhide__ = True
@@ -296,7 +295,7 @@ def assert_not_refuted(request: pytest.FixtureRequest) -> Callable[..., Verdict]
     It never skips: a function that was not looked at closely enough for the fault that is named fails the test.
     """
 
-    def judge(function: Function, spec: PrivacySpec | SpecDocument | str | Path, **options: Any) -> Verdict:
+    def judge(function: PlainFunction, spec: PrivacySpec | SpecDocument | str | Path, **options: Any) -> Verdict:
         from dpspec.testing import assertions
 
         __tracebackhide__ = True

@@ -175,14 +175,14 @@ MUTANTS = (
     ),
     Mutant(
         "plain code: a loop that is left is not given that it is left",
-        "dpspec/verifier/automatic/path.py",
+        "plugins/dpspec-code/src/dpspec_code/automatic/path.py",
         "return {target: chance / leaving for target, chance in others.items()}",
         "return others",
         "tests/exact_engine/test_automatic.py",
     ),
     Mutant(
         "sampling engine: the certified mean is not divided by",
-        "dpspec/verifier/sampled/null.py",
+        "plugins/dpspec-code/src/dpspec_code/sampled/null.py",
         "return gained - sum(counts) * math.log(self.largest_mean)",
         "return gained",
         "tests/sampled/test_null.py",

@@ -4,7 +4,7 @@ A package contributes commands and functions by entry points: click commands in 
 `dpspec` in the group ``dpspec.functions``. Both return an answer. A command in the group ``dpspec.servers`` returns none: it runs
 until it is stopped, and writes to the standard output itself. A package that imports nothing of dpspec returns any object
 with `command`, `exit_code`, `content`, `words` and `value`, and raises errors with `code`, `exit_code`, `subject`, `rule`,
-`advice` and `given`.
+`advice` and `given`. In the group ``dpspec.judges``, the name `function` has the class that judges claims about plain functions.
 
 `first_party.toml` lists what each first-party package brings (docs/make_packages.py). It is read only to say what to install.
 """
@@ -17,7 +17,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from types import MappingProxyType
 
-COMMANDS, FUNCTIONS, SERVERS = "dpspec.commands", "dpspec.functions", "dpspec.servers"
+COMMANDS, FUNCTIONS, SERVERS, JUDGES = "dpspec.commands", "dpspec.functions", "dpspec.servers", "dpspec.judges"
 
 
 @cache
@@ -29,7 +29,7 @@ def contributed(group: str) -> Mapping[str, EntryPoint]:
 
 @cache
 def first_party() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """What each first-party package brings: `commands`, `functions`, `classes`, and registered names by kind."""
+    """What each first-party package brings: `commands`, `functions`, `judges`, `classes`, and registered names by kind."""
     from importlib.resources import files
 
     text = files("dpspec.extension").joinpath("first_party.toml").read_text(encoding="utf-8")
@@ -41,7 +41,7 @@ def missing_package(name: str, *kinds: str) -> str | None:
 
     Args:
         name: the name.
-        kinds: what it may be: commands, functions, classes, or kinds of registered names; without any, all of these.
+        kinds: what it may be: commands, functions, judges, classes, or kinds of registered names; without any, all of these.
     """
     for package, brings in first_party().items():
         if any(name in names for kind, names in brings.items() if kind in kinds or not kinds) and _is_absent(package):

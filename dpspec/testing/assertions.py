@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from dpspec.extension.loader import installed
-from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.mechanism import Mechanism, PlainFunction
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.report.text import verdict_lines
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.functions import PowerError
-from dpspec.verifier.sampled.calls import Function
 from dpspec.verifier.verdict import Outcome, Verdict
 
 _LABEL = 9
@@ -29,7 +28,11 @@ class ClaimNotHeld(AssertionError):
 
 
 def assert_satisfies(
-    mechanism: Mechanism | Function, spec: PrivacySpec | SpecDocument | str | Path, *, undecided: str = "fail", **options: Any
+    mechanism: Mechanism | PlainFunction,
+    spec: PrivacySpec | SpecDocument | str | Path,
+    *,
+    undecided: str = "fail",
+    **options: Any,
 ) -> Verdict:
     """Fail unless the mechanism satisfies the specification; the message has the bound and the smallest witness.
 
@@ -57,7 +60,7 @@ def assert_satisfies(
 
 
 def assert_not_refuted(
-    function: Function,
+    function: PlainFunction,
     spec: PrivacySpec | SpecDocument | str | Path,
     *,
     loss: Any,

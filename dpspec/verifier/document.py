@@ -10,7 +10,6 @@ import itertools
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import attrs
 
@@ -27,13 +26,11 @@ from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.specfile.document import Expectation, Miniature, PromisedBeside, SecretMechanism, SpecDocument
 from dpspec.verifier.derived import METHOD, WHOLE
 from dpspec.verifier.exhaustive import MOST_WALKED, guarded, refute_on
+from dpspec.verifier.functions import NamedFunction, function_judge, verify_named
 from dpspec.verifier.growth import EFFORT, Grown, exchanged, grown
 from dpspec.verifier.mechanisms import judged, judged_unlisted
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict, witness_in_words
-
-if TYPE_CHECKING:
-    from dpspec.verifier.functions import NamedFunction
 
 
 @attrs.frozen(kw_only=True)
@@ -154,17 +151,13 @@ def verify_release(document: SpecDocument, *, registry: Registry | None = None, 
 
 
 def _code(mechanism: Mechanism | None) -> Mechanism | None:
-    from dpspec.verifier.automatic import ReleaseCode
-
-    return None if mechanism is None else ReleaseCode(mechanism)
+    return None if mechanism is None else function_judge().release_code(mechanism)
 
 
 def verify_function(
     function: NamedFunction, document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None
 ) -> FileReport:
     """Judge a plain function against the five blocks of a file, whatever else the file states."""
-    from dpspec.verifier.named import verify_named
-
     spec = document.spec
     verdict = verify_named(function, spec, registry=registry, progress=progress)
     held = _recorded(f"function {function.path}", verdict, Outcome.VERIFIED, spec)

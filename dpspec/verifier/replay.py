@@ -11,7 +11,6 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from dpspec.base.params import build
 from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
-from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.mechanism import Mechanism, PlainFunction
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read_text
@@ -32,14 +31,10 @@ from dpspec.specfile.writer import to_toml
 from dpspec.verifier.codec import from_data, to_data
 from dpspec.verifier.derived import on_pair, on_pair_of_theorem
 from dpspec.verifier.document import FileReport, Obligation
-from dpspec.verifier.entry import PATHS, FunctionSampler, verify_claim
+from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.event import with_probabilities
 from dpspec.verifier.exhaustive import asked_of, computed_law
-from dpspec.verifier.functions import NamedFunction, Sampling, adapted
-from dpspec.verifier.named import in_sandbox
-from dpspec.verifier.observed import compared_by_value
-from dpspec.verifier.sampled.calls import Function
-from dpspec.verifier.sampled.witness import event_counts
+from dpspec.verifier.functions import NamedFunction, Sampling, function_judge
 from dpspec.verifier.verdict import Event, Outcome, Verdict, Witness
 
 MOST_BYTES = 50_000_000
@@ -158,7 +153,7 @@ def replay(
     path: str | Path,
     *,
     registry: Registry | None = None,
-    mechanism: Mechanism | Function | NamedFunction | None = None,
+    mechanism: Mechanism | PlainFunction | NamedFunction | None = None,
     spec: PrivacySpec | None = None,
     progress: Progress | None = None,
 ) -> Replay:
@@ -180,7 +175,6 @@ def replay(
     content = _content(Path(path))
     try:
         recorded, text = from_data(content["witness"]), str(content["specification"])
-        left, right = recorded.left, recorded.right
         function = dict(content.get("function", {}))
         sampling = build(Sampling, function.get("sampling", {}), f"{path}: sampling")
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
@@ -190,44 +184,27 @@ def replay(
         mechanism, spec = mechanism or document.mechanism, spec or document.spec
     if mechanism is None:
         raise _missing(str(path), function.get("path"))
-    fresh = attrs.evolve(sampling, seed=sampling.seed + 1, dataset=None, generator=None).keywords
-    made: Verdict | None = None
     if isinstance(mechanism, Mechanism):
-        made = on_pair(mechanism, spec, (left, right)) if recorded.event is None else None
-        made = on_pair_of_theorem(mechanism, spec, (left, right)) if made is None else made
-
-    def judged(subject: Mechanism | Function, tell: Progress | None) -> tuple[Verdict, Event | None]:
-        again = made
-        if again is None:
-            again = verify_claim(subject, spec, datasets=(left, right), registry=registry, progress=tell, **fresh)
-        with compared_by_value(sampling.by_value):
-            return again, _event_today(recorded, spec, subject, again, fresh)
-
-    if isinstance(mechanism, NamedFunction) and mechanism.call is None:
-        named = attrs.evolve(mechanism, sampling=sampling)
-        verdict, event = in_sandbox(named, spec, judged, registry=registry, progress=progress)
+        verdict, event = _judged_again(mechanism, spec, recorded, registry, progress)
     else:
-        subject: Any = mechanism.call if isinstance(mechanism, NamedFunction) else mechanism
-        if not isinstance(subject, Mechanism):
-            subject = adapted(subject, spec.space, dataset=sampling.dataset, generator=sampling.generator, registry=registry)
-        verdict, event = judged(subject, progress)
+        judge = function_judge()
+        verdict, event = judge.replay(mechanism, spec, recorded, sampling, registry=registry, progress=progress)
     return Replay(path=str(path), recorded=recorded, spec=spec, verdict=verdict, event=event)
 
 
-def _event_today(
-    recorded: Witness, spec: PrivacySpec, subject: Mechanism | Function, verdict: Verdict, sampling: Mapping[str, Any]
-) -> Event | None:
-    """The event of the file itself under the laws of today, or on fresh draws where there are no laws."""
-    event = recorded.event
-    if event is None or event.expression is None or verdict.method == "none":
-        return None
-    asked = asked_of(spec, recorded)
-    if isinstance(subject, Mechanism) or verdict.method == "exhaustive":
-        mechanism = subject if isinstance(subject, Mechanism) else FunctionSampler(subject, "function", most_paths=PATHS)
-        laws = [computed_law(mechanism, dataset, spec) for dataset in (recorded.left, recorded.right)]
-        return with_probabilities(event, laws[0], laws[1], asked)
-    counted = event_counts(subject, spec, (recorded.left, recorded.right), event.expression, sampling)
-    return attrs.evolve(event, left=counted[0], right=counted[1], proves=asked.refuted_by(*counted))
+def _judged_again(
+    mechanism: Mechanism, spec: PrivacySpec, recorded: Witness, registry: Registry | None, progress: Progress | None
+) -> tuple[Verdict, Event | None]:
+    """The verdict on the two datasets of a witness, and its event under the laws of today."""
+    pair = (recorded.left, recorded.right)
+    verdict = on_pair(mechanism, spec, pair) if recorded.event is None else None
+    verdict = on_pair_of_theorem(mechanism, spec, pair) if verdict is None else verdict
+    if verdict is None:
+        verdict = verify_claim(mechanism, spec, datasets=pair, registry=registry, progress=progress)
+    if recorded.event is None or recorded.event.expression is None or verdict.method == "none":
+        return verdict, None
+    left, right = (computed_law(mechanism, dataset, spec) for dataset in pair)
+    return verdict, with_probabilities(recorded.event, left, right, asked_of(spec, recorded))
 
 
 def _missing(path: str, function: object) -> MissingKeyError:

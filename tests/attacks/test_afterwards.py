@@ -10,9 +10,10 @@ import time
 
 import numpy as np
 import pytest
+from dpspec_code.case import _Case
 
 import dpspec as dp
-from dpspec.verifier.entry import _Case, verify_claim
+from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.functions import Sampling
 from dpspec.verifier.verdict import Outcome
 

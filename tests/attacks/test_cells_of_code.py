@@ -15,17 +15,17 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
+from dpspec_code.automatic.aligned import NoisyLaw
+from dpspec_code.automatic.boxes import NoCells, half_line
+from dpspec_code.automatic.cells import in_cells, slots_of
+from dpspec_code.automatic.formulas import Affine, Applied, NoiseDraw, Plain
+from dpspec_code.automatic.sampler import enumerate_law
 from dpspec_divergences import AddRemove, Neighbour
 
 from dpspec.base.errors import NoFormulaError, NotEnumerableError
 from dpspec.base.exact import ln
 from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.vectors import IntegerCounts
-from dpspec.verifier.automatic.aligned import NoisyLaw
-from dpspec.verifier.automatic.boxes import NoCells, half_line
-from dpspec.verifier.automatic.cells import in_cells, slots_of
-from dpspec.verifier.automatic.formulas import Affine, Applied, NoiseDraw, Plain
-from dpspec.verifier.automatic.sampler import enumerate_law
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.observed import observed
 from dpspec.verifier.verdict import Outcome

@@ -8,9 +8,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from dpspec_code.automatic.whole import whole_tree
 
 import dpspec as dp
-from dpspec.verifier.automatic.whole import whole_tree
 from dpspec.verifier.entry import verify_claim
 from tests.attacks.test_loops_of_code import holes, read_off
 

@@ -16,10 +16,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from dpspec_code.automatic import enumerate_law
 
 from dpspec.base.errors import NotEnumerableError
 from dpspec.laws import FiniteLaw
-from dpspec.verifier.automatic import enumerate_law
 from dpspec.verifier.observed import observed, observed_raise
 
 LOG: list[int] = []

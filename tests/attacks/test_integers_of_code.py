@@ -10,6 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dpspec_code.apart import CAN_FORK
+from dpspec_code.automatic.noise import NoisyNumber
+from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
+from dpspec_code.second import second_opinion
 from flint import arb
 
 from dpspec.base.errors import DpspecError, value_text
@@ -18,13 +22,9 @@ from dpspec.blocks.records import ContingencyTables
 from dpspec.blocks.vectors import IntegerCounts
 from dpspec.laws.dichotomy import Cell
 from dpspec.specfile.document import SpecDocument
-from dpspec.verifier.apart import CAN_FORK
-from dpspec.verifier.automatic.noise import NoisyNumber
-from dpspec.verifier.automatic.whole import NoConstant, WholeProof, whole_tree
 from dpspec.verifier.document import verify_function
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.functions import NamedFunction
-from dpspec.verifier.second import second_opinion
 from dpspec.verifier.verdict import Outcome, Verdict
 from tests.attacks.test_noise_of_code import spec_of
 

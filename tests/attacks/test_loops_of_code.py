@@ -11,13 +11,13 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
+from dpspec_code.automatic.aligned import NoisyLaw
+from dpspec_code.automatic.formulas import Affine, Hole
+from dpspec_code.automatic.whole import NoConstant, whole_tree
 
 import dpspec as dp
 from dpspec.base.errors import DpspecError
 from dpspec.blocks.space import presented
-from dpspec.verifier.automatic.aligned import NoisyLaw
-from dpspec.verifier.automatic.formulas import Affine, Hole
-from dpspec.verifier.automatic.whole import NoConstant, whole_tree
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.observed import Observed
 from tests.attacks.test_random_code import module_of

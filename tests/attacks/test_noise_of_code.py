@@ -16,6 +16,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dpspec_code.automatic.sampler import enumerate_law
+from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
+from dpspec_code.case import _Case
 from dpspec_divergences import AddRemove, Neighbour, SymmetricDifference
 
 from dpspec import LevelSets, PrivacySpec, Trivial, UniformBudget
@@ -28,9 +31,7 @@ from dpspec.blocks.records import ContingencyTables, UnorderedRecords
 from dpspec.blocks.vectors import IntegerCounts
 from dpspec.extension import installed
 from dpspec.laws import first_above
-from dpspec.verifier.automatic.sampler import enumerate_law
-from dpspec.verifier.automatic.whole import NoConstant, WholeProof, whole_tree
-from dpspec.verifier.entry import _Case, verify_claim
+from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.functions import Sampling
 from dpspec.verifier.verdict import Outcome
 

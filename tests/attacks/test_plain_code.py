@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dpspec_code.apart import CAN_FORK, Act, Spare, apart, note
+from dpspec_code.second import ERROR, second_opinion
+from dpspec_code.trial import FunctionActsError, FunctionRaisesError
 
 from dpspec.laws.enclosed import EnclosedLaw
 from dpspec.laws.law import FiniteLaw
-from dpspec.verifier.apart import CAN_FORK, Act, Spare, apart, note
 from dpspec.verifier.entry import verify_claim
-from dpspec.verifier.second import ERROR, second_opinion
-from dpspec.verifier.trial import FunctionActsError, FunctionRaisesError
 from dpspec.verifier.verdict import Outcome
 from tests.attacks.tricks import ENDINGS
 from tests.sampled.toys import BIT, claim
@@ -192,7 +192,7 @@ def test_right_laws_are_doubted_no_more_often_than_said() -> None:
     probability below 1e-9; the bounds are loose, so there are far fewer. A law wrong by 1/10 is doubted every time."""
     rng = np.random.default_rng(0)
     doubts = 0
-    from dpspec.verifier.second import exceeds
+    from dpspec_code.second import exceeds
 
     for _ in range(400):
         hits = int(rng.binomial(4000, 0.25))

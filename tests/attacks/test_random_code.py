@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dpspec_code.automatic import enumerate_law
 
 from dpspec.base.errors import NotEnumerableError
-from dpspec.verifier.automatic import enumerate_law
 from dpspec.verifier.observed import observed, observed_raise
 from tests.attacks.random_code import programs
 

@@ -22,11 +22,11 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
+from dpspec_code.automatic.noise import NoisyNumber
+from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
 
 from dpspec.base.errors import DpspecError
 from dpspec.blocks.lists import ValueLists
-from dpspec.verifier.automatic.noise import NoisyNumber
-from dpspec.verifier.automatic.whole import NoConstant, WholeProof, whole_tree
 from dpspec.verifier.verdict import Outcome
 from tests.attacks.random_integers import SIZES, VALUES, Writer
 from tests.attacks.test_noise_of_code import spec_of

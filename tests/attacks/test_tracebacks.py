@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dpspec_code.automatic.sampler import enumerate_law
+from dpspec_code.sampled.engine import refute
 
-from dpspec.verifier.automatic.sampler import enumerate_law
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.expression import Expression, Raised, atom, form, outcome_atom
 from dpspec.verifier.observed import UnobservableError, observed, observed_raise
-from dpspec.verifier.sampled.engine import refute
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import BIT, claim
 

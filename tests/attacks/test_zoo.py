@@ -7,9 +7,9 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from dpspec_code.trial import FunctionActsError, FunctionReturnsError
 
 from dpspec.verifier.entry import verify_claim
-from dpspec.verifier.trial import FunctionActsError, FunctionReturnsError
 from dpspec.verifier.verdict import Outcome, Verdict
 from tests.attacks import rare
 from tests.attacks.right import RIGHT, Right

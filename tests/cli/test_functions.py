@@ -246,8 +246,8 @@ def test_what_was_noticed_is_in_the_text(run, response, functions):
 
 @pytest.mark.slow
 def test_a_mechanism_that_hangs_is_cut(judge, monkeypatch):
-    monkeypatch.setattr("dpspec.verifier.automatic.sampler.LIMIT", 0.05)
-    monkeypatch.setattr("dpspec.verifier.sampled.calls.MOST_ENDLESS", 4)
+    monkeypatch.setattr("dpspec_code.automatic.sampler.LIMIT", 0.05)
+    monkeypatch.setattr("dpspec_code.sampled.calls.MOST_ENDLESS", 4)
     code, verdict = judge("hangs", "--draws", "3000")
     assert code == 3
     assert "did not end" in verdict["reason"]

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SWAPPING, RESPONSE = "specs/swapping-permutation.dpspec.toml", "specs/randomised-response.dpspec.toml"
-HEAVY = {"numpy._core", "scipy", "polars", "hypothesis", "pyarrow", "cryptography", "dpspec.verifier.sampled.engine"}
+HEAVY = {"numpy._core", "scipy", "polars", "hypothesis", "pyarrow", "cryptography", "dpspec_code.sampled.engine"}
 
 
 def imported(code: str, *arguments: str) -> set[str]:
@@ -35,7 +35,7 @@ def test_a_command_on_small_files_imports_no_heavy_library(arguments):
 
 
 def test_what_samples_functions_would_be_seen():
-    assert {"numpy._core", "dpspec.verifier.sampled.engine"} <= imported("import dpspec.verifier.functions")
+    assert {"numpy._core", "dpspec_code.sampled.engine"} <= imported("import dpspec_code.judge")
 
 
 def test_every_registered_class_is_imported_without_a_heavy_library():

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 from dpspec_census.stratum import derangement_weights, permutation_weights
+from dpspec_code.automatic import Sampler, enumerate_law
+from dpspec_code.automatic.sampler import RunCounter
 
 from dpspec.base.errors import NotEnumerableError
 from dpspec.base.exact import ln
 from dpspec.laws import FiniteLaw
 from dpspec.laws.enclosed import EnclosedLaw
 from dpspec.laws.exponential import ExponentialLaw, exact_exponential, finite_law
-from dpspec.verifier.automatic import Sampler, enumerate_law
-from dpspec.verifier.automatic.sampler import RunCounter
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.observed import observed
 from dpspec.verifier.verdict import Outcome

@@ -30,7 +30,7 @@ FLOORS = [
 ]
 """From the ground up. What stands on one line is apart: none imports another, except inside one package."""
 
-FACES = ("dpspec", "dpspec.plugin", "dpspec.plugin.applications", "dpspec.testing")
+FACES = ("dpspec", "dpspec.plugin", "dpspec.plugin.applications", "dpspec.plugin.judges", "dpspec.testing")
 """What a plugin may import."""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dpspec.verifier import apart
+from dpspec_code import apart
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tests" / "packaging" / "without_posix.py"
@@ -134,7 +134,7 @@ def test_a_trace_function_runs_after_calls_were_watched(cut):
     In a process of its own, whose time limit protects against the hang alone.
     """
     script = (
-        "import sys\nfrom dpspec.verifier import apart\nrunning = -1\n"
+        "import sys\nfrom dpspec_code import apart\nrunning = -1\n"
         "try:\n"
         "    with apart._cutting_by_thread(lambda: running, 0.02):\n"
         f"        running = {int(cut)} or -1\n"

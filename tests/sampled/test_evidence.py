@@ -6,16 +6,16 @@ import math
 
 import numpy as np
 import pytest
+from dpspec_code.bits import refute_bits
+from dpspec_code.sampled.calls import Calls
+from dpspec_code.sampled.engine import refute
+from dpspec_code.sampled.null import anytime_interval
+from dpspec_code.sampled.search import EventCounts
+from dpspec_code.sampled.witness import EvidenceError, witness
 
 from dpspec.blocks.lists import ValueLists
-from dpspec.verifier.bits import refute_bits
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.event import Asked
-from dpspec.verifier.sampled.calls import Calls
-from dpspec.verifier.sampled.engine import refute
-from dpspec.verifier.sampled.null import anytime_interval
-from dpspec.verifier.sampled.search import EventCounts
-from dpspec.verifier.sampled.witness import EvidenceError, witness
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import BIT, CountingClock, claim, geometric_count, laplace_count, response
 
@@ -197,10 +197,10 @@ def test_when_time_ends_after_the_bet_the_evidence_of_the_bet_is_shown(name, see
     function, spec = WRONG[name]
     clock, over = CountingClock(), []
     monkeypatch.setattr(
-        "dpspec.verifier.sampled.engine._SampledSearch._until",
+        "dpspec_code.sampled.engine._SampledSearch._until",
         lambda self, part: over.append(part) or setattr(self, "_ends", -1.0 if part == 1.0 else math.inf),
     )
-    monkeypatch.setattr("dpspec.verifier.sampled.engine.Shrinker.shrink", lambda self, account: account)
+    monkeypatch.setattr("dpspec_code.sampled.engine.Shrinker.shrink", lambda self, account: account)
     verdict = refute(function, spec, seconds=1e9, seed=seed, clock=clock)
     assert over[-1] == 1.0
     assert verdict.outcome is Outcome.REFUTED
@@ -215,7 +215,7 @@ def test_last_bits_show_the_evidence_of_the_bet_too(monkeypatch):
         calls.expired = lambda: True
         return witness(account, calls, log_error)
 
-    monkeypatch.setattr("dpspec.verifier.bits.witness", late)
+    monkeypatch.setattr("dpspec_code.bits.witness", late)
     verdict = refute_bits(lambda x, rng: len(x) + rng.laplace(), claim(epsilon=1), seed=0)
     assert verdict.outcome is Outcome.REFUTED
     assert agrees(verdict, claim(epsilon=1))
@@ -224,8 +224,8 @@ def test_last_bits_show_the_evidence_of_the_bet_too(monkeypatch):
 
 def test_a_refutation_whose_event_satisfies_the_claim_is_an_error_and_no_verdict(monkeypatch):
     """A mistake in the bets: they pay whatever is drawn. The fresh draws of the event show that it satisfies the claim."""
-    monkeypatch.setattr("dpspec.verifier.sampled.engine.Account.log_wealth", property(lambda self: 30.0 if self.spent else 0.0))
-    monkeypatch.setattr("dpspec.verifier.sampled.engine.Account.prospects", lambda self: (1.0, 1.0))
+    monkeypatch.setattr("dpspec_code.sampled.engine.Account.log_wealth", property(lambda self: 30.0 if self.spent else 0.0))
+    monkeypatch.setattr("dpspec_code.sampled.engine.Account.prospects", lambda self: (1.0, 1.0))
     with pytest.raises(EvidenceError, match="satisfies the claim"):
         refute(response(0.5), claim(BIT, epsilon=1), draws=40_000)
 

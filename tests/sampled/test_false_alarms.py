@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 
 import pytest
+from dpspec_code.sampled import engine as engine_module, search as wealth
+from dpspec_code.sampled.engine import refute
+from dpspec_code.sampled.null import Bet, Null
 
 from dpspec.blocks.lists import ValueLists
-from dpspec.verifier.sampled import engine as engine_module, search as wealth
-from dpspec.verifier.sampled.engine import refute
-from dpspec.verifier.sampled.null import Bet, Null
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import BIT, claim, geometric_count, laplace_count, response
 

@@ -10,14 +10,14 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
+from dpspec_code.sampled import null as null_module
+from dpspec_code.sampled.null import Bet, Null, bounds_refute, draws_for, kl
 from flint import arb
 
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import number
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.laws.law import FiniteLaw
-from dpspec.verifier.sampled import null as null_module
-from dpspec.verifier.sampled.null import Bet, Null, bounds_refute, draws_for, kl
 from tests.verify.toys import block
 
 CLAIMS = [

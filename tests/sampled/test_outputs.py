@@ -6,12 +6,7 @@ import math
 
 import numpy as np
 import pytest
-
-from dpspec.base.errors import NotInSpaceError, ParameterError
-from dpspec.blocks.lists import ValueLists
-from dpspec.blocks.space import presented
-from dpspec.verifier.expression import Outcomes, Raised, atom, written
-from dpspec.verifier.sampled.events import (
+from dpspec_code.sampled.events import (
     WHOLE,
     Atoms,
     Both,
@@ -25,6 +20,11 @@ from dpspec.verifier.sampled.events import (
     merged,
     projections,
 )
+
+from dpspec.base.errors import NotInSpaceError, ParameterError
+from dpspec.blocks.lists import ValueLists
+from dpspec.blocks.space import presented
+from dpspec.verifier.expression import Outcomes, Raised, atom, written
 from tests.verify.toys import block
 
 ODD = [

@@ -5,6 +5,9 @@ import math
 
 import numpy as np
 import pytest
+from dpspec_code.sampled.calls import Calls, datasets, pairs
+from dpspec_code.sampled.engine import refute
+from dpspec_code.sampled.rays import jumps
 from dpspec_divergences import UserMetric
 
 import dpspec as dp
@@ -14,9 +17,6 @@ from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import ContingencyTables, Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import IntegerCounts
-from dpspec.verifier.sampled.calls import Calls, datasets, pairs
-from dpspec.verifier.sampled.engine import refute
-from dpspec.verifier.sampled.rays import jumps
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import CountingClock, claim
 

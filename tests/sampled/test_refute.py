@@ -10,6 +10,8 @@ import time
 import attrs
 import numpy as np
 import pytest
+from dpspec_code import apart as apart_module
+from dpspec_code.sampled.engine import fingerprint, refute
 from dpspec_divergences import UserMetric
 
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
@@ -18,9 +20,7 @@ from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.verifier import apart as apart_module
 from dpspec.verifier.entry import verify_claim
-from dpspec.verifier.sampled.engine import fingerprint, refute
 from dpspec.verifier.verdict import ClaimRefutedError, Outcome
 from tests.sampled.toys import BIT, LISTS, CountingClock, claim, geometric_count, laplace_count, response
 
@@ -160,7 +160,7 @@ def test_what_the_calls_give_away_is_reported_beside_the_verdict(name, code):
 
 def test_a_call_that_never_ends_everywhere_does_not_hang(monkeypatch):
     """The one test of the real clock: the limit is short, and a call that reaches it never ends by itself."""
-    monkeypatch.setattr("dpspec.verifier.sampled.calls.MOST_ENDLESS", 3)
+    monkeypatch.setattr("dpspec_code.sampled.calls.MOST_ENDLESS", 3)
 
     def forever(x, rng):
         while True:
@@ -328,7 +328,7 @@ def many_choices(x, rng):
 
 def test_what_is_plainly_wrong_is_red_before_its_choices_are_enumerated(monkeypatch):
     """The first enumeration ends after a few runs of the function."""
-    monkeypatch.setattr("dpspec.verifier.entry.FIRST_RUNS", 100)
+    monkeypatch.setattr("dpspec_code.case.FIRST_RUNS", 100)
     verdict = verify_claim(many_choices, claim(ValueLists(values=(0, 1, 2), most=5, ordered=False), epsilon=1), seconds=600)
     assert (verdict.outcome, verdict.method) == (Outcome.REFUTED, "sampled")
 

@@ -8,14 +8,14 @@ import math
 from fractions import Fraction
 
 import pytest
+from dpspec_code.bits import refute_bits
+from dpspec_code.sampled.calls import Calls
+from dpspec_code.sampled.engine import cover, refute
+from dpspec_code.sampled.search import against
+from dpspec_code.sampled.witness import Covered, Fault, event_counts, interval_of
 
 from dpspec.base.exact import number
-from dpspec.verifier.bits import refute_bits
 from dpspec.verifier.expression import Expression, form
-from dpspec.verifier.sampled.calls import Calls
-from dpspec.verifier.sampled.engine import cover, refute
-from dpspec.verifier.sampled.search import against
-from dpspec.verifier.sampled.witness import Covered, Fault, event_counts, interval_of
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import BIT, CountingClock, claim, geometric_count, laplace_count, response
 
@@ -56,7 +56,7 @@ def test_a_right_mechanism_is_never_refuted_by_its_running_time(name):
 
 def test_an_output_that_is_cut_on_one_dataset_alone_is_not_taken_to_be_missing_there(monkeypatch):
     """An output of probability 1/20, whatever the data. On [1] every call that would return it is cut."""
-    monkeypatch.setattr("dpspec.verifier.sampled.calls.MOST_ENDLESS", 10_000)
+    monkeypatch.setattr("dpspec_code.sampled.calls.MOST_ENDLESS", 10_000)
     function, clock = timed(
         lambda x, rng: int(rng.random() < 0.05), lambda x, output, number: math.inf if (x, output) == ([1], 1) else 1
     )

@@ -7,13 +7,14 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from dpspec_code.apart import Cut, Stopwatch
+from dpspec_code.clock import SearchClock
+
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.multiverse import Multiverse, Trivial
 from dpspec.blocks.space import DatasetSpace
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.apart import Cut, Stopwatch
-from dpspec.verifier.clock import SearchClock
 from tests.verify.toys import block
 
 BIT = ValueLists(values=(0, 1), least=1, most=1)

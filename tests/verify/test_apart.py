@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dpspec_code import apart as module
+from dpspec_code.apart import CAN_FORK, Stopwatch, apart
+from dpspec_code.trial import FunctionActsError, FunctionReturnsError
 
 from dpspec import read
 from dpspec.base.errors import DpspecError
-from dpspec.verifier import apart as module
-from dpspec.verifier.apart import CAN_FORK, Stopwatch, apart
 from dpspec.verifier.entry import verify_claim
-from dpspec.verifier.trial import FunctionActsError, FunctionReturnsError
 
 pytestmark = pytest.mark.skipif(not CAN_FORK, reason="foreign code runs in this process")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from dpspec_code.automatic import enumerate_law
 
-from dpspec.verifier.automatic import enumerate_law
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.event import probability
 from dpspec.verifier.expression import Expression

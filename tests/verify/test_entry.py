@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dpspec_code.apart import Clock, Stopwatch
+from dpspec_code.automatic.rewriting import _both
+from dpspec_code.automatic.sampler import RunCounter, RunLimitError, enumerate_law
+from dpspec_code.case import _Case
 from numpy.random import Generator
 
 from dpspec.base.exact import ln
-from dpspec.verifier.apart import Clock, Stopwatch
-from dpspec.verifier.automatic.rewriting import _both
-from dpspec.verifier.automatic.sampler import RunCounter, RunLimitError, enumerate_law
-from dpspec.verifier.entry import _Case, verify_claim
+from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import bits_spec, response
 
@@ -170,7 +171,7 @@ def test_hardly_any_time_is_no_error(seconds):
 
 
 def test_time_that_is_over_before_draws_are_made_leaves_a_claim_undecided(monkeypatch):
-    monkeypatch.setattr("dpspec.verifier.apart.Clock.left", lambda _: 0.0)
+    monkeypatch.setattr("dpspec_code.apart.Clock.left", lambda _: 0.0)
     found = verify_claim(lambda bits, rng: rng.standard_t(3) + sum(bits), bits_spec(length=2, epsilon="1/2"), seconds=1)
     assert found.outcome is Outcome.UNDECIDED
     assert "over" in found.reason
@@ -212,8 +213,8 @@ def test_the_first_enumeration_ends_after_a_number_of_runs(most, stages, monkeyp
     seen = []
     drawn = _Case._drawn
     monkeypatch.setattr(_Case, "_drawn", lambda self, *args, **kwargs: seen.append("draws") or drawn(self, *args, **kwargs))
-    monkeypatch.setattr("dpspec.verifier.entry.FIRST_RUNS", most)
-    monkeypatch.setattr("dpspec.verifier.entry.FIRST_DRAWS", 500)
+    monkeypatch.setattr("dpspec_code.case.FIRST_RUNS", most)
+    monkeypatch.setattr("dpspec_code.case.FIRST_DRAWS", 500)
     flip = lambda bits, rng: [bit ^ int(rng.random() < 0.25) for bit in bits]  # noqa: E731
     verdict = verify_claim(flip, bits_spec(length=3, epsilon="ln(3)"), seconds=600)
     assert (verdict.outcome, verdict.method) == (Outcome.VERIFIED, "exhaustive")

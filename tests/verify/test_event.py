@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from dpspec_code.sampled.engine import refute
 from dpspec_divergences import DNor, FDivergence, HockeyStick, Mult, MultDelta, Renyi, TotalVariation
 
 from dpspec.base.errors import NoFormulaError, SpecSyntaxError
@@ -23,7 +24,6 @@ from dpspec.verifier.event import Asked, _outcomes, probability, telling_event
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.expression import Expression, form
 from dpspec.verifier.replay import from_data, replay, to_data, witness_file
-from dpspec.verifier.sampled.engine import refute
 from tests.verify.toys import bits_spec, block
 
 

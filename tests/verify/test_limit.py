@@ -5,9 +5,9 @@ import signal
 import time
 
 import pytest
+from dpspec_code.apart import Cut, cutting
+from dpspec_code.sampled.engine import refute
 
-from dpspec.verifier.apart import Cut, cutting
-from dpspec.verifier.sampled.engine import refute
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import BIT, claim, response
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dpspec_code.case import BY_VALUE
+from dpspec_code.sampled.engine import refute
+from dpspec_code.trial import FunctionRaisesError, trial
 
-from dpspec.verifier.entry import BY_VALUE, verify_claim
+from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.observed import UnobservableError, compared_by_value, observed, observed_raise
-from dpspec.verifier.sampled.engine import refute
-from dpspec.verifier.trial import FunctionRaisesError, trial
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import BIT, LISTS, claim, laplace_count
 from tests.verify.toys import bits_spec

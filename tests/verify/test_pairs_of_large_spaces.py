@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from dpspec_code.apart import Stopwatch
 
 import dpspec as dp
 from dpspec.api import quick_standing, read, risk, verify
@@ -24,7 +25,6 @@ from dpspec.grammar.trial_datasets import MOST_RECORDS, groups_for, has_small_la
 from dpspec.laws.law import work_of
 from dpspec.plugin import Attribute, Marginal, Mechanism, UnorderedRecords, define
 from dpspec.verifier import exhaustive
-from dpspec.verifier.apart import Stopwatch
 from dpspec.verifier.exhaustive import READING, refute_on
 from dpspec.verifier.mechanisms import judged_unlisted
 from dpspec.verifier.verdict import Outcome

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import numpy as np
 import pytest
 from dpspec_adapters.functions import PythonRandom, ReadRandom, System, needed
+from dpspec_code.functions import adapted
 from scipy import stats
 
 import dpspec as dp
@@ -20,7 +21,7 @@ from dpspec import Attribute, BitVectors, Outcome, UnorderedRecords, ValueLists,
 from dpspec.base.errors import AdapterError, UnknownNameError, WantedShapeError
 from dpspec.plugin import AdaptedFunction
 from dpspec.verifier.entry import verify_claim
-from dpspec.verifier.functions import FunctionError, adapted
+from dpspec.verifier.functions import FunctionError
 
 BITS = BitVectors(length=2)
 PEOPLE = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")), Attribute(name="age", count=3)), most=2)
@@ -342,9 +343,11 @@ def test_a_second_parameter_with_a_number_is_no_generator():
 
 
 def test_a_witness_is_replayed_through_the_same_adapters(tmp_path, monkeypatch):
+    from dpspec_code.functions import load_function
+
     from dpspec.extension import installed
     from dpspec.verifier.document import verify_function
-    from dpspec.verifier.functions import Sampling, load_function
+    from dpspec.verifier.functions import Sampling
     from dpspec.verifier.replay import replay, witness_file
 
     (tmp_path / "replayed_survey.py").write_text(

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from dpspec_adapters import opendp_claim
 from dpspec_adapters.measurements import insert_delete, outward
+from dpspec_code.sampled.engine import refute
 
 from dpspec import Outcome
 from dpspec.base.errors import IncompatibleBlocksError, PluginError
 from dpspec.blocks.lists import ValueLists
 from dpspec.verifier.entry import verify_claim
-from dpspec.verifier.sampled.engine import refute
 
 MULTISETS = ValueLists(values=(0, 1, 2), most=2, ordered=False)
 NUMBERS = ValueLists(values=(0, 1, 2, 3), least=1, most=1)

@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping
+from dpspec_code.automatic import ReleaseCode, enumerate_law, release_function
 
 from dpspec.base.params import define
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.grammar.workers import Output
-from dpspec.verifier.automatic import ReleaseCode, enumerate_law, release_function
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome

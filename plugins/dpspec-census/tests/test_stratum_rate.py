@@ -7,6 +7,7 @@ from fractions import Fraction
 import attrs
 import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping, SwappingBudget, nominal_budget
+from dpspec_code.automatic import enumerate_law, release_function
 from dpspec_divergences import MultDelta
 
 from dpspec.base.errors import DpspecError, NotInSpaceError, ParameterError
@@ -14,7 +15,6 @@ from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.grammar.tables import Table
 from dpspec.grammar.workers import Run
-from dpspec.verifier.automatic import enumerate_law, release_function
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dpspec_code.automatic import ReleaseCode
 from dpspec_divergences import (
     AddRemove,
     DifferInOnePosition,
@@ -46,7 +47,6 @@ from dpspec.blocks.records import Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.vectors import BitVectors
 from dpspec.grammar.tables import Table
 from dpspec.laws.combine import Adaptive
-from dpspec.verifier.automatic import ReleaseCode
 from dpspec.verifier.derived import Missing, derive
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome

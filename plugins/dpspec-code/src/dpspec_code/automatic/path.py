@@ -1,0 +1,533 @@
+"""One run of a sampler along a prescribed path of choices, and the chains of states that its loops make.
+
+A run is a sequence of choices, each between finitely many options of known probability. The first ones are prescribed,
+the others take the first option and leave the rest for later runs: depth-first search by running again.
+
+A uniform draw is split only where the sampler looks at it.
+
+`random()` has infinitely many values, but a sampler that only asks `random() < p` needs two. A `Uniform` stands for
+a U + b, with U uniform on an interval that each question cuts in two.
+
+Absorbing Markov chains are solved exactly, from one-step probabilities between states to the law of where they end:
+
+    P(end | i) = sum_j T[i, j] P(end | j) + T[i, end]
+
+States are eliminated one after the other: state j is left out by dividing its row by 1 - T[j, j], the sum of its other
+entries, and putting it in place of j everywhere else (Kleene). Nothing is ever rounded but enclosures.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Hashable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import attrs
+import numpy as np
+
+from dpspec import DpspecError
+from dpspec.plugin.judges import Chance, Enclosed, Exponential, NotEnumerableError
+from dpspec_code.automatic.widths import RecordBound
+
+Choices = tuple[tuple[int, int], ...]
+"""For every choice the option taken and the number of options."""
+
+
+class Stop(BaseException):
+    """Ends a run from inside the sampler.
+
+    That it was raised is written down in the path (`Path.ended`), and whatever the sampler returns or raises afterwards is not
+    looked at: `except BaseException`, `finally: return` and `__exit__` make no outcome of it.
+
+    Args:
+        fault: the error that the caller shall get.
+        state: the state that was reached, when the run ends because its future is that of a state.
+        beyond: whether the run ends in the cut-off tail of an endless draw.
+    """
+
+    def __init__(self, *, fault: DpspecError | None = None, state: Hashable = None, beyond: bool = False) -> None:
+        super().__init__()
+        self.fault, self.state, self.beyond = fault, state, beyond
+
+
+@attrs.define
+class EntryCoin:
+    """What one entry of a dataset was asked of its uniform number: whether it is below a threshold, tried both ways.
+
+    Args:
+        threshold: the chance that it is below.
+        below: which way is tried.
+        asked: whether it was asked this way.
+    """
+
+    threshold: Fraction
+    below: bool = True
+    asked: bool = True
+
+
+@attrs.define
+class RandomPath:
+    """The choices of one run.
+
+    Args:
+        forced: the prescribed choices.
+        start: how many of them lead to the state from which probabilities are counted.
+        most_choices: a run with more choices is given up.
+        conditions: what was asked of drawn noise, and how it turned out (`dpspec_code.automatic.formulas`).
+        counting: whether entries of a dataset that stands for all are summed up, when nothing may be drawn.
+        coin: what the entry at hand was asked of its uniform number, by which samples are taken.
+        sampled: whether a sample was taken.
+        bound: how many records a dataset that stands for all may have.
+        races: how many draws of Gumbel noise stand for choices.
+        tally: the loop that adds up such entries (`dpspec_code.automatic.tallies`).
+        ended: what ended the run before its time. What comes after it is worthless, also when the sampler, or a library that
+            it calls, has caught it and gone on.
+    """
+
+    forced: Choices
+    start: int = 0
+    most_choices: int = 10_000
+    taken: list[tuple[int, int]] = attrs.field(factory=list)
+    mass: Chance = Fraction(1)
+    siblings: list[Choices] = attrs.field(factory=list)
+    draws: int = 0
+    conditions: list[Any] = attrs.field(factory=list)
+    counting: bool = False
+    coin: EntryCoin | None = None
+    sampled: bool = False
+    bound: RecordBound = attrs.field(factory=RecordBound)
+    races: int = 0
+    tally: Any = None
+    ended: Stop | None = None
+
+    def end(self, stop: Stop) -> NoReturn:
+        """End the run; the first end counts."""
+        if stop.state is not None and self.conditions:
+            rule = "redraws noise until it meets a condition, where its law cannot be read off"
+            stop = Stop(fault=NotEnumerableError("sampler", rule, "have it sampled, or give its law by hand"))
+        self.ended = self.ended or stop
+        raise self.ended
+
+    def refuse(self, fault: DpspecError) -> NoReturn:
+        """End the run because of something that cannot be enumerated."""
+        self.end(Stop(fault=fault))
+
+    def going(self) -> None:
+        """Raise again what ended the run, if it has ended."""
+        if self.ended is not None:
+            raise self.ended
+
+    def choose(self, chances: Sequence[Chance], *, beyond: Chance | None = None) -> int:
+        """The number of the option taken; `beyond` is the probability of a last option that ends the run."""
+        last = len(chances)
+        option = self._forced(last)
+        if option is None:
+            options = [number for number, chance in enumerate(chances) if chance != 0]
+            option = self._first(options if beyond is None else [*options, last], last)
+        if len(self.taken) > self.start:
+            chance = chances[option] if option < last else beyond
+            self.mass = self.mass if chance is None or chance == 1 else chance * self.mass
+        if option == last:
+            self.end(Stop(beyond=True))
+        return option
+
+    def uniform(self, count: int) -> int:
+        """One of `count` equally likely options."""
+        option = self._forced(count)
+        if option is None:
+            option = self._first(range(count), count)
+        if len(self.taken) > self.start:
+            self.mass = self.mass * Fraction(1, count)
+        return option
+
+    def branch(self, count: int) -> int:
+        """One of several ways on, whose chances are left to conditions."""
+        option = self._forced(count)
+        return self._first(range(count), count) if option is None else option
+
+    def _forced(self, width: int) -> int | None:
+        """The prescribed option at this place, if there is one."""
+        self.going()
+        if self.counting:
+            self.refuse(NotEnumerableError("sampler", "draws for each entry of the dataset", "have it sampled"))
+        place = len(self.taken)
+        if place >= len(self.forced):
+            return None
+        self.taken.append(self.forced[place])
+        option, before = self.forced[place]
+        if before != width:
+            self.refuse(changed())
+        return option
+
+    def _first(self, options: Sequence[int], width: int) -> int:
+        """The first of several options; the others are left for later runs."""
+        if len(self.taken) >= self.most_choices:
+            rule = f"made {len(self.taken)} random choices without an end"
+            self.refuse(NotEnumerableError("sampler", rule, "bound its loops, or give its law by hand"))
+        before = tuple(self.taken)
+        self.siblings += [(*before, (other, width)) for other in options[1:]]
+        self.taken.append((options[0], width))
+        return options[0]
+
+    def fresh(self) -> int:
+        """The number of the next symbolic draw."""
+        if self.counting:
+            self.refuse(NotEnumerableError("sampler", "draws for each entry of the dataset", "have it sampled"))
+        self.draws += 1
+        return self.draws
+
+
+def changed() -> NotEnumerableError:
+    """The fault of code that is not a function of its dataset and its choices."""
+    return NotEnumerableError(
+        "sampler",
+        "behaves differently when it is run again with the same choices",
+        "remove what it keeps between calls, and every other source of randomness",
+    )
+
+
+# --- uniform draws --------------------------------------------------------------------------------
+
+
+_DIGITS = 12
+"""A double that prints with more digits was computed, not typed: only one in 10,000 computed ones prints shorter."""
+_ULPS = 8
+_EXACT = "?bBhHiIlLqQdO"
+"""Kinds of numpy's numbers with which a double stays one."""
+_LEAST = Fraction(1, 1 << 40)
+"""Events of a smaller probability are not asked about: a double has steps of 2^-53, a real number has none."""
+
+
+def exact(value: Any) -> Chance | None:
+    """A parameter of a draw as an exact number, or None for what is none.
+
+    A float that prints with at most 12 digits is that decimal. One with more digits is the result of a computation in
+    floating point, whose exact value is not known: it is enclosed with 8 units in the last place to either side.
+
+    >>> str(exact(0.1)), exact(2 / 3).low < Fraction(2, 3) < exact(2 / 3).high
+    ('1/10', True)
+    """
+    if isinstance(value, (Exponential, Enclosed)):
+        return value
+    if isinstance(value, np.generic):
+        value = value.item()
+    if type(value) in (int, bool, Fraction):
+        return Fraction(value)
+    if type(value) is Decimal and value.is_finite():
+        return Fraction(value)
+    if type(value) is not float or not math.isfinite(value):
+        return None
+    digits = Decimal(repr(float(value))).as_tuple().digits
+    if len(digits) <= _DIGITS:
+        return Fraction(repr(float(value)))
+    middle = Fraction(value)
+    slack = abs(middle) * Fraction(_ULPS, 2**53)
+    return Enclosed(middle - slack, middle + slack) if middle > 0 else None
+
+
+@attrs.define(eq=False)
+class _Draw:
+    """One uniform draw on [low, high), as far as it is known by now."""
+
+    path: RandomPath
+    number: int
+    low: Chance = Fraction(0)
+    high: Chance = Fraction(1)
+
+    def below(self, threshold: Chance, *, closed: bool = False) -> bool:
+        """Whether U < threshold, or U <= threshold when closed: a choice, unless it is settled."""
+        if closed and self.low == threshold:
+            refuse(self.path, "was compared with <= or > at its least value, which has probability 0 or 2^-53")
+        if at_least(self.low, threshold):
+            return False
+        if at_least(threshold, self.high):
+            return True
+        chances = _split(self.low, threshold, self.high)
+        if chances is None:
+            refuse(self.path, "was asked about an event of probability below 2^-40")
+        if self.path.choose(chances) == 0:
+            self.high = threshold
+            return True
+        self.low = threshold
+        return False
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _split(low: Chance, threshold: Chance, high: Chance) -> list[Chance] | None:
+    """The chances of the two parts of an interval; None where one is too small to be asked about."""
+    parts = [minus(threshold, low), minus(high, threshold)]
+    whole = minus(high, low)
+    return [_ratio(part, whole) for part in parts] if all(at_least(part, _LEAST) for part in parts) else None
+
+
+@attrs.define(eq=False)
+class _EntryDraw(_Draw):
+    """A uniform draw for each entry of a dataset that stands for all: one question says whether the entry is in a sample."""
+
+    def below(self, threshold: Chance, *, closed: bool = False) -> bool:
+        path = self.path
+        if not path.counting or not isinstance(threshold, Fraction) or not _LEAST <= threshold <= 1 - _LEAST:
+            refuse(path, "was drawn for each entry of the dataset, and asked for more than who is in a sample")
+        if path.coin is None:
+            path.coin = EntryCoin(threshold)
+            return True
+        if path.coin.asked or path.coin.threshold != threshold:
+            refuse(path, "was drawn for each entry of the dataset, and asked for more than who is in a sample")
+        path.coin.asked = True
+        return path.coin.below
+
+
+def _ratio(part: Chance, whole: Chance) -> Chance:
+    if isinstance(part, Enclosed) or isinstance(whole, Enclosed):
+        found = Enclosed.of(part) / Enclosed.of(whole)
+        return Enclosed(found.low, min(found.high, Fraction(1)))
+    return part / whole
+
+
+def minus(left: Chance, right: Chance) -> Chance:
+    """left - right, for left >= right."""
+    if isinstance(left, Enclosed) or isinstance(right, Enclosed):
+        mine, their = Enclosed.of(left), Enclosed.of(right)
+        return Enclosed(mine.low - their.high, mine.high - their.low)
+    return left - right
+
+
+def at_least(left: Chance, right: Chance) -> bool:
+    """Whether left >= right, as far as the enclosures settle it; equal enclosures are equal thresholds."""
+    if isinstance(left, Enclosed) or isinstance(right, Enclosed):
+        return left == right or Enclosed.of(left).low >= Enclosed.of(right).high
+    return left >= right
+
+
+@attrs.frozen(eq=False, repr=False)
+class Uniform:
+    """scale U + shift for a symbolic uniform draw U: it can be compared, scaled, shifted and floored, and nothing else.
+
+    Args:
+        draw: U.
+        scale, shift: the affine function of it.
+        scalar: whether the number is one of numpy's, whose comparisons give numpy's truth values.
+    """
+
+    draw: _Draw
+    scale: Fraction = Fraction(1)
+    shift: Fraction = Fraction(0)
+    scalar: bool = False
+
+    __array_ufunc__ = None
+    """numpy leaves its operators to this class."""
+
+    @classmethod
+    def on(cls, path: RandomPath, *, scalar: bool = False) -> Uniform:
+        return cls(_EntryDraw(path, 0) if path.counting else _Draw(path, path.fresh()), scalar=scalar)
+
+    def known(self) -> tuple[object, ...]:
+        """What is known about it, for telling states apart."""
+        return self.draw.number, self.draw.low, self.draw.high, self.scale, self.shift, self.scalar
+
+    def as_float(self) -> Uniform:
+        """float(it)."""
+        return attrs.evolve(self, scalar=False)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """Asked for by isinstance alone, which would take it for no float."""
+        self._refuse("was asked for its type")
+
+    # -- questions --------------------------------------------------------------------------------
+
+    def __lt__(self, other: object) -> Any:
+        return self._truth(other, lambda one: self._below(one, closed=False))
+
+    def __le__(self, other: object) -> Any:
+        return self._truth(other, lambda one: self._below(one, closed=True))
+
+    def __gt__(self, other: object) -> Any:
+        return self._truth(other, lambda one: not self._below(one, closed=True))
+
+    def __ge__(self, other: object) -> Any:
+        return self._truth(other, lambda one: not self._below(one, closed=False))
+
+    def __eq__(self, other: object) -> Any:
+        self._refuse("was compared with ==, which holds with probability 0 or 2^-53")
+
+    __ne__ = __eq__
+
+    def __hash__(self) -> NoReturn:  # noqa: PLE0309
+        self._refuse("was hashed")
+
+    def __bool__(self) -> NoReturn:  # noqa: PLE0304
+        self._refuse("was used as a truth value")
+
+    def _truth(self, other: object, question: Callable[[object], bool]) -> Any:
+        """The answer in the type in which numpy and Python give it."""
+        if type(other) is np.ndarray and other.ndim == 1 and other.dtype.char in _EXACT:
+            return np.array([question(one) for one in other.ravel()], dtype=np.bool_).reshape(other.shape).copy()
+        answer = question(other)
+        return np.bool_(answer) if self.scalar or isinstance(other, np.generic) else answer
+
+    def _below(self, other: object, *, closed: bool) -> bool:
+        """Whether scale U + shift < other, or <= other when closed."""
+        if type(other) is Uniform:  # asked first: its class is not to be asked for
+            self._refuse("was compared with another random number")
+        if isinstance(other, np.generic) and other.dtype.char not in _EXACT:
+            self._refuse("was compared in single precision")
+        threshold = exact(other)
+        if threshold is None:
+            if type(other) is float and math.isinf(other):
+                return other > 0
+            if not isinstance(other, (float, np.floating)) or not other < 0:
+                self._refuse(f"was compared with {type(other).__name__}")
+            threshold = Fraction(float(other))
+        if self.scale == 1 and not self.shift:
+            return self.draw.below(threshold, closed=closed)
+        if isinstance(threshold, Enclosed):
+            self._refuse("was scaled and compared with a number that was computed in floating point")
+        place = (threshold - self.shift) / self.scale
+        if self.scale > 0:
+            return self.draw.below(place, closed=closed)
+        return not self.draw.below(place, closed=not closed)
+
+    def __floor__(self) -> int:
+        ends = sorted((self.shift, self.shift + self.scale))
+        for whole in range(ends[0].__floor__() + 1, ends[1].__ceil__() + 1):
+            if self._below(whole, closed=False):
+                return whole - 1
+        return ends[1].__ceil__() - 1
+
+    def __int__(self) -> int:
+        return self.__floor__() if not self._below(0, closed=False) else -((-self).__floor__())
+
+    __trunc__ = __int__
+
+    # -- arithmetic -------------------------------------------------------------------------------
+
+    def _affine(self, scale: Any, shift: Any, other: Any) -> Uniform:
+        if type(other) is bool or not isinstance(other, (int, float, Fraction, np.integer, np.floating)):
+            self._refuse(f"was used in a computation with {type(other).__name__}")
+        if isinstance(other, np.generic) and other.dtype.char not in _EXACT:
+            self._refuse("was used in a computation in single precision")
+        if type(other) is Fraction and self.scalar:
+            self._refuse("is a number of numpy and was used in a computation with a Fraction")
+        factor, summand = exact(scale), exact(shift)
+        if not isinstance(factor, Fraction) or not isinstance(summand, Fraction) or not factor:
+            self._refuse("was used in a computation with a number that is not exact")
+        size, most = abs(self.scale * factor), Fraction(1 << 20)
+        if not 1 / most <= size <= most or abs(self.shift * factor + summand) > most * size:
+            self._refuse("was scaled or shifted so far that the rounding of doubles matters")
+        scalar = self.scalar or isinstance(other, np.generic)
+        return Uniform(self.draw, self.scale * factor, self.shift * factor + summand, scalar)
+
+    def __add__(self, other: Any) -> Uniform:
+        return self._affine(1, other, other)
+
+    def __sub__(self, other: Any) -> Uniform:
+        return (-self).__add__(other).__neg__()
+
+    def __rsub__(self, other: Any) -> Uniform:
+        return (-self).__add__(other)
+
+    def __neg__(self) -> Uniform:
+        return self._affine(-1, 0, 0)
+
+    def __mul__(self, other: Any) -> Uniform:
+        return self._affine(other, 0, other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __truediv__(self, other: Any) -> Uniform:
+        divisor = exact(other)
+        if not isinstance(divisor, Fraction) or not divisor:
+            self._refuse("was divided by a number that is not exact")
+        return self._affine(1 / divisor, 0, other)
+
+    def _number(self, *_: Any) -> NoReturn:
+        self._refuse("was used as a number")
+
+    __float__ = __complex__ = __index__ = __abs__ = __round__ = __pow__ = __rpow__ = __rtruediv__ = _number
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __pos__ = __ceil__ = _number
+
+    def _text(self, *_: Any) -> NoReturn:
+        self._refuse("was written as text")
+
+    __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = _text
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._refuse(f"was asked for {name}")
+
+    def _refuse(self, what: str) -> NoReturn:
+        refuse(self.draw.path, what)
+
+
+def refuse(path: RandomPath, what: str) -> NoReturn:
+    """End a run that asks more of a symbolic draw than can be answered."""
+    path.refuse(
+        NotEnumerableError(
+            "random()",
+            f"{what}, so it has infinitely many values that matter",
+            "compare it with thresholds, or draw integers; continuous noise needs a law written by hand",
+        )
+    )
+
+
+# --- absorbing Markov chains ----------------------------------------------------------------------
+
+
+TransitionRow = dict[Hashable, Chance]
+
+
+def solve(rows: dict[Hashable, TransitionRow], start: Hashable) -> TransitionRow:
+    """The law of the end of a chain, for ends that have no row.
+
+    >>> half = Fraction(1, 2)
+    >>> solve({"toss": {"toss": half, "heads": half / 2, "tails": half / 2}}, "toss")
+    {'heads': Fraction(1, 2), 'tails': Fraction(1, 2)}
+    """
+    rows = {state: dict(row) for state, row in rows.items()}
+    sources: dict[Hashable, set[Hashable]] = {state: set() for state in rows}
+    for state, row in rows.items():
+        for target in row:
+            if target in rows:
+                sources[target].add(state)
+    for state in reversed(list(rows)):
+        row = _left(state, rows[state])
+        if state == start:
+            rows[state] = row
+            continue
+        del rows[state]
+        for source in sources[state] - {state}:
+            if source in rows and state in rows[source]:
+                _substitute(rows[source], state, row)
+                for target in row:
+                    if target in sources:
+                        sources[target].add(source)
+    return _left(start, rows[start])
+
+
+def _left(state: Hashable, row: TransitionRow) -> TransitionRow:
+    """The row given that the state is left."""
+    if state not in row:
+        return row
+    others = {target: chance for target, chance in row.items() if target != state}
+    if not others:
+        raise NotEnumerableError("sampler", "never ends in one of its loops", "give every loop a way out")
+    leaving = sum(others.values(), Fraction(0))
+    if isinstance(leaving, Enclosed) or isinstance(row[state], Enclosed):
+        bounds = Enclosed.of(leaving)
+        return {target: _at_most_one(Enclosed.of(chance) / bounds) for target, chance in others.items()}
+    return {target: chance / leaving for target, chance in others.items()}
+
+
+def _at_most_one(value: Enclosed) -> Enclosed:
+    return Enclosed(value.low, min(value.high, Fraction(1)))
+
+
+def _substitute(row: TransitionRow, state: Hashable, into: TransitionRow) -> None:
+    weight = row.pop(state)
+    for target, chance in into.items():
+        row[target] = row[target] + weight * chance if target in row else weight * chance

@@ -1,0 +1,755 @@
+"""The questions that rewritten code asks before every step: each answers as the code itself would, or ends the run.
+
+Three things are kept apart. *Code of the user's* is rewritten in its turn when it is called for the first time, and its
+global names, defaults, shared variables and class attributes become *roots*: whatever they hold must be the same
+after each run as before the first, or the run is no function of its dataset and its choices. *Known callables*
+(see there) are called when their arguments are such that the answer depends on nothing else: no text that
+holds an address, no set whose order changes from process to process, no symbolic draw that a C function would look through.
+*Everything else* is refused.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import dataclasses
+import dis
+import enum
+import functools
+import io
+import math
+import operator
+import re
+import string
+import sys
+import types
+import typing
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from dpspec.plugin.judges import NotEnumerableError, steady
+from dpspec_code.apart import Cut
+from dpspec_code.automatic import generator as known
+from dpspec_code.automatic.arrays import (
+    WRITES,
+    GrownCounts,
+    WholeList,
+    WholeListMethod,
+    WholeListWalk,
+    answered,
+    as_doubles,
+    holds_drawn,
+    of_listed,
+    parts_of,
+    source_of,
+)
+from dpspec_code.automatic.generator import MODELLED, EnumeratingGenerator
+from dpspec_code.automatic.loops import LoopEntry, state_of
+from dpspec_code.automatic.noise import NoisyNumber, largest_of_counts, one_by_one
+from dpspec_code.automatic.path import RandomPath, Stop, Uniform, changed
+from dpspec_code.automatic.rewriting import PREFIX, all_codes, global_names, rewritten
+from dpspec_code.automatic.roots import (
+    GENERATORS,
+    LIBRARIES,
+    METACLASSES,
+    METHOD_KINDS,
+    NUMBERS,
+    PLACES,
+    Roots,
+    Unknown,
+    is_generated,
+    is_library,
+)
+from dpspec_code.automatic.tallies import LoopSteps, Unwritten, place_of, unwritten
+
+_builtins = operator.attrgetter("__builtins__")  # what a function takes for `builtins`; the type has no such name for mypy
+_HARMLESS = (int, float, str, bool, type(None), np.int64, np.float64, np.bool_)
+_STEPS_OF_PYTHON = frozenset(map(id, (int, math.floor, math.trunc)))
+"""Which a drawn number answers, and not a uniform number alone."""
+_OUTSIDE = "is not known to depend on its arguments alone"
+_ADVICE = "use plain Python, math and numpy, or have it sampled"
+
+
+class Questions:
+    """Answers the questions of one enumeration.
+
+    Args:
+        state: makes the end of a run of the state of a redraw loop.
+    """
+
+    def __init__(self, state: Callable[[Hashable], Hashable]) -> None:
+        self.path = RandomPath(forced=())
+        self.printed: list[str] = []
+        self.symbolic = False
+        self._state = state
+        self._exchanged: list[tuple[types.FunctionType, types.CodeType]] = []
+        self._codes: dict[int, types.CodeType] = {}
+        self._vetted: dict[type, None] = {}
+        self._roots = Roots(self._class)
+        self._before: dict[str, Any] = {}
+        self._ends_in: list[types.FunctionType] = []
+        self._last_call: types.FrameType | types.FunctionType | None = None
+
+    def __enter__(self) -> Questions:
+        for name, answer in self._answers().items():
+            self._before[PREFIX + name] = vars(builtins).get(PREFIX + name)
+            setattr(builtins, PREFIX + name, answer)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name, answer in self._before.items():
+            if answer is None:
+                delattr(builtins, name)
+            else:
+                setattr(builtins, name, answer)
+        for function, code in reversed(self._exchanged):
+            function.__code__ = code
+
+    def _answers(self) -> dict[str, Any]:
+        return {
+            "call": self.call, "tail": self.tail, "get": self.get, "each": self.each, "pairs": self.pairs, "shown": self.shown,
+            "modulo": self.modulo,
+            "enter": self.enter, "item": self.item, "owner": self.owner, "callable": self.allowed, "context": self.context,
+            "same": self.same, "refuse": self.refuse, "import": self.imported, "raised": self.raised, "loop": self.loop,
+            "round": self.round, "listed": self.listed, "locals": builtins.locals, "operand": self.operand,
+            **LoopSteps(self).answers(),
+        }  # fmt: skip
+
+    # -- refusing -----------------------------------------------------------------------------------
+
+    def refuse(self, what: str) -> NoReturn:
+        self._stop("sampler", what)
+
+    def _stop(self, subject: str, rule: str) -> NoReturn:
+        self.path.refuse(NotEnumerableError(subject, rule, _ADVICE))
+
+    def enter(self) -> None:
+        """Asked where code could go on after an exception: what ended the run is raised again."""
+        problem = sys.exc_info()[1]
+        if problem is not None:
+            self.caught(problem)
+        if type(self._last_call) is types.FunctionType and sys._getframe(1).f_code is self._last_call.__code__:
+            self._last_call = sys._getframe(1)
+        self.path.going()
+
+    def caught(self, problem: BaseException) -> None:
+        """End the run when an exception is ours, or says more about the enumeration than about the code."""
+        if isinstance(problem, Stop):
+            self.path.end(problem)
+        if isinstance(problem, Cut):
+            self.refuse("did not end in time")
+        if self.path.counting:
+            self.refuse("raised an error for some entries of the dataset, which depends on more than counts")
+        if isinstance(problem, (RecursionError, MemoryError, KeyboardInterrupt)):
+            self.refuse(f"raised {type(problem).__name__}, which depends on the machine")
+        odd = (TypeError, AttributeError, ValueError, ArithmeticError) if self.symbolic else (TypeError, AttributeError)
+        if (self.path.draws or self.symbolic) and isinstance(problem, odd):
+            self.refuse("raised where random() was a symbol and not a float, so the error may be ours")
+        if any(name in str(problem.args) for name in ("EnumeratingGenerator", "Uniform'", "NoisyNumber'", PREFIX)):
+            self.refuse("raised an error that names what stands in for the generator")
+
+    # -- calls --------------------------------------------------------------------------------------
+
+    def call(self, function: Any, /, *args: Any, **options: Any) -> Any:  # noqa: PLR0911, PLR0912 (one question after the other)
+        """function(*args, **options)."""
+        if function is print and not self.path.counting:
+            return self._print(args, options)
+        if function is getattr or function is hasattr:
+            return self._looked_up(function, args, options)
+        if function is np.random.default_rng and len(args) == 1 and type(args[0]) is EnumeratingGenerator:
+            return args[0]
+        if function is np.empty and not options and len(args) == 1:
+            return unwritten(self.path, args[0])
+        if type(function) is functools.partial:  # what it holds is asked about, wherever it was made
+            return self.call(function.func, *function.args, *args, **{**function.keywords, **options})
+        if function is isinstance or function is issubclass:
+            self._classes(args[1:], of_generator=type(args[0]) is EnumeratingGenerator)
+        if self.path.counting:
+            self._counted(function, args, options)
+        if (function is max or function is min) and options.keys() <= {"key"}:
+            found = self._best(args, options.get("key"), least=function is min)
+            if found is not NotImplemented:
+                return found
+        if type(function) is WholeListMethod or not callable(function) or self._follow(function):
+            return function(*args, **options)
+        name = getattr(function, "__name__", "")
+        listed = of_listed(function, name, args, options)
+        if listed is not NotImplemented:
+            return listed
+        drawn = self._of_drawn(function, name, args, options)
+        if drawn is not NotImplemented:
+            return drawn
+        if function is float and len(args) == 1 and type(args[0]) is Uniform:
+            return args[0].as_float()
+        if function is type and len(args) != 1:
+            self.refuse("makes a class while it runs")
+        if isinstance(function, np.ufunc) and options.keys() - {"axis", "dtype", "keepdims"}:
+            self._stop(f"numpy.{name}", "with such options leaves memory unwritten or writes elsewhere")
+        if any(type(given) is str and given == "empty" for given in (*args, *options.values())) and function is np.pad:
+            self._stop("numpy.pad", "with such an option leaves memory unwritten")
+        if name in ("clip", "outer") and "where" in options:
+            self._stop(f"numpy.{name}", "with such options leaves memory unwritten")
+        if name in ("format", "format_map"):
+            self._template(function, args)
+        if name in _WALKING_PARTS and not options:
+            args = tuple(self.pairs(given) if _is_walked(given) else given for given in args)
+        if name == "astype" and _symbols(function.__self__) and args not in ((int,), (np.int64,)):
+            self._stop("ndarray.astype", _OUTSIDE)
+        calling = id(function) in known.CALLING or name in ("sort", "partial")
+        for given in (*args, *options.values()):
+            if type(given) not in _HARMLESS:
+                self._given(function, given, keyed=bool(options))
+        if calling:
+            args = tuple(self._guarded(given) for given in args)
+            options = {key: self._guarded(given) for key, given in options.items()}
+        return function(*args, **options)
+
+    def tail(self, function: Any, /, *args: Any, **options: Any) -> Any:
+        """function(*args, **options), of which a call returns what it returns.
+
+        Where nothing but the end of the run is left to be done outside, and the function is one that the run went through before,
+        the law of what follows depends on the arguments alone: the run ends in a state, as at the head of a loop.
+        """
+        if type(function) is not types.FunctionType or self._last_call is not sys._getframe(1):
+            return self.call(function, *args, **options)
+        path = self.path
+        if any(function is one for one in self._ends_in) and len(path.taken) > path.start and not path.conditions:
+            state = state_of((args, tuple(sorted(options.items()))))
+            if state is not None and not self.printed and self._roots.unchanged():
+                path.end(Stop(state=self._state((id(function), state))))
+        self._ends_in.append(function)
+        self._last_call = function
+        return self.call(function, *args, **options)
+
+    def _best(self, args: tuple[Any, ...], key: Any, *, least: bool) -> Any:
+        """max or min of several values, where what is compared is drawn: one choice of the place, and not one after the other."""
+        values = args[0] if len(args) == 1 else args
+        chosen = [*values] if type(values) in _LISTED else []
+        if not chosen or (key is None and not any(type(one) is NoisyNumber for one in chosen)):
+            return NotImplemented
+        known = largest_of_counts(chosen, least=least) if key is None else None
+        if known is not None:
+            return known
+        keys = chosen if key is None else [self.call(key, one) for one in chosen]
+        drawn = [one for one in keys if type(one) is NoisyNumber]
+        if len(drawn) == len(keys) > 1 and all(isinstance(one.sample, float) for one in drawn):
+            return chosen[drawn[0].best_of(drawn, least=least)]
+        return chosen[one_by_one(keys, least=least)]
+
+    def _of_drawn(self, function: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """What a known callable does with drawn numbers, where that is modelled."""
+        owner = getattr(function, "__self__", None)
+        if type(owner) is list and name == "index" and len(args) == 1 and not options and holds_drawn(owner):
+            found = place_of(owner, args[0])
+            return NotImplemented if found is None else found
+        if type(owner) is EnumeratingGenerator and name == "choice" and holds_drawn(options.get("p", args[3:4])):
+            return function(*args, **options)
+        of_array = type(owner) is np.ndarray and owner.dtype.hasobject and holds_drawn(owner)
+        given = (owner, *args) if of_array else args
+        if id(function) in known.OF_SYMBOLS - _STEPS_OF_PYTHON:
+            return NotImplemented
+        if not any(map(holds_drawn, given)):
+            return NotImplemented
+        if options and not (name in ("array", "asarray", "sum", "mean") and options in ({"dtype": float}, {"axis": None})):
+            return NotImplemented
+        if name in ("array", "asarray") and len(args) == 2 and args[1] is float:
+            given, options = args[:1], {"dtype": float}
+        if options.get("dtype") is float and len(given) == 1:
+            given = (as_doubles(given[0]),)
+        return answered(function, name, given)
+
+    def _counted(self, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        """Called while entries of a dataset are summed: nothing that outlives the entry may change."""
+        plain = not options and not any(map(callable, args))
+        if plain and (id(function) in known.PURE or (type(function) is type and function in _LAZY)) and len(args) <= 3:
+            return
+        if plain and isinstance(function, np.ufunc) and len(args) == function.nin:
+            return
+        if plain and type(function) is types.BuiltinFunctionType and type(function.__self__) in (str, int, float, bytes, tuple):
+            return
+        if _is_random(function) and not args and not options:
+            return
+        if plain and _asks_counter(function):
+            return
+        if type(function) is not types.FunctionType:
+            self.refuse(f"calls {getattr(function, '__name__', 'something')} while it sums up the dataset")
+        for part in all_codes(function.__code__):
+            steps = list(dis.get_instructions(part))
+            if any(one.opname in WRITES or (one.opname == "BINARY_OP" and one.argrepr.endswith("=")) for one in steps):
+                self.refuse("assigns to variables of others, or in place, while it sums up the dataset")
+
+    def listed(self, generator: Any) -> Any:
+        """A list comprehension."""
+        walk = source_of(generator)
+        if walk is not None:
+            return parts_of(generator, walk)
+        try:
+            return list(generator)
+        except RuntimeError as problem:
+            if isinstance(problem.__cause__, StopIteration) and problem.args == ("generator raised StopIteration",):
+                raise problem.__cause__ from None
+            raise
+
+    def judged(self, function: Any, *args: Any) -> Any:
+        """function(*args), where the function is the one that is enumerated: what it holds itself is a root."""
+        self._root(getattr(function, "__qualname__", type(function).__name__), function)
+        self._ends_in, self._last_call = [function], function if type(function) is types.FunctionType else None
+        return self.call(function, *args)
+
+    def allowed(self, function: Any) -> Any:
+        """A callable that may be called later on: a decorator."""
+        self._follow(function)
+        return function
+
+    def _guarded(self, given: Any) -> Any:
+        """A known callable that is handed to another one asks as well when it is called."""
+        asks = callable(given) and (not self._follow(given) or type(given) is functools.partial)
+        return functools.partial(self.call, given) if asks else given
+
+    def _classes(self, given: Any, *, of_generator: bool) -> None:
+        """The classes of isinstance and issubclass: whether something belongs to one may be decided by code of the user's."""
+        for kind in given:
+            if isinstance(kind, (tuple, types.UnionType)):
+                self._classes(kind if isinstance(kind, tuple) else typing.get_args(kind), of_generator=of_generator)
+            elif isinstance(kind, type) and type(kind) is not type:
+                hooked = any("__subclasshook__" in vars(base) for base in kind.__mro__ if not is_library(base.__module__))
+                if of_generator or type(kind) not in METACLASSES or hooked or getattr(kind, "_is_protocol", False):
+                    self._stop(_word(kind), "decides by code of its own what belongs to it")
+
+    def _template(self, function: Any, args: tuple[Any, ...]) -> None:
+        """A text with fields; one that looks up an attribute of what fills it asks for more than its value."""
+        text = getattr(function, "__self__", None)
+        text = args[0] if not isinstance(text, str) and args else text
+        if function is not format and isinstance(text, str):
+            try:
+                fields = [field for _, field, _, _ in string.Formatter().parse(text) if field]
+            except ValueError:
+                return
+            if any("." in field for field in fields) or re.search(r"{[^{}]*:[^{}]*{[^{}]*\.", text):
+                self.refuse("looks up attributes in a text that is filled in")
+
+    def same(self, left: Any, right: Any) -> bool:
+        """left is right: of numbers and texts, which of several equal ones it is says nothing about the value."""
+        for one in (left, right):
+            if type(one) in (Uniform, NoisyNumber, WholeList) or (
+                type(one) in NUMBERS and type(one) not in (bool, type(None), type(...))
+            ):
+                self.refuse("asks by `is` which of several equal numbers or texts one is")
+            if isinstance(one, np.generic) and not isinstance(one, np.bool_):
+                self.refuse("asks by `is` which of several equal numbers or texts one is")
+        return left is right
+
+    def _print(self, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        if options.keys() - {"sep", "end", "flush"}:
+            self.refuse("prints into a file")
+        for given in args:
+            self.shown(given)
+        text = io.StringIO()
+        print(*args, **{**options, "file": text})  # noqa: T201 (what the user's code prints)
+        self.printed.append(text.getvalue())
+
+    def _looked_up(self, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        if len(args) < 2 or type(args[1]) is not str or options:
+            return function(*args, **options)
+        try:
+            found = self.get(args[0], args[1])
+        except AttributeError:
+            return function(*args)
+        return True if function is hasattr else found
+
+    def _follow(self, function: Any) -> bool:  # noqa: PLR0911 (one line per kind of callable)
+        """Whether a callable is code of the user's, which is rewritten then; refuses what is neither that nor known."""
+        kind = type(function)
+        if kind is types.FunctionType:
+            if id(function.__code__) in self._codes:
+                return True
+            if id(function) in known.CALLABLES:
+                return False
+            self._read(function)
+            return True
+        if id(function) in known.CALLABLES or kind in (EnumeratingGenerator, Uniform, NoisyNumber):
+            return False
+        if kind is types.MethodType:
+            return self._follow_method(function)
+        if kind is types.BuiltinFunctionType or kind in METHOD_KINDS:
+            self._builtin(function)
+            return False
+        if isinstance(function, type):
+            self._class(function)
+            return True
+        if kind is functools.partial:
+            for part in (function.func, *function.args, *function.keywords.values()):
+                if callable(part):
+                    self._follow(part)
+            return True
+        if hasattr(kind, "__call__") and kind not in known.TYPES:  # noqa: B004 (the type decides)
+            self._class(kind)
+            return True
+        return False
+
+    def _follow_method(self, method: types.MethodType) -> bool:
+        owner = method.__self__
+        kind = owner if isinstance(owner, type) else type(owner)
+        if kind is EnumeratingGenerator:
+            return False
+        if kind is Questions:
+            return True
+        if kind in known.TYPES:
+            return False
+        self._class(kind)
+        if type(method.__func__) is types.FunctionType and not self._is_library(method.__func__):
+            self._follow(method.__func__)
+        return True
+
+    def _builtin(self, function: Any) -> None:
+        """A function of C: of a module only by name, a method by the type of its object."""
+        owner = getattr(function, "__self__", None)
+        if owner is None and hasattr(function, "__objclass__"):
+            owner = function.__objclass__
+        if owner is None or isinstance(owner, types.ModuleType):
+            module = getattr(function, "__module__", None) or getattr(owner, "__name__", "")
+            self._stop(f"{module}.{function.__name__}", _OUTSIDE)
+        if isinstance(owner, np.ufunc) and function.__name__ in known.OF_TYPES:
+            return
+        self._attribute(owner, function.__name__)
+
+    def _given(self, function: Any, given: Any, *, keyed: bool) -> None:  # noqa: PLR0912 (one branch per kind of argument)
+        """An argument of a known callable."""
+        kind, name = type(given), getattr(function, "__name__", type(function).__name__)
+        which = id(function)
+        of_container = isinstance(getattr(function, "__self__", None), (list, dict, set))
+        if kind is EnumeratingGenerator:
+            if function is not isinstance:
+                self._stop(name, "is given the generator itself")
+        elif kind is types.MethodType and type(given.__self__) is EnumeratingGenerator:
+            if which not in known.CALLING:
+                self._stop(name, "is given a method of the generator")
+        elif kind in (WholeList, WholeListWalk, GrownCounts):
+            self._stop(name, "is given the dataset as a whole, of which only counts are known")
+        elif kind is Uniform or kind is NoisyNumber:
+            if which not in known.OF_SYMBOLS and not of_container:
+                self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
+        elif kind is np.ndarray:
+            if given.dtype.hasobject and which not in known.OF_SYMBOLS and _symbols(given):
+                self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
+        elif issubclass(kind, (set, frozenset)):
+            ordered = which in known.ORDERED and all(type(one) is str for one in given) and not keyed
+            if which not in known.UNORDERED and not ordered and not issubclass(type(getattr(function, "__self__", None)), set):
+                self.each(given)
+        elif kind in (list, tuple, dict):
+            if _symbols(given) and which not in known.OF_SYMBOLS and not of_container:
+                self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
+        elif callable(given) and function is not isinstance and function is not issubclass:
+            asked = isinstance(given, type) or which in known.CALLING or of_container or function is callable or name == "sort"
+            if not self._follow(given) and not asked:
+                self._stop(name, f"is given {getattr(given, '__name__', 'a callable')} to call")
+        if which in known.SHOWING or name in ("format", "format_map"):
+            self.shown(given)
+
+    # -- attributes ---------------------------------------------------------------------------------
+
+    def get(self, owner: Any, name: str) -> Any:
+        """owner.name."""
+        if type(owner) in (WholeList, GrownCounts):
+            return WholeListMethod(owner, name)
+        self._attribute(owner, name)
+        found = getattr(owner, name)
+        if isinstance(owner, types.ModuleType):
+            self._of_module(owner, name, found)
+        return found
+
+    def _attribute(self, owner: Any, name: str) -> None:  # noqa: PLR0912 (one branch per kind of owner)
+        """Refuse an attribute that says more than the value of its owner."""
+        kind = type(owner)
+        special = name.startswith("__") and name.endswith("__") and name not in known.METHODS
+        if kind is EnumeratingGenerator:
+            if name not in MODELLED:
+                owner.give_up(NotEnumerableError(f"rng.{name}", "has no finite list of values", _ADVICE))
+        elif kind is Uniform or kind is NoisyNumber:
+            self._stop("random()", f"was asked for {name}, so it has infinitely many values that matter")
+        elif special or kind is functools.partial:
+            self._stop(f"{_word(owner)}.{name}", _OUTSIDE)
+        elif issubclass(kind, (set, frozenset)) and name in ("pop", "__iter__"):
+            self.each(owner)
+        elif issubclass(kind, np.generic) and name in _OF_MEMORY:
+            self._stop(f"{_word(owner)}.{name}", _OUTSIDE)
+        elif kind in known.TYPES or kind is super or isinstance(owner, types.ModuleType):
+            if name.startswith("_") and kind is not super and not special and name not in known.METHODS:
+                self._stop(f"{_word(owner)}.{name}", _OUTSIDE)
+        elif kind is np.ndarray:
+            if name not in (known.SYMBOLIC_ARRAY if owner.dtype.hasobject and _symbols(owner) else known.ARRAY):
+                self._stop(f"ndarray.{name}", _OUTSIDE)
+        elif isinstance(owner, type):
+            self._of_class(owner, name)
+        elif isinstance(owner, np.ufunc):
+            if name not in known.OF_TYPES:
+                self._stop(f"ufunc.{name}", _OUTSIDE)
+        elif kind in (types.FunctionType, types.MethodType, types.BuiltinFunctionType) or kind in METHOD_KINDS:
+            if name != "__name__":
+                self._stop(f"{owner.__name__}.{name}", "is an attribute of a function, which it keeps between calls")
+        elif isinstance(owner, BaseException) and name not in known.EXCEPTION and kind.__module__ == "builtins":
+            self._stop(f"{kind.__name__}.{name}", _OUTSIDE)
+        elif kind is types.GeneratorType:
+            if name not in ("send", "throw", "close"):
+                self._stop(f"generator.{name}", _OUTSIDE)
+        elif not isinstance(owner, BaseException) or kind.__module__ != "builtins":
+            self._class(kind)
+
+    def _of_class(self, owner: type, name: str) -> None:
+        if owner in known.TYPES or owner in known.BASES:
+            if name not in known.OF_TYPES and name not in known.METHODS and type(getattr(owner, name, None)) not in METHOD_KINDS:
+                self._stop(f"{owner.__name__}.{name}", _OUTSIDE)
+        elif name != "__name__":
+            self._class(owner)
+
+    def _of_module(self, owner: types.ModuleType, name: str, found: Any) -> None:
+        """What a module holds: of a known one plain values and what may be called, of the user's own a root."""
+        if owner in known.READABLE:
+            return
+        root = owner.__name__.partition(".")[0]
+        if root in sys.stdlib_module_names or root in LIBRARIES:
+            if not (isinstance(found, type) and issubclass(found, GENERATORS)) and name not in ("random", "default_rng"):
+                self._stop(f"{owner.__name__}.{name}", _OUTSIDE)
+        else:
+            self._root(f"{owner.__name__}.{name}", found)
+
+    def owner(self, thing: Any) -> Any:
+        """What gets an attribute assigned: an object of a class of the user's, and nothing that outlives the run unseen."""
+        kind = type(thing)
+        if self.path.counting:
+            self.refuse("assigns while it sums up the dataset")
+        if isinstance(thing, (type, types.ModuleType, types.FunctionType, enum.Enum)) or kind in (
+            EnumeratingGenerator,
+            Uniform,
+            NoisyNumber,
+            np.ndarray,
+        ):
+            self._stop(_word(thing), "gets an attribute assigned, which it keeps between calls")
+        if not isinstance(thing, BaseException):
+            self._class(kind)
+        return thing
+
+    def item(self, thing: Any) -> Any:
+        """What gets an element assigned; an array of symbolic draws would not turn it into a double."""
+        if self.path.counting:
+            self.refuse("assigns while it sums up the dataset")
+        if type(thing) is np.ndarray and _symbols(thing):
+            self._stop("random()", "is in an array whose elements are assigned")
+        return thing
+
+    def context(self, thing: Any) -> Any:
+        """What a `with` statement enters."""
+        if type(thing) is not np.errstate:
+            self._class(type(thing))
+        return thing
+
+    def raised(self, thing: Any) -> Any:
+        """What a `raise` statement raises; an interrupt would be taken for that of the person at the keyboard."""
+        if isinstance(thing, type) and issubclass(thing, BaseException):
+            self._follow(thing)
+            thing = thing()
+        if isinstance(thing, KeyboardInterrupt):
+            self.refuse("raises KeyboardInterrupt")
+        return thing
+
+    def imported(self, name: str) -> None:
+        if name not in sys.modules:
+            self.refuse(f"imports {name or 'from its package'} while it runs")
+
+    # -- sets, texts, loops -------------------------------------------------------------------------
+
+    def each(self, things: Any) -> Any:
+        """What is walked through: the order of a set of texts changes from one process to the next."""
+        if issubclass(type(things), (set, frozenset)) and len(things) > 1 and not all(map(steady, things)):
+            self._stop("set", "is walked through in an order that changes from one process to the next")
+        if type(things) in (tuple, list) and any(type(part) in (set, frozenset, tuple, list) for part in things):
+            self._inside(things)
+        if type(things) in (EnumeratingGenerator, Uniform, NoisyNumber):
+            self._stop("generator", "was walked through")
+        return things
+
+    def operand(self, things: Any) -> Any:
+        """What is added in place: walked through where it is added to a list."""
+        return things if type(things) in (Uniform, NoisyNumber) else self.each(things)
+
+    def _inside(self, things: Any, depth: int = 3) -> None:
+        """What is walked through may be taken apart further."""
+        for part in things:
+            if type(part) in (set, frozenset):
+                self.each(part)
+            elif depth and type(part) in (tuple, list):
+                self._inside(part, depth - 1)
+
+    def pairs(self, things: Any) -> Any:
+        """What is walked through when each part is walked through as well."""
+        self.each(things)
+        if type(things) is WholeList:
+            return things
+        return map(self.each, things) if hasattr(type(things), "__iter__") or hasattr(type(things), "__getitem__") else things
+
+    def modulo(self, left: Any, right: Any) -> Any:
+        """left % right."""
+        if isinstance(left, (str, bytes)):
+            self.shown(right)
+        return left % right
+
+    def shown(self, value: Any) -> Any:
+        """A value whose text says nothing but the value."""
+        kind = type(value)
+        if issubclass(kind, (list, tuple, set, frozenset, dict, collections.deque)):
+            self.each(value)
+            for part in (*value, *value.values()) if isinstance(value, dict) else value:
+                self.shown(part)
+        elif isinstance(value, BaseException):
+            self.shown(value.args)
+        elif kind is np.ndarray:
+            if value.dtype.hasobject:
+                self._stop("array of objects", "is written as text")
+        elif not (
+            (kind in NUMBERS and kind is not slice)
+            or issubclass(kind, np.generic)
+            or (isinstance(value, type) and type(value) is type)
+        ):
+            written = next((base for base in kind.__mro__ if "__repr__" in vars(base) or "__str__" in vars(base)), object)
+            if kind in (EnumeratingGenerator, Uniform, NoisyNumber) or written is object or kind in known.TYPES:
+                self._stop(_word(value), "is written as text, which may hold its address")
+            self._class(kind)
+        return value
+
+    def loop(self, number: int, live: tuple[str, ...], names: dict[str, Any]) -> LoopEntry:
+        """A `while` loop is entered."""
+        return LoopEntry.at(number, live, tuple(self.path.taken), names)
+
+    def round(self, entry: LoopEntry, names: dict[str, Any]) -> bool:
+        """A round of a loop starts."""
+        self.path.going()
+        if len(self.path.taken) > max(self.path.start, len(entry.pinned)):
+            state = entry.state(names)
+            if state is not None and not self.printed and self._roots.unchanged():
+                self.path.end(Stop(state=self._state(state)))
+        return True
+
+    # -- code and classes of the user's, and what they keep -------------------------------------------
+
+    def _read(self, function: types.FunctionType) -> None:
+        """Exchange the code of a function for its rewritten form; what it can reach becomes a root."""
+        where = f"{function.__module__}.{function.__qualname__}"
+        if self._is_library(function) or vars(builtins) is not _builtins(function):
+            self._stop(where, _OUTSIDE)
+        if any(name.startswith(PREFIX) for name in (*function.__globals__, *function.__code__.co_freevars)):
+            self._stop(where, "uses names that begin like those of what is asked of it")
+        code = rewritten(function.__code__, function.__globals__)
+        if code is None:
+            self._stop(where, "has no source that says what its code does")
+        before = function.__code__
+        function.__code__ = code
+        self._exchanged.append((function, before))
+        self._codes |= {id(one): one for one in all_codes(code)}
+        self._root(f"defaults of {where}", (function.__defaults__, function.__kwdefaults__))
+        self._root(f"attributes of {where}", {key: held for key, held in vars(function).items() if key != "__wrapped__"})
+        for name, cell in zip(before.co_freevars, function.__closure__ or (), strict=True):
+            self._root(f"{where} <{name}>", cell)
+        for name in sorted(global_names(before) & function.__globals__.keys()):
+            self._root(f"{function.__module__}.{name}", function.__globals__[name])
+
+    @staticmethod
+    def _is_library(function: types.FunctionType) -> bool:
+        return is_library(function.__module__ or "")
+
+    def _class(self, kind: type) -> None:
+        """Look through a class of the user's: its methods are rewritten, its attributes are roots."""
+        if kind in self._vetted:
+            return
+        if kind in (type(sys), types.FunctionType) or type(kind) not in (type, *METACLASSES):
+            self._stop(_word(kind), _OUTSIDE)
+        self._vetted[kind] = None
+        for base in kind.__mro__:
+            if base not in known.BASES:
+                if isinstance(sys.modules.get(base.__module__), types.ModuleType) and is_library(base.__module__):
+                    self._stop(f"{base.__module__}.{base.__qualname__}", _OUTSIDE)
+                for field in vars(base).get("__dataclass_fields__", {}).values():
+                    if field.default_factory is not dataclasses.MISSING:
+                        self._follow(field.default_factory)
+                for name, held in [*vars(base).items()]:
+                    self._of_body(base, name, held)
+                if isinstance(base, type(enum.Enum)):
+                    self._root(f"{base.__module__}.{base.__qualname__}", [dict(vars(one)) for one in base.__members__.values()])
+
+    def _of_body(self, base: type, name: str, held: Any) -> None:
+        where = f"{base.__module__}.{base.__qualname__}.{name}"
+        if name in ("__del__", "__getattribute__", "__class__", "__reduce__", "__reduce_ex__"):
+            self._stop(where, _OUTSIDE)
+        if isinstance(held, (staticmethod, classmethod)):
+            held = held.__func__
+        parts = [held.fget, held.fset, held.fdel] if isinstance(held, property) else [held]
+        for part in parts:
+            if type(part) is types.FunctionType:
+                if not is_generated(part, base) and id(part.__code__) not in self._codes:
+                    self._read(part)
+            elif (
+                type(part) not in PLACES
+                and name != "_abc_impl"
+                and not (name.startswith("__") and name.endswith("__"))
+                and not isinstance(base, type(enum.Enum))
+            ):
+                self._root(where, part)
+
+    def _root(self, name: str, value: Any) -> None:
+        """Remember what a name holds before the first run."""
+        try:
+            self._roots.remember(name, value)
+        except Unknown as problem:
+            self._stop(name, f"holds {problem}, which may change between calls")
+
+    def check_roots(self) -> None:
+        """End the run if something that outlives it is not as it was."""
+        if not self._roots.unchanged():
+            self.path.refuse(changed())
+
+
+_LAZY = (range, enumerate, zip)
+_LISTED: tuple[type, ...] = (list, tuple, range, dict, type({}.keys()), type({}.values()), type({}.items()))
+_WALKING_PARTS = ("from_iterable", "starmap", "dict", "OrderedDict", "defaultdict", "update")
+_OF_MEMORY = frozenset({
+    "base", "ctypes", "data", "dump", "dumps", "flags", "getfield", "setfield", "setflags", "strides", "tofile", "view",
+})  # fmt: skip
+
+
+def _is_random(function: Any) -> bool:
+    """Whether it is the method of the generator that gives one uniform number."""
+    owner = getattr(function, "__self__", None) if type(function) is types.MethodType else None
+    return type(owner) is EnumeratingGenerator and function.__func__ is EnumeratingGenerator.random
+
+
+def _asks_counter(method: Any) -> bool:
+    """Whether it is the method `get` of a dict or of a counter."""
+    if type(method) is WholeListMethod:
+        return type(method.listed) is GrownCounts and method.name == "get"
+    owners = (dict, collections.Counter, collections.defaultdict)
+    return type(method) is types.BuiltinFunctionType and method.__name__ == "get" and type(method.__self__) in owners
+
+
+def _is_walked(given: Any) -> bool:
+    """Whether something is taken apart by iteration and not by its keys."""
+    return not callable(given) and hasattr(type(given), "__iter__") and not hasattr(type(given), "keys")
+
+
+def _symbols(value: Any, depth: int = 3) -> bool:
+    """Whether a container holds symbolic draws."""
+    if type(value) is np.ndarray:
+        return value.dtype.hasobject and any(type(part) in (Uniform, NoisyNumber, Unwritten) for part in value.flat)
+    parts: Iterator[Any] = iter(value.values() if type(value) is dict else value)
+    return any(
+        type(part) in (Uniform, NoisyNumber)
+        or (depth > 0 and type(part) in (list, tuple, dict, np.ndarray) and _symbols(part, depth - 1))
+        for part in parts
+    )
+
+
+def _word(value: Any) -> str:
+    """What a value is, for people."""
+    if isinstance(value, types.ModuleType):
+        return value.__name__
+    return value.__name__ if isinstance(value, type) else type(value).__name__

@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from dpspec_code import apart
 
 ROOT = Path(__file__).parents[2]

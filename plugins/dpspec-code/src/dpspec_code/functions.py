@@ -15,6 +15,8 @@ from fractions import Fraction
 from types import ModuleType
 from typing import Any, cast
 
+from dpspec import installed
+from dpspec.plugin import AdaptedFunction, DatasetAdapter, DatasetSpace, GeneratorAdapter, Registry
 from dpspec.plugin.judges import (
     FunctionError,
     NamedFunction,
@@ -28,9 +30,6 @@ from dpspec.plugin.judges import (
     presented,
     text_of,
 )
-
-from dpspec import installed
-from dpspec.plugin import AdaptedFunction, DatasetAdapter, DatasetSpace, GeneratorAdapter, Registry
 
 
 def load_function(path: str, sampling: Sampling | None = None) -> NamedFunction:
@@ -118,7 +117,7 @@ def adapted(
         UnknownNameError: no such adapter. FunctionError: it takes other arguments.
         WantedShapeError: its annotation asks for what datasets of the space are not, and no adapter makes.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> def survey(answers: list, rng): ...
     >>> adapted(survey, BitVectors(length=2)) is survey
     True

@@ -446,7 +446,7 @@ class Sampler(Mechanism):
         symbolic: whether draws of `geometric` are symbols, as continuous noise is, and not choices.
         drew: gets "geometric" when such a draw was made.
 
-    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.plugin import BitVectors
     >>> flip = Sampler(lambda bits, rng: tuple(bit ^ int(rng.random() < 0.25) for bit in bits), "randomised response")
     >>> str(flip.law((0, 1), BitVectors(length=2)).probability((0, 1)))
     '9/16'

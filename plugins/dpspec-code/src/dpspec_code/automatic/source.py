@@ -47,11 +47,9 @@ def release_function(mechanism: Mechanism, space: DatasetSpace) -> Callable[[Dat
 
     The output is a dataset of the space where the released columns are its attributes, and the released rows otherwise.
 
-    >>> from dpspec.blocks.invariant import Marginal
-    >>> from dpspec.blocks.records import UnorderedRecords
-    >>> from dpspec.grammar.mechanism import ReleaseInvariants
+    >>> from dpspec.plugin import Marginal, UnorderedRecords, grammar
     >>> space = UnorderedRecords(attributes=[{"name": "sex", "categories": ["f", "m"]}])
-    >>> release_function(ReleaseInvariants(invariants=[Marginal(attributes=["sex"])]), space).__name__
+    >>> release_function(grammar.ReleaseInvariants(invariants=[Marginal(attributes=["sex"])]), space).__name__
     'release-invariants'
 
     Raises:

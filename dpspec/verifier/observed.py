@@ -34,14 +34,15 @@ import types
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
-from pathlib import Path
+from functools import cache, lru_cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import attrs
 
 from dpspec.base.errors import NotEnumerableError
 from dpspec.base.late import late_module
+from dpspec.extension.packages import JUDGES, contributed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,7 +51,6 @@ else:
 
 _ITSELF = (int, str, bytes, type(None))
 _DEEPEST = 100
-_OURS = str(Path(__file__).parents[1] / "_").removesuffix("_")
 _LONGEST = 14_000
 """Bits of an integer that Python writes as text without being asked twice."""
 _PLACES = (types.GetSetDescriptorType, types.MemberDescriptorType)
@@ -500,6 +500,15 @@ def _place_names(kind: Any) -> tuple[str, ...]:
     return tuple(sorted(name for name in found - {"args"} if not (name.startswith("__") and name.endswith("__"))))
 
 
+@cache
+def _callers() -> tuple[str, ...]:
+    """The folders of dpspec and of the packages that judge functions: code of theirs calls the code that is judged."""
+    packages = {"dpspec", *(place.module.partition(".")[0] for place in contributed(JUDGES).values())}
+    found = (find_spec(package) for package in sorted(packages))
+    folders = (folder for spec in found if spec is not None for folder in spec.submodule_search_locations or ())
+    return tuple(os.path.join(folder, "") for folder in folders)
+
+
 def _frames(problem: BaseException) -> tuple[Frame, ...]:
     """The frames of its traceback, without those of dpspec, which called the code.
 
@@ -509,7 +518,7 @@ def _frames(problem: BaseException) -> tuple[Frame, ...]:
     trace = problem.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
-        if not code.co_filename.startswith(_OURS):
+        if not code.co_filename.startswith(_callers()):
             found.append(_frame(code, trace.tb_lasti, trace.tb_lineno))
         trace = trace.tb_next
     return tuple(dict.fromkeys(found) if isinstance(problem, RecursionError) else found)

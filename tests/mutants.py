@@ -178,14 +178,14 @@ MUTANTS = (
         "plugins/dpspec-code/src/dpspec_code/automatic/path.py",
         "return {target: chance / leaving for target, chance in others.items()}",
         "return others",
-        "tests/exact_engine/test_automatic.py",
+        "plugins/dpspec-code/tests/test_automatic.py",
     ),
     Mutant(
         "sampling engine: the certified mean is not divided by",
         "plugins/dpspec-code/src/dpspec_code/sampled/null.py",
         "return gained - sum(counts) * math.log(self.largest_mean)",
         "return gained",
-        "tests/sampled/test_null.py",
+        "plugins/dpspec-code/tests/sampled/test_null.py",
     ),
     Mutant(
         "budgets by universe: not rescaled",

@@ -26,7 +26,7 @@ from dpspec.verifier.document import verify_function
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.functions import NamedFunction
 from dpspec.verifier.verdict import Outcome, Verdict
-from tests.attacks.test_noise_of_code import spec_of
+from tests.attacks.plain import spec_of
 
 
 def records(*values: Any, most: int | None = None) -> Any:

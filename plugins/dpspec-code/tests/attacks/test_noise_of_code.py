@@ -7,7 +7,6 @@ leaks, and tries to look as if it did not.
 from __future__ import annotations
 
 import itertools
-import linecache
 import math
 import random
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
 from dpspec_code.case import _Case
 from dpspec_divergences import AddRemove, Neighbour, SymmetricDifference
 
-from dpspec import LevelSets, PrivacySpec, Trivial, UniformBudget
+from dpspec import LevelSets, PrivacySpec
 from dpspec.base.errors import NotEnumerableError
 from dpspec.base.exact import ln, number
 from dpspec.blocks.input_divergence import WithinDistance
@@ -29,27 +28,14 @@ from dpspec.blocks.invariant import FunctionInvariant
 from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.records import ContingencyTables, UnorderedRecords
 from dpspec.blocks.vectors import IntegerCounts
-from dpspec.extension import installed
 from dpspec.laws import first_above
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.functions import Sampling
 from dpspec.verifier.verdict import Outcome
+from tests.attacks.plain import random_program, spec_of
 
 FEW = 4_000
 """Draws where sampling would follow: what is tried here is whether code is verified."""
-
-
-def spec_of(space: Any, budget: Any, *, distance: str = "hamming-ordered", standard: str = "mult", **options: Any) -> PrivacySpec:
-    registry = installed().registry
-    divergence = registry.get("output_divergences", standard)(**options)
-    return PrivacySpec(
-        space=space,
-        multiverse=Trivial(),
-        input_divergence=registry.get("input_divergences", distance)(),
-        output_divergence=divergence,
-        budget=UniformBudget(parameter=divergence.budget_parameters[0], value=budget),
-    )
-
 
 BITS = ValueLists(values=(0, 1), least=2, most=2)
 LISTS = ValueLists(values=(0, 1), ordered=False)
@@ -864,37 +850,6 @@ def test_a_noisy_maximum_of_draws_that_can_be_equal_is_compared_in_order() -> No
 
 
 # --- random programs ------------------------------------------------------------------------------
-
-
-def random_program(generator: random.Random) -> tuple[str, Callable[..., Any]]:
-    """A function of two bits that adds, scales, compares and returns noise; its text and itself."""
-    lines, names = ["def program(x, rng):"], []
-    for place in range(generator.randint(1, 3)):
-        data = generator.choice(["x[0]", "x[1]", "x[0] + x[1]", "2 * x[0]", "0", "x[0] - x[1]"])
-        noise = generator.choice(["rng.laplace(scale=1.0)", "rng.laplace(0, 2.0)", "rng.exponential(1.0) - rng.exponential(1.0)"])
-        names.append(f"v{place}")
-        lines.append(f"    v{place} = {data} + {noise}")
-    for _ in range(generator.randint(0, 2)):
-        left, right = generator.choice(names), generator.choice([*names, "0.5", "1"])
-        names.append(f"w{len(names)}")
-        made = generator.choice(
-            [f"{left} + {right}", f"{left} - {right}", f"max({left}, {right})", f"round({left})", f"abs({left})"]
-        )
-        lines.append(f"    {names[-1]} = {made}")
-    ended = generator.choice(["tuple", "if", "one"])
-    if ended == "tuple":
-        lines.append(f"    return {', '.join(generator.sample(names, min(2, len(names))))}, 0")
-    elif ended == "if":
-        asked = f"{generator.choice(names)} > {generator.choice(['0', '1', names[0]])}"
-        lines.append(f"    return {generator.choice(names)} if {asked} else 'no'")
-    else:
-        lines.append(f"    return {generator.choice(names)}")
-    text = "\n".join(lines) + "\n"
-    name = f"<random program {generator.random()}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    scope: dict[str, Any] = {}
-    exec(compile(text, name, "exec"), scope)  # noqa: S102
-    return text, scope["program"]
 
 
 def numbers_of(output: Any) -> tuple[Any, ...]:

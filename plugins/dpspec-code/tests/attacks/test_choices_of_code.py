@@ -12,7 +12,7 @@ from dpspec_code.automatic.whole import whole_tree
 
 import dpspec as dp
 from dpspec.verifier.entry import verify_claim
-from tests.attacks.test_loops_of_code import holes, read_off
+from tests.attacks.plain import holes, read_off
 
 ANSWERS = dp.spec(space=dp.integer_counts(length=3, low=-20, high=20), distance="l-infinity", standard="pure", epsilon=1)
 ENTRIES = dp.spec(space=dp.value_lists(values=[0, 1, 2]), distance="add-remove", standard="pure", epsilon=1)

@@ -12,7 +12,6 @@ What was done so far stands in the last line that it prints.
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import sys
 import tempfile
@@ -26,24 +25,12 @@ from dpspec_code.automatic import enumerate_law
 
 from dpspec.base.errors import NotEnumerableError
 from dpspec.verifier.observed import observed, observed_raise
+from tests.attacks.plain import module_of
 from tests.attacks.random_code import programs
 
 ERROR = 1e-9
 _QUICK = (int, str, type(None))
 """Types of which equal values look the same."""
-
-
-def module_of(text: str, folder: Path, name: str) -> Any:
-    """A module from its text, in a file so that its source can be read."""
-    path = folder / f"{name}.py"
-    path.write_text(text, encoding="utf-8")
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def counted(function: Any, bit: int, runs: int, seed: list[int]) -> dict[Any, int]:

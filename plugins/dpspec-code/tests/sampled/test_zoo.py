@@ -12,7 +12,7 @@ import pytest
 
 from dpspec.verifier.verdict import Outcome
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 ZOO = Path(os.environ.get("DPSPEC_ZOO", ROOT.parent / "shared" / "reference" / "mechanism_zoo.py"))
 HARD = {"P14", "P16", "P63"}
 """Seen only on last bits, or only with hundreds of millions or millions of draws."""

@@ -29,7 +29,7 @@ from dpspec.blocks.vectors import IntegerCounts
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.observed import observed
 from dpspec.verifier.verdict import Outcome
-from tests.attacks.test_noise_of_code import random_program, spec_of
+from tests.attacks.plain import random_program, spec_of
 
 ERROR = 1e-9
 

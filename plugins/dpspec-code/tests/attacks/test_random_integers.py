@@ -28,9 +28,8 @@ from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
 from dpspec.base.errors import DpspecError
 from dpspec.blocks.lists import ValueLists
 from dpspec.verifier.verdict import Outcome
+from tests.attacks.plain import module_of, spec_of
 from tests.attacks.random_integers import SIZES, VALUES, Writer
-from tests.attacks.test_noise_of_code import spec_of
-from tests.attacks.test_random_code import module_of
 
 LONGEST = 1 << 17
 """So many entries are run."""

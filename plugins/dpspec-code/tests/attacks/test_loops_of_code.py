@@ -12,17 +12,12 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 from dpspec_code.automatic.aligned import NoisyLaw
-from dpspec_code.automatic.formulas import Affine, Hole
-from dpspec_code.automatic.whole import NoConstant, whole_tree
+from dpspec_code.automatic.formulas import Affine
 
 import dpspec as dp
-from dpspec.base.errors import DpspecError
 from dpspec.blocks.space import presented
 from dpspec.verifier.entry import verify_claim
-from dpspec.verifier.observed import Observed
-from tests.attacks.test_random_code import module_of
-
-ENTRIES = dp.spec(space=dp.value_lists(values=[0, 1, 2]), distance="add-remove", standard="pure", epsilon=1)
+from tests.attacks.plain import ENTRIES, holes, module_of, read_off
 
 
 class WithoutNoise:
@@ -32,14 +27,6 @@ class WithoutNoise:
         return loc + (0.0 if size is None else np.zeros(size))
 
 
-def read_off(function):
-    """The tree of code for all lists; None where it is refused."""
-    try:
-        return whole_tree(function, ENTRIES, most_paths=50)
-    except (NoConstant, DpspecError):
-        return None
-
-
 def constants(law):
     """The numbers of an output without its noise, by the tree."""
     assert isinstance(law, NoisyLaw)
@@ -47,17 +34,6 @@ def constants(law):
     parts = list(holes(end.seen))
     assert all(isinstance(part.expression, Affine) for part in parts)
     return [float(part.expression.constant) for part in parts]
-
-
-def holes(seen):
-    """The drawn numbers of what is seen, in order."""
-    if isinstance(seen, Hole):
-        yield seen
-    elif isinstance(seen, Observed):
-        yield from holes(seen.parts if seen.parts is not None else seen.content)
-    elif isinstance(seen, tuple):
-        for part in seen:
-            yield from holes(part)
 
 
 # --- programs at random ----------------------------------------------------------------------------

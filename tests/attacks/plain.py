@@ -1,0 +1,99 @@
+"""Claims about plain code, and code for them: what several attacks on the judge of plain functions use."""
+
+from __future__ import annotations
+
+import importlib.util
+import linecache
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from dpspec_code.automatic.formulas import Hole
+from dpspec_code.automatic.whole import NoConstant, whole_tree
+
+import dpspec as dp
+from dpspec.base.errors import DpspecError
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.multiverse import Trivial
+from dpspec.extension import installed
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.verifier.observed import Observed
+
+ENTRIES = dp.spec(space=dp.value_lists(values=[0, 1, 2]), distance="add-remove", standard="pure", epsilon=1)
+
+
+def spec_of(space: Any, budget: Any, *, distance: str = "hamming-ordered", standard: str = "mult", **options: Any) -> PrivacySpec:
+    registry = installed().registry
+    divergence = registry.get("output_divergences", standard)(**options)
+    return PrivacySpec(
+        space=space,
+        multiverse=Trivial(),
+        input_divergence=registry.get("input_divergences", distance)(),
+        output_divergence=divergence,
+        budget=UniformBudget(parameter=divergence.budget_parameters[0], value=budget),
+    )
+
+
+def module_of(text: str, folder: Path, name: str) -> Any:
+    """A module from its text, in a file so that its source can be read."""
+    path = folder / f"{name}.py"
+    path.write_text(text, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def random_program(generator: random.Random) -> tuple[str, Callable[..., Any]]:
+    """A function of two bits that adds, scales, compares and returns noise; its text and itself."""
+    lines, names = ["def program(x, rng):"], []
+    for place in range(generator.randint(1, 3)):
+        data = generator.choice(["x[0]", "x[1]", "x[0] + x[1]", "2 * x[0]", "0", "x[0] - x[1]"])
+        noise = generator.choice(["rng.laplace(scale=1.0)", "rng.laplace(0, 2.0)", "rng.exponential(1.0) - rng.exponential(1.0)"])
+        names.append(f"v{place}")
+        lines.append(f"    v{place} = {data} + {noise}")
+    for _ in range(generator.randint(0, 2)):
+        left, right = generator.choice(names), generator.choice([*names, "0.5", "1"])
+        names.append(f"w{len(names)}")
+        made = generator.choice(
+            [f"{left} + {right}", f"{left} - {right}", f"max({left}, {right})", f"round({left})", f"abs({left})"]
+        )
+        lines.append(f"    {names[-1]} = {made}")
+    ended = generator.choice(["tuple", "if", "one"])
+    if ended == "tuple":
+        lines.append(f"    return {', '.join(generator.sample(names, min(2, len(names))))}, 0")
+    elif ended == "if":
+        asked = f"{generator.choice(names)} > {generator.choice(['0', '1', names[0]])}"
+        lines.append(f"    return {generator.choice(names)} if {asked} else 'no'")
+    else:
+        lines.append(f"    return {generator.choice(names)}")
+    text = "\n".join(lines) + "\n"
+    name = f"<random program {generator.random()}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    scope: dict[str, Any] = {}
+    exec(compile(text, name, "exec"), scope)  # noqa: S102
+    return text, scope["program"]
+
+
+def read_off(function):
+    """The tree of code for all lists; None where it is refused."""
+    try:
+        return whole_tree(function, ENTRIES, most_paths=50)
+    except (NoConstant, DpspecError):
+        return None
+
+
+def holes(seen):
+    """The drawn numbers of what is seen, in order."""
+    if isinstance(seen, Hole):
+        yield seen
+    elif isinstance(seen, Observed):
+        yield from holes(seen.parts if seen.parts is not None else seen.content)
+    elif isinstance(seen, tuple):
+        for part in seen:
+            yield from holes(part)

@@ -80,7 +80,7 @@ A distribution contributes commands and functions by entry points.
 | `dpspec.commands.new` | a click command below `dpspec new`, in the same way |
 | `dpspec.functions` | a function of `dpspec` by this name, which returns the same |
 | `dpspec.servers` | a click command that runs until it is stopped, and writes to the standard output itself |
-| `dpspec.judges` | as `function`, the class that judges claims about plain functions, with the methods of `dpspec.plugin.judges.FunctionJudge` |
+| `dpspec.judges` | as `function`, what judges plain functions, a `dpspec.plugin.judges.FunctionJudge` |
 | `dpspec.models` | a model of `dpspec infer`, a class derived from `dpspec_inference.InferenceModel` |
 
 What they return is a `dpspec.CommandAnswer`. A package that imports nothing of dpspec returns any object with `command`,

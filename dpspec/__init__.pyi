@@ -1103,8 +1103,8 @@ def exponential(
     """
 
 def exposed_records(spec: Any, given: Any) -> CommandAnswer:
-    """Package dpspec-disclosure. How many records of a table an attacker knows who knows nothing but the exact tables; as
-    `exposure` counts them.
+    """Package dpspec-disclosure. How many records of a table the exact tables determine in all attributes; as `exposure`
+    counts them.
 
     Raises:
         IncompatibleBlocksError, NotEnumerableError: as `exposure`.

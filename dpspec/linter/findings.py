@@ -62,7 +62,7 @@ def vacuous(file: Linted, _: LintContext) -> Iterator[Seen]:
 
 @finding("exposed-records", Severity.WARNING, needs_table=True)
 def exposed_by_exact_tables(file: Linted, context: LintContext) -> Iterator[Seen]:
-    """The tables that are published exactly determine at least 1 % of the records, whatever the mechanism does.
+    """The tables that are published exactly determine all attributes of at least 1 % of the records, whatever the mechanism does.
 
     Every table of their universe has the same number of records of these kinds, so that who reads the exact tables knows them.
     Asked with `--table` alone.

@@ -1,4 +1,4 @@
-"""How many records of a table its exact tables determine by themselves, before any noise: a property of the invariants alone.
+"""How many records of a table its exact tables determine in all attributes, before any noise: a property of the invariants alone.
 
 Counting is the work of an installed package, which contributes the function `exposed_records`.
 """
@@ -23,7 +23,9 @@ MOST_KINDS = 1 << 20
 
 @attrs.frozen(kw_only=True)
 class ExposedRecords:
-    """The records whose kind has the same count in every table of the universe, so that the exact tables give them away.
+    """The records whose kind, by all attributes, has the same count in every table of the universe.
+
+    The exact tables give them away.
 
     The number depends on the exact tables alone, which are published: it may be published, too.
 
@@ -53,7 +55,8 @@ class ExposedRecords:
             return f"not counted: {self.reason}"
         open_ = f"; {self.undecided:,} undecided" if self.undecided else ""
         share = percent(self.records, self.of)
-        return f"{self.records:,} of {count(self.of, 'record')} ({share}) are determined by the exact tables alone{open_}"
+        found = f"{self.records:,} of {count(self.of, 'record')} ({share})"
+        return f"{found} are determined in all attributes by the exact tables alone{open_}"
 
 
 def exposed_records(spec: PrivacySpec, table: Table, *, most_kinds: int | None = None) -> ExposedRecords:

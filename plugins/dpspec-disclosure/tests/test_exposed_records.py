@@ -98,7 +98,7 @@ def test_the_release_says_what_its_exact_tables_determine(tmp_path) -> None:
         "records": 1,
         "undecided": 0,
         "of": 4,
-        "note": "1 of 4 records (25.0 %) are determined by the exact tables alone",
+        "note": "1 of 4 records (25.0 %) are determined in all attributes by the exact tables alone",
     }
 
 
@@ -117,6 +117,32 @@ def test_an_explained_finding_that_needs_a_table_is_not_missed_without_one(tmp_p
     assert not [found for found in dp.lint(path) if found.code == "explains-nothing"]
     (found,) = [found for found in dp.lint(path, table=table) if found.code == "exposed-records"]
     assert found.explained == "the office has decided so"
+
+
+@pytest.mark.parametrize("attributes", [[], ["region"], ["size", "age"]])
+def test_tables_of_some_attributes_determine_nobody_who_has_others(attributes, tmp_path) -> None:
+    """Every table of the universe has the same number of records from the north; who they are is open."""
+    path, table = written(tmp_path, ALONE)
+    blocks = path.read_text(encoding="utf-8").split("[multiverse]", maxsplit=1)[0]
+    margin = f"invariants = [{{ type = 'marginal', unit = 'person', attributes = {attributes} }}]"
+    path.write_text(f"{blocks}\n[multiverse]\n{margin}\n{PROMISE}", encoding="utf-8")
+    assert "exposed-records" not in [found.code for found in dp.lint(path, table=table)]
+    found = dp.exposure(path, table)
+    assert found["determined"] == {"records": 0, "undecided": 0, "of": 4}
+    assert found["cells"]["records"]["records"] == 4
+    assert str(found).startswith("0 (0 %) of 4 person records are determined in all attributes by the exact tables of swap alone")
+
+
+PROMISE = """
+[input_divergence]
+type = "hamming"
+
+[output_divergence]
+type = "mult"
+
+[budget]
+epsilon = 1
+"""
 
 
 def test_a_table_of_another_space_is_an_error(tmp_path) -> None:

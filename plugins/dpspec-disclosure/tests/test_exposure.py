@@ -168,6 +168,8 @@ def check(seed):
     undecided = 0
     assert cells.records.yes <= records <= cells.records.yes + cells.records.undecided
     assert cells.cells <= fixed <= cells.cells + cells.undecided
+    whole = fixed_cells(table, others, names, set(names))[2]
+    assert cells.determined.yes <= whole <= cells.determined.yes + cells.determined.undecided
     assert possible <= cells.possible <= possible + cells.undecided
     undecided += cells.undecided
     wider = with_coarser(known, attributes)

@@ -137,11 +137,12 @@ def _with_table(  # noqa: PLR0917 - one question with all that it needs
     added = None if document is None else {one.secret: added_by_mechanism(document, given, one.secret) for one in secrets}
     content = {
         "specification": name, "published": [str(m) for m in published], "table": {"unit": unit, "records": len(given)},
-        "cells": _cells_data(cells), "secrets": [_secret_data(one, added) for one in secrets],
+        "determined": _share_data(cells.determined), "cells": _cells_data(cells),
+        "secrets": [_secret_data(one, added) for one in secrets],
     }  # fmt: skip
     code = 3 if cells.undecided or any(one.determined.undecided or one.all_but.undecided for one in secrets) else 0
     return dp.CommandAnswer(
-        "exposure", code, content, lambda: _table_text(name, unit, published, cells, secrets, added),
+        "exposure", code, content, lambda: _table_text(name, unit, published, cells, secrets, added, seen),
         value=(cells, tuple(secrets)),
     )  # fmt: skip
 
@@ -246,17 +247,18 @@ def _table_text(  # noqa: PLR0917 - one page with all that it shows
     cells: FixedCells,
     secrets: Sequence[SecretExposure],
     added: Mapping[tuple[str, ...], RiskFound] | None,
+    seen: Sequence[str],
 ) -> str:
-    records = cells.records
+    whole, by = cells.determined, f" by {', '.join(seen)}" if seen else ""
     lines = [
-        f"{records.yes:,} of {records.of:,} {unit} records ({errors.percent(records.yes, records.of)}) are exposed by the exact "
-        f"tables of {name} alone, before any noise.",
+        f"{_counted(whole)} of {whole.of:,} {unit} records are determined in all attributes by the exact tables of {name} alone, "
+        "before any noise.",
         "",
         *(f"  published exactly: {margin}" for margin in published),
         "",
         "An attacker who knows only these tables:",
-        f"  {cells.cells:,} of {cells.possible:,} possible kinds of records have the same count in every table that fits;",
-        f"  {_counted(records)} of the records are of these kinds.",
+        f"  {cells.cells:,} of {cells.possible:,} possible kinds of records{by} have the same count in every table that fits;",
+        f"  {_counted(cells.records)} of the records are of these kinds.",
         "",
         "An attacker who also knows values of the target; records whose secret is the same in every table that fits:",
         *_grid(secrets),

@@ -3,7 +3,9 @@ r"""Exposure: what tables that are published exactly disclose, before any noise.
 The published margins put the confidential table x into its universe D(x), the tables with the same margins. A fact that holds in
 all tables of D(x) is disclosed with certainty by the margins alone, whatever the mechanism adds. Three attackers are looked at:
 
-(a) who knows only the margins: the kinds of records whose count n(c) is the same in all of D(x);
+(a) who knows only the margins: the kinds of records, by the attributes of the margins, whose count n(c) is the same in all of
+    D(x). A record is *determined* when its kind is, and when the attributes that no margin looks at can have no other value. That
+    a margin of one attribute gives the counts of its categories determines nobody who has others;
 (b) who also knows some attributes K of a target: the records whose secret S is *determined*: in every table of D(x) all records
     with the target's values on K have the same values on S;
 (c) who knows all records but u, the target's among them, and K: the records whose secret is the same in every way to fill in the
@@ -65,12 +67,14 @@ class FixedCells:
         possible: all kinds that occur in some table of the universe, undecided ones included.
         undecided: the kinds about which nothing was proved.
         records: the records of the kinds that are fixed.
+        determined: those of them of which every other attribute is decided by these, too.
     """
 
     cells: int
     possible: int
     undecided: int
     records: Share
+    determined: Share
 
 
 @attrs.frozen(kw_only=True)
@@ -149,11 +153,23 @@ class Exposed:
         else:
             fixed, open_ = self._fixed_by_programs(here)
             possible = int(len(here) - (fixed & (here == 0)).sum())
-        occurring = fixed & (here > 0)
+        occurring, decided = fixed & (here > 0), self._decides_the_rest()
         return FixedCells(
             cells=int(occurring.sum()), possible=possible, undecided=int(open_.sum()),
-            records=Share(yes=int(here[occurring].sum()), undecided=int(here[open_].sum()), of=len(self.margins)),
+            records=_share(occurring, open_, here),
+            determined=_share(occurring & decided, open_ & decided, here),
         )  # fmt: skip
+
+    def _decides_the_rest(self) -> Mask:
+        """The kinds of the support of which the attributes that no margin looks at can have one value only."""
+        columns = {a.name: place for place, a in enumerate(self.margins.attributes)}
+        decided = np.ones(len(self.support), dtype=bool)
+        for attribute in self.geography.attributes:
+            if attribute.name not in columns:
+                anchor = self.geography.anchor(attribute.name, columns)
+                choices = self.geography.choices(attribute.name, anchor)
+                decided &= (choices if anchor is None else choices[self.support[:, columns[anchor]]]) == 1
+        return decided
 
     def _counts_in_support(self) -> Codes:
         numbers = identities(np.concatenate([self.margins.kinds, self.support]))

@@ -54,6 +54,23 @@ class Geography:
             at = self.coarser(at)
         return at
 
+    def choices(self, name: str, anchor: str | None) -> Codes:
+        """How many categories of an attribute lie in each category of the anchor; without an anchor, how many there are.
+
+        >>> tract, county = Attribute(name="tract", count=5, within="county"), Attribute(name="county", count=2)
+        >>> Geography(attributes=(county, tract)).choices("tract", "county").tolist()
+        [3, 2]
+        """
+        attribute = self.named()[name]
+        if anchor is None:
+            return np.asarray([attribute.size], dtype=np.int64)
+        at, below = np.arange(attribute.size, dtype=np.int64), name
+        while below != anchor:
+            above = self.coarser(below)
+            assert above is not None  # noqa: S101 - the anchor lies above it
+            at, below = table_files.parents(self.named()[below], self.named()[above])[at], above
+        return np.bincount(at, minlength=self.named()[anchor].size)
+
     def kinds_below(self, name: str, without: str | None = None) -> Codes:
         """For each category the number of ways to choose the finer attributes inside it, one branch left out.
 

@@ -52,7 +52,7 @@ def unit_of_records(space: DatasetSpace, published: Sequence[Marginal]) -> str:
 
 
 def exposed_records(spec: PrivacySpec, given: tables.Table) -> Share:
-    """How many records of a table an attacker knows who knows nothing but the exact tables; as `exposure` counts them.
+    """How many records of a table the exact tables determine in all attributes; as `exposure` counts them.
 
     Raises:
         IncompatibleBlocksError, NotEnumerableError: as `exposure`.
@@ -62,4 +62,4 @@ def exposed_records(spec: PrivacySpec, given: tables.Table) -> Share:
     if not published or unit not in spec.space.units:
         return Share(yes=0, undecided=0, of=len(given))
     margins = margins_of(given, published, blocks.sizes_of(spec.space))
-    return Exposed(margins, Geography(attributes=given.attributes)).fixed_cells().records
+    return Exposed(margins, Geography(attributes=given.attributes)).fixed_cells().determined

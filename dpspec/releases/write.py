@@ -60,7 +60,8 @@ def check_kept(kept: Kept, before: Table, after: Table, mechanism: str) -> Found
         raise PluginContractError(
             f"mechanism {mechanism}", f"does not keep {kept}", "nothing was written; report it to the plugin's author"
         )
-    return FoundKept(kept=str(kept), records=len(before))
+    seen = kept if before.members is not None else attrs.evolve(kept, members=False)
+    return FoundKept(kept=str(seen), records=len(before))
 
 
 def changed(kept: Kept, before: Table, after: Table) -> bool:

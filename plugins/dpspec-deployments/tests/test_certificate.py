@@ -116,6 +116,7 @@ def test_a_true_certificate_is_accepted(made: tuple[Path, Path, Path]) -> None:
     assert content["universe"]["budget"]["value"] == "ln(54)"  # ln((b + 1)(1 - p)/p), b = 5, p = 1/10
     assert content["universe"]["constant"]["value"] is not None
     assert content["universe"]["exposure"]["cells"]["records"]["of"] == 5
+    assert content["universe"]["exposure"]["determined"] == dp.exposure(made[0], out / "released.csv")["determined"]
     assert [row["entries"] for row in content["invariants"]] == [3, 2]
     assert content["release"]["fit_for_publication"] is True
     assert content["claims"]["obligations"][0]["verdict"]["proof"]
@@ -362,7 +363,7 @@ def test_another_version_is_refused(made: tuple[Path, Path, Path], tmp_path: Pat
     content = json.loads(made[2].read_text())
     target = tmp_path / "other.json"
     versions = ((("versions", "dpspec"), "9.9"), (("versions", "dpspec-more"), "1"))
-    for place, value in ((("version",), 2), (("version",), True), *versions):
+    for place, value in ((("version",), 1), (("version",), 3), (("version",), True), *versions):
         wrong = changed(content, place, value)
         target.write_text(engine.text_of({**wrong, "digest": engine.digest_of(wrong)}))
         with pytest.raises(CertificateVersionError):

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
     from dpspec.plugin import Registry
 
-FORMAT, VERSION = "dpspec-certificate", 1
+FORMAT, VERSION = "dpspec-certificate", 2
 SECTIONS = ("versions", "specification", "claims", "release", "invariants", "universe")
 OF_RELEASE = ("release", "invariants", "universe")
 """What is computed from the released files; the other sections are computed from the specification alone."""
@@ -236,7 +236,7 @@ class _Made:
                 "note": "not stated: no theorem of the mechanism gives it" if constant is None else MAY_BE_PUBLISHED,
             },
             "budget": {"parameter": spec.budget.parameter, "value": budget, "note": why},
-            "exposure": {"cells": exposed, "note": reason},
+            "exposure": {**exposed, "note": reason},
         }
 
     def _constant(self) -> Bracket | None:
@@ -249,22 +249,23 @@ class _Made:
             return None
         return mechanism.constant_at(self.document.spec, self._dataset())
 
-    def _exposure(self) -> tuple[Any, str]:
+    def _exposure(self) -> tuple[JsonData, str]:
         """The records that the published tables alone determine, where a package that counts them is installed."""
+        nothing: JsonData = {"determined": None, "cells": None}
         function = contributed(EXPOSURE[0]).get(EXPOSURE[1])
         if not self.document.spec.multiverse.induced_by():
-            return None, "nothing is published exactly"
+            return nothing, "nothing is published exactly"
         if function is None:
-            return None, "not stated: no installed package computes it"
+            return nothing, "not stated: no installed package computes it"
         try:
             names = [row["file"] for row in report_of(self._folder())["released"]]
             table = self._folder() / names[0] if len(names) == 1 else self._folder()
             found = function.load()(self.document, table)
         except DpspecError as fault:
-            return None, f"not stated: {fault}"
+            return nothing, f"not stated: {fault}"
         if found.exit_code != 0:
-            return None, "not stated: for some records it stays undecided"
-        return _plainly(found["cells"]), MAY_BE_PUBLISHED
+            return nothing, "not stated: for some records it stays undecided"
+        return {name: _plainly(found[name]) for name in nothing}, MAY_BE_PUBLISHED
 
 
 def _plainly(content: Any) -> Any:
@@ -497,11 +498,11 @@ def _universe_in_words(found: JsonData) -> Iterator[tuple[str, str]]:
         yield "constant", number_in_words(high) if same else f"between {number_in_words(low)} and {number_in_words(high)}"
     value = budget["value"]
     yield "budget", budget["note"] if value is None else f"{budget['parameter']} = {number_in_words(number(value))}"
-    yield "exposure", exposed["note"] if exposed["cells"] is None else _exposed_in_words(exposed["cells"])
+    yield "exposure", exposed["note"] if exposed["determined"] is None else _determined_in_words(exposed["determined"])
 
 
-def _exposed_in_words(cells: Any) -> str:
-    return f"{cells['records']['records']:,} of {cells['records']['of']:,} records are determined by the exact tables alone"
+def _determined_in_words(share: Any) -> str:
+    return f"{share['records']:,} of {count(share['of'], 'record')} are determined in all attributes by the exact tables alone"
 
 
 def _need_equal(stated: Any, found: Any, where: str) -> None:

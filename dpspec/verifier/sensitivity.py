@@ -39,11 +39,11 @@ from dpspec.grammar.structure import (
     records_read,
     table_data,
 )
-from dpspec.laws.combine import drawn, sampled
 from dpspec.laws.dichotomy import Dichotomy, total
 from dpspec.laws.law import Law
 from dpspec.laws.location import Location
 from dpspec.laws.products import product_of
+from dpspec.laws.samples import drawn, sampled
 from dpspec.verifier.changes import (
     AttributeChange,
     MemberView,

@@ -34,7 +34,7 @@ def test_one_step_on_the_grid_holds_its_closed_form(name: str) -> None:
                 assert found.lower <= closed.upper
                 assert closed.lower <= found.upper
                 if rate > Fraction(1, 10):  # else nearly all losses are smaller than one grid point of the tail
-                    assert float(found.upper - found.lower) <= 1e-3 * float(closed.upper) + 1e-12
+                    assert float(found.upper - found.lower) <= 1e-2 * float(closed.upper) + 1e-12
 
 
 def exact(steps: list[tuple[float, float, float]], epsilon: float) -> float:

@@ -26,10 +26,11 @@ from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, largest, ln, number, rational
 from dpspec.base.memo import memoize
 from dpspec.laws.atoms import IDENTICAL, Between, Sandwich
-from dpspec.laws.dichotomy import INFINITE, NOTHING, WORK_OF_CELLS, Cell, Cells, Dichotomy, rational_end, total
+from dpspec.laws.dichotomy import INFINITE, NOTHING, WORK_OF_CELLS, BallDichotomy, Cell, Cells, Dichotomy, rational_end, total
 from dpspec.laws.law import AtomicLaw, FiniteLaw, KnownLaw, Law, NotALaw, OutputValue, Parts, atomic, general
 from dpspec.laws.numeric import hull, positive
-from dpspec.laws.products import UnionDichotomy, product_of
+from dpspec.laws.products import UnionDichotomy, power, product_of
+from dpspec.laws.samples import sampled
 
 _MOST_OUTCOMES = 1 << 14
 _LEAST_PRECISION = 8
@@ -186,7 +187,11 @@ class Mixture(KnownLaw):
         )
 
     def closed_against(self, other: Law) -> Dichotomy | None:
-        """Between the mixtures themselves, cut into cells, and the union in which the component is shown."""
+        """Of a mixture of two laws and one of these, as on a sample; of others between the mixtures themselves, cut into cells,
+        and the union in which the component is shown."""
+        if len(self.laws) == 2 and other in self.laws:
+            place = self.laws.index(other)
+            return sampled(other.against(self.laws[1 - place]), self.weights[1 - place]).reverse()
         theirs = other.laws if isinstance(other, Mixture) and other.weights == self.weights else (other,) * len(self.laws)
         try:
             union = UnionDichotomy(self.weights, tuple(mine.against(its) for mine, its in zip(self.laws, theirs, strict=True)))
@@ -203,6 +208,89 @@ def _known(law: Law) -> KnownLaw:
     if not isinstance(law, KnownLaw):
         raise NoFormulaError(type(law).__name__, "cannot be taken apart", "derive the law from AtomicLaw")
     return law
+
+
+# --- repetitions and samples ----------------------------------------------------------------------
+
+
+_MOST_REPEATED = 16
+"""So often a finite law is repeated in a product."""
+
+
+def repeated(law: Law, times: int) -> Law:
+    """The law of so many independent draws.
+
+    >>> repeated(FiniteLaw.bernoulli("1/2"), 2) == product([FiniteLaw.bernoulli("1/2")] * 2)
+    True
+    """
+    if times == 1:
+        return law
+    return product([law] * times) if isinstance(law, FiniteLaw) and times <= _MOST_REPEATED else Repeated(law, times)
+
+
+@attrs.frozen(cache_hash=True)
+class Repeated(Law):
+    """So many independent draws from one law, of which only the number is written down.
+
+    Two of them are compared where one draw is known in closed form: cells of many draws take minutes, and say little.
+
+    >>> from dpspec.laws.continuous import GaussianLaw
+    >>> str(Repeated(GaussianLaw(0, 1), 100).against(Repeated(GaussianLaw(1, 1), 100)).mu_squared)
+    '100'
+    """
+
+    law: Law
+    times: int
+
+    def against(self, other: Law) -> Dichotomy:
+        if self == other:
+            return IDENTICAL
+        if not isinstance(other, Repeated) or other.times != self.times:
+            raise NoFormulaError("repeated law", "is compared with one of as many draws only", "compare single draws")
+        pair = self.law.against(other.law)
+        if isinstance(pair, (Between, BallDichotomy)):
+            rule = "is not composed where one draw is known through cells only"
+            raise NoFormulaError("repeated law", rule, "compare single draws, or datasets that differ in one record alone")
+        return power(pair, self.times)
+
+
+@attrs.frozen(cache_hash=True)
+class OnSample(Law):
+    """The answers of a release on a sample of the records, seen beside the other records of the sample.
+
+    Two of them, of datasets that differ in one record that takes part with a probability, are what bounds the two laws of the
+    release: given the others in the sample, these are M(S) and (1 - rate) M(S) + rate M(S with the record).
+
+    Args:
+        rate: the probability with which the record takes part.
+        without: the laws of the answers that move, without the record.
+        joining: the same with it; None where it is not in the dataset.
+
+    >>> coin, other = FiniteLaw.bernoulli("1/4"), FiniteLaw.bernoulli("3/4")
+    >>> one, two = OnSample(Fraction(1, 2), (coin,)), OnSample(Fraction(1, 2), (coin,), (other,))
+    >>> str(two.against(one).max_log_ratio())
+    'ln(2)'
+    """
+
+    rate: Fraction
+    without: tuple[Law, ...]
+    joining: tuple[Law, ...] | None = None
+
+    def against(self, other: Law) -> Dichotomy:
+        if self == other:
+            return IDENTICAL
+        same = isinstance(other, OnSample) and (other.rate, other.without) == (self.rate, self.without)
+        if not same or not isinstance(other, OnSample) or (self.joining is None) == (other.joining is None):
+            raise NoFormulaError("law on a sample", "is compared where one record is added or removed only", "use add-remove")
+        if self.joining is not None:
+            return other.against(self).reverse()
+        moved = zip(self.without, other.joining or (), strict=True)
+        return sampled(product_of(before.against(after) for before, after in moved), self.rate)
+
+
+def is_on_sample(law: Law) -> bool:
+    """Whether a law, or the one that it repeats, is one on a sample."""
+    return is_on_sample(law.law) if isinstance(law, Repeated) else isinstance(law, OnSample)
 
 
 # --- adaptive laws --------------------------------------------------------------------------------

@@ -103,8 +103,12 @@ class GridLoss:
         return {}
 
     def tilted(self, tilt: float) -> Tilted:
+        """The law with this tilt, or with the next smaller one, by powers of two, that the window holds."""
         if tilt not in self._known_tilts:
-            self._known_tilts[tilt] = Tilted.of(self.spreads, self.step, self.size, tilt)
+            found = Tilted.of(self.spreads, self.step, self.size, tilt)
+            if found.outside > _OUTSIDE and tilt > _LEAST_TILT:
+                found = self.tilted(tilt / 2)
+            self._known_tilts[tilt] = found
         return self._known_tilts[tilt]
 
     def upper(self, epsilon: arb, tilt: float) -> Fraction:
@@ -145,6 +149,9 @@ _DEVIATIONS = 20
 _UNSEEN = 2.0**-80
 """The probability with which a single release may have a loss that the window does not hold."""
 _SELDOM = 2.0**-40
+_OUTSIDE = 2.0**-40
+"""A tilted law with more than this outside of the window says little."""
+_LEAST_TILT = 2.0**-20
 _FIRST_STEP = 2.0**-6
 _MOST_TILT = 20
 _TURNS, _STEPS = 60, 16

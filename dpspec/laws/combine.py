@@ -201,7 +201,8 @@ class Mixture(KnownLaw):
             merged = general(self, _known(other))
         except NoFormulaError:
             return Between((IDENTICAL,), (union,))
-        return Between((merged,), (union, merged))
+        uncut = any(isinstance(pair, Between) and not isinstance(pair, Sandwich) for pair in union.pairs)
+        return Between((merged,), (merged, union) if uncut else (union, merged))  # the first one goes into products
 
 
 def _known(law: Law) -> KnownLaw:

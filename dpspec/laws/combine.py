@@ -246,6 +246,8 @@ class Repeated(Law):
     def against(self, other: Law) -> Dichotomy:
         if self == other:
             return IDENTICAL
+        if isinstance(other, Mixture):
+            return other.against(self).reverse()
         if not isinstance(other, Repeated) or other.times != self.times:
             raise NoFormulaError("repeated law", "is compared with one of as many draws only", "compare single draws")
         pair = self.law.against(other.law)

@@ -84,6 +84,10 @@ class ComposedMechanism(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         return laws.product([part.law(dataset, space) for part in self.parts])
 
+    def reduced(self, space: DatasetSpace) -> ComposedMechanism:
+        """The parts, each reduced."""
+        return params.evolve(self, parts=tuple(part.reduced(space) for part in self.parts))
+
     def structure(self, space: DatasetSpace) -> grammar.Structure:
         """The views of all parts, each on a sample of its own where a part draws one."""
         known = [_stated(part, space).restated(of=part, by=self) for part in self.parts]

@@ -508,12 +508,12 @@ def calibrate(*, epsilon: Any, delta: Any = ..., steps: Any = ..., rate: Any = .
             1/1000, rates to three digits.
 
     Returns:
-        the number with the epsilon that is spent, and the statement of the run.
+        `value` has the number that was found, the epsilon that is spent, and the statement of the run.
 
     Raises:
         ParameterError: not exactly one number is left out, or none is within the target.
 
-    >>> found = calibrate(epsilon=2, delta="1e-5", steps=1_000, rate="1/100")
+    >>> found = calibrate(epsilon=2, delta="1e-5", steps=1_000, rate="1/100").value
     >>> str(found.value), found.epsilon.upper <= 2
     ('24/25', True)
     """
@@ -2962,7 +2962,7 @@ def secrets(
             dataevent parameters].
     """
 
-def sgd(*, steps: Any, rate: Any, noise_multiplier: Any, clip: Any = ..., delta: Any = ..., epsilon: Any = ...) -> CommandAnswer:
+def sgd(*, steps: Any, rate: Any, noise_multiplier: Any, clip: Any = ..., delta: Any = ..., epsilon: Any = ...) -> SpecDocument:
     """Package dpspec-flavours. State a training run with differentially private gradient descent, which `verify` proves or
     refutes.
 

@@ -18,6 +18,7 @@ import attrs
 from dpspec_divergences import MultDelta
 from dpspec_noise import Gaussian, RepeatedMechanism
 
+from dpspec import CommandAnswer
 from dpspec.plugin import (
     Attribute,
     Bracket,
@@ -101,13 +102,26 @@ class Calibration:
         found: which number was looked for: noise_multiplier, rate or steps.
         value: that number, on the safe side.
         epsilon: what the run spends with it at delta, with both ends proved.
+        delta: of (epsilon, delta).
         run: the statement of the run, with the target as its budget.
     """
 
     found: str
     value: Fraction
     epsilon: Bracket
+    delta: Fraction
     run: SpecDocument
+
+    def in_words(self) -> str:
+        """One line for people."""
+        lower, upper = self.epsilon.ends()
+        known = f"epsilon between {lower} and {upper} at delta = {float(self.delta):g}"
+        return f"{self.found} = {float(self.value):.6g}: {known}, for one record added or removed"
+
+    def data(self) -> dict[str, Any]:
+        """The same for machines."""
+        lower, upper = self.epsilon.ends()
+        return {"found": self.found, "value": str(self.value), "epsilon": [lower, upper]}
 
 
 def calibrate(
@@ -117,7 +131,7 @@ def calibrate(
     steps: int | None = None,
     rate: exact.NumberLike | None = None,
     noise_multiplier: exact.NumberLike | None = None,
-) -> Calibration:
+) -> CommandAnswer:
     """Find the least noise, the largest rate, or the most steps of a training run within (epsilon, delta), by bisection.
 
     Each candidate is accepted only if the proved upper end of its epsilon is within the target.
@@ -128,12 +142,12 @@ def calibrate(
             1/1000, rates to three digits.
 
     Returns:
-        the number with the epsilon that is spent, and the statement of the run.
+        `value` has the number that was found, the epsilon that is spent, and the statement of the run.
 
     Raises:
         ParameterError: not exactly one number is left out, or none is within the target.
 
-    >>> found = calibrate(epsilon=2, delta="1e-5", steps=1_000, rate="1/100")
+    >>> found = calibrate(epsilon=2, delta="1e-5", steps=1_000, rate="1/100").value
     >>> str(found.value), found.epsilon.upper <= 2
     ('24/25', True)
     """
@@ -159,7 +173,8 @@ def calibrate(
     at = {**known, missing[0]: value}
     noise, share, count = at["noise_multiplier"] or Fraction(1), at["rate"] or Fraction(1), int(at["steps"] or 0)
     run = sgd(steps=count, rate=share, noise_multiplier=noise, delta=allowed, epsilon=target)
-    return Calibration(found=missing[0], value=value, epsilon=spent(value), run=run)
+    found = Calibration(found=missing[0], value=value, epsilon=spent(value), delta=allowed, run=run)
+    return CommandAnswer("calibrate", 0, found.data(), found.in_words, value=found)
 
 
 def _spent(steps: int, rate: Fraction, noise: Fraction, delta: Fraction) -> Bracket:

@@ -84,14 +84,14 @@ def sgd(
     step: Any = Gaussian(queries=(blocks.Marginal(attributes=(), unit=_UNIT),), unit=_UNIT, variance=noise**2)
     step = step if share == 1 else Subsampled(mechanism=step, rate=share)
     mechanism = step if count == 1 else RepeatedMechanism(mechanism=step, times=count)
-    space = UnorderedRecords(attributes=(Attribute(name="example", categories=("a", "b")),), unit=_UNIT)
+    space = UnorderedRecords(attributes=(Attribute(name="kind", categories=("a", "b")),), unit=_UNIT)
     from dpspec import spec
 
     promise = spec(space=space, distance="add-remove", unit=_UNIT, standard="approximate", epsilon=epsilon, delta=allowed)
     return as_document(promise, "training", mechanism=mechanism)
 
 
-_UNIT = "record"
+_UNIT = "example"
 
 
 @attrs.frozen(kw_only=True)

@@ -77,7 +77,8 @@ def _contributed(name: str, place: EntryPoint) -> str:
     taken = [p.replace(annotation=Any, default=default[p.name]) for p in given.parameters.values()]
     written = str(inspect.Signature(taken)).removeprefix("(").removesuffix(")").replace("Ellipsis", "...")
     package = "" if place.dist is None else place.dist.name
-    return _definition(name, written, "CommandAnswer", package, inspect.getdoc(function) or "")
+    returns = "SpecDocument" if given.return_annotation == "SpecDocument" else "CommandAnswer"
+    return _definition(name, written, returns, package, inspect.getdoc(function) or "")
 
 
 def _definition(name: str, arguments: str, returns: str, package: str, text: str) -> str:

@@ -495,6 +495,29 @@ def by_value(
         place: which entry of the label is the record [integer in [0, inf); default 0].
     """
 
+def calibrate(*, epsilon: Any, delta: Any = ..., steps: Any = ..., rate: Any = ..., noise_multiplier: Any = ...) -> CommandAnswer:
+    """Package dpspec-flavours. Find the least noise, the largest rate, or the most steps of a training run within (epsilon,
+    delta), by bisection.
+
+    Each candidate is accepted only if the proved upper end of its epsilon is within the target.
+
+    Args:
+        epsilon, delta: the target, for one record added or removed.
+        steps, rate, noise_multiplier: as for `sgd`; exactly one of them is left out, and found. Noise multipliers are found
+            to
+            1/1000, rates to three digits.
+
+    Returns:
+        `value` has the number that was found, the epsilon that is spent, and the statement of the run.
+
+    Raises:
+        ParameterError: not exactly one number is left out, or none is within the target.
+
+    >>> found = calibrate(epsilon=2, delta="1e-5", steps=1_000, rate="1/100").value
+    >>> str(found.value), found.epsilon.upper <= 2
+    ('24/25', True)
+    """
+
 def catalogue(*paths: Any, publisher: Any = ..., year: Any = ..., unit: Any = ..., standard: Any = ..., invariants: Any = ..., trust: Any = ..., verdict: Any = ..., at_least: Any = ..., order: Any = ..., yardstick: Any = ..., delta: Any = ..., ledger: Any = ..., progress: Any = ...) -> CommandAnswer:
     """Package dpspec-deployments. What real deployments promise: listed, or asked one question. `value` has the chosen
     entries.
@@ -2748,6 +2771,23 @@ def renyi_dp() -> Flavour:
     (Mironov 2017, Definition 4).
     """
 
+def repeated(
+    *,
+    mechanism: Mechanism | str | Mapping[str, Any],
+    times: int,
+) -> Mechanism:
+    """Package dpspec-noise. T(x) many times with independent randomness, as the steps of a training run: composed of equal
+    parts.
+
+    Where T draws a sample, each time draws another one. What a later step computes may depend on the outputs of earlier
+    ones, as long as T bounds it: pairs of laws that dominate each step dominate all steps together (Zhu, Dong and Wang
+    2022, Theorem 10).
+
+    Args:
+        mechanism: T [object of the kind mechanisms].
+        times: how often it is released [integer in [1, 1000000000]].
+    """
+
 def replace_one(
     *,
     unit: str = ...,
@@ -2920,6 +2960,30 @@ def secrets(
         priors: the distributions of the data that attackers believe in [list of table of datalaw parameters].
         backgrounds: what attackers may know; none stands for attackers who know nothing but the prior [list of table of
             dataevent parameters].
+    """
+
+def sgd(*, steps: Any, rate: Any, noise_multiplier: Any, clip: Any = ..., delta: Any = ..., epsilon: Any = ...) -> SpecDocument:
+    """Package dpspec-flavours. State a training run with differentially private gradient descent, which `verify` proves or
+    refutes.
+
+    Args:
+        steps: how many gradient steps.
+        rate: the probability with which each record takes part in a step, independently of all others (Poisson sampling).
+            Batches of a fixed size, or of a shuffled dataset, are other mechanisms, to which the statement does not apply.
+        noise_multiplier: the standard deviation of the noise, in units of `clip`.
+        clip: the largest l2 norm of the gradient of one record; the promise does not depend on it.
+        delta: of (epsilon, delta), for one record added or removed.
+        epsilon: the budget that is claimed; without it, the least one that is proved, rounded up to four decimals.
+
+    Returns:
+        the five blocks with the mechanism: `verify(sgd(...))` judges it.
+
+    Raises:
+        ParameterError: numbers outside of their ranges.
+
+    >>> run = sgd(steps=1_000, rate="1/100", noise_multiplier=4)
+    >>> print(run.spec.budget)
+    epsilon = 1361/5000
     """
 
 def shuffle_dp() -> Flavour:

@@ -30,6 +30,7 @@ from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Membership, sizes_of
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record
+from dpspec.laws.combine import OnSample, repeated
 from dpspec.laws.law import FiniteLaw, Law
 
 if TYPE_CHECKING:
@@ -68,6 +69,9 @@ class View(Promising, ABC):
         The sets of categories in their conditions belong to `singled`, too.
         """
         return ()
+
+    on_sample: bool = False
+    """True when it draws a sample of the records of its own, so that they take part by chance."""
 
     @abstractmethod
     def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
@@ -253,8 +257,122 @@ def other_numbers(before: int, after: int) -> LawPair:
     return FiniteLaw.point(before), FiniteLaw.point(after)
 
 
+class OfView(View):
+    """A view that sees what another one sees, and answers otherwise: a base of views."""
+
+    view: View
+
+    @property
+    def table(self) -> Marginal:  # type: ignore[override]  # that of the view inside
+        return self.view.table
+
+    @property
+    def by_record(self) -> bool:  # type: ignore[override]
+        return self.view.by_record
+
+    @property
+    def on_sample(self) -> bool:  # type: ignore[override]
+        return self.view.on_sample
+
+    @property
+    def most(self) -> int | None:  # type: ignore[override]
+        return self.view.most
+
+    @property
+    def tells_more_by_more(self) -> bool:
+        return self.view.tells_more_by_more
+
+    def parts(self) -> tuple[Marginal, ...]:
+        return self.view.parts()
+
+    def singled(self) -> Mapping[str, tuple[frozenset[str], ...]]:
+        return self.view.singled()
+
+    def companions(self) -> tuple[int, ...]:
+        return self.view.companions()
+
+    def most_in_cell(self, space: DatasetSpace) -> int | None:
+        return self.view.most_in_cell(space)
+
+    def read(self, dataset: Dataset, space: DatasetSpace) -> tuple[Record, ...]:
+        return self.view.read(dataset, space)
+
+    def restricted(self, where: Mapping[str, tuple[str, ...]]) -> View:
+        return attrs.evolve(self, view=self.view.restricted(where))  # type: ignore[misc]  # views are attrs classes
+
+
 @attrs.frozen
-class Bounded(View):
+class RepeatedView(OfView):
+    """A view that answers so many times, with independent randomness.
+
+    Args:
+        view: what answers.
+        times: how often.
+    """
+
+    view: View
+    times: int
+
+    def data(self) -> JsonData:
+        return {"kind": named(type(self)), "times": self.times, "view": self.view.data()}
+
+    def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
+        """The case follows from the datasets, and so is the same each time."""
+        found = self.view.changed(counts)
+        return None if found is None else tuple(map(self._repeated, found))
+
+    def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> Case | None:
+        found = self.view.between(before, after, space)
+        return None if found is None else self._repeated(found)
+
+    def _repeated(self, case: Case) -> Case:
+        return tuple((repeated(before, self.times), repeated(after, self.times)) for before, after in case)
+
+
+@attrs.frozen
+class SampledView(OfView):
+    """A view of a random sample: each record takes part with a probability, independently of all others (Poisson sampling).
+
+    Args:
+        view: what answers about the sample; what it answers on two samples that differ in one record does not depend on the
+            others, or it states nothing.
+        rate: the probability with which a record takes part.
+    """
+
+    view: View
+    rate: Fraction
+    on_sample: bool = attrs.field(default=True, init=False)
+
+    def data(self) -> JsonData:
+        return {"kind": named(type(self)), "rate": str(self.rate), "view": self.view.data()}
+
+    def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
+        """Of records that are added, which one of the sample is then, too; of others nothing is stated."""
+        if not counts:
+            return (NO_CHANGE,)
+        cases = self.view.changed(counts) if min(counts) >= 0 else None
+        return None if cases is None or len(cases) != 1 else (self._on_sample(cases[0]),)
+
+    def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> Case | None:
+        """Of two datasets of which one has no record that is seen, and the other one such record."""
+        seen = [[cell for cell in side if cell is not None] for side in (before, after)]
+        if seen[0] == seen[1]:
+            return NO_CHANGE
+        if sorted(map(len, seen)) != [0, 1]:
+            return None
+        found = self.view.between(after, before, space) if seen[0] else self.view.between(before, after, space)
+        if found is None:
+            return None
+        case = self._on_sample(found)
+        return tuple((joined, without) for without, joined in case) if seen[0] else case
+
+    def _on_sample(self, case: Case) -> Case:
+        without, joining = tuple(before for before, _ in case), tuple(after for _, after in case)
+        return ((OnSample(self.rate, without), OnSample(self.rate, without, joining)),) if case else NO_CHANGE
+
+
+@attrs.frozen
+class Bounded(OfView):
     """A view of a part of the records: at most so many of each record of a larger unit, chosen by looking at that record alone.
 
     Args:
@@ -266,36 +384,19 @@ class Bounded(View):
     contribution: Contribution
 
     @property
-    def table(self) -> Marginal:  # type: ignore[override]  # that of the view inside
-        return self.view.table
-
-    @property
     def most(self) -> int | None:  # type: ignore[override]  # the least of its own and that of the view inside
         return min((most for most in (self.contribution.most, self.view.most) if most is not None), default=None)
-
-    @property
-    def tells_more_by_more(self) -> bool:
-        return self.view.tells_more_by_more
 
     def data(self) -> JsonData:
         known, kept = self.view.data(), self.contribution
         bound = {"most": kept.most, "in_cell": kept.in_cell, "by": [*kept.by], "where": {name: [*of] for name, of in kept.where}}
         return {**known, "contributions": [*known.get("contributions", []), bound]}
 
-    def parts(self) -> tuple[Marginal, ...]:
-        return self.view.parts()
-
     def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
         return self.view.changed(counts)
 
     def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> Case | None:
         return self.view.between(before, after, space)
-
-    def singled(self) -> Mapping[str, tuple[frozenset[str], ...]]:
-        return self.view.singled()
-
-    def companions(self) -> tuple[int, ...]:
-        return self.view.companions()
 
     def most_in_cell(self, space: DatasetSpace) -> int | None:
         limits = (self.view.most_in_cell(space), self.contribution.most_in_cell(self.table, space))
@@ -464,8 +565,8 @@ class Structure:
 
     @property
     def is_sampled(self) -> bool:
-        """Whether records take part by chance."""
-        return self.sampled < 1 or self.drawn is not None
+        """Whether records take part by chance: in the sample that all views see, or in one that a view draws."""
+        return self.sampled < 1 or self.drawn is not None or any(view.on_sample for view in self.views)
 
     def states(self, view: View, by: object) -> bool:
         """Whether a mechanism states that it reads all records of a view: once for each view that is equal to it."""
@@ -485,6 +586,16 @@ class Structure:
         both = zip(self.views, changed, strict=True)
         stated = tuple(SizeHypothesis(view=after, by=by) for before, after in both if self.states(before, of))
         return attrs.evolve(self, views=changed, hypotheses=stated, drawn_by=by if self.drawn_by == of else None)
+
+
+def sample_rates(structure: Structure) -> frozenset[Fraction]:
+    """The rates of the samples that views draw of their own."""
+    found, views = set[Fraction](), list(structure.views)
+    while views:
+        view = views.pop()
+        found |= {view.rate} if isinstance(view, SampledView) else set()
+        views += [view.view] if isinstance(view, OfView) else []
+    return frozenset(found)
 
 
 def structure_for(mechanism: Any, space: DatasetSpace) -> Structure | NoStructure | None:

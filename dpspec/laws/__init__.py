@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from dpspec.laws.combine import (
         Adaptive as Adaptive,
         Mixture as Mixture,
+        OnSample as OnSample,
         Product as Product,
         PushForward as PushForward,
+        Repeated as Repeated,
         mixture as mixture,
         product as product,
         push_forward as push_forward,
+        repeated as repeated,
     )
     from dpspec.laws.continuous import GaussianLaw as GaussianLaw, GaussianShift as GaussianShift, LaplaceLaw as LaplaceLaw
     from dpspec.laws.dichotomy import (
@@ -71,6 +74,7 @@ if TYPE_CHECKING:
     )
     from dpspec.laws.pieces import EXP_ERROR as EXP_ERROR, UNIT as UNIT
     from dpspec.laws.products import power as power, product_of as product_of
+    from dpspec.laws.samples import drawn as drawn, sampled as sampled
     from dpspec.laws.trade_off import (
         PERFECT as PERFECT,
         TradeOff as TradeOff,
@@ -89,11 +93,14 @@ _HOMES = {
     "dpspec.laws.combine": (
         "Adaptive",
         "Mixture",
+        "OnSample",
         "Product",
         "PushForward",
+        "Repeated",
         "mixture",
         "product",
         "push_forward",
+        "repeated",
     ),
     "dpspec.laws.continuous": (
         "GaussianLaw",
@@ -156,6 +163,7 @@ _HOMES = {
         "power",
         "product_of",
     ),
+    "dpspec.laws.samples": ("drawn", "sampled"),
     "dpspec.laws.trade_off": (
         "PERFECT",
         "TradeOff",

@@ -8,21 +8,10 @@ An adaptive law draws a first outcome i, then from a law that depends on i; both
 
 for P with the chances w_i and Q with v_i. The supports of different i are disjoint, and every functional of the pair is a
 sum over i. Composition bounds it: the loss of the first outcome, plus the largest loss of what may follow (Bun and Steinke 2016).
-
-On a random sample each record takes part with probability q, independently of all others. Let (P, Q) be the laws of a release
-without and with one record; then the sampled release has the law P without it, and R = (1 - q) P + q Q with it. All that is known
-of (P, R) and (R, P) follows from L = dQ/dP, as dR/dP = 1 - q + q L (Balle, Barthe and Gaboardi 2018; Zhu, Dong and Wang 2022).
-
-With m of n records drawn without replacement, the laws of two releases about data that differ in one record are mixtures
-X = (1 - q) P + q Q and X' = (1 - q) P + q Q', q = m/n; any two of P, Q and Q' come from samples that differ in one record. If the
-hockey stick of such pairs is at most h(e) in both orders, that of X and X' is at most q h(e') at the order e^e = 1 - q + q e^e',
-e >= 0 (Balle, Barthe and Gaboardi 2018, sampling without replacement), which is that of (R, P). `drawn` is the pair with these
-hockey sticks in both orders.
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections import Counter
@@ -37,10 +26,11 @@ from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, largest, ln, number, rational
 from dpspec.base.memo import memoize
 from dpspec.laws.atoms import IDENTICAL, Between, Sandwich
-from dpspec.laws.dichotomy import INFINITE, NOTHING, WORK_OF_A_FORMULA, WORK_OF_CELLS, Cell, Cells, Dichotomy, rational_end, total
+from dpspec.laws.dichotomy import INFINITE, NOTHING, WORK_OF_CELLS, BallDichotomy, Cell, Cells, Dichotomy, rational_end, total
 from dpspec.laws.law import AtomicLaw, FiniteLaw, KnownLaw, Law, NotALaw, OutputValue, Parts, atomic, general
-from dpspec.laws.numeric import ball_exponential, hull, positive, rational_exponential
-from dpspec.laws.products import UnionDichotomy, product_of
+from dpspec.laws.numeric import hull, positive
+from dpspec.laws.products import UnionDichotomy, power, product_of
+from dpspec.laws.samples import sampled
 
 _MOST_OUTCOMES = 1 << 14
 _LEAST_PRECISION = 8
@@ -197,7 +187,11 @@ class Mixture(KnownLaw):
         )
 
     def closed_against(self, other: Law) -> Dichotomy | None:
-        """Between the mixtures themselves, cut into cells, and the union in which the component is shown."""
+        """Of a mixture of two laws and one of these, as on a sample; of others between the mixtures themselves, cut into cells,
+        and the union in which the component is shown."""
+        if len(self.laws) == 2 and other in self.laws:
+            place = self.laws.index(other)
+            return sampled(other.against(self.laws[1 - place]), self.weights[1 - place]).reverse()
         theirs = other.laws if isinstance(other, Mixture) and other.weights == self.weights else (other,) * len(self.laws)
         try:
             union = UnionDichotomy(self.weights, tuple(mine.against(its) for mine, its in zip(self.laws, theirs, strict=True)))
@@ -207,13 +201,99 @@ class Mixture(KnownLaw):
             merged = general(self, _known(other))
         except NoFormulaError:
             return Between((IDENTICAL,), (union,))
-        return Between((merged,), (union, merged))
+        uncut = any(isinstance(pair, Between) and not isinstance(pair, Sandwich) for pair in union.pairs)
+        return Between((merged,), (merged, union) if uncut else (union, merged))  # the first one goes into products
 
 
 def _known(law: Law) -> KnownLaw:
     if not isinstance(law, KnownLaw):
         raise NoFormulaError(type(law).__name__, "cannot be taken apart", "derive the law from AtomicLaw")
     return law
+
+
+# --- repetitions and samples ----------------------------------------------------------------------
+
+
+_MOST_REPEATED = 16
+"""So often a finite law is repeated in a product."""
+
+
+def repeated(law: Law, times: int) -> Law:
+    """The law of so many independent draws.
+
+    >>> repeated(FiniteLaw.bernoulli("1/2"), 2) == product([FiniteLaw.bernoulli("1/2")] * 2)
+    True
+    """
+    if times == 1:
+        return law
+    return product([law] * times) if isinstance(law, FiniteLaw) and times <= _MOST_REPEATED else Repeated(law, times)
+
+
+@attrs.frozen(cache_hash=True)
+class Repeated(Law):
+    """So many independent draws from one law, of which only the number is written down.
+
+    Two of them are compared where one draw is known in closed form: cells of many draws take minutes, and say little.
+
+    >>> from dpspec.laws.continuous import GaussianLaw
+    >>> str(Repeated(GaussianLaw(0, 1), 100).against(Repeated(GaussianLaw(1, 1), 100)).mu_squared)
+    '100'
+    """
+
+    law: Law
+    times: int
+
+    def against(self, other: Law) -> Dichotomy:
+        if self == other:
+            return IDENTICAL
+        if isinstance(other, Mixture):
+            return other.against(self).reverse()
+        if not isinstance(other, Repeated) or other.times != self.times:
+            raise NoFormulaError("repeated law", "is compared with one of as many draws only", "compare single draws")
+        pair = self.law.against(other.law)
+        if isinstance(pair, (Between, BallDichotomy)):
+            rule = "is not composed where one draw is known through cells only"
+            raise NoFormulaError("repeated law", rule, "compare single draws, or datasets that differ in one record alone")
+        return power(pair, self.times)
+
+
+@attrs.frozen(cache_hash=True)
+class OnSample(Law):
+    """The answers of a release on a sample of the records, seen beside the other records of the sample.
+
+    Two of them, of datasets that differ in one record that takes part with a probability, are what bounds the two laws of the
+    release: given the others in the sample, these are M(S) and (1 - rate) M(S) + rate M(S with the record).
+
+    Args:
+        rate: the probability with which the record takes part.
+        without: the laws of the answers that move, without the record.
+        joining: the same with it; None where it is not in the dataset.
+
+    >>> coin, other = FiniteLaw.bernoulli("1/4"), FiniteLaw.bernoulli("3/4")
+    >>> one, two = OnSample(Fraction(1, 2), (coin,)), OnSample(Fraction(1, 2), (coin,), (other,))
+    >>> str(two.against(one).max_log_ratio())
+    'ln(2)'
+    """
+
+    rate: Fraction
+    without: tuple[Law, ...]
+    joining: tuple[Law, ...] | None = None
+
+    def against(self, other: Law) -> Dichotomy:
+        if self == other:
+            return IDENTICAL
+        same = isinstance(other, OnSample) and (other.rate, other.without) == (self.rate, self.without)
+        if not same or not isinstance(other, OnSample) or (self.joining is None) == (other.joining is None):
+            raise NoFormulaError("law on a sample", "is compared where one record is added or removed only", "use add-remove")
+        if self.joining is not None:
+            return other.against(self).reverse()
+        moved = zip(self.without, other.joining or (), strict=True)
+        return sampled(product_of(before.against(after) for before, after in moved), self.rate)
+
+
+def is_on_sample(law: Law) -> bool:
+    """Whether a law, or the one that it repeats, is one on a sample."""
+    return is_on_sample(law.law) if isinstance(law, Repeated) else isinstance(law, OnSample)
 
 
 # --- adaptive laws --------------------------------------------------------------------------------
@@ -464,231 +544,3 @@ def _term(p: Number, q: Number, loss: Number, exponent: arb) -> arb:
     """p^alpha q^(1 - alpha) e^((alpha - 1) loss) for alpha - 1 = exponent."""
     mass = p.enclose(ctx.prec)
     return mass * (exponent * ((mass / q.enclose(ctx.prec)).log() + loss.enclose(ctx.prec))).exp()
-
-
-# --- samples --------------------------------------------------------------------------------------
-
-
-MOST_ORDER = 64
-"""Moments of integer orders up to this are summed up; higher ones are bounded by those of the pair without sampling."""
-
-
-def sampled(pair: Dichotomy, rate: Fraction) -> Dichotomy:
-    """The pair (P, R) for the laws (P, Q) without and with a record that takes part with a probability.
-
-    >>> from dpspec.laws.law import FiniteLaw
-    >>> pair = FiniteLaw.bernoulli("1/4").against(FiniteLaw.bernoulli("3/4"))
-    >>> str(sampled(pair, Fraction(1, 2)).max_log_ratio()), str(sampled(pair, Fraction(1, 2)).reverse().max_log_ratio())
-    ('ln(3/2)', 'ln(2)')
-    """
-    return pair if rate == 1 or pair.is_identical else Sampled(pair=pair, rate=rate)
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class Sampled(Dichotomy):
-    """(P, R), or (R, P) where it is turned round.
-
-    Args:
-        pair: (P, Q).
-        rate: q, below 1.
-        is_turned: whether it is (R, P).
-    """
-
-    pair: Dichotomy
-    rate: Fraction
-    is_turned: bool = False
-
-    @property
-    def is_identical(self) -> bool:
-        return self.rate == 0
-
-    def signature(self) -> Hashable:
-        return Sampled, self.pair.signature(), self.rate, self.is_turned
-
-    @property
-    def work(self) -> int:
-        return self.pair.work + WORK_OF_A_FORMULA
-
-    def reverse(self) -> Dichotomy:
-        return attrs.evolve(self, is_turned=not self.is_turned)
-
-    def max_log_ratio(self, *, precision: int = 64) -> Bracket:
-        """ln(1 - q + q e^M), M = sup ln(dQ/dP), the one way; -ln(1 - q + q e^-M), M = sup ln(dP/dQ), the other."""
-        if self.is_identical:
-            return NOTHING
-        if self.is_turned:
-            return _mapped(self.pair.reverse().max_log_ratio(precision=precision), self._mixed, precision)
-        return _mapped(self.pair.max_log_ratio(precision=precision), self._mixed_back, precision)
-
-    def singular_mass(self, *, precision: int = 64) -> Bracket:
-        return self.pair.reverse().singular_mass(precision=precision).scaled(self.rate) if self.is_turned else NOTHING
-
-    def _mixed(self, loss: Number, precision: int) -> Bracket:
-        """ln(1 - q + q e^loss)."""
-        if loss.is_infinite:
-            return Bracket.exactly(INFINITY)
-        power = rational_exponential(loss)
-        if power is not None:
-            return Bracket.exactly(ln(1 - self.rate + self.rate * power))
-        with ctx.workprec(precision + 64):
-            return Bracket.around((1 + ball(self.rate) * (ball_exponential(loss, precision + 64) - 1)).log(), least=0)
-
-    def _mixed_back(self, loss: Number, precision: int) -> Bracket:
-        """-ln(1 - q + q e^-loss)."""
-        if loss.is_infinite:
-            return Bracket.exactly(ln(1 / (1 - self.rate)))
-        power = rational_exponential(loss)
-        if power is not None:
-            return Bracket.exactly(ln(1 / (1 - self.rate + self.rate / power)))
-        with ctx.workprec(precision + 64):
-            return Bracket.around(-(1 + ball(self.rate) * (1 / ball_exponential(loss, precision + 64) - 1)).log(), least=0)
-
-    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
-        """q H(e^s) of (Q, P) the one way, (1 - (1 - q) e^epsilon) H(e^s) of (P, Q) the other, each at another s."""
-        inner = self.pair.reverse() if self.is_turned else self.pair
-        factor = rational_exponential(epsilon)
-        if factor is not None:
-            weight = self.rate if self.is_turned else 1 - factor * (1 - self.rate)
-            if weight <= 0:
-                return NOTHING
-            at = (factor - 1 + self.rate) / weight if self.is_turned else factor * self.rate / weight
-            return inner.hockey_stick(ln(at), precision=precision).scaled(weight)
-        with ctx.workprec(precision + 64):
-            power, rate = ball_exponential(epsilon, precision + 64), ball(self.rate)
-            scale = rate if self.is_turned else 1 - power * (1 - rate)
-            if not scale > 0:
-                return NOTHING if scale <= 0 else Bracket(lower=ZERO, upper=number(1))
-            loss = ((power - 1 + rate) if self.is_turned else power * rate) / scale
-            span = Bracket.around(loss.log(), least=0)
-            most, least = (inner.hockey_stick(end, precision=precision) for end in (span.lower, span.upper))
-            return Bracket.around(scale * _ball_of(least.lower, most.upper), least=0)
-
-    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
-        if self.is_turned:
-            return _mapped(self.pair.reverse().epsilon_at(delta / self.rate, precision=precision), self._mixed, precision)
-        top = self.max_log_ratio(precision=precision).upper
-        return _first_within(lambda epsilon: self.hockey_stick(epsilon, precision=precision), delta, top, precision)
-
-    def _renyi(self, order: Fraction, precision: int) -> Bracket:
-        """Of (R, P) by the binomial sum for integer orders; else between 0 and that of the pair, of which R is a mixture."""
-        turned = self.pair.reverse() if self.is_turned else self.pair
-        most = turned.renyi(order, precision=precision).upper
-        if not self.is_turned or order.denominator != 1 or not 1 < order <= MOST_ORDER:
-            return Bracket(lower=ZERO, upper=most)
-        moments = [turned.renyi(power, precision=precision) for power in range(2, int(order) + 1)]
-        if any(moment.upper.is_infinite for moment in moments):
-            return Bracket(lower=ZERO, upper=INFINITY)
-        with ctx.workprec(precision + 64):
-            rate, total = ball(self.rate), arb(0)
-            for power in range(int(order) + 1):
-                term = arb(1) if power < 2 else ((power - 1) * _ball_of(moments[power - 2].lower, moments[power - 2].upper)).exp()
-                total += math.comb(int(order), power) * (1 - rate) ** (int(order) - power) * rate**power * term
-            return Bracket.around(total.log() / ball(order - 1), least=0)
-
-    def _concentration(self, precision: int) -> Bracket:
-        """At most that of the pair: the divergence of a mixture from one of its parts is at most that of the other part."""
-        turned = self.pair.reverse() if self.is_turned else self.pair
-        lower = self.renyi(2, precision=precision).lower / 2
-        return Bracket(lower=lower, upper=turned.concentration(precision=precision).upper)
-
-
-def drawn(pair: Dichotomy, rate: Fraction) -> Dichotomy:
-    """What bounds samples of a fixed size, whose share is `rate`, in both orders, where samples differ as (P, Q) or (Q, P) do.
-
-    >>> from dpspec.laws.law import FiniteLaw
-    >>> pair = FiniteLaw.bernoulli("1/4").against(FiniteLaw.bernoulli("1/2"))
-    >>> str(drawn(pair, Fraction(1, 2)).max_log_ratio()), str(drawn(pair, Fraction(1, 2)).hockey_stick(0))
-    ('ln(3/2)', '1/8')
-    """
-    return pair if pair.is_identical else FixedSizeSample(pair=pair, rate=rate)
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class FixedSizeSample(Dichotomy):
-    """The least pair above (R, P) and (P, R), for (P, Q) and for (Q, P): its hockey stick is the largest of theirs.
-
-    Where a functional is no hockey stick, it is bounded by that of the samples themselves, the larger of both orders: for laws
-    X and X' as above are mixtures, with the same weights, of laws that are no farther apart.
-
-    Args:
-        pair: (P, Q).
-        rate: m/n.
-    """
-
-    pair: Dichotomy
-    rate: Fraction
-
-    @property
-    def is_identical(self) -> bool:
-        return self.rate == 0
-
-    def signature(self) -> Hashable:
-        return FixedSizeSample, self.pair.signature(), self.rate
-
-    @property
-    def work(self) -> int:
-        return 2 * self.pair.work + WORK_OF_A_FORMULA
-
-    def reverse(self) -> Dichotomy:
-        return self
-
-    def _larger(self, functional: Callable[[Dichotomy], Bracket]) -> Bracket:
-        """The larger one of both orders of the samples' pair, with the record that takes part by chance."""
-        ways = (self.pair, self.pair.reverse())
-        return functools.reduce(Bracket.__or__, (functional(sampled(way, self.rate).reverse()) for way in ways))
-
-    def max_log_ratio(self, *, precision: int = 64) -> Bracket:
-        return self._larger(lambda way: way.max_log_ratio(precision=precision))
-
-    def singular_mass(self, *, precision: int = 64) -> Bracket:
-        return self._larger(lambda way: way.singular_mass(precision=precision))
-
-    def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
-        """Below 0 by H(e^epsilon) = 1 - e^epsilon + e^epsilon H(e^-epsilon), as both orders are alike."""
-        if epsilon >= 0:
-            return self._larger(lambda way: way.hockey_stick(epsilon, precision=precision))
-        beyond = self.hockey_stick(-epsilon, precision=precision)
-        with ctx.workprec(precision + 64):
-            factor = ball_exponential(epsilon, precision + 64)
-            return Bracket.around(1 - factor + factor * _ball_of(beyond.lower, beyond.upper), least=0)
-
-    def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
-        return self._larger(lambda way: way.epsilon_at(delta, precision=precision))
-
-    def _renyi(self, order: Fraction, precision: int) -> Bracket:
-        most = (self.pair.renyi(order, precision=precision) | self.pair.reverse().renyi(order, precision=precision)).upper
-        return Bracket(lower=ZERO, upper=most)
-
-    def _concentration(self, precision: int) -> Bracket:
-        most = (self.pair.concentration(precision=precision) | self.pair.reverse().concentration(precision=precision)).upper
-        return Bracket(lower=ZERO, upper=most)
-
-
-def _mapped(bracket: Bracket, function: Callable[[Number, int], Bracket], precision: int) -> Bracket:
-    """The image of a bracket under a function that grows."""
-    low = function(bracket.lower, precision)
-    return low if bracket.is_exact else Bracket(lower=low.lower, upper=function(bracket.upper, precision).upper)
-
-
-def _ball_of(lower: Number, upper: Number) -> arb:
-    precision = int(ctx.prec)
-    return lower.enclose(precision).union(upper.enclose(precision))
-
-
-def _first_within(stick: Callable[[Number], Bracket], delta: Fraction, top: Number, precision: int) -> Bracket:
-    """The least epsilon from 0 to a finite `top` at which a falling function is at most delta, by halving."""
-    if stick(ZERO).upper <= delta:
-        return NOTHING
-    if top.is_infinite:
-        return Bracket(lower=ZERO, upper=top)
-    low, high = Fraction(0), Bracket.around(top.enclose(precision)).upper.as_fraction()
-    while (high - low) * (1 << precision) > 1:
-        middle = (low + high) / 2
-        value = stick(number(middle))
-        if value.upper <= delta:
-            high = middle
-        elif value.lower > delta:
-            low = middle
-        else:
-            break
-    return Bracket(lower=number(low), upper=min(number(high), top))

@@ -29,6 +29,7 @@ from flint import arb, ctx
 
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import ZERO, Bracket, Number, ball, dyadic, number
+from dpspec.base.types import Floats
 from dpspec.laws.dichotomy import NOTHING, Dichotomy
 from dpspec.laws.pieces import UNIT, Lattice, LossPieces, Spread, Tilted, loss_pieces, total
 
@@ -102,8 +103,12 @@ class GridLoss:
         return {}
 
     def tilted(self, tilt: float) -> Tilted:
+        """The law with this tilt, or with the next smaller one, by powers of two, that the window holds."""
         if tilt not in self._known_tilts:
-            self._known_tilts[tilt] = Tilted.of(self.spreads, self.step, self.size, tilt)
+            found = Tilted.of(self.spreads, self.step, self.size, tilt)
+            if found.outside > _OUTSIDE and tilt > _LEAST_TILT:
+                found = self.tilted(tilt / 2)
+            self._known_tilts[tilt] = found
         return self._known_tilts[tilt]
 
     def upper(self, epsilon: arb, tilt: float) -> Fraction:
@@ -141,6 +146,12 @@ def escaped(masses: Sequence[tuple[Fraction, int]], direction: int) -> Fraction:
 _SMALLEST, _LARGEST = 1 << 12, 1 << 22
 _DEVIATIONS = 20
 """The window, in standard deviations of the composed loss."""
+_UNSEEN = 2.0**-80
+"""The probability with which a single release may have a loss that the window does not hold."""
+_SELDOM = 2.0**-40
+_OUTSIDE = 2.0**-40
+"""A tilted law with more than this outside of the window says little."""
+_LEAST_TILT = 2.0**-20
 _FIRST_STEP = 2.0**-6
 _MOST_TILT = 20
 _TURNS, _STEPS = 60, 16
@@ -274,13 +285,14 @@ class Totals(TiltedCurve):
         if laid and reach / float(laid[0][2].spacing) < size / 2 and _span(laid) < _LARGEST:
             size = max(_SMALLEST, 2 << math.ceil(math.log2(reach / float(laid[0][2].spacing))))
             return cls(tuple(coarse), GridLoss.on_lattice(laid, size))
+        wide = min(_LARGEST, 1 << math.ceil(math.log2(size * max(1.0, 1.5 * max(_lowest_seen(*one) for one in coarse) / reach))))
         widest = max(float(np.max(pieces.high) - np.min(pieces.low)) for pieces, _ in coarse)
         step = 2.0 ** math.ceil(math.log2(max(reach / max(size / 2, size - 2 * count - 1), widest / _LARGEST)))
         fine = [
             (loss_pieces(pair, step) if np.max(pieces.high - pieces.low) > step else pieces, times)
             for (pair, _), (pieces, times) in zip(parts, coarse, strict=True)
         ]
-        return cls(tuple(fine), GridLoss.of(fine, step, size))
+        return cls(tuple(fine), GridLoss.of(fine, step, max(size, wide)))
 
     @property
     def singular(self) -> Fraction:  # type: ignore[override]
@@ -348,13 +360,31 @@ def _halved(proved: Callable[[float], bool], good: float, bad: float) -> float:
 
 
 def _reach(factors: Sequence[Factor]) -> float:
-    """How wide the window should be: so many standard deviations, or all losses."""
-    variance = whole = 0.0
+    """How wide the window should be: so many standard deviations and the losses that single releases may have, or all losses."""
+    variance = whole = single = 0.0
     for pieces, times in factors:
+        single = max(single, _seen_loss(pieces, times))
         mean = total(pieces.losses * pieces.masses)
         variance += times * total((pieces.losses - mean) ** 2 * pieces.masses)
         whole += times * float(np.max(pieces.high) - np.min(pieces.low))
-    return min(_DEVIATIONS * math.sqrt(variance), whole)
+    return min(max(_DEVIATIONS * math.sqrt(variance), 3 * single), whole)
+
+
+def _seen_loss(pieces: LossPieces, times: int) -> float:
+    """The loss above which a release, as often as it is made, has almost none."""
+    return _quantile(-pieces.losses, pieces.masses * times, _UNSEEN)
+
+
+def _lowest_seen(pieces: LossPieces, times: int) -> float:
+    """Minus the loss below which a release, as often as it is made, has few: they hardly count in a tilted law."""
+    return _quantile(pieces.losses, pieces.masses * times, _SELDOM)
+
+
+def _quantile(keys: Floats, masses: Floats, least: float) -> float:
+    """Minus the first key up to which there is so much mass; 0 where it is above 0."""
+    order = np.argsort(keys)
+    seen = np.cumsum(masses[order]) > least
+    return max(0.0, -float(keys[order][seen][0])) if seen.any() else 0.0
 
 
 def _on_one_lattice(factors: Sequence[Factor]) -> list[tuple[LossPieces, int, Lattice]]:

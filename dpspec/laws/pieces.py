@@ -7,6 +7,10 @@ cells has them.
 On a grid a loss is moved to its points such that the masses of both laws stay. Sums of independent losses are tilted, so that
 doubles resolve the tail that is asked for, and carry the error of the FFT.
 
+With L = dQ/dP of a pair (P, Q) and the rate q, the loss of (R, P), R = (1 - q) P + q Q, is g = ln(1 - q + q L), that of (P, R) is
+-g. So the cells are cut where g passes the multiples of the step, and have the masses of P and the means of L of the noise. A
+sample of a fixed size has the losses of (R, P) above 0, the same turned round, and 0 with the probability that is left.
+
 The laws are multiplied by e^(c loss). The transforms have the error of Higham (Accuracy and Stability of Numerical Algorithms,
 Theorem 24.2), at most 7 u log2(n) in the relative 2-norm for twiddles that are correct to one unit; 16 is counted. What leaves
 the window is bounded by Chernoff.
@@ -16,7 +20,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import attrs
@@ -24,13 +28,14 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, ctx
 
-from dpspec.base.errors import NumericalError
+from dpspec.base.errors import NoFormulaError, NumericalError
 from dpspec.base.exact import ceiling_of, floor_of
 from dpspec.base.types import Floats
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.continuous import GaussianShift, LaplaceShift
 from dpspec.laws.dichotomy import Cell, Dichotomy
 from dpspec.laws.integers import DiscreteGaussianLaw, DiscreteGaussianShift
+from dpspec.laws.samples import FixedSizeSample, Sampled
 
 UNIT = 2.0**-53
 """The relative error of one rounded operation on doubles."""
@@ -238,6 +243,207 @@ def _normal_masses(ends: Floats) -> tuple[Floats, Floats]:
     return masses, np.divide(errors, masses, out=np.ones_like(masses), where=masses > 0)
 
 
+# --- losses on a random sample --------------------------------------------------------------------
+
+
+_WIDEST_CELL = 1 / 16
+"""In standard deviations; wider cells are cut."""
+_MOST_MU = 20.0
+"""Gaussian laws farther apart have masses that are no normal doubles where the other law has its own."""
+_NODES = 8
+_ELLIPSE = 32.0
+
+
+@attrs.frozen(eq=False)
+class RatioCells:
+    """Cells of a pair (P, Q) by their ln L, in increasing order.
+
+    Args:
+        masses: P(cell), each within the relative error `relative`.
+        excess: Q(cell) / P(cell) - 1.
+        low, high: g = ln(1 - q + q L) at both ends.
+        relative: see `masses`.
+        absolute: an error of g, and of its mean in a cell, that covers all of what doubles do.
+        rest: at least the P-mass and the Q-mass outside of all cells.
+    """
+
+    masses: Floats
+    excess: Floats
+    low: Floats
+    high: Floats
+    relative: float
+    absolute: float
+    rest: float
+
+    def of(self, rate: float, *, is_turned: bool) -> LossPieces:
+        """The losses of (R, P), or of (P, R)."""
+        with_it = self.masses * (1 + rate * self.excess)
+        losses = np.clip(np.log1p(rate * self.excess), self.low, self.high)
+        relative, rest = self.relative + EXP_ERROR, Fraction(self.rest)
+        if is_turned:
+            return LossPieces(with_it, losses, self.low, self.high, relative + 2 * self.absolute, self.absolute, rest)
+        return LossPieces(self.masses, -losses, -self.high, -self.low, relative, self.absolute, rest)
+
+    def of_fixed_size(self, rate: float, still: float) -> LossPieces:
+        """The losses of a sample of a fixed size: those above 0, turned round, and 0."""
+        kept = self.of(rate, is_turned=True)
+        above = (self.low >= 0) & (self.high > 0)
+        masses, losses, low, high = (part[above] for part in (kept.masses, kept.losses, kept.low, kept.high))
+        return LossPieces(
+            np.concatenate((masses, self.masses[above], [still])),
+            np.concatenate((losses, -losses, [0.0])),
+            np.concatenate((low, -high, [0.0])),
+            np.concatenate((high, -low, [0.0])),
+            kept.relative,
+            kept.absolute,
+            2 * kept.rest,
+        )
+
+
+def _thresholds(rate: float, step: float, low: float, high: float) -> tuple[Floats, Floats]:
+    """The multiples of a step that g takes for ln L between two ends, and the ln L where it does."""
+    ends = np.log1p(rate * np.expm1(np.array([low, high])))
+    places = step * np.arange(math.floor(ends[0] / step) + 1, math.ceil(ends[1] / step), dtype=np.float64)
+    inner = 1 + np.expm1(places) / rate
+    known = inner > 0
+    places, logs = places[known], np.log(inner[known])
+    seen = (logs > low) & (logs < high)
+    return places[seen], logs[seen]
+
+
+def _cut(rate: float, step: float, ends: Floats) -> tuple[Floats, Floats]:
+    """ln L at the given ends and where g passes a multiple of the step, in increasing order, with g; exact at these multiples."""
+    places, logs = _thresholds(rate, step, float(ends[0]), float(ends[-1]))
+    position = np.searchsorted(logs, ends, side="right")
+    bounded = np.concatenate(([-np.inf], places, [np.inf]))
+    values = np.clip(np.log1p(rate * np.expm1(ends)), bounded[position], bounded[position + 1])
+    every, losses = np.concatenate((logs, ends)), np.concatenate((places, values))
+    order = np.lexsort((losses, every))
+    return every[order], losses[order]
+
+
+def _error(rate: float, reach: float, largest: float) -> float:
+    """How far off g may be, for ln L up to a reach: dg = q L / (1 - q + q L) d ln L, and roundings of the parts."""
+    return 128 * UNIT * (2 + reach + largest) / (1 - rate)
+
+
+def _gaussian_cells(pair: GaussianShift, rate: float, step: float) -> RatioCells:
+    """ln L = mu z - mu^2/2 of a standard normal z, from 14 below 0 to 14 above mu; masses by Gauss's rule with 8 nodes."""
+    mu = math.sqrt(float(pair.mu_squared))
+    if not 0 < mu < _MOST_MU:
+        raise NoFormulaError("sampled noise", "is too small for doubles", "choose more noise", value=mu)
+    count = math.ceil((2 * _GAUSSIAN_REACH + mu) / _WIDEST_CELL)
+    points = -_GAUSSIAN_REACH + (2 * _GAUSSIAN_REACH + mu) * np.arange(count + 1) / count
+    reach = mu * (_GAUSSIAN_REACH + mu)
+    step = _wide_enough(step, math.log1p(rate * math.expm1(reach)) - math.log1p(-rate))
+    logs, losses = _cut(rate, step, mu * points - mu * mu / 2)
+    z = np.maximum.accumulate((logs + mu * mu / 2) / mu)
+    wide = z[1:] > z[:-1]
+    left, right, low, high = z[:-1][wide], z[1:][wide], losses[:-1][wide], losses[1:][wide]
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    middle, half = (left + right) / 2, (right - left) / 2
+    masses, moved = np.zeros(len(middle)), np.zeros(len(middle))
+    for node, weight in zip(nodes, weights, strict=True):
+        place = middle + half * node
+        density = weight * np.exp(-place * place / 2)
+        masses += density
+        moved += density * np.expm1(mu * place - mu * mu / 2)
+    farthest = _GAUSSIAN_REACH + mu
+    rule = _gauss_error(farthest + mu)
+    return RatioCells(
+        masses * half / math.sqrt(2 * math.pi),
+        moved / masses,
+        low,
+        high,
+        EXP_ERROR + 8 * UNIT * (8 + farthest**2) + rule,
+        _error(rate, reach + mu * mu, float(np.max(np.abs(losses)))) + 4 * rule / (1 - rate),
+        float(_GAUSSIAN_REST),
+    )
+
+
+def _gauss_error(farthest: float) -> float:
+    """The relative error of Gauss's rule on e^(-(c + x)^2 / 2), |x| <= h/2, |c| at most so much (Trefethen 2008, Theorem 4.5).
+
+    64/15 (h/2) M / ((1 - r^-2) r^(2 n)), M the largest value on the ellipse with half axes (r +- 1/r) h/4, here at most 0.502 for
+    h = 1/16 and r = 32; the integral is at least h e^(-c^2 / 2 - |c| h/2 - h^2/8).
+    """
+    return 64 / 15 * math.exp(farthest * (0.502 + _WIDEST_CELL / 2) + 0.2) / _ELLIPSE ** (2 * _NODES)
+
+
+def _laplace_cells(pair: LaplaceShift, rate: float, step: float) -> RatioCells:
+    """ln L = -t with probability 1/2, t with e^(-t)/2, and between them with the density e^(-(t + ln L)/2) / 4."""
+    t = float(pair.t)
+    step = _wide_enough(step, math.log1p(rate * math.expm1(t)) - math.log1p(rate * math.expm1(-t)))
+    logs, losses = _cut(rate, step, np.linspace(-t, t, 65))
+    wide = logs[1:] > logs[:-1]
+    left, right, low, high = logs[:-1][wide], logs[1:][wide], losses[:-1][wide], losses[1:][wide]
+    masses = np.exp(-(t + left) / 2) * -np.expm1((left - right) / 2) / 2
+    atoms = np.array([-t, t])
+    at_atoms = np.log1p(rate * np.expm1(atoms))
+    return RatioCells(
+        np.concatenate(([0.5], masses, [math.exp(-t) / 2])),
+        np.concatenate((np.expm1(atoms[:1]), np.expm1((left + right) / 2), np.expm1(atoms[1:]))),
+        np.concatenate((at_atoms[:1], low, at_atoms[1:])),
+        np.concatenate((at_atoms[:1], high, at_atoms[1:])),
+        EXP_ERROR + 16 * UNIT * (1 + t),
+        _error(rate, t, float(np.max(np.abs(at_atoms)))),
+        0.0,
+    )
+
+
+def _discrete_gaussian_cells(pair: DiscreteGaussianShift, rate: float, _step: float) -> RatioCells:
+    """ln L = s (2 k - s) / (2 v) at k, as far as both laws have mass: atoms."""
+    law, shift, variance = DiscreteGaussianLaw(0, pair.variance), abs(pair.shift), float(pair.variance)
+    reach = law.reach(_PRECISION)
+    if 2 * reach + shift > _MOST_CELLS:
+        raise NoFormulaError("sampled noise", "has more integers in reach than are listed", "choose less noise", value=reach)
+    k = np.arange(-reach, reach + shift + 1, dtype=np.float64)
+    logs = shift * (2 * k - shift) / (2 * variance)
+    with ctx.workprec(_PRECISION):
+        height = float(law.log_peak(_PRECISION).exp().mid())
+        rest = float(upper_fraction(2 * law.tail(reach + 1, _PRECISION)[1])) * (1 + 4 * UNIT)
+    largest = float(k[-1] ** 2 / (2 * variance))
+    if not largest < _MOST_MU**2:
+        raise NoFormulaError("sampled noise", "is too small for doubles", "choose more noise", value=str(pair.variance))
+    losses = np.log1p(rate * np.expm1(logs))
+    return RatioCells(
+        height * np.exp(-k * k / (2 * variance)),
+        np.expm1(logs),
+        losses,
+        losses,
+        EXP_ERROR + 8 * UNIT * (1 + largest),
+        _error(rate, float(np.max(np.abs(logs))), float(np.max(np.abs(losses)))),
+        rest,
+    )
+
+
+_RATIO_CELLS: dict[type[Dichotomy], Callable[..., RatioCells]] = {
+    GaussianShift: _gaussian_cells,
+    LaplaceShift: _laplace_cells,
+    DiscreteGaussianShift: _discrete_gaussian_cells,
+}
+
+
+def _ratio_cells(pair: Dichotomy, rate: Fraction, step: float) -> RatioCells:
+    found = _RATIO_CELLS.get(type(pair))
+    if found is None:
+        raise NoFormulaError("sampled release", f"is not known finely for {type(pair).__name__}", "use one kind of noise")
+    return found(pair, float(rate), step)
+
+
+@loss_pieces.register
+def _of_sampled(pair: Sampled, step: float) -> LossPieces:
+    return _ratio_cells(pair.pair, pair.rate, step).of(float(pair.rate), is_turned=pair.is_turned)
+
+
+@loss_pieces.register
+def _of_fixed_size(pair: FixedSizeSample, step: float) -> LossPieces:
+    cells = _ratio_cells(pair.pair, pair.rate, step)
+    with ctx.workprec(_PRECISION):
+        still = float(arb(pair.still(_PRECISION).mid()))
+    return cells.of_fixed_size(float(pair.rate), still)
+
+
 # --- one loss on a grid ---------------------------------------------------------------------------
 
 
@@ -286,6 +492,18 @@ class Spread:
         with ctx.workprec(128):
             return attrs.evolve(self, masses=masses / norm, relative=relative), self.times * (arb(norm).log() + arb(top))
 
+    def without_ends(self) -> tuple[Spread, float]:
+        """The masses without those of both ends that hardly count, and at most how much all repetitions lose by that."""
+        least = _CUT / self.times
+        below, above = np.cumsum(self.masses), np.cumsum(self.masses[::-1])
+        low, high = int(np.searchsorted(below, least)), int(np.searchsorted(above, least))
+        if low + high >= len(self.masses):
+            return self, 0.0
+        kept = self.masses[low : len(self.masses) - high]
+        lost = (below[low - 1] if low else 0.0) + (above[high - 1] if high else 0.0)
+        slack = 1 + 2 * self.relative + 2.0**-20
+        return attrs.evolve(self, first=self.first + low, masses=kept), float(lost) * self.times * slack
+
     def losses(self, step: float) -> Floats:
         return step * np.arange(self.first, self.first + len(self.masses), dtype=np.float64)
 
@@ -297,6 +515,9 @@ def summed(places: npt.NDArray[np.int64], masses: Floats, size: int = 0) -> Floa
 
 # --- tilted sums ----------------------------------------------------------------------------------
 
+
+_CUT = 2.0**-60
+"""What the ends of a tilted factor may hold, in all its repetitions, to be left out."""
 
 _TINY = 2.0**-200
 """More than all that underflows: a sum of at most 2^64 numbers below 2^-1000."""
@@ -331,6 +552,7 @@ class Tilted:
     @classmethod
     def of(cls, spreads: Sequence[Spread], step: float, size: int, tilt: float) -> Tilted:
         factors, norms = zip(*(spread.tilted(tilt, step) for spread in spreads), strict=True)
+        factors, cut = zip(*(factor.without_ends() for factor in factors), strict=True)
         mean, variance = _moments(factors, step)
         start = sum(factor.first * factor.times for factor in factors)
         count = sum((len(factor.masses) - 1) * factor.times for factor in factors) + 1
@@ -357,7 +579,7 @@ class Tilted:
             log_norm,
             Fraction(math.expm1(error) * 2),
             4 * (16 * UNIT * turns * (noise + 1) + 4 * UNIT * times),
-            _TINY + outside,
+            _TINY + outside + sum(cut),
         )
 
     def gain(self, threshold: float, drift: float) -> tuple[Fraction, Fraction]:

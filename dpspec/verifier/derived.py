@@ -43,7 +43,7 @@ from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
-from dpspec.grammar.structure import NoStructure, ProvedBound, Structure, View, structure_for, table_data
+from dpspec.grammar.structure import NoStructure, ProvedBound, Structure, View, sample_rates, structure_for, table_data
 from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.attaining import Attaining, SeenPair
 from dpspec.verifier.changes import pairs_of
@@ -348,6 +348,10 @@ class _Proof:
     def _sample(self) -> ProofStep:
         """How records take part by chance."""
         size, least, citation = self.structure.drawn, self.sensitivity.least, "Balle, Barthe and Gaboardi 2018"
+        rates = sorted({str(rate) for rate in sample_rates(self.structure)})
+        if rates:
+            says = f"a record takes part in each sample with probability {', '.join(rates)}, which the bound takes into account"
+            return ProofStep(step="sample", says=says, citation=citation, data={"rates": rates})
         if size is None:
             says = f"a record takes part with probability {self.structure.sampled}, which the bound takes into account"
             return ProofStep(step="sample", says=says, citation=citation, data={"rate": str(self.structure.sampled)})

@@ -32,6 +32,9 @@ from dpspec.grammar.structure import (
     Case,
     CountChanges,
     LawPair,
+    OfView,
+    RepeatedView,
+    SampledView,
     SizedLaw,
     Structure,
     View,
@@ -39,11 +42,12 @@ from dpspec.grammar.structure import (
     records_read,
     table_data,
 )
-from dpspec.laws.combine import drawn, sampled
+from dpspec.laws.combine import is_on_sample
 from dpspec.laws.dichotomy import Dichotomy, total
 from dpspec.laws.law import Law
 from dpspec.laws.location import Location
 from dpspec.laws.products import product_of
+from dpspec.laws.samples import drawn, sampled
 from dpspec.verifier.changes import (
     AttributeChange,
     MemberView,
@@ -256,6 +260,8 @@ class Sensitivity:
                 raise MissingStep("sizes", f"{told}, and {known} may be read")
             self.sizes[view.table, law.in_words()] = law.least, law.most
             law = law.law
+        if is_on_sample(law) and not self.is_sampled:
+            raise MissingStep("sample", f"a view of {view.table} draws a sample, and its structure does not say so")
         return law
 
     @cached_property
@@ -754,6 +760,8 @@ class Sensitivity:
 
 def _counted(view: View) -> object:
     """Which records a view counts: views with the same answer count the same."""
+    if isinstance(view, (RepeatedView, SampledView)) and type(view).read is OfView.read:
+        return _counted(view.view)
     if isinstance(view, Bounded) and type(view).read is Bounded.read:
         return view.contribution, _counted(view.view)
     return None if type(view).read is View.read else view

@@ -6,9 +6,9 @@ import random
 from fractions import Fraction
 
 from dpspec.base.exact import ln, number
-from dpspec.laws.combine import sampled
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import FiniteLaw
+from dpspec.laws.samples import sampled
 
 FUNCTIONALS = {
     "largest loss": lambda pair: pair.max_log_ratio(),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Filtered as Filtered,
         Parallel as Parallel,
         PostProcessed as PostProcessed,
+        RepeatedMechanism as RepeatedMechanism,
     )
     from dpspec_noise.gaussian import (
         DiscreteGaussian as DiscreteGaussian,
@@ -61,6 +62,7 @@ NAMES: Names = {
         "above-threshold": "dpspec_noise.choice:AboveThreshold",
         "threshold-release": "dpspec_noise.choice:ThresholdRelease",
         "composed": "dpspec_noise.combined:ComposedMechanism",
+        "repeated": "dpspec_noise.combined:RepeatedMechanism",
         "parallel": "dpspec_noise.combined:Parallel",
         "filtered": "dpspec_noise.combined:Filtered",
         "bounded": "dpspec_noise.combined:BoundedContributions",
@@ -77,7 +79,14 @@ def dpspec_names() -> Names:
 
 _HOMES = {
     "dpspec_noise.choice": ("AboveThreshold", "ExponentialMechanism", "NoisyMax", "ThresholdRelease"),
-    "dpspec_noise.combined": ("BoundedContributions", "ComposedMechanism", "Filtered", "Parallel", "PostProcessed"),
+    "dpspec_noise.combined": (
+        "BoundedContributions",
+        "ComposedMechanism",
+        "Filtered",
+        "Parallel",
+        "PostProcessed",
+        "RepeatedMechanism",
+    ),
     "dpspec_noise.gaussian": ("DiscreteGaussian", "Gaussian", "Geometric", "Laplace", "Staircase"),
     "dpspec_noise.local": ("KAryResponse", "LectureRandomisedResponse", "RandomisedResponse", "UnaryEncoding"),
     "dpspec_noise.additive": ("ClippedSum", "DistinctCount", "WeightedSums"),

@@ -50,6 +50,9 @@ if TYPE_CHECKING:
 else:
     np = late_module("numpy")
 
+MOST_TIMES = 10**9
+"""So often a mechanism is repeated at most."""
+
 Conditions = tuple[tuple[str, tuple[str, ...]], ...]
 
 
@@ -81,11 +84,15 @@ class ComposedMechanism(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         return laws.product([part.law(dataset, space) for part in self.parts])
 
+    def reduced(self, space: DatasetSpace) -> ComposedMechanism:
+        """The parts, each reduced."""
+        return params.evolve(self, parts=tuple(part.reduced(space) for part in self.parts))
+
     def structure(self, space: DatasetSpace) -> grammar.Structure:
-        """The views of all parts; none where a part does not say how it is made, or two parts draw their own samples."""
+        """The views of all parts, each on a sample of its own where a part draws one."""
         known = [_stated(part, space).restated(of=part, by=self) for part in self.parts]
-        if len(known) > 1 and any(structure.is_sampled for structure in known):
-            raise grammar.NoStructure("one of several releases together draws a sample of its own")
+        if len(known) > 1:
+            known = [_with_own_sample(structure, space) for structure in known]
         return attrs.evolve(
             known[0],
             views=tuple(view for structure in known for view in structure.views),
@@ -107,6 +114,58 @@ class ComposedMechanism(Mechanism):
         """What the conformance kit checks it with."""
         total = Geometric(queries=(blocks.Marginal(attributes=()),), ratio=Fraction(1, 3))
         yield cls(parts=(total, _count())), _people()
+
+
+@define
+class RepeatedMechanism(Mechanism):
+    """T(x) many times with independent randomness, as the steps of a training run: composed of equal parts.
+
+    Where T draws a sample, each time draws another one. What a later step computes may depend on the outputs of earlier ones, as
+    long as T bounds it: pairs of laws that dominate each step dominate all steps together (Zhu, Dong and Wang 2022, Theorem 10).
+
+    Args:
+        mechanism: T.
+        times: how often it is released.
+
+    >>> from dpspec.plugin import BitVectors, LinearMap
+    >>> total = LinearMap(rows=((1, 1),), label="sum")
+    >>> often = RepeatedMechanism(mechanism=Geometric(queries=(total,), ratio="1/2"), times=3)
+    >>> from dpspec_divergences import Mult
+    >>> str(Mult().between(often.law((0, 0), BitVectors(length=2)), often.law((0, 1), BitVectors(length=2))))
+    'ln(8)'
+    """
+
+    name: ClassVar[str] = "repeated"
+
+    mechanism: Annotated[Mechanism, Registered("mechanisms")]
+    times: Annotated[int, Integer(1, MOST_TIMES)]
+
+    def check(self, space: DatasetSpace) -> None:
+        self.mechanism.check(space)
+
+    def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        return laws.repeated(self.mechanism.law(dataset, space), self.times)
+
+    def reduced(self, space: DatasetSpace) -> RepeatedMechanism:
+        """Released once: the law of many times is made of that, whatever it is."""
+        return params.evolve(self, mechanism=self.mechanism.reduced(space), times=1)
+
+    def structure(self, space: DatasetSpace) -> grammar.Structure:
+        """The views of the mechanism, each of which answers so often."""
+        found = _stated(self.mechanism, space)
+        if self.times == 1:
+            return found.restated(of=self.mechanism, by=self)
+        found = _with_own_sample(found.restated(of=self.mechanism, by=self), space)
+        return found.restated(of=self, by=self, views=lambda view: grammar.RepeatedView(view, self.times))
+
+    def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
+        """The tables of every time, numbered."""
+        return ComposedMechanism(parts=(self.mechanism,) * self.times).run(table, space, run)
+
+    @classmethod
+    def examples(cls) -> Iterable[tuple[RepeatedMechanism, DatasetSpace]]:
+        """What the conformance kit checks it with."""
+        yield cls(mechanism=_count(), times=2), _people()
 
 
 @define
@@ -396,6 +455,18 @@ def _stated(mechanism: Mechanism, space: DatasetSpace) -> grammar.Structure:
     if found is None:
         raise grammar.NoStructure(f"the mechanism {mechanism.name} does not say how it is made")
     return found
+
+
+def _with_own_sample(found: grammar.Structure, space: DatasetSpace) -> grammar.Structure:
+    """The structure with its sample as a part of its view, where others stand beside it."""
+    if not found.is_sampled or (found.sampled == 1 and found.drawn is None):
+        return found
+    if found.drawn is not None:
+        raise grammar.NoStructure("one of several releases together draws a sample of a fixed size of its own")
+    if len(found.views) != 1 or found.views[0].table.unit != space.units[0]:
+        reason = "one of several releases together answers several queries, or about members, on a sample of its own"
+        raise grammar.NoStructure(reason)
+    return attrs.evolve(found, sampled=Fraction(1), views=(grammar.SampledView(found.views[0], found.sampled),))
 
 
 def _meeting(known: Dataset, space: DatasetSpace, unit: str, where: Conditions) -> Dataset:

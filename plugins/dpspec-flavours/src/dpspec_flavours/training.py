@@ -1,0 +1,250 @@
+"""Training runs with differentially private gradient descent: what they promise, and the noise, rate or steps for a target.
+
+In each step every record takes part with a probability, independently of all others; the gradients of those that do are cut to
+an l2 norm of at most `clip` and added up, with Gaussian noise of standard deviation `noise_multiplier` x `clip` on each number
+(Abadi et al. 2016, Algorithm 1). One record moves such a sum by at most `clip`. Measured in units of `clip`, along the line on
+which it moves, a step is a count of records with noise of standard deviation `noise_multiplier`. Gaussian laws that are nearer to
+each other can be simulated from those `clip` apart, and pairs that dominate each step, whatever came before, dominate all steps
+together (Zhu, Dong and Wang 2022, Theorems 10 and 11). So what is proved of the counts holds for the training run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from dpspec_divergences import MultDelta
+from dpspec_noise import Gaussian, RepeatedMechanism
+
+from dpspec import CommandAnswer
+from dpspec.plugin import (
+    Attribute,
+    Bracket,
+    Integer,
+    ParameterError,
+    Rational,
+    UnorderedRecords,
+    blocks,
+    exact,
+    laws,
+    number,
+)
+from dpspec.plugin.applications import as_document
+from dpspec_flavours.secrets.averages import Subsampled
+
+if TYPE_CHECKING:
+    from dpspec import SpecDocument
+
+MOST_STEPS = 10**7
+_DIGITS = 1000
+"""Noise multipliers are multiples of 1/1000, and rates of 1/1000 of the next power of ten below them."""
+_MOST_NOISE = 1 << 20
+
+
+def sgd(
+    *,
+    steps: int,
+    rate: exact.NumberLike,
+    noise_multiplier: exact.NumberLike,
+    clip: exact.NumberLike = 1,
+    delta: exact.NumberLike = "1e-5",
+    epsilon: exact.NumberLike | None = None,
+) -> SpecDocument:
+    """State a training run with differentially private gradient descent, which `verify` proves or refutes.
+
+    Args:
+        steps: how many gradient steps.
+        rate: the probability with which each record takes part in a step, independently of all others (Poisson sampling).
+            Batches of a fixed size, or of a shuffled dataset, are other mechanisms, to which the statement does not apply.
+        noise_multiplier: the standard deviation of the noise, in units of `clip`.
+        clip: the largest l2 norm of the gradient of one record; the promise does not depend on it.
+        delta: of (epsilon, delta), for one record added or removed.
+        epsilon: the budget that is claimed; without it, the least one that is proved, rounded up to four decimals.
+
+    Returns:
+        the five blocks with the mechanism: `verify(sgd(...))` judges it.
+
+    Raises:
+        ParameterError: numbers outside of their ranges.
+
+    >>> run = sgd(steps=1_000, rate="1/100", noise_multiplier=4)
+    >>> print(run.spec.budget)
+    epsilon = 1361/5000
+    """
+    count, share, noise = _steps(steps), _rate(rate), _noise(noise_multiplier)
+    Rational(0, open_low=True).read(clip, "clip")
+    allowed = _delta(delta)
+    if epsilon is None:
+        upper = _spent(count, share, noise, allowed).upper
+        if upper.is_infinite:
+            raise ParameterError("epsilon", "has no finite bound that is proved for this run", "choose more noise or fewer steps")
+        epsilon = number(Fraction(-(-upper.as_fraction() * 10_000 // 1), 10_000))
+    step: Any = Gaussian(queries=(blocks.Marginal(attributes=(), unit=_UNIT),), unit=_UNIT, variance=noise**2)
+    step = step if share == 1 else Subsampled(mechanism=step, rate=share)
+    mechanism = step if count == 1 else RepeatedMechanism(mechanism=step, times=count)
+    space = UnorderedRecords(attributes=(Attribute(name="kind", categories=("a", "b")),), unit=_UNIT)
+    from dpspec import spec
+
+    promise = spec(space=space, distance="add-remove", unit=_UNIT, standard="approximate", epsilon=epsilon, delta=allowed)
+    return as_document(promise, "training", mechanism=mechanism)
+
+
+_UNIT = "example"
+
+
+@attrs.frozen(kw_only=True)
+class Calibration:
+    """A training run within a target.
+
+    Args:
+        found: which number was looked for: noise_multiplier, rate or steps.
+        value: that number, on the safe side.
+        epsilon: what the run spends with it at delta, with both ends proved.
+        delta: of (epsilon, delta).
+        run: the statement of the run, with the target as its budget.
+    """
+
+    found: str
+    value: Fraction
+    epsilon: Bracket
+    delta: Fraction
+    run: SpecDocument
+
+    def in_words(self) -> str:
+        """One line for people."""
+        lower, upper = self.epsilon.ends()
+        known = f"epsilon between {lower} and {upper} at delta = {float(self.delta):g}"
+        return f"{self.found} = {float(self.value):.6g}: {known}, for one record added or removed"
+
+    def data(self) -> dict[str, Any]:
+        """The same for machines."""
+        lower, upper = self.epsilon.ends()
+        return {"found": self.found, "value": str(self.value), "epsilon": [lower, upper]}
+
+
+def calibrate(
+    *,
+    epsilon: exact.NumberLike,
+    delta: exact.NumberLike = "1e-5",
+    steps: int | None = None,
+    rate: exact.NumberLike | None = None,
+    noise_multiplier: exact.NumberLike | None = None,
+) -> CommandAnswer:
+    """Find the least noise, the largest rate, or the most steps of a training run within (epsilon, delta), by bisection.
+
+    Each candidate is accepted only if the proved upper end of its epsilon is within the target.
+
+    Args:
+        epsilon, delta: the target, for one record added or removed.
+        steps, rate, noise_multiplier: as for `sgd`; exactly one of them is left out, and found. Noise multipliers are found to
+            1/1000, rates to three digits.
+
+    Returns:
+        `value` has the number that was found, the epsilon that is spent, and the statement of the run.
+
+    Raises:
+        ParameterError: not exactly one number is left out, or none is within the target.
+
+    >>> found = calibrate(epsilon=2, delta="1e-5", steps=1_000, rate="1/100").value
+    >>> str(found.value), found.epsilon.upper <= 2
+    ('24/25', True)
+    """
+    given = {"noise_multiplier": noise_multiplier, "rate": rate, "steps": steps}
+    missing = [name for name, value in given.items() if value is None]
+    if len(missing) != 1:
+        raise ParameterError("calibrate", "finds one number: leave out noise_multiplier, rate or steps", value=", ".join(missing))
+    target, allowed = number(epsilon, "epsilon"), _delta(delta)
+    known = {
+        "noise_multiplier": None if noise_multiplier is None else _noise(noise_multiplier),
+        "rate": None if rate is None else _rate(rate),
+        "steps": None if steps is None else Fraction(_steps(steps)),
+    }
+
+    def spent(value: Fraction) -> Bracket:
+        at = {**known, missing[0]: value}
+        return _spent(int(at["steps"] or 0), at["rate"] or Fraction(1), at["noise_multiplier"] or Fraction(1), allowed)
+
+    value = _SEARCHES[missing[0]](lambda at: spent(at).upper <= target)
+    if value is None:
+        rule = "has no value with which the run is proved to be within the target"
+        raise ParameterError(missing[0], rule, "allow a larger epsilon or delta, or change the other numbers")
+    at = {**known, missing[0]: value}
+    noise, share, count = at["noise_multiplier"] or Fraction(1), at["rate"] or Fraction(1), int(at["steps"] or 0)
+    run = sgd(steps=count, rate=share, noise_multiplier=noise, delta=allowed, epsilon=target)
+    found = Calibration(found=missing[0], value=value, epsilon=spent(value), delta=allowed, run=run)
+    return CommandAnswer("calibrate", 0, found.data(), found.in_words, value=found)
+
+
+def _spent(steps: int, rate: Fraction, noise: Fraction, delta: Fraction) -> Bracket:
+    """The epsilon of all steps at delta, the larger one of a record added and a record removed."""
+    step = laws.sampled(laws.GaussianShift(number(1 / noise**2)), rate)
+    return MultDelta(delta=delta).evaluate(laws.power(step, steps))
+
+
+Holds = Callable[[Fraction], bool]
+
+
+def _least_noise(holds: Holds) -> Fraction | None:
+    high = 1
+    while not holds(Fraction(high)):
+        high *= 2
+        if high > _MOST_NOISE:
+            return None
+    low = 0 if high == 1 else high * _DIGITS // 2
+    return Fraction(_least(lambda at: holds(Fraction(at, _DIGITS)), low, high * _DIGITS), _DIGITS)
+
+
+def _largest_rate(holds: Holds) -> Fraction | None:
+    if holds(Fraction(1)):
+        return Fraction(1)
+    unit = Fraction(1, 10)
+    while not holds(unit):
+        unit /= 10
+        if unit < Fraction(1, 10**9):
+            return None
+    return unit * Fraction(_least(lambda at: not holds(unit * Fraction(at, 100)), 100, 1_000) - 1, 100)
+
+
+def _most_steps(holds: Holds) -> Fraction | None:
+    if not holds(Fraction(1)):
+        return None
+    high = 2
+    while high <= MOST_STEPS and holds(Fraction(high)):
+        high *= 2
+    return Fraction(_least(lambda at: not holds(Fraction(at)), high // 2, high) - 1)
+
+
+_SEARCHES: dict[str, Callable[[Holds], Fraction | None]] = {
+    "noise_multiplier": _least_noise,
+    "rate": _largest_rate,
+    "steps": _most_steps,
+}
+
+
+def _least(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """A whole number above `low` at which something holds that does not hold at the one before, up to `high`, where it does."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _steps(value: Any) -> int:
+    return int(Integer(1, MOST_STEPS).read(value, "steps"))
+
+
+def _rate(value: exact.NumberLike) -> Fraction:
+    found: Fraction = Rational(0, 1, open_low=True).read(value, "rate")
+    return found
+
+
+def _noise(value: exact.NumberLike) -> Fraction:
+    found: Fraction = Rational(0, open_low=True).read(value, "noise_multiplier")
+    return found
+
+
+def _delta(value: exact.NumberLike) -> Fraction:
+    found: Fraction = Rational(0, 1, open_low=True, open_high=True).read(value, "delta")
+    return found

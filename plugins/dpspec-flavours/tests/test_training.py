@@ -1,0 +1,89 @@
+"""Samples inside of composed mechanisms, training runs and their calibration."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+import dpspec as dp
+from dpspec.base.words import Word
+from dpspec.plugin import ParameterError
+from dpspec.verifier.verdict import Outcome
+
+SPACE = dp.records(example=("a", "b"))
+
+
+def count(variance: str) -> dp.Mechanism:
+    return dp.gaussian(queries=[dp.marginal(attributes=[])], variance=variance)
+
+
+def sample(mechanism: dp.Mechanism, rate: str) -> dp.Mechanism:
+    return dp.subsampled(mechanism=mechanism, rate=rate)
+
+
+def judged(mechanism: dp.Mechanism, epsilon: str, distance: str = "add-remove") -> dp.Verdict:
+    promise = dp.spec(space=SPACE, distance=distance, standard="approximate", epsilon=epsilon, delta="1e-5")
+    return dp.verify(mechanism, promise)
+
+
+def test_a_training_run_is_verified_and_refuted_at_its_constant() -> None:
+    """Abadi et al. 2016 publish 1.26 for this run; the constant is 0.9468."""
+    assert dp.verify(dp.sgd(steps=10_000, rate="0.01", noise_multiplier=4, epsilon="1.26")).word is Word.HOLDS
+    assert dp.verify(dp.sgd(steps=10_000, rate="0.01", noise_multiplier=4, epsilon="0.947")).word is Word.HOLDS
+    refuted = dp.verify(dp.sgd(steps=10_000, rate="0.01", noise_multiplier=4, epsilon="0.946"))
+    assert refuted.word is Word.REFUTED
+
+
+def test_one_step_without_a_sample_is_gaussian_noise() -> None:
+    """delta = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu), mu = sqrt(steps)/sigma (Balle and Wang 2018)."""
+    run = dp.sgd(steps=4, rate=1, noise_multiplier=4, delta="1e-5")
+    epsilon, mu = float(run.spec.budget.uniform()), 0.5
+    phi = lambda x: math.erfc(-x / math.sqrt(2)) / 2  # noqa: E731
+    delta = phi(mu / 2 - epsilon / mu) - math.exp(epsilon) * phi(-mu / 2 - epsilon / mu)
+    assert 0.999e-5 < delta <= 1e-5
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "low", "high"),
+    [
+        (dp.composed(parts=[sample(count("1"), "1/10"), sample(count("4"), "1/5")]), "1.7", "1.73"),
+        (sample(dp.repeated(mechanism=count("9"), times=4), "1/10"), "0.67", "0.68"),
+        (dp.composed(parts=[dp.repeated(mechanism=sample(count("1"), "1/10"), times=100), count("4")]), "7.43", "7.44"),
+    ],
+    ids=["composed of samples", "sample of repeated", "mixed"],
+)
+def test_samples_nest_with_composition_both_ways(mechanism: dp.Mechanism, low: str, high: str) -> None:
+    assert judged(mechanism, high).outcome is Outcome.VERIFIED
+    assert judged(mechanism, low).outcome is Outcome.REFUTED
+
+
+def test_one_sample_for_all_steps_is_not_a_sample_for_each() -> None:
+    """The sampler is part of the mechanism: the budget of fresh samples is refuted for one that is drawn once."""
+    fresh, once = (
+        dp.repeated(mechanism=sample(count("1"), "1/10"), times=30),
+        sample(dp.repeated(mechanism=count("1"), times=30), "1/10"),
+    )
+    assert judged(fresh, "4.2").outcome is Outcome.VERIFIED
+    assert judged(once, "4.2").outcome is Outcome.REFUTED
+
+
+def test_what_is_not_proved_of_samples_is_not_verified() -> None:
+    """Records replaced, samples of a fixed size in a composition, and several queries on one sample have no proof yet."""
+    steps = dp.repeated(mechanism=sample(count("16"), "1/100"), times=10)
+    fixed = dp.repeated(mechanism=dp.subsampled(mechanism=count("16"), size=5), times=10)
+    two = dp.gaussian(queries=[dp.marginal(attributes=[]), dp.marginal(attributes=["example"])], variance=16)
+    assert judged(steps, "100", "replace-one").outcome is not Outcome.VERIFIED
+    assert judged(fixed, "1/10").outcome is not Outcome.VERIFIED
+    assert judged(dp.repeated(mechanism=sample(two, "1/100"), times=10), "1/10").outcome is not Outcome.VERIFIED
+
+
+def test_calibration_is_within_its_target_and_one_step_further_is_not() -> None:
+    noise = dp.calibrate(epsilon=1, steps=100, rate="1/50").value
+    steps = dp.calibrate(epsilon=1, rate="1/50", noise_multiplier=noise.value).value
+    assert noise.epsilon.upper <= 1
+    assert dp.sgd(steps=100, rate="1/50", noise_multiplier=noise.value - Fraction(1, 100)).spec.budget.uniform() > 1
+    assert 100 <= steps.value <= 102
+    with pytest.raises(ParameterError, match="leave out"):
+        dp.calibrate(epsilon=1, steps=100)

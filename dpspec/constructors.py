@@ -376,7 +376,8 @@ def spec(
     )
     (measured, left), counted = found[2], found[1]
     if isinstance(standard, str) and not counted.is_neighbour_form and _is_of_neighbours(standard, installed().registry):
-        advice = f"name a neighbour relation, such as add-remove, or give standard={measured.name!r} for every distance"
+        advice = "name a neighbour relation, such as add-remove, or give within_distance(of=..., most=1)"
+        advice += f", or standard={measured.name!r} for every distance"
         raise IncompatibleBlocksError("distance", f"must be one of neighbours for {standard}", advice, value=counted.name)
     return PrivacySpec(
         space=found[0],

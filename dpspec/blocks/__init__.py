@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     )
     from dpspec.blocks.budget import Budget as Budget, BudgetTable as BudgetTable, UniformBudget as UniformBudget
     from dpspec.blocks.input_divergence import (
+        MOST_VECTORS as MOST_VECTORS,
         InputDivergence as InputDivergence,
         RecordSteps as RecordSteps,
         Relation as Relation,
@@ -119,6 +120,7 @@ _HOMES = {
     ),
     "dpspec.blocks.input_divergence": (
         "InputDivergence",
+        "MOST_VECTORS",
         "RecordSteps",
         "Relation",
         "WithinDistance",

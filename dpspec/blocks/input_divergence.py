@@ -6,6 +6,7 @@ distance: what a standard that knows neighbours only can promise about a metric 
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
@@ -46,6 +47,12 @@ class Relation(Promising, ABC):
     _promised: ClassVar[Mapping[str, Any]] = {
         "is_symmetric": False, "in_words": in_words, "within": within, "__str__": object.__str__,
     }  # fmt: skip
+
+
+MOST_VECTORS = 4_000
+"""Differences of neighbours are listed up to this many."""
+MOST_SUMS = 4_000_000
+"""... and made of steps by at most so many sums."""
 
 
 @attrs.frozen(kw_only=True)
@@ -143,6 +150,26 @@ class InputDivergence(Promising, ABC):
         finite distance; those that run against them among them. None when there are none, or too many."""
         return None
 
+    def numbers_within(self, places: int, most: int) -> tuple[tuple[int, ...], ...] | None:
+        """Vectors of whole numbers, x' - x among them for all lists x, x' of so many whole numbers with 0 < d(x, x') <= most, and
+        with each vector its opposite. None when that is not known, or they are more than `MOST_VECTORS`.
+
+        Without a word of its own, the sums of at most `most` of the `number_steps`.
+        """
+        steps = self.number_steps(places)
+        if steps is None or most == 1:
+            return steps
+        found, last = dict.fromkeys(steps), list(steps)
+        for _ in range(most - 1):
+            if len(found) * len(steps) > MOST_SUMS:
+                return None
+            sums = dict.fromkeys(tuple(map(operator.add, one, step)) for one in last for step in steps)
+            last = [vector for vector in sums if vector not in found and any(vector)]
+            found.update(dict.fromkeys(last))
+            if len(found) > MOST_VECTORS:
+                return None
+        return tuple(found)
+
     def path_form(self) -> InputDivergence | None:
         """For a neighbour form: the length of a shortest path of neighbours (Bailie, Gong and Meng 2023); None when it has no
         name."""
@@ -171,6 +198,7 @@ class InputDivergence(Promising, ABC):
         "counted_unit": counted_unit,
         "record_steps": record_steps,
         "number_steps": number_steps,
+        "numbers_within": numbers_within,
         "path_form": path_form,
         "bounded_by": bounded_by,
         "bounds": bounds,
@@ -226,6 +254,10 @@ class WithinDistance(InputDivergence):
     def record_steps(self, space: DatasetSpace) -> RecordSteps | None:
         steps = self.of.record_steps(space)
         return None if steps is None or steps.within is not None else attrs.evolve(steps, within=self.most)
+
+    def number_steps(self, places: int) -> tuple[tuple[int, ...], ...] | None:
+        """One step from each neighbour to the other."""
+        return self.of.numbers_within(places, self.most)
 
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         if left == right:

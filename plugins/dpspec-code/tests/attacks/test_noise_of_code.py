@@ -18,14 +18,17 @@ import pytest
 from dpspec_code.automatic.sampler import enumerate_law
 from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
 from dpspec_code.case import _Case
-from dpspec_divergences import AddRemove, Neighbour, SymmetricDifference
+from dpspec_divergences import AddRemove, Mult, MultDelta, Neighbour, SymmetricDifference
 
+import dpspec as dp
 from dpspec import LevelSets, PrivacySpec
 from dpspec.base.errors import NotEnumerableError
 from dpspec.base.exact import ln, number
+from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.input_divergence import WithinDistance
 from dpspec.blocks.invariant import FunctionInvariant
 from dpspec.blocks.lists import ValueLists
+from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.records import ContingencyTables, UnorderedRecords
 from dpspec.blocks.vectors import IntegerCounts
 from dpspec.laws import first_above
@@ -259,6 +262,66 @@ def constant_of(function: Any, space: Any, distance: str, **options: Any) -> Any
     except (NoConstant, NotEnumerableError):
         return None
     return None if found.is_infinite else found
+
+
+def gaussian_epsilon(shift: float, sigma: float, delta: float) -> float:
+    """Balle and Wang 2018, Theorem 8: the epsilon at which Phi(a - e s/m) - e^e Phi(-a - e s/m) is delta, by bisection."""
+
+    def at(epsilon: float) -> float:
+        a, b = shift / (2 * sigma), epsilon * sigma / shift
+        return (math.erfc((b - a) / math.sqrt(2)) - math.exp(epsilon) * math.erfc((b + a) / math.sqrt(2))) / 2
+
+    low, high = 0.0, 100.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (low, middle) if at(middle) <= delta else (middle, high)
+    return high
+
+
+def normal_counts(x: Any, rng: Any) -> Any:
+    return [c + rng.normal(scale=9.69) for c in x]
+
+
+def laplace_counts(x: Any, rng: Any) -> Any:
+    return [c + rng.laplace(scale=2.0) for c in x]
+
+
+def neighbours_within(norm: str, most: int, length: int) -> tuple[Any, list[tuple[int, ...]]]:
+    """The distance, and every difference of two neighbours."""
+    measures: dict[str, Callable[[tuple[int, ...]], float]] = {
+        "l1": lambda d: sum(map(abs, d)),
+        "l2": lambda d: math.sqrt(sum(v * v for v in d)),
+        "l-infinity": lambda d: max(map(abs, d)),
+    }
+    steps = [d for d in itertools.product(range(-most, most + 1), repeat=length) if any(d) and measures[norm](d) <= most]
+    return WithinDistance(of=dp.input_divergence(norm), most=most), steps
+
+
+@pytest.mark.parametrize(
+    ("norm", "most", "length"),
+    [("l1", 1, 3), ("l1", 3, 2), ("l2", 1, 2), ("l2", 2, 3), ("l-infinity", 1, 3), ("l-infinity", 2, 2)],
+)
+def test_neighbours_of_counts_are_all_lists_within_a_distance(norm: str, most: int, length: int) -> None:
+    distance, steps = neighbours_within(norm, most, length)
+    assert sorted(distance.number_steps(length)) == sorted(steps)
+    space, delta = IntegerCounts(length=length), Fraction(1, 10**5)
+    farthest = max(math.sqrt(sum(v * v for v in d)) for d in steps)
+    claim = PrivacySpec(
+        space=space, multiverse=Trivial(), input_divergence=distance, output_divergence=MultDelta(delta=delta),
+        budget=UniformBudget(parameter="epsilon", value=5),
+    )  # fmt: skip
+    found = WholeProof.of(whole_tree(normal_counts, claim, most_paths=10), claim).largest().constant
+    assert float(found.decimal(12)) == pytest.approx(gaussian_epsilon(farthest, 9.69, 1e-5), rel=1e-6)
+    pure = claim.replace(output_divergence=Mult(), budget=UniformBudget(parameter="epsilon", value=5))
+    largest = max(sum(map(abs, d)) for d in steps)
+    assert WholeProof.of(whole_tree(laplace_counts, pure, most_paths=10), pure).largest().constant == Fraction(largest, 2)
+
+
+def test_a_distance_adds_up_no_divergence_that_is_no_metric() -> None:
+    """(epsilon, delta) of one step says nothing of two: without neighbours nothing follows."""
+    claim = spec_of(IntegerCounts(length=2), 5, distance="l1", standard="mult-delta", delta="1e-5")
+    with pytest.raises(NoConstant, match="d_Pr is no metric"):
+        WholeProof.of(whole_tree(normal_counts, claim, most_paths=10), claim).largest()
 
 
 @pytest.mark.slow

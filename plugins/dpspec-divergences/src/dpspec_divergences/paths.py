@@ -327,6 +327,15 @@ class L2Distance(NormDistance):
     def norm(self, differences: Sequence[Fraction]) -> Number:
         return exact.sqrt(sum((difference**2 for difference in differences), Fraction(0)))
 
+    def numbers_within(self, places: int, most: int) -> tuple[tuple[int, ...], ...] | None:
+        """All vectors whose squares add up to at most the square of `most`."""
+        found: list[tuple[tuple[int, ...], int]] = [((), most**2)]
+        for _ in range(places):
+            found = [((*one, by), left - by**2) for one, left in found for by in range(-math.isqrt(left), math.isqrt(left) + 1)]
+            if len(found) > blocks.MOST_VECTORS:
+                return None
+        return tuple(one for one, _ in found if any(one))
+
     def in_words(self) -> str:
         return "numbers changed by 1 in Euclidean distance"
 

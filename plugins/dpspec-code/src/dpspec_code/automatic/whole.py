@@ -52,7 +52,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 import numpy as np
@@ -352,10 +352,8 @@ class NumberChanges:
 
     Args:
         spec: the claim.
-        steps: the steps that differences are sums of.
+        steps: the steps that differences are sums of: of at most d(x, x') of them, so that neighbours are one step apart.
     """
-
-    within: ClassVar[int | None] = None
 
     spec: PrivacySpec
     steps: tuple[tuple[int, ...], ...]
@@ -368,6 +366,11 @@ class NumberChanges:
         if not {tuple(-by for by in step) for step in steps} <= set(steps):
             raise NoConstant(f"{spec.input_divergence} has steps that none runs against")
         return cls(spec=spec, steps=steps)
+
+    @property
+    def within(self) -> int | None:
+        """One step, where only neighbours are compared."""
+        return 1 if self.spec.input_divergence.is_neighbour_form else None
 
     def least_price(self) -> int:
         """The price of a step."""

@@ -355,6 +355,7 @@ OPENS: dict[str, dict[str, str]] = {
         "counted_unit": "separations by one event; attackers who know all but one record; findings of `lint`",
         "record_steps": "`verify`: proofs on spaces of any size",
         "number_steps": "`verify`: plain code on lists of numbers, all of them at once",
+        "numbers_within": "the same of neighbours within a distance",
         "path_form": "`compare`: neighbours to paths",
         "bounded_by": "`compare`, `ledger`: *implies* by a constant between distances",
         "bounds": "the same, from the other side",

@@ -2,9 +2,11 @@
 
 A package contributes commands and functions by entry points: click commands in the group ``dpspec.commands``, functions of
 `dpspec` in the group ``dpspec.functions``. Both return an answer. A command in the group ``dpspec.servers`` returns none: it runs
-until it is stopped, and writes to the standard output itself. A package that imports nothing of dpspec returns any object
-with `command`, `exit_code`, `content`, `words` and `value`, and raises errors with `code`, `exit_code`, `subject`, `rule`,
-`advice` and `given`.
+until it is stopped, and writes to the standard output itself. A function in the group ``dpspec.renderers`` makes a form that
+dpspec alone does not make: the SVG of a figure, its file, or SARIF.
+
+A package that imports nothing of dpspec returns any object with `command`, `exit_code`, `content`, `words` and `value`, and
+raises errors with `code`, `exit_code`, `subject`, `rule`, `advice` and `given`.
 
 `first_party.toml` lists what each first-party package brings (docs/make_packages.py). It is read only to say what to install.
 """
@@ -16,8 +18,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from types import MappingProxyType
+from typing import Any
+
+from dpspec.base.errors import MissingPackageError
 
 COMMANDS, FUNCTIONS, SERVERS = "dpspec.commands", "dpspec.functions", "dpspec.servers"
+RENDERERS = "dpspec.renderers"
 
 
 @cache
@@ -29,7 +35,7 @@ def contributed(group: str) -> Mapping[str, EntryPoint]:
 
 @cache
 def first_party() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """What each first-party package brings: `commands`, `functions`, `classes`, and registered names by kind."""
+    """What each first-party package brings: `commands`, `functions`, `renderers`, `classes`, and registered names by kind."""
     from importlib.resources import files
 
     text = files("dpspec.extension").joinpath("first_party.toml").read_text(encoding="utf-8")
@@ -41,12 +47,28 @@ def missing_package(name: str, *kinds: str) -> str | None:
 
     Args:
         name: the name.
-        kinds: what it may be: commands, functions, classes, or kinds of registered names; without any, all of these.
+        kinds: what it may be: commands, functions, renderers, classes, or kinds of registered names; without any, all of these.
     """
     for package, brings in first_party().items():
         if any(name in names for kind, names in brings.items() if kind in kinds or not kinds) and _is_absent(package):
             return package
     return None
+
+
+def renderer(name: str, subject: str) -> Any:
+    """The function that an installed package contributes under a name in the group ``dpspec.renderers``.
+
+    Args:
+        name: ``chart``, ``diagram``, ``side-by-side``, ``figure-file`` or ``sarif``.
+        subject: what a message calls the form that is missing, such as "format sarif".
+
+    Raises:
+        MissingPackageError: no installed package contributes it.
+    """
+    found = contributed(RENDERERS).get(name)
+    if found is None:
+        raise MissingPackageError(subject, missing_package(name, "renderers") or f"that brings the renderer {name}")
+    return found.load()
 
 
 def _is_absent(package: str) -> bool:

@@ -30,7 +30,7 @@ SAYS = {
     "exchange": "tables held to rules of disclosure control",
     "linter": "findings",
     "releases": "a release of a real table",
-    "report": "text, JSON, pictures, pages",
+    "report": "text, JSON, what figures contain",
     "constructors": "what a file can name, made in Python",
     "api": "one function for each question",
     "commands": "the commands as functions",

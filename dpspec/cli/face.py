@@ -332,9 +332,9 @@ def reviewed(command: Command) -> Command:
 
 def _with_formats(command: Command, formats: Sequence[str], words: str) -> Command:
     def remember(ctx: click.Context, _: click.Parameter, value: str) -> bool:
-        ctx.meta[_FORMAT] = value
-        if value == _SARIF:  # refused before any work where no package writes it
+        if value == _SARIF:  # where no package writes it, the error comes before any work, and as text
             _sarif()
+        ctx.meta[_FORMAT] = value
         return value != "text"
 
     option = click.option(

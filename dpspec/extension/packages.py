@@ -20,7 +20,7 @@ from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, e
 from types import MappingProxyType
 from typing import Any
 
-from dpspec.base.errors import MissingPackageError
+from dpspec.base.errors import MissingPackageError, PluginContractError
 
 COMMANDS, FUNCTIONS, SERVERS = "dpspec.commands", "dpspec.functions", "dpspec.servers"
 RENDERERS = "dpspec.renderers"
@@ -63,12 +63,16 @@ def renderer(name: str, subject: str) -> Any:
         subject: what a message calls the form that is missing, such as "format sarif".
 
     Raises:
-        MissingPackageError: no installed package contributes it.
+        MissingPackageError: the first-party package that contributes it is not installed.
+        PluginContractError: this package is installed, in a version without it.
     """
     found = contributed(RENDERERS).get(name)
-    if found is None:
-        raise MissingPackageError(subject, missing_package(name, "renderers") or f"that brings the renderer {name}")
-    return found.load()
+    if found is not None:
+        return found.load()
+    package = missing_package(name, "renderers")
+    if package is None:
+        raise PluginContractError(subject, f"has no renderer {name} in the installed packages", "install them again, all of one version")
+    raise MissingPackageError(subject, package)
 
 
 def _is_absent(package: str) -> bool:

@@ -12,6 +12,7 @@ from statistics import NormalDist
 
 import attrs
 import pytest
+from dpspec_report import command
 from dpspec_report.charts import svg, value_mark
 from dpspec_report.curves import ALLOWED, PANELS, _lines_of, noises, off_by, sampled
 from dpspec_report.drawing import SIZES
@@ -21,7 +22,6 @@ import dpspec as dp
 from dpspec import api
 from dpspec.base.errors import PictureError
 from dpspec.base.exact import Bracket
-from dpspec.cli import main
 from dpspec.extension import installed
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.integers import DiscreteGaussianLaw
@@ -182,7 +182,7 @@ def test_samples_are_sorted_dense_where_it_is_steep_and_bounded(most):
 
 def test_the_command_offers_every_panel():
     """It has a list of its own, so that its help does not load what draws."""
-    (panel,) = (option for option in main.commands["curve"].params if option.name == "panel")
+    (panel,) = (option for option in command.curve.params if option.name == "panel")
     assert tuple(panel.type.choices) == PANELS
 
 

@@ -71,7 +71,7 @@ def renderer(name: str, subject: str) -> Any:
         return found.load()
     package = missing_package(name, "renderers")
     if package is None:
-        raise PluginContractError(subject, f"has no renderer {name} in the installed packages", "install them again, all of one version")
+        raise PluginContractError(subject, f"has no renderer {name}", "install all packages of dpspec in one version")
     raise MissingPackageError(subject, package)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 
-from dpspec import Comparison, DpspecError, SpecDocument, Verdict, installed
+from dpspec import Comparison, DpspecError, Outcome, SpecDocument, Verdict, installed
 from dpspec.plugin import Dataset, DatasetSpace, ParameterError, Record, specfile
 from dpspec.plugin.applications import (
     KEEPING,
@@ -359,8 +359,6 @@ def _checked(found: FileReport) -> Iterator[Piece]:
 
 
 def _verdict(one: Obligation, document: SpecDocument) -> Iterator[Piece]:
-    from dpspec.verifier.verdict import Outcome
-
     assert one.verdict is not None  # noqa: S101 - the caller asks
     spec = one.spec or document.spec
     yield Heading(words=f"The verdict on the {one.name}", level=4)
@@ -376,8 +374,6 @@ def _verdict(one: Obligation, document: SpecDocument) -> Iterator[Piece]:
 
 
 def _as_recorded(one: Obligation) -> str:
-    from dpspec.verifier.verdict import Outcome
-
     if one.recorded is None or one.verdict is None or one.recorded is one.verdict.outcome:
         return ", as the file records" if one.recorded not in (None, Outcome.VERIFIED) else ""
     return f", but the file records {one.recorded.value}"

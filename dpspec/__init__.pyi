@@ -823,7 +823,7 @@ def coupled_worlds() -> Flavour:
     blocks.md.
     """
 
-def curve(*specifications: Any, panel: Any = ..., size: Any = ..., theme: Any = ..., distance: Any = ..., level: Any = ..., out: Any = ..., progress: Any = ...) -> CommandAnswer:
+def curve(*specifications: Any, panel: Any = ..., size: Any = ..., theme: Any = ..., distance: Any = ..., level: Any = ..., out: Any = ..., progress: Any = ...) -> str:
     """Package dpspec-report. Draw what specifications allow, as bands, and what their mechanisms do, as curves inside: one
     picture of all of them.
 
@@ -845,7 +845,7 @@ def curve(*specifications: Any, panel: Any = ..., size: Any = ..., theme: Any = 
         PictureError: nothing of what is asked for can be drawn, or not into such a file.
     """
 
-def curve_points(*specifications: Any, panel: Any = ..., distance: Any = ..., level: Any = ..., progress: Any = ...) -> CommandAnswer:
+def curve_points(*specifications: Any, panel: Any = ..., distance: Any = ..., level: Any = ..., progress: Any = ...) -> Any:
     """Package dpspec-report. The series of a figure of `curve`, as numbers: `data()` has their points, `svg()` the figure.
 
     Args:
@@ -1134,7 +1134,7 @@ def exponential(
         rate: the weight of one record, in nats [exact number in [0, inf)].
     """
 
-def exposed_records(spec: Any, given: Any) -> CommandAnswer:
+def exposed_records(spec: Any, given: Any) -> Any:
     """Package dpspec-disclosure. How many records of a table an attacker knows who knows nothing but the exact tables; as
     `exposure` counts them.
 

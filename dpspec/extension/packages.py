@@ -14,6 +14,7 @@ raises errors with `code`, `exit_code`, `subject`, `rule`, `advice` and `given`.
 from __future__ import annotations
 
 import tomllib
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
@@ -28,9 +29,19 @@ RENDERERS = "dpspec.renderers"
 
 @cache
 def contributed(group: str) -> Mapping[str, EntryPoint]:
-    """The entry points of a group by name; where two packages use one name, the first package by name has it."""
-    found = sorted(entry_points(group=group), key=lambda one: "" if one.dist is None else one.dist.name, reverse=True)
-    return MappingProxyType({one.name: one for one in found})
+    """The entry points of a group by name.
+
+    Where two packages use one name, a first-party package has it, else the first package by name.
+    """
+    by_name: dict[str, list[EntryPoint]] = defaultdict(list)
+    for one in entry_points(group=group):
+        by_name[one.name].append(one)
+    return MappingProxyType({name: min(found, key=_rank) if len(found) > 1 else found[0] for name, found in by_name.items()})
+
+
+def _rank(point: EntryPoint) -> tuple[bool, str]:
+    package = "" if point.dist is None else point.dist.name
+    return package not in first_party(), package
 
 
 @cache

@@ -88,6 +88,16 @@ def test_a_page_in_a_notebook_needs_no_package_for_figures(alone: Registry) -> N
         found.plot()
 
 
+def test_no_stranger_takes_the_name_of_a_first_party_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [
+        SimpleNamespace(name=name, dist=SimpleNamespace(name=package))
+        for name, package in (("chart", "a"), ("chart", "dpspec-report"), ("chart", "z"), ("song", "c"), ("song", "b"))
+    ]
+    monkeypatch.setattr("dpspec.extension.packages.entry_points", lambda group: points)
+    found = packages.contributed.__wrapped__("dpspec.renderers")
+    assert {name: one.dist.name for name, one in found.items()} == {"chart": "dpspec-report", "song": "b"}
+
+
 def test_an_installed_package_is_not_missing() -> None:
     assert packages.missing_package("check-proof", "commands") is None
     assert packages.missing_package("laplace") is None

@@ -81,7 +81,7 @@ def _contributed(name: str, place: EntryPoint) -> str:
 
 
 def _returned(function: Any) -> str:
-    """The type of what a contributed function returns: an answer, also where the package has a class of its own for it, or a text."""
+    """The type of what a contributed function returns: an answer, also one of a class of the package, or a text."""
     name = str(inspect.signature(function).return_annotation)
     if name == "CommandAnswer" or "command" in getattr(function.__globals__.get(name), "__annotations__", ()):
         return "CommandAnswer"

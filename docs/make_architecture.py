@@ -9,7 +9,7 @@ import ast
 import sys
 from pathlib import Path
 
-from dpspec.report.diagrams import DiagramBox, diagram_svg, reduced
+from dpspec.report.figures import DiagramBox, diagram, reduced
 
 ROOT = Path(__file__).parents[1]
 SAYS = {
@@ -30,7 +30,7 @@ SAYS = {
     "exchange": "tables held to rules of disclosure control",
     "linter": "findings",
     "releases": "a release of a real table",
-    "report": "text, JSON, pictures, pages",
+    "report": "text, JSON, what figures contain",
     "constructors": "what a file can name, made in Python",
     "api": "one function for each question",
     "commands": "the commands as functions",
@@ -82,7 +82,7 @@ def picture() -> str:
         for level, names in enumerate(floors(imported), 1)
     }
     drawn = reduced([(below, name) for name, targets in sorted(imported.items()) for below in sorted(targets)])
-    return diagram_svg(rows, drawn, "Packages of dpspec by floor: an arrow leads to what stands on it")
+    return diagram(rows, drawn, "Packages of dpspec by floor: an arrow leads to what stands on it")
 
 
 # --- the table of all packages --------------------------------------------------------------------

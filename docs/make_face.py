@@ -70,15 +70,22 @@ def _function(entry: Entry, known: set[str]) -> str:
 
 
 def _contributed(name: str, place: EntryPoint) -> str:
-    """A function of a package, which answers as a command does; its types are those of another module, so any here."""
+    """A function of a package; the types of its arguments are those of another module, so any here."""
     function = place.load()
     given = inspect.signature(function)
     default = {p.name: p.default if p.default is inspect.Parameter.empty else ... for p in given.parameters.values()}
     taken = [p.replace(annotation=Any, default=default[p.name]) for p in given.parameters.values()]
     written = str(inspect.Signature(taken)).removeprefix("(").removesuffix(")").replace("Ellipsis", "...")
     package = "" if place.dist is None else place.dist.name
-    returns = "SpecDocument" if given.return_annotation == "SpecDocument" else "CommandAnswer"
-    return _definition(name, written, returns, package, inspect.getdoc(function) or "")
+    return _definition(name, written, _returned(function), package, inspect.getdoc(function) or "")
+
+
+def _returned(function: Any) -> str:
+    """The type of what a contributed function returns: an answer, also of a class of the package, a text, a specification."""
+    name = str(inspect.signature(function).return_annotation)
+    if name == "CommandAnswer" or "command" in getattr(function.__globals__.get(name), "__annotations__", ()):
+        return "CommandAnswer"
+    return name if name in ("str", "SpecDocument") else "Any"
 
 
 def _definition(name: str, arguments: str, returns: str, package: str, text: str) -> str:

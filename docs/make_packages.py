@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dpspec import installed
-from dpspec.extension.packages import COMMANDS, FUNCTIONS, JUDGES, SERVERS
+from dpspec.extension.packages import COMMANDS, FUNCTIONS, JUDGES, RENDERERS, SERVERS
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "dpspec" / "extension" / "first_party.toml"
@@ -33,6 +33,7 @@ def _brings(package: str, points: dict[str, dict[str, str]]) -> Iterator[str]:
     brings["commands"].update(f"{group.removeprefix(f'{COMMANDS}.')} {name}" for group, names in nested.items() for name in names)
     brings["functions"].update(points.get(FUNCTIONS, ()))
     brings["judges"].update(points.get(JUDGES, ()))
+    brings["renderers"].update(points.get(RENDERERS, ()))
     for entry in installed().registry:
         if entry.provenance.distribution == package:
             brings["classes"].add(entry.place.partition(":")[2])

@@ -13,8 +13,6 @@ from dpspec.api import (
     compare as compare,
     compose as compose,
     convert as convert,
-    curve as curve,
-    curve_points as curve_points,
     ledger as ledger,
     lint as lint,
     order as order,
@@ -69,9 +67,7 @@ from dpspec.commands import (
     plugins as plugins,
     recommend as recommend,
     schema as schema,
-    site as site,
     synth as synth,
-    write_report as write_report,
     yardsticks as yardsticks,
 )
 from dpspec.comparison.compare import Comparison as Comparison
@@ -850,6 +846,42 @@ def coupled_worlds() -> Flavour:
     blocks.md.
     """
 
+def curve(*specifications: Any, panel: Any = ..., size: Any = ..., theme: Any = ..., distance: Any = ..., level: Any = ..., out: Any = ..., progress: Any = ...) -> str:
+    """Package dpspec-report. Draw what specifications allow, as bands, and what their mechanisms do, as curves inside: one
+    picture of all of them.
+
+    Args:
+        specifications: specifications or files.
+        panel: ``trade-off``, ``profile`` (epsilon and delta), ``renyi``, ``power``, ``posterior`` or ``error`` (of counts).
+        size: ``slide``, ``column``, ``poster`` or ``page``.
+        theme: ``light`` or ``dark``.
+        distance: how far apart the two datasets are that are told apart, in units of the input divergence; without it the
+            smallest step that a universe holds.
+        level: for posteriors, the level of the test, in (0, 1).
+        out: a file that the picture is written into; ends in .svg, .png or .pdf.
+        progress: called with (done, in all).
+
+    Returns:
+        the picture as SVG text.
+
+    Raises:
+        PictureError: nothing of what is asked for can be drawn, or not into such a file.
+    """
+
+def curve_points(*specifications: Any, panel: Any = ..., distance: Any = ..., level: Any = ..., progress: Any = ...) -> Any:
+    """Package dpspec-report. The series of a figure of `curve`, as numbers: `data()` has their points, `svg()` the figure.
+
+    Args:
+        specifications: specifications or their files.
+        panel: which figure: ``trade-off``, ``profile``, ``renyi``, ``power``, ``posterior`` or ``error``.
+        distance: how far apart the two datasets are, in units of the input divergence; without it the nearest ones.
+        level: for posteriors, the level of the test, in (0, 1).
+        progress: called with (done, in all).
+
+    Raises:
+        PictureError: nothing of what is asked for is known.
+    """
+
 def d_nor() -> OutputDivergence:
     """Package dpspec-divergences. Normalised Renyi metric, the standard of zero-concentrated privacy (Bun and Steinke 2016,
     Definition 1.1).
@@ -1125,7 +1157,7 @@ def exponential(
         rate: the weight of one record, in nats [exact number in [0, inf)].
     """
 
-def exposed_records(spec: Any, given: Any) -> CommandAnswer:
+def exposed_records(spec: Any, given: Any) -> Any:
     """Package dpspec-disclosure. How many records of a table the exact tables determine in all attributes; as `exposure`
     counts them.
 
@@ -3009,6 +3041,18 @@ def shuffled(
         mechanism: gives a sequence of reports, one for each person [object of the kind mechanisms].
     """
 
+def site(*specifications: Any, out: Any, title: Any = ..., progress: Any = ..., drawing: Any = ...) -> CommandAnswer:
+    """Package dpspec-report. Write what `write_report` says as a page for each specification with an index, into a new folder.
+    `value` has all of it.
+
+    Args:
+        specifications, title, progress, drawing: as in `write_report`.
+        out: the folder.
+
+    Raises:
+        ReleaseError: the folder exists.
+    """
+
 def staircase(
     *,
     queries: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
@@ -3675,6 +3719,21 @@ def within_distance(
     Args:
         of: the divergence d that is cut off [object of the kind input_divergences].
         most: the largest distance that is compared, in units of d [integer in [1, inf)].
+    """
+
+def write_report(*specifications: Any, out: Any, title: Any = ..., progress: Any = ..., drawing: Any = ...) -> CommandAnswer:
+    """Package dpspec-report. Write one page on specifications, to hand on: promises, verdicts, witnesses, risks, comparisons,
+    sources. `value` has them.
+
+    Args:
+        specifications: files, or directories that stand for their specification files.
+        out: the page, as HTML or Markdown by its ending.
+        title: what it is called.
+        progress: called with (files judged, files in all).
+        drawing: called with (files drawn, files in all).
+
+    Raises:
+        PictureError: another ending.
     """
 
 def zero_concentrated_dp() -> Flavour:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dpspec.grammar.tables import Table
     from dpspec.linter.finding import Finding
     from dpspec.reason.conversions import Conversions, TheoremNumbers
-    from dpspec.report.curves import CurveData
     from dpspec.risks.engine import Panel, RiskReport, RiskRow
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import FileReport, Standing
@@ -268,7 +267,7 @@ def order(*specifications: Specification, registry: Registry | None = None, prog
     """
     from dpspec.extension.loader import installed
 
-    return order_specs(_documents(specifications), registry or installed().registry, progress)
+    return order_specs(as_documents(specifications), registry or installed().registry, progress)
 
 
 def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, **at: Any) -> Conversions | TheoremNumbers:
@@ -547,7 +546,7 @@ def ledger(*specifications: Specification, like: Specification | None = None, as
     from dpspec.composition import add_up
     from dpspec.extension.loader import installed
 
-    documents = _documents(specifications)
+    documents = as_documents(specifications)
     frame = None if like is None else as_document(like).spec
     return add_up(documents, installed().registry, frame, as_promised=as_promised)
 
@@ -575,7 +574,7 @@ def compose(
     from dpspec.composition import account_of
     from dpspec.extension.loader import installed
 
-    documents = _documents(specifications)
+    documents = as_documents(specifications)
     often = [1] * len(documents) if times is None else times
     if len(often) != len(documents):
         raise ParameterError("times", f"must be {len(documents)} numbers, one for each release", value=tuple(often))
@@ -607,71 +606,6 @@ def release(specification: SpecDocument | str | Path, table: str | Path, out: st
     registry, place = installed().registry, Path(out)
     drawn = releases.draw(as_document(specification), str(table), registry, place, releases.Options(**options))
     return releases.write(drawn, registry, place)
-
-
-def curve(
-    *specifications: SpecDocument | str | Path,
-    panel: str = "trade-off",
-    size: str = "slide",
-    theme: str = "light",
-    distance: NumberLike | None = None,
-    level: NumberLike = "1/20",
-    out: str | Path | None = None,
-    progress: Progress | None = None,
-) -> str:
-    """Draw what specifications allow, as bands, and what their mechanisms do, as curves inside: one picture of all of them.
-
-    Args:
-        specifications: specifications or files.
-        panel: ``trade-off``, ``profile`` (epsilon and delta), ``renyi``, ``power``, ``posterior`` or ``error`` (of counts).
-        size: ``slide``, ``column``, ``poster`` or ``page``.
-        theme: ``light`` or ``dark``.
-        distance: how far apart the two datasets are that are told apart, in units of the input divergence; without it the
-            smallest step that a universe holds.
-        level: for posteriors, the level of the test, in (0, 1).
-        out: a file that the picture is written into; ends in .svg, .png or .pdf.
-        progress: called with (done, in all).
-
-    Returns:
-        the picture as SVG text.
-
-    Raises:
-        PictureError: nothing of what is asked for can be drawn, or not into such a file.
-    """
-    from dpspec.report.drawing import Picture
-
-    file = None if out is None else Picture(Path(out))
-    found = curve_points(*specifications, panel=panel, distance=distance, level=level, progress=progress)
-    picture = found.svg(size=size, theme=theme)
-    if file is not None:
-        file.save(picture)
-    return picture
-
-
-def curve_points(
-    *specifications: SpecDocument | str | Path,
-    panel: str = "trade-off",
-    distance: NumberLike | None = None,
-    level: NumberLike = "1/20",
-    progress: Progress | None = None,
-) -> CurveData:
-    """The series of a figure of `curve`, as numbers: `data()` has their points, `svg()` the figure.
-
-    Args:
-        specifications: specifications or their files.
-        panel: which figure: ``trade-off``, ``profile``, ``renyi``, ``power``, ``posterior`` or ``error``.
-        distance: how far apart the two datasets are, in units of the input divergence; without it the nearest ones.
-        level: for posteriors, the level of the test, in (0, 1).
-        progress: called with (done, in all).
-
-    Raises:
-        PictureError: nothing of what is asked for is known.
-    """
-    from dpspec.extension.loader import installed
-    from dpspec.report.curves import curve as computed
-
-    documents = _documents(specifications)
-    return computed(documents, panel, installed().registry, distance=distance, level=level, progress=progress)
 
 
 def lint(*paths: str | Path, table: str | Path | None = None) -> tuple[Finding, ...]:
@@ -707,7 +641,7 @@ def as_document(given: Specification, name: str = "specification", *, mechanism:
     return found if mechanism is None else attrs.evolve(found, mechanism=mechanism, claim=None, miniatures=(), secret=None)
 
 
-def _documents(given: Sequence[Specification]) -> list[SpecDocument]:
+def as_documents(given: Sequence[Specification]) -> list[SpecDocument]:
     """Several specifications: directories stand for their files, and five blocks are told apart by their places."""
     from dpspec.specfile.reader import check_ids, spec_files
 

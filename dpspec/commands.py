@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import json as stdlib
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpspec.api import as_document, find_yardsticks, quick_standing
-from dpspec.base.errors import DpspecError, ParameterError, PictureError, ReleaseError, UnknownNameError
-from dpspec.base.files import write_folder, write_whole
+from dpspec.base.errors import DpspecError, ParameterError, UnknownNameError
 from dpspec.base.params import did_you_mean
 from dpspec.base.words import Word, worst_code
 from dpspec.report.shown import CommandAnswer
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from dpspec.grammar.attacker import Tolerance
     from dpspec.grammar.mechanism import Mechanism
     from dpspec.grammar.spec import PrivacySpec
-    from dpspec.report.dossier import Dossier
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.verdict import Verdict
 
@@ -108,7 +106,7 @@ def explain(
         UnknownNameError: nothing goes by it; with what is spelt alike.
     """
     from dpspec.extension.loader import installed
-    from dpspec.report import audience as audiences, diagrams, explain as words
+    from dpspec.report import audience as audiences, explain as words, flavours
     from dpspec.report.risk import file_numbers
 
     name = str(name)
@@ -117,9 +115,9 @@ def explain(
         rule = f"goes with the public, and is one of {', '.join(audiences.catalogue())}"
         raise ParameterError("language", rule, value=language)
     if name == "flavours":
-        family = diagrams.family(registry)
+        family = flavours.family(registry)
         return CommandAnswer(
-            "explain", 0, {"family": family}, partial(diagrams.family_text, family), partial(diagrams.family_picture, family)
+            "explain", 0, {"family": family}, partial(flavours.family_text, family), partial(flavours.family_picture, family)
         )
     if not (Path(name).is_file() or name.endswith(".toml")):
         if without is not None:
@@ -374,87 +372,6 @@ def recommend(tolerance: Tolerance | str, **settings: Any) -> CommandAnswer:
 
 def _written(value: Any) -> str:
     return stdlib.dumps(value) if isinstance(value, (list, tuple)) else str(value)
-
-
-# --- reports --------------------------------------------------------------------------------------
-
-
-def write_report(
-    *specifications: AnyPath,
-    out: AnyPath,
-    title: str = "",
-    progress: Progress | None = None,
-    drawing: Progress | None = None,
-) -> CommandAnswer:
-    """Write one page on specifications, to hand on: promises, verdicts, witnesses, risks, comparisons, sources. `value` has them.
-
-    Args:
-        specifications: files, or directories that stand for their specification files.
-        out: the page, as HTML or Markdown by its ending.
-        title: what it is called.
-        progress: called with (files judged, files in all).
-        drawing: called with (files drawn, files in all).
-
-    Raises:
-        PictureError: another ending.
-    """
-    from dpspec.report import dossier, page
-
-    target = Path(out)
-    written = {".html": page.html, ".htm": page.html, ".md": page.markdown}.get(target.suffix.lower())
-    if written is None:
-        raise PictureError("out", "is neither .html nor .md", "choose one of these endings", value=str(out))
-    found = _gathered(specifications, progress)
-    write_whole(target, written(dossier.report_page(found, title, drawing)))
-    data = {"written": [str(out)], "files": _ended(found)}
-    return CommandAnswer("report", found.exit_code, data, partial(_handed_on, f"wrote {out}", found), value=found)
-
-
-def site(
-    *specifications: AnyPath,
-    out: AnyPath,
-    title: str = "",
-    progress: Progress | None = None,
-    drawing: Progress | None = None,
-) -> CommandAnswer:
-    """Write what `write_report` says as a page for each specification with an index, into a new folder. `value` has all of it.
-
-    Args:
-        specifications, title, progress, drawing: as in `write_report`.
-        out: the folder.
-
-    Raises:
-        ReleaseError: the folder exists.
-    """
-    from dpspec.report import dossier, page
-
-    if Path(out).exists() or Path(out).is_symlink():  # before an hour of work is lost to it
-        raise ReleaseError("folder", "exists already", "choose another name or place", value=str(out))
-    found = _gathered(specifications, progress)
-    pages = {name: page.html(one) for name, one in dossier.site_pages(found, title, drawing).items()}
-    write_folder(Path(out), pages)
-    data = {"written": [f"{out}/{name}" for name in pages], "files": _ended(found)}
-    head = f"wrote {out}: {len(pages)} pages, from {out}/index.html on"
-    return CommandAnswer("site", found.exit_code, data, partial(_handed_on, head, found), value=found)
-
-
-def _gathered(paths: Sequence[AnyPath], progress: Progress | None) -> Dossier:
-    from dpspec.api import compare
-    from dpspec.extension.loader import installed
-    from dpspec.report.dossier import gather
-
-    registry = installed().registry
-    return gather(paths, registry, lambda left, right: compare(left, right, registry), progress=progress)
-
-
-def _ended(found: Dossier) -> list[dict[str, str]]:
-    return [{"path": one.path, "outcome": one.word.word} for one in found.files]
-
-
-def _handed_on(head: str, found: Dossier) -> str:
-    from dpspec.report.text import summary
-
-    return f"{head}\n{summary([one.word for one in found.files])}"
 
 
 # --- beginnings -----------------------------------------------------------------------------------

@@ -18,8 +18,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from dpspec_report.sarif import sarif
+
 from dpspec.base.words import worst_code
-from dpspec.report.sarif import sarif
 
 MARKS = {"error": "error", "warning": "warning", "note": "notice"}
 WORST = {"error": "❌", "warning": "⚠️", "notice": "ℹ️"}

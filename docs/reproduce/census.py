@@ -7,7 +7,7 @@ from fractions import Fraction
 import attrs
 from dpspec_census.configuration_2020 import SCENARIOS
 
-from dpspec.report.pictures import CurvePanel
+from dpspec.report.figures import CurvePanel
 from reproduce.layout import Page, Table, bound, curve, falling, middle, shown
 from reproductions import scenarios, scenarios as scenario_curves
 

@@ -11,7 +11,7 @@ import numpy as np
 from dpspec_inference import block, block as fitted, block as sums, hierarchy as chains
 from dpspec_inference.hierarchy import BetMethod, BetRegion, Released, TwoLevels, known_to_be, success, up_to
 
-from dpspec.report.pictures import CurvePanel
+from dpspec.report.figures import CurvePanel
 from reproduce.layout import Page, Table, curve, middle, shown
 from reproductions import block_risk
 

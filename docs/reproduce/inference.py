@@ -10,7 +10,7 @@ from dpspec_inference import gibbs, gibbs as likelihood, quadrature, regression 
 from dpspec_inference.moments import Bounds, Informative, NoisyMoments, RegressionSums, TruncatedGammaMixture
 from dpspec_inference.regression import NoisyRegression
 
-from dpspec.report.pictures import CurveLine, CurvePanel
+from dpspec.report.figures import CurveLine, CurvePanel
 from reproduce.layout import Page, Table, curve
 
 EXAMPLE_5 = RegressionSums(n=46, x=12.231293, xx=4.804202, y=16.022571, xy=5.735709, yy=7.963661)

@@ -8,9 +8,10 @@ from decimal import Decimal
 from fractions import Fraction
 
 import attrs
+from dpspec_report.charts import svg
 
 from dpspec.base.exact import Bracket
-from dpspec.report.pictures import CurveLine, CurvePanel, svg
+from dpspec.report.figures import CurveLine, CurvePanel
 
 
 @attrs.frozen(kw_only=True)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from dpspec_attackers import membership as member
 
 from dpspec.base.exact import Bracket, number
-from dpspec.report.pictures import CurvePanel
+from dpspec.report.figures import CurvePanel
 from reproduce.layout import Page, Table, curve, middle, shown
 
 

@@ -17,7 +17,7 @@ from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.integers import DiscreteGaussianShift
 from dpspec.laws.loss import compose
 from dpspec.laws.trade_off import largest_power
-from dpspec.report.pictures import CurvePanel
+from dpspec.report.figures import CurvePanel
 from reproduce.layout import Table, beside, bound, curve, falling, middle
 from reproductions import scenarios as scenario_curves
 

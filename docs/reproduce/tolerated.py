@@ -8,7 +8,7 @@ from fractions import Fraction
 from dpspec_attackers import profiles
 from dpspec_attackers.profiles import Constant, FixedP, FixedQ, OneMissing, RiskProfile, TwoDimensional
 
-from dpspec.report.pictures import CurveLine, CurvePanel
+from dpspec.report.figures import CurveLine, CurvePanel
 from reproduce.layout import Page, Table, curve, middle, shown
 
 

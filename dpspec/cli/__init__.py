@@ -23,7 +23,6 @@ from dpspec.cli.files import (
     verify,
 )
 from dpspec.cli.releasing import compose, ledger, release, synth
-from dpspec.cli.reporting import curve, report, site
 
 
 @click.group(cls=Face, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
@@ -45,8 +44,8 @@ def main() -> None:
 
 
 _IN_THE_ORDER_OF_THE_HELP = (
-    check, verify, measure, compare, ablate, ledger, compose, convert, risk, recommend, curve,
-    lint, report, site, list_plugins, check_plugin, release, synth, explain, examples, new, schema,
+    check, verify, measure, compare, ablate, ledger, compose, convert, risk, recommend, lint,
+    list_plugins, check_plugin, release, synth, explain, examples, new, schema,
 )  # fmt: skip
 for _command in _IN_THE_ORDER_OF_THE_HELP:
     main.add_command(_command)

@@ -14,7 +14,7 @@ import click
 from dpspec.cli.face import formatted, named, picture_option, reasoned, say, tell
 
 if TYPE_CHECKING:
-    from dpspec.report.drawing import Picture
+    from dpspec.report.figures import FigureFile
     from dpspec.risks.engine import RiskReport
     from dpspec.specfile.document import SpecDocument
 
@@ -114,7 +114,7 @@ def _fits(paths: tuple[str, ...], many: bool, given: dict[str, Any]) -> None:
         raise click.UsageError("--derivation is of A => B; the derivations of a yardstick are in its --format json")
 
 
-def _pair(paths: Sequence[str], derivation: str | None, picture: Picture | None, as_json: bool, verbose: bool) -> int:
+def _pair(paths: Sequence[str], derivation: str | None, picture: FigureFile | None, as_json: bool, verbose: bool) -> int:
     from dpspec import api
     from dpspec.extension import installed
     from dpspec.report import json
@@ -273,7 +273,7 @@ def risk(  # noqa: PLR0917 - one option, one argument
     within: str | None,
     change: str,
     members: int,
-    picture: Picture | None,
+    picture: FigureFile | None,
     verbose: bool,
     as_json: bool,
 ) -> int:
@@ -331,7 +331,7 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def _told_risk(report: RiskReport, picture: Picture | None, as_json: bool, verbose: bool) -> int:
+def _told_risk(report: RiskReport, picture: FigureFile | None, as_json: bool, verbose: bool) -> int:
     """Print a report, and draw it where a file is named."""
     if picture is not None:
         report.plot().save(picture.path)

@@ -37,15 +37,16 @@ from dpspec.base.errors import (
 )
 from dpspec.base.words import Word, worst_code
 from dpspec.cli.library_output import captured, run_in_child
-from dpspec.extension.packages import COMMANDS, SERVERS, contributed, missing_package
+from dpspec.extension.packages import COMMANDS, SERVERS, contributed, missing_package, renderer
 
 if TYPE_CHECKING:
     from dpspec.base.shown import Showable
     from dpspec.extension import Registry
-    from dpspec.report.drawing import Picture
+    from dpspec.report.figures import FigureFile
 
 
 _FORMAT = "dpspec.format"
+_SARIF = "sarif"
 _USAGE, _INTERRUPTED, _UNREAD = 2, 130, 141
 _COLLECTED = 200_000, 30, 1_000
 """A command makes a hundred thousand objects that stay to its end: to look for cycles among them takes a tenth of its start."""
@@ -169,8 +170,9 @@ class Face(OpenGroup):
 def _answering(given: click.Command) -> click.Command:
     """A contributed command with ``--format``, which prints what its callback returns; of a group each of its commands.
 
-    A command may have `formats`, which make texts of an answer by the names of further formats, and `asks`, for one that asks
-    questions. A callback with an argument `progress` is called with one.
+    A command may have `formats`, which make texts of an answer by the names of further formats; `asks`, for one that asks
+    questions; and `counts`, the title of its progress and the plural of what is counted. A callback with an argument `progress`
+    is called with one.
     """
     command = copy(given)
     if isinstance(command, click.Group):
@@ -181,13 +183,14 @@ def _answering(given: click.Command) -> click.Command:
     if ask is None:
         raise PluginContractError(f"command {command.name}", "has nothing to run", "give a click command with a callback")
     formats: Mapping[str, Callable[[Any], str]] = getattr(command, "formats", {})
+    title, unit = getattr(command, "counts", (str(command.name), None))
     takes_progress = "progress" in inspect.signature(ask).parameters
 
     def told(as_json: bool, **arguments: Any) -> int:
         from dpspec.report.shown import answering
         from dpspec.report.terminal import Work
 
-        with nullcontext() if getattr(command, "asks", False) else Work(str(command.name)) as work:
+        with nullcontext() if getattr(command, "asks", False) else Work(title, unit=unit) as work:
             answer = answering(ask)(**arguments, **({"progress": work} if takes_progress else {}))
         chosen = click.get_current_context().meta[_FORMAT]
         if chosen in formats:
@@ -290,7 +293,7 @@ def _report(ctx: click.Context | None, fault: DpspecError) -> int:
     for single in faults:
         say(str(single), err=True)
     code = worst_code(single.exit_code for single in faults)
-    if ctx is not None and ctx.meta.get(_FORMAT) in ("json", "sarif"):
+    if ctx is not None and ctx.meta.get(_FORMAT) in ("json", _SARIF):
         from dpspec.report import json
 
         say_data("error", code, {"errors": json.errors(fault)})
@@ -300,12 +303,12 @@ def _report(ctx: click.Context | None, fault: DpspecError) -> int:
 def picture_option(drawn: str) -> Callable[[Command], Command]:
     """Add ``--picture FILE``, which says what is drawn; a file that cannot be drawn is refused before any work."""
 
-    def chosen(_: click.Context, __: click.Parameter, value: str | None) -> Picture | None:
+    def chosen(_: click.Context, __: click.Parameter, value: str | None) -> FigureFile | None:
         if value is None:
             return None
-        from dpspec.report.drawing import Picture
+        from dpspec.report.figures import figure_file
 
-        return Picture(Path(value))
+        return figure_file(value)
 
     words = f"{drawn} into FILE, as SVG, PNG or PDF by its ending."
     return click.option("--picture", metavar="FILE", type=click.Path(), callback=chosen, help=words)
@@ -324,11 +327,13 @@ def reasoned(command: Command) -> Command:
 def reviewed(command: Command) -> Command:
     """The same for a command whose result can be shown at the lines of a file."""
     told = "Print the result so; `dpspec schema output` prints the schema of the JSON, SARIF is for code review and editors."
-    return _with_formats(command, ("text", "json", "sarif"), told)
+    return _with_formats(command, ("text", "json", _SARIF), told)
 
 
 def _with_formats(command: Command, formats: Sequence[str], words: str) -> Command:
     def remember(ctx: click.Context, _: click.Parameter, value: str) -> bool:
+        if value == _SARIF:  # where no package writes it, the error comes before any work, and as text
+            _sarif()
         ctx.meta[_FORMAT] = value
         return value != "text"
 
@@ -342,7 +347,13 @@ def _with_formats(command: Command, formats: Sequence[str], words: str) -> Comma
 def is_sarif() -> bool:
     """Whether SARIF was asked for."""
     ctx = click.get_current_context(silent=True)
-    return ctx is not None and ctx.meta.get(_FORMAT) == "sarif"
+    return ctx is not None and ctx.meta.get(_FORMAT) == _SARIF
+
+
+def _sarif() -> Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]:
+    """What makes a SARIF log of documents."""
+    made: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]] = renderer(_SARIF, f"format {_SARIF}")
+    return made
 
 
 def say_data(command: str, code: int, content: Mapping[str, Any]) -> None:
@@ -352,9 +363,7 @@ def say_data(command: str, code: int, content: Mapping[str, Any]) -> None:
     if not is_sarif():
         say(json.document(command, code, content))
         return
-    from dpspec.report.sarif import sarif
-
-    say(json.written(sarif([{"command": command, "exit_code": code, **content}])))
+    say(json.written(_sarif()([{"command": command, "exit_code": code, **content}])))
 
 
 # --- commands on many files -----------------------------------------------------------------------

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dpspec.extension import Registry
-    from dpspec.report.drawing import Picture
+    from dpspec.report.figures import FigureFile
     from dpspec.report.shown import CommandAnswer
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.functions import NamedFunction
@@ -275,7 +275,7 @@ def _languages(_: click.Context, __: click.Parameter, incomplete: str) -> list[s
     help="With a FILE, what is left of its promise without this invariant: its number, from 1, or its text.",
 )
 @formatted
-def explain(name: str, picture: Picture | None, as_json: bool, **asked: str | None) -> int:
+def explain(name: str, picture: FigureFile | None, as_json: bool, **asked: str | None) -> int:
     """Say what NAME means: anything registered, an error code, or a word of the field; or put a specification FILE into words.
 
     The name flavours stands for all registered definitions of differential privacy, by the block that each one changes.

@@ -2,9 +2,12 @@
 
 A package contributes commands and functions by entry points: click commands in the group ``dpspec.commands``, functions of
 `dpspec` in the group ``dpspec.functions``. Both return an answer. A command in the group ``dpspec.servers`` returns none: it runs
-until it is stopped, and writes to the standard output itself. A package that imports nothing of dpspec returns any object
-with `command`, `exit_code`, `content`, `words` and `value`, and raises errors with `code`, `exit_code`, `subject`, `rule`,
-`advice` and `given`. In the group ``dpspec.judges``, the name `function` has the class that judges claims about plain functions.
+until it is stopped, and writes to the standard output itself. A function in the group ``dpspec.renderers`` makes a form that
+dpspec alone does not make: the SVG of a figure, its file, or SARIF. In the group ``dpspec.judges``, the name `function` has the
+class that judges claims about plain functions.
+
+A package that imports nothing of dpspec returns any object with `command`, `exit_code`, `content`, `words` and `value`, and
+raises errors with `code`, `exit_code`, `subject`, `rule`, `advice` and `given`.
 
 `first_party.toml` lists what each first-party package brings (docs/make_packages.py). It is read only to say what to install.
 """
@@ -12,24 +15,39 @@ with `command`, `exit_code`, `content`, `words` and `value`, and raises errors w
 from __future__ import annotations
 
 import tomllib
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from types import MappingProxyType
+from typing import Any
 
-COMMANDS, FUNCTIONS, SERVERS, JUDGES = "dpspec.commands", "dpspec.functions", "dpspec.servers", "dpspec.judges"
+from dpspec.base.errors import MissingPackageError, PluginContractError
+
+COMMANDS, FUNCTIONS, SERVERS = "dpspec.commands", "dpspec.functions", "dpspec.servers"
+RENDERERS, JUDGES = "dpspec.renderers", "dpspec.judges"
 
 
 @cache
 def contributed(group: str) -> Mapping[str, EntryPoint]:
-    """The entry points of a group by name; where two packages use one name, the first package by name has it."""
-    found = sorted(entry_points(group=group), key=lambda one: "" if one.dist is None else one.dist.name, reverse=True)
-    return MappingProxyType({one.name: one for one in found})
+    """The entry points of a group by name.
+
+    Where two packages use one name, a first-party package has it, else the first package by name.
+    """
+    by_name: dict[str, list[EntryPoint]] = defaultdict(list)
+    for one in entry_points(group=group):
+        by_name[one.name].append(one)
+    return MappingProxyType({name: min(found, key=_rank) if len(found) > 1 else found[0] for name, found in by_name.items()})
+
+
+def _rank(point: EntryPoint) -> tuple[bool, str]:
+    package = "" if point.dist is None else point.dist.name
+    return package not in first_party(), package
 
 
 @cache
 def first_party() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """What each first-party package brings: `commands`, `functions`, `judges`, `classes`, and registered names by kind."""
+    """What each first-party package brings: `commands`, `functions`, `judges`, `renderers`, `classes`, and registered names."""
     from importlib.resources import files
 
     text = files("dpspec.extension").joinpath("first_party.toml").read_text(encoding="utf-8")
@@ -41,12 +59,33 @@ def missing_package(name: str, *kinds: str) -> str | None:
 
     Args:
         name: the name.
-        kinds: what it may be: commands, functions, judges, classes, or kinds of registered names; without any, all of these.
+        kinds: what it may be: commands, functions, judges, renderers, classes, or kinds of registered names; without any, all of
+            these.
     """
     for package, brings in first_party().items():
         if any(name in names for kind, names in brings.items() if kind in kinds or not kinds) and _is_absent(package):
             return package
     return None
+
+
+def renderer(name: str, subject: str) -> Any:
+    """The function that an installed package contributes under a name in the group ``dpspec.renderers``.
+
+    Args:
+        name: ``chart``, ``diagram``, ``side-by-side``, ``figure-file`` or ``sarif``.
+        subject: what a message calls the form that is missing, such as "format sarif".
+
+    Raises:
+        MissingPackageError: the first-party package that contributes it is not installed.
+        PluginContractError: this package is installed, in a version without it.
+    """
+    found = contributed(RENDERERS).get(name)
+    if found is not None:
+        return found.load()
+    package = missing_package(name, "renderers")
+    if package is None:
+        raise PluginContractError(subject, f"has no renderer {name}", "install all packages of dpspec in one version")
+    raise MissingPackageError(subject, package)
 
 
 def _is_absent(package: str) -> bool:

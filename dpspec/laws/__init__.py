@@ -60,10 +60,12 @@ if TYPE_CHECKING:
         Answers as Answers,
         AtomicLaw as AtomicLaw,
         FiniteLaw as FiniteLaw,
+        Kind as Kind,
         Law as Law,
         NotALaw as NotALaw,
         OutputValue as OutputValue,
     )
+    from dpspec.laws.location import Location as Location
     from dpspec.laws.loss import PrivacyLoss as PrivacyLoss, compose as compose
     from dpspec.laws.numeric import (
         ball_exponential as ball_exponential,
@@ -140,10 +142,12 @@ _HOMES = {
         "Answers",
         "AtomicLaw",
         "FiniteLaw",
+        "Kind",
         "Law",
         "NotALaw",
         "OutputValue",
     ),
+    "dpspec.laws.location": ("Location",),
     "dpspec.laws.loss": (
         "PrivacyLoss",
         "compose",

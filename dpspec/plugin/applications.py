@@ -9,7 +9,7 @@ into words, and what writes files. Everything else of dpspec may move.
 
 from __future__ import annotations
 
-from dpspec.api import as_document, compared, order_specs
+from dpspec.api import as_document, as_documents, compared, order_specs
 from dpspec.base.errors import (
     CertificateError,
     CertificateVersionError,
@@ -18,7 +18,9 @@ from dpspec.base.errors import (
     NoFormulaError,
     NotCertifiableError,
     OwnFaultError,
+    PictureError,
     RecordVersionError,
+    RefutedPartError,
     RegistryCheckError,
     ReleaseError,
     SpecTooLargeError,
@@ -29,15 +31,17 @@ from dpspec.base.errors import (
     YamlError,
     count,
     harmless,
+    in_markup,
 )
-from dpspec.base.files import read_bytes, write_folder, write_whole
-from dpspec.base.params import did_you_mean, parameters, raise_all
+from dpspec.base.files import read_bytes, write_bytes, write_folder, write_whole
+from dpspec.base.params import did_you_mean, each, parameters, raise_all
 from dpspec.base.types import JsonData, Progress
-from dpspec.base.words import Word, worst_word
+from dpspec.base.words import Word, worst_code, worst_word
 from dpspec.blocks.units import longer_units, read_unit
-from dpspec.comparison.compare import Answer, Direction, Order
-from dpspec.composition import add_up, documents_of
+from dpspec.comparison.compare import Answer, Direction, Order, order
+from dpspec.composition import Composition, add_up, documents_of
 from dpspec.constructors import standards
+from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.extension.packages import contributed
 from dpspec.grammar.spec import blocks_of
@@ -45,35 +49,55 @@ from dpspec.reason.conversions import budget_at
 from dpspec.reason.rules import promise_for
 from dpspec.releases.draw import REPORT, WARNING
 from dpspec.report.audience import audience_data, public_standing
-from dpspec.report.comparison import order_data, power_in_words
-from dpspec.report.curves import subject_of as curve_subject
-from dpspec.report.drawing import Picture
-from dpspec.report.explain import folded
+from dpspec.report.comparison import (
+    blocks_picture,
+    claim_status,
+    headline,
+    order_data,
+    order_mark,
+    order_picture,
+    power_in_words,
+)
+from dpspec.report.explain import folded, promise
+from dpspec.report.figures import (
+    BlockRow,
+    CurveLine,
+    CurvePanel,
+    CurvePoints,
+    DiagramBox,
+    FigureFile,
+    chart,
+    figure_file,
+    steps,
+)
 from dpspec.report.json import (
     bracket as bracket_data,
     document as json_text,
     file_report as file_report_data,
     written as json_written,
 )
-from dpspec.report.pictures import CurveLine, CurvePanel, svg as charts
-from dpspec.report.risk import file_numbers, numbers_cells, numbers_data, numbers_note
+from dpspec.report.risk import KEEPING, file_numbers, numbers_cells, numbers_data, numbers_note, numbers_title
 from dpspec.report.shown import printed
+from dpspec.report.subject import CurveSubject, curve_subject, noise_laws
 from dpspec.report.terminal import (
     BAD,
     FAINT,
     GOOD,
     blocks_in_words,
     bracket_in_words,
+    budget_in_short,
     budget_in_words,
     drawn,
     multiverse_in_words,
     number_in_words,
+    pair_in_words,
+    probability_in_words,
     space_in_words,
     standing_data,
     thing_by_name,
     thing_in_words,
 )
-from dpspec.report.text import ledger_data
+from dpspec.report.text import counted, ledger_data, summary as outcome_summary, verdict_lines
 from dpspec.risks.allowed import allowed_power
 from dpspec.risks.engine import at_universe_of, dataset_of, parsed
 from dpspec.risks.numbers import RiskNumbers
@@ -97,6 +121,7 @@ from dpspec.specfile.reader import (
 )
 from dpspec.verifier.derived import METHOD
 from dpspec.verifier.document import (
+    STANDING_WORDS,
     FileReport,
     Obligation,
     Standing,
@@ -106,26 +131,35 @@ from dpspec.verifier.document import (
 from dpspec.verifier.exhaustive import guarded
 from dpspec.verifier.replay import witness_file
 from dpspec.verifier.secrets import worst_change
+from dpspec.verifier.verdict import Witness
 
 __all__ = [
     "BAD",
     "FAINT",
     "GOOD",
+    "KEEPING",
     "KINDS_OF_PRODUCT",
     "METHOD",
     "REPORT",
     "SCHEMA_LINE",
+    "STANDING_WORDS",
     "SUFFIX",
     "TRUST",
     "WARNING",
     "Answer",
+    "BlockRow",
     "CertificateError",
     "CertificateVersionError",
+    "Composition",
     "CurveLine",
     "CurvePanel",
+    "CurvePoints",
+    "CurveSubject",
     "Deployment",
+    "DiagramBox",
     "Direction",
     "Expectation",
+    "FigureFile",
     "FilePositions",
     "FileReport",
     "JsonData",
@@ -136,10 +170,12 @@ __all__ = [
     "Obligation",
     "Order",
     "OwnFaultError",
-    "Picture",
+    "PictureError",
     "Progress",
     "PublishedSource",
     "RecordVersionError",
+    "RefutedPartError",
+    "Registry",
     "RegistryCheckError",
     "ReleaseError",
     "RiskNumbers",
@@ -148,54 +184,73 @@ __all__ = [
     "UnknownKeyError",
     "UnknownNameError",
     "UnreadableFileError",
+    "Witness",
     "Word",
     "WrongShapeError",
     "YamlError",
     "add_up",
     "allowed_power",
     "as_document",
+    "as_documents",
     "at_universe_of",
     "audience_data",
     "blocks_in_words",
     "blocks_of",
+    "blocks_picture",
     "bracket_data",
     "bracket_in_words",
     "budget_at",
+    "budget_in_short",
     "budget_in_words",
-    "charts",
+    "chart",
     "check_ids",
+    "claim_status",
     "compared",
     "contributed",
     "count",
+    "counted",
     "curve_subject",
     "dataset_of",
     "decoded",
     "did_you_mean",
     "documents_of",
     "drawn",
+    "each",
+    "figure_file",
     "file_numbers",
     "file_report_data",
     "folded",
     "guarded",
     "harmless",
+    "headline",
+    "in_markup",
     "json_text",
     "json_written",
     "ledger_data",
     "load_text",
     "longer_units",
     "multiverse_in_words",
+    "noise_laws",
     "number_in_words",
     "numbers_cells",
     "numbers_data",
     "numbers_note",
+    "numbers_title",
+    "order",
     "order_data",
+    "order_mark",
+    "order_picture",
     "order_specs",
     "origins",
+    "outcome_summary",
+    "pair_in_words",
     "parameters",
     "parse",
     "parsed",
     "power_in_words",
     "printed",
+    "probability_in_words",
+    "promise",
     "promise_for",
     "public_standing",
     "raise_all",
@@ -206,12 +261,16 @@ __all__ = [
     "standards",
     "standing",
     "standing_data",
+    "steps",
     "thing_by_name",
     "thing_in_words",
+    "verdict_lines",
     "verify_document",
     "witness_file",
     "worst_change",
+    "worst_code",
     "worst_word",
+    "write_bytes",
     "write_folder",
     "write_schema",
     "write_spec",

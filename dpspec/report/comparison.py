@@ -19,6 +19,7 @@ from dpspec.base.words import Word
 from dpspec.blocks.parts import Collections, nesting_of
 from dpspec.comparison.compare import Answer, Comparison, Direction, Implication, Order, Separation
 from dpspec.report import terminal
+from dpspec.report.figures import BlockRow, DiagramBox, diagram, side_by_side
 from dpspec.report.json import bracket
 from dpspec.report.risk import numbers_parts
 from dpspec.report.terminal import (
@@ -137,8 +138,6 @@ def blocks_picture(
     found: Comparison, names: SpecNames, standings: Sequence[Standing | None] = (None, None), theme: str = "light"
 ) -> str:
     """The five blocks side by side as SVG, with the steps that separate the two, the answers, and the status of both claims."""
-    from dpspec.report.diagrams import BlockRow, side_by_side
-
     left, right = blocks_in_words(found.left), blocks_in_words(found.right)
     ways = (
         ("A does not imply B here", "open from A to B", found.forward),
@@ -564,8 +563,6 @@ def order_data(found: Order, documents: Sequence[SpecDocument]) -> dict[str, Any
 
 def order_picture(found: Order, documents: Sequence[SpecDocument], theme: str = "light") -> str:
     """The Hasse diagram as SVG: the strongest on the left, equivalent specifications in one box."""
-    from dpspec.report.diagrams import DiagramBox, diagram_svg
-
     def box(place: int) -> DiagramBox:
         members = found.classes[place]
         spec = documents[members[0]].spec
@@ -578,7 +575,7 @@ def order_picture(found: Order, documents: Sequence[SpecDocument], theme: str = 
     arrows = [(str(a), str(b)) for a, b in found.covers]
     caption = "An arrow leads to what is implied. What follows from two arrows has none of its own."
     title = f"Which of {count(len(found), 'specification')} implies which"
-    return diagram_svg(columns, arrows, title, caption, theme=theme, apart="comparable with none of the others")
+    return diagram(columns, arrows, title, caption, theme=theme, apart="comparable with none of the others")
 
 
 def chosen(documents: Sequence[SpecDocument], name: str) -> SpecDocument:

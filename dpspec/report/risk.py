@@ -19,8 +19,8 @@ from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.grammar.attacker import Recommendation, RiskStatement, Sense, Tolerance
 from dpspec.report import terminal
+from dpspec.report.figures import CurveLine, CurvePanel as Chart, chart
 from dpspec.report.json import bracket
-from dpspec.report.pictures import CurveLine, CurvePanel as Chart, svg
 from dpspec.report.terminal import (
     BAD,
     FAINT,
@@ -300,7 +300,7 @@ def picture(report: RiskReport, found: SpecDocument) -> str:
     """One panel for each quantity: curves over the numbers at which it is measured, bars where there are none."""
     quantities = dict.fromkeys(row.quantity for row in report.rows)
     panels = [_panel(quantity, [row for row in report.rows if row.quantity == quantity]) for quantity in quantities]
-    return svg(f"{found.id}, {report.attacker.name}: {report.attacker.title}", panels)
+    return chart(f"{found.id}, {report.attacker.name}: {report.attacker.title}", panels)
 
 
 def _panel(quantity: str, rows: Sequence[RiskRow]) -> Chart:

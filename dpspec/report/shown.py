@@ -26,6 +26,7 @@ from dpspec.base.shown import Showable
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.report import terminal
+from dpspec.report.figures import draws_figures, figure_file
 from dpspec.report.json import answer
 from dpspec.report.terminal import FAINT, blocks_in_words, drawn, thing_in_words
 
@@ -64,10 +65,9 @@ class DrawnPicture:
 
         Raises:
             PictureError: another ending, or what PNG needs is not there.
+            MissingPackageError: no installed package writes figures.
         """
-        from dpspec.report.drawing import Picture
-
-        Picture(Path(path)).save(self.svg)
+        figure_file(path).save(self.svg)
 
 
 @attrs.frozen(kw_only=True)
@@ -89,8 +89,8 @@ class RenderedPage:
         return drawn(*self.parts, plain=not coloured).rstrip()
 
     def html(self) -> str:
-        """As part of an HTML page: tables and paragraphs with their styles, then the picture."""
-        drawn_too = [] if self.picture is None else [_image(self.picture())]
+        """As part of an HTML page: tables and paragraphs with their styles, then the picture where a package draws it."""
+        drawn_too = [] if self.picture is None or not draws_figures() else [_image(self.picture())]
         return "\n".join([f'<div class="dpspec" style="{_PAGE}">', *map(_html, self.parts), *drawn_too, "</div>"])
 
     def markdown(self) -> str:
@@ -325,7 +325,7 @@ class TextPage:
         given = self.given
         if given.as_html is not None:
             return given.as_html()
-        picture = "" if given.picture is None else _image(given.picture())
+        picture = "" if given.picture is None or not draws_figures() else _image(given.picture())
         return f'<pre class="dpspec" style="white-space:pre-wrap">{in_markup(self.text())}</pre>{picture}'
 
     def markdown(self) -> str:
@@ -363,14 +363,15 @@ def page_of(found: Showable, *, verbose: bool = False) -> RenderedPage:
 def answering(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that a package contributes, whose answers and errors are those of dpspec.
 
-    A package that imports nothing of dpspec returns any object with `command`, `exit_code`, `content` and `words`.
+    A package that imports nothing of dpspec returns any object with `command`, `exit_code`, `content` and `words`. What is no
+    answer, such as the text of a figure, is returned as it is.
     """
 
     @wraps(function)
     def answered(*args: Any, **given: Any) -> Any:
         with reported_as_own():
             found = function(*args, **given)
-        if isinstance(found, Showable):
+        if isinstance(found, Showable) or not hasattr(found, "command"):
             return found
         return CommandAnswer(found.command, found.exit_code, found.content, found.words, value=found.value)
 

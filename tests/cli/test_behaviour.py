@@ -12,7 +12,9 @@ from dpspec.cli import main
 
 ROOT = Path(__file__).parents[2]
 GROUPS = {"new": ("spec", "plugin"), "registry": ("import", "export"), "rules": ("check", "compare", "show")}
-COMMANDS = [(name, *below) for name in main.commands for below in ([(one,) for one in GROUPS[name]] if name in GROUPS else [()])]
+COMMANDS = [
+    (name, *below) for name in main.every_command() for below in ([(one,) for one in GROUPS[name]] if name in GROUPS else [()])
+]
 
 
 @pytest.mark.parametrize("module", ["dpspec", "dpspec.cli"])

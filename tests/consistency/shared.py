@@ -16,8 +16,6 @@ from typing import Any
 import dpspec_deployments.catalogue
 import dpspec_deployments.evidence  # noqa: F401
 
-import dpspec.report.curves
-import dpspec.report.dossier
 import dpspec.verifier.document  # noqa: F401
 from dpspec.base.memo import key_of
 from dpspec.extension.loader import installed

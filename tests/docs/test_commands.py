@@ -22,7 +22,7 @@ RUN = {"five-blocks.md": None, "from-a-table.md": None, "rules.md": ROOT, "infer
 NOT_RUN = {
     "proofs.md": "minutes of processor; `pytest specs` judges the files, and the tests of dpspec-checker read proofs",
     "pictures.md": "tests/report/test_gallery.py draws them; the command lines are read here",
-    "reports.md": "reports on whole folders take minutes; tests/report makes smaller ones",
+    "reports.md": "reports on whole folders take minutes; the tests of dpspec-report make smaller ones",
     "registry.md": "records of the registry are not in the repository; the tests of dpspec-deployments have ones of their own",
     "tradeoff.md": "its command is run by the tutorial on the choice of a design",
     "releasing.md": "a million dwellings; tests/release draws smaller ones",

@@ -25,7 +25,6 @@ WITHOUT_A_COMMAND = {
     "order": "`compare` of more than two files",
     "replay": "`verify --replay`",
     "yardsticks": "`compare --yardstick`",
-    "curve_points": "`curve --format json`",
     "installed": "what `plugins` lists, as an object",
     "load_plugins": "plugins for tests",
     "ln": "a number", "number": "a number", "sqrt": "a number",

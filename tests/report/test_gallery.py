@@ -35,5 +35,5 @@ def test_the_pictures_of_the_page_are_those_of_its_commands(made):
 
 def test_the_commands_of_the_page_are_commands(made):
     for words in made.commands():
-        context = main.commands[words[0]].make_context(words[0], list(words[1:]))
+        context = main.every_command()[words[0]].make_context(words[0], list(words[1:]))
         assert all((ROOT / path).exists() for path in context.params.get("paths", ()))

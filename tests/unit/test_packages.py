@@ -11,9 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 import dpspec as dp
-from dpspec.base.errors import DerivationFileError, DpspecError, UnknownNameError, reported_as_own
+from dpspec.base.errors import DerivationFileError, DpspecError, MissingPackageError, UnknownNameError, reported_as_own
 from dpspec.cli import main
 from dpspec.extension import Registry, load_plugins, packages
+from dpspec.report.figures import chart
 from dpspec.report.shown import CommandAnswer, answering
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -22,7 +23,7 @@ SPECS = Path(__file__).parents[2] / "specs"
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     """As where dpspec alone is installed."""
-    for module in ("dpspec.extension.packages", "dpspec.cli.face"):
+    for module in ("dpspec.extension.packages", "dpspec.cli.face", "dpspec.report.figures"):
         monkeypatch.setattr(f"{module}.contributed", lambda group: {})
     monkeypatch.setattr("dpspec.extension.packages._is_absent", lambda package: True)
     return load_plugins(names=()).registry
@@ -55,12 +56,46 @@ def test_a_function_of_a_missing_package_names_it(alone: Registry, name: str, pa
 @pytest.mark.parametrize(("package", "kind", "name"), [
     (package, kind, name)
     for package, brings in packages.first_party().items() for kind, names in brings.items()
-    for name in names[:1] if kind not in ("classes", "commands", "functions")
+    for name in names[:1] if kind not in ("classes", "commands", "functions", "renderers")
 ])  # fmt: skip
 def test_a_registered_name_of_a_missing_package_names_it(alone: Registry, package: str, kind: str, name: str) -> None:
     with pytest.raises(UnknownNameError, match=f"pip install {package}$") as caught:
         alone.entry(kind, name)
     assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("words", [
+    ("compare", "randomised-response.dpspec.toml", "gaussian-lecture.dpspec.toml", "--picture", "out.svg"),
+    ("risk", "randomised-response.dpspec.toml", "--picture", "out.svg"), ("explain", "flavours", "--picture", "out.svg"),
+])  # fmt: skip
+def test_a_figure_of_a_missing_package_is_refused_before_work(alone: Registry, tmp_path: Path, words: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(main, [str(tmp_path / word) if word.endswith((".svg", ".toml")) else word for word in words])
+    assert (done.exit_code, done.stdout, [*tmp_path.iterdir()]) == (2, "", [])
+    assert done.stderr == "figure: is in the package dpspec-report, which is not installed: pip install dpspec-report\n"
+
+
+@pytest.mark.parametrize("command", ["check", "lint", "verify"])
+def test_a_format_of_a_missing_package_names_it(alone: Registry, command: str) -> None:
+    done = CliRunner().invoke(main, [command, str(SPECS / "randomised-response.dpspec.toml"), "--format", "sarif"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == "format sarif: is in the package dpspec-report, which is not installed: pip install dpspec-report\n"
+
+
+def test_a_page_in_a_notebook_needs_no_package_for_figures(alone: Registry) -> None:
+    found = CommandAnswer("hello", 0, {}, lambda: "hello", lambda: chart("title", ()))
+    assert found._repr_html_() == '<pre class="dpspec" style="white-space:pre-wrap">hello</pre>'
+    with pytest.raises(MissingPackageError, match="pip install dpspec-report"):
+        found.plot()
+
+
+def test_no_stranger_takes_the_name_of_a_first_party_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [
+        SimpleNamespace(name=name, dist=SimpleNamespace(name=package))
+        for name, package in (("chart", "a"), ("chart", "dpspec-report"), ("chart", "z"), ("song", "c"), ("song", "b"))
+    ]
+    monkeypatch.setattr("dpspec.extension.packages.entry_points", lambda group: points)
+    found = packages.contributed.__wrapped__("dpspec.renderers")
+    assert {name: one.dist.name for name, one in found.items()} == {"chart": "dpspec-report", "song": "b"}
 
 
 def test_an_installed_package_is_not_missing() -> None:

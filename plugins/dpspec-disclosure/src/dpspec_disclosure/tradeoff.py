@@ -13,7 +13,7 @@ import attrs
 
 import dpspec as dp
 from dpspec.plugin import Bracket, ParameterError, exact, params
-from dpspec.plugin.applications import CurveLine, CurvePanel, Picture, Progress, as_document, charts
+from dpspec.plugin.applications import CurveLine, CurvePanel, Progress, as_document, chart, figure_file
 from dpspec_disclosure.design_risk import TABLE, WORST, Exchange, RiskFound, RiskMeasure, RiskOfDesign
 from dpspec_disclosure.designs import Design, designs
 from dpspec_disclosure.utility import METRICS, ErrorFound, Statistic, error_of
@@ -152,7 +152,7 @@ def tradeoff(
         raise ParameterError("metric", f"is none of {', '.join(METRICS)}", params.did_you_mean(metric, METRICS), value=metric)
     if isinstance(runs, bool) or not 2 <= runs <= MOST_RUNS:
         raise ParameterError("runs", f"must be from 2 to {MOST_RUNS:,}", "an interval needs two", value=runs)
-    picture = None if out is None else Picture(Path(out))
+    picture = None if out is None else figure_file(out)
     measure = RiskMeasure.of(risk)
     documents = [as_document(one, f"design-{place}") for place, one in enumerate(specifications, 1)]
     if not documents:
@@ -488,7 +488,7 @@ def figure(answer: Tradeoff) -> str:
         notes.append(f"upright: 95 % confidence intervals of {answer.runs} simulated runs, seed {answer.seed}")
     if wide and any(y == 0 for line in lines for _, y in line.points):
         notes.append("an error of 0 lies on the lower edge")
-    return charts(f"Error of {answer.statistic} against risk", [panel], size="slide", note="; ".join(notes))
+    return chart(f"Error of {answer.statistic} against risk", [panel], size="slide", note="; ".join(notes))
 
 
 _WIDE = 50

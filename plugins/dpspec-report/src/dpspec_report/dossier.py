@@ -12,44 +12,60 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
-from dpspec.base.errors import DpspecError, ParameterError, RefutedPartError, UnreadableFileError, count
-from dpspec.base.files import read_bytes
-from dpspec.base.params import each
-from dpspec.base.words import Word, worst_code, worst_word
-from dpspec.blocks.space import Dataset, DatasetSpace, Record
-from dpspec.comparison.compare import Answer, Comparison, Direction, Order, order
-from dpspec.composition import Composition, add_up
-from dpspec.extension.loader import installed
-from dpspec.report.audience import audience_data
-from dpspec.report.comparison import blocks_picture, claim_status, headline, order_mark, order_picture
-from dpspec.report.curves import risk_pictures
-from dpspec.report.explain import promise
-from dpspec.report.page import Bullets, Figure, Grid, Handout, Heading, Mood, Piece, Sentence
-from dpspec.report.risk import KEEPING, file_numbers, numbers_cells, numbers_note, numbers_title
-from dpspec.report.terminal import (
+from dpspec import Comparison, DpspecError, Outcome, SpecDocument, Verdict, installed
+from dpspec.plugin import Dataset, DatasetSpace, ParameterError, Record, specfile
+from dpspec.plugin.applications import (
+    KEEPING,
+    STANDING_WORDS,
+    Answer,
+    Composition,
+    Direction,
+    FileReport,
+    Obligation,
+    Order,
+    Progress,
+    RefutedPartError,
+    Registry,
+    Standing,
+    UnreadableFileError,
+    Witness,
+    Word,
+    add_up,
+    audience_data,
     blocks_in_words,
+    blocks_picture,
     bracket_in_words,
     budget_in_short,
     budget_in_words,
+    claim_status,
+    count,
+    counted,
+    each,
+    file_numbers,
+    headline,
     number_in_words,
+    numbers_cells,
+    numbers_note,
+    numbers_title,
+    order,
+    order_mark,
+    order_picture,
     pair_in_words,
     probability_in_words,
+    promise,
+    read_bytes,
     thing_in_words,
+    verdict_lines,
+    verify_document,
+    worst_code,
+    worst_word,
 )
-from dpspec.report.text import counted, verdict_lines
-from dpspec.specfile.reader import read, spec_files
-from dpspec.verifier.document import STANDING_WORDS, FileReport, Standing, verify_document
-
-if TYPE_CHECKING:
-    from dpspec.base.types import Progress
-    from dpspec.extension.hooks import Registry
-    from dpspec.specfile.document import SpecDocument
-    from dpspec.verifier.document import Obligation
-    from dpspec.verifier.verdict import Verdict, Witness
+from dpspec_report.curves import risk_pictures
+from dpspec_report.page import Bullets, Figure, Grid, Handout, Heading, Mood, Piece, Sentence
 
 Compare = Callable[[Any, Any], Comparison]
 
@@ -151,7 +167,7 @@ def gather(paths: Sequence[str | Path], registry: Registry, compare: Compare, pr
     listed: dict[str, DpspecError | None] = {}
     for path in paths:
         try:
-            listed |= {str(file): None for file in spec_files(path) if str(file) not in listed}
+            listed |= {str(file): None for file in specfile.spec_files(path) if str(file) not in listed}
         except DpspecError as problem:
             listed.setdefault(str(path), problem)
     files = []
@@ -177,7 +193,7 @@ def _filed(file: str, fault: DpspecError | None, registry: Registry) -> FiledRep
         return FiledReport(path=file, hash=digest, fault=fault)
     document = None
     try:
-        document = read(Path(file), registry)
+        document = specfile.read(Path(file), registry)
         return FiledReport(path=file, hash=digest, document=document, found=verify_document(document, registry=registry))
     except DpspecError as problem:
         return FiledReport(path=file, hash=digest, document=document, fault=problem)
@@ -343,8 +359,6 @@ def _checked(found: FileReport) -> Iterator[Piece]:
 
 
 def _verdict(one: Obligation, document: SpecDocument) -> Iterator[Piece]:
-    from dpspec.verifier.verdict import Outcome
-
     assert one.verdict is not None  # noqa: S101 - the caller asks
     spec = one.spec or document.spec
     yield Heading(words=f"The verdict on the {one.name}", level=4)
@@ -360,8 +374,6 @@ def _verdict(one: Obligation, document: SpecDocument) -> Iterator[Piece]:
 
 
 def _as_recorded(one: Obligation) -> str:
-    from dpspec.verifier.verdict import Outcome
-
     if one.recorded is None or one.verdict is None or one.recorded is one.verdict.outcome:
         return ", as the file records" if one.recorded not in (None, Outcome.VERIFIED) else ""
     return f", but the file records {one.recorded.value}"

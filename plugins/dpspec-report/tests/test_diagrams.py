@@ -6,9 +6,10 @@ import itertools
 import re
 from xml.etree import ElementTree
 
+from dpspec_report.diagrams import diagram_svg, side_by_side
 from hypothesis import example, given, settings, strategies as st
 
-from dpspec.report.diagrams import BlockRow, DiagramBox, diagram_svg, side_by_side
+from dpspec.report.figures import BlockRow, DiagramBox
 
 NAMES = [[f"{column}{row}" for row in range(4)] for column in "abcd"]
 FLAT = list(itertools.chain(*NAMES))

@@ -22,8 +22,7 @@ from xml.etree import ElementTree
 
 import attrs
 
-from dpspec.base.errors import MissingLibraryError, PictureError, in_markup as escape
-from dpspec.base.files import write_bytes
+from dpspec.plugin.applications import MissingLibraryError, PictureError, in_markup as escape, write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

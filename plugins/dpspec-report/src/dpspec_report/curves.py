@@ -23,31 +23,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import attrs
 
-from dpspec.base.errors import DpspecError, PictureError
-from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, number, rational
-from dpspec.grammar.structure import Bounded, NoisyCount, View
-from dpspec.laws.dichotomy import Dichotomy, exact_atoms_of
-from dpspec.laws.law import Kind
-from dpspec.laws.location import Location
-from dpspec.laws.trade_off import TradeOff, largest_power
-from dpspec.reason.conversions import budget_at
-from dpspec.report.audience import nearest
-from dpspec.report.pictures import CurveLine, CurvePanel, CurvePoints, svg, value_mark
-from dpspec.risks.allowed import allowed_power
-from dpspec.risks.candidates import ComparedPairs, candidates_within, is_small
-from dpspec.risks.own import BEFORE, evidence, nearest_pairs, own_pairs, structure_of
-from dpspec.verifier.derived import derive
-from dpspec.verifier.verdict import Verdict
-
-if TYPE_CHECKING:
-    from dpspec.base.types import JsonData, Progress
-    from dpspec.extension.hooks import Registry
-    from dpspec.grammar.spec import PrivacySpec
-    from dpspec.specfile.document import SpecDocument
+from dpspec import Bracket, DpspecError, Number, SpecDocument, Verdict, number
+from dpspec.plugin import exact, laws
+from dpspec.plugin.applications import (
+    CurveLine,
+    CurvePanel,
+    CurvePoints,
+    CurveSubject,
+    JsonData,
+    PictureError,
+    Progress,
+    Registry,
+    allowed_power,
+    budget_at,
+    curve_subject,
+    noise_laws,
+)
+from dpspec_report.charts import svg, value_mark
 
 LEVELS = ("1/100", "1/20", "1/10", "1/4")
 SHARES = ("1/2", "19/20", "99/100")
@@ -58,11 +54,9 @@ _FEW, _MANY, _START = 48, 160, 7
 """At how many places a curve is computed that is slow, or quick, and at how many before it is known where it bends."""
 _BITS = 16
 """Brackets of power have a width of about 2^-16, a fortieth of a pixel."""
-_MOST_PAIRS = 24
 _FINEST = 1 / 400
 _LARGEST, _FINE = Fraction(1 << 40), 1 << 11
 """How far noise is followed, and to which part of its distance."""
-_MOST_LETTERS = 48
 ALLOWED = "what is allowed"
 WITHIN = "for two datasets of one universe, which agree in all that is published exactly"
 
@@ -123,108 +117,17 @@ def _upper(value: Number) -> float:
 def _float(value: Number, side: int) -> float:
     if value.is_infinite:
         return float("inf")
-    exact = value.as_fraction() if value.is_rational else None
-    if exact is None:
+    fraction = value.as_fraction() if value.is_rational else None
+    if fraction is None:
         held = value.enclose(96)
-        exact = dyadic(held.upper() if side > 0 else held.lower())
-    near = float(exact)
-    if (Fraction(near) < exact and side > 0) or (Fraction(near) > exact and side < 0):
+        fraction = exact.dyadic(held.upper() if side > 0 else held.lower())
+    near = float(fraction)
+    if (Fraction(near) < fraction and side > 0) or (Fraction(near) > fraction and side < 0):
         near += side * abs(near) * 2**-52 if near else side * 5e-324
     return near
 
 
-# --- what is drawn of one file --------------------------------------------------------------------
-
-
-@attrs.frozen(kw_only=True)
-class CurveSubject:
-    """A specification and its mechanism at two datasets a distance apart.
-
-    Args:
-        name: what the legend calls it.
-        spec: the five blocks.
-        distance: how far apart the datasets are at most.
-        bound: what d_Pr is at most for them; None where no universe holds two such datasets, or no number was published.
-        reason: why there is none.
-        own: pairs of laws of the mechanism; which they are, or why there are none.
-    """
-
-    name: str
-    spec: PrivacySpec
-    distance: Number
-    bound: Number | None
-    reason: str
-    own: ComparedPairs
-    known: dict[tuple[str, Fraction], Bracket] = attrs.field(factory=dict, eq=False, repr=False)
-
-    @property
-    def pairs(self) -> tuple[Dichotomy, ...]:
-        """The pairs of laws that are drawn."""
-        return (*self.own.pairs, *self.own.above)
-
-    @property
-    def complete(self) -> bool:
-        """Whether no pair of laws is farther apart than these."""
-        return self.own.complete or bool(self.own.above)
-
-
-def subject_of(document: SpecDocument, distance: NumberLike | None = None, verdict: Verdict | None = None) -> CurveSubject:
-    """What curves are about: the smallest step that a universe holds, or a given distance.
-
-    Args:
-        document: the file.
-        distance: how far apart the datasets are.
-        verdict: what is known of its claim on the whole space, so that it need not be found again.
-
-    Raises:
-        ParameterError: for a distance that is no positive number.
-    """
-    spec = document.spec
-    name = document.id if len(document.id) <= _MOST_LETTERS else document.id[: _MOST_LETTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
-    asked = None if distance is None else number(distance, "distance")
-    reason = spec.budget.unpublished() or ""
-    bound, step = None, asked or number(1)
-    try:
-        if reason:
-            pass
-        elif asked is None:
-            found = nearest(spec)
-            bound, step = found.candidates.bound, number(found.distance)
-            reason = found.candidates.reason
-        else:
-            candidates = candidates_within(spec, asked)
-            bound, reason = candidates.bound, candidates.reason
-    except DpspecError as fault:
-        reason = str(fault)
-    if bound is None and asked is None and document.mechanism is not None and not is_small(spec):
-        stated = nearest_pairs(document.mechanism, spec)
-        step = step if stated is None or stated.distance is None else stated.distance
-    if bound is None and not reason:
-        reason = f"no universe holds two different datasets within distance {step}, so that nothing is promised about such"
-    return CurveSubject(name=name, spec=spec, distance=step, bound=bound, reason=reason, own=_own(document, step, verdict))
-
-
-def _own(document: SpecDocument, distance: Number, verdict: Verdict | None) -> ComparedPairs:
-    """Pairs of laws of the mechanism: all of a small space, else those of a theorem, of a proof, or of the smallest datasets."""
-    mechanism, spec = document.mechanism, document.spec
-    if mechanism is None:
-        return _without_pairs("the file names no mechanism")
-    proved = None
-    if not is_small(spec):
-        with suppress(DpspecError):
-            proved = derive(mechanism, spec) if verdict is None else verdict
-    attained = None if not isinstance(proved, Verdict) or proved.tightest is None else proved.tightest.attained
-    try:
-        with evidence(() if attained is None else (attained,)):
-            found = own_pairs(mechanism, spec, distance)
-    except DpspecError as fault:
-        return _without_pairs(str(fault))
-    kept = found.pairs[:_MOST_PAIRS]
-    return attrs.evolve(found, pairs=kept, complete=found.complete and len(kept) == len(found.pairs))
-
-
-def _without_pairs(reason: str) -> ComparedPairs:
-    return ComparedPairs(pairs=(), complete=False, scope=reason)
+# --- powers ---------------------------------------------------------------------------------------
 
 
 def _is_slow(subject: CurveSubject) -> bool:
@@ -242,7 +145,7 @@ def _allowed(subject: CurveSubject, level: Fraction) -> Bracket:
 
 def _own_power(subject: CurveSubject, level: Fraction) -> Bracket:
     if ("own", level) not in subject.known:
-        subject.known["own", level] = subject.own.largest(lambda pair: largest_power(pair, level))
+        subject.known["own", level] = subject.own.largest(lambda pair: laws.largest_power(pair, level))
     return subject.known["own", level]
 
 
@@ -264,9 +167,7 @@ def _edges(sample: Sample, *, turned: bool = False) -> tuple[CurvePoints, CurveP
 def _names(subject: CurveSubject) -> tuple[str, str]:
     """What the legend says of the specification, and of the curve of its mechanism."""
     far = "" if subject.distance == 1 else f", at distance {subject.distance}"
-    held = "what the mechanism does" if subject.complete else "the mechanism, on some datasets"
-    held = BEFORE if BEFORE in subject.own.scope else held
-    return f"{subject.name}{far}", held
+    return f"{subject.name}{far}", subject.title
 
 
 def _trade_off(subject: CurveSubject, colour: int) -> Iterator[CurveLine]:
@@ -286,14 +187,14 @@ def _trade_off(subject: CurveSubject, colour: int) -> Iterator[CurveLine]:
 
 
 def _is_finite(subject: CurveSubject) -> bool:
-    return all(exact_atoms_of(pair) is not None for pair in subject.pairs)
+    return all(laws.exact_atoms_of(pair) is not None for pair in subject.pairs)
 
 
 def _corners(subject: CurveSubject) -> set[Fraction]:
     """The levels at which the curve of finitely many outcomes turns."""
     if not _is_finite(subject):
         return set()
-    return set(sorted({level for pair in subject.pairs for level, _ in TradeOff.of(pair).knots})[:_MANY])
+    return set(sorted({level for pair in subject.pairs for level, _ in laws.TradeOff.of(pair).knots})[:_MANY])
 
 
 def _power(subject: CurveSubject, colour: int) -> Iterator[CurveLine]:
@@ -344,7 +245,7 @@ def _profile(subject: CurveSubject, colour: int, registry: Registry) -> Iterator
         value = source.budget_for(source.budget_parameters[0], subject.bound)
         points = []
         for place in range(8 * LEAST_DELTA, 0, -1):
-            delta = rational(f"{10 ** (-place / 8):.6e}", "delta")
+            delta = exact.rational(f"{10 ** (-place / 8):.6e}", "delta")
             found = None if value.is_infinite else budget_at(registry, source, value, "epsilon", {"delta": str(delta)})
             if found is not None and not found.upper.is_infinite:
                 points.append((_upper(found.upper), float(delta)))
@@ -395,7 +296,7 @@ def _renyi(subject: CurveSubject, colour: int, registry: Registry) -> Iterator[C
             floor = tuple((x, 0.0) for x, _ in top)
             yield CurveLine(name=name, role=ALLOWED, points=floor, top=tuple(top), exact_points=True, edge="top", colour=colour)
     if subject.pairs:
-        values = [(order, subject.own.largest(partial(Dichotomy.renyi, order=order))) for order in orders]
+        values = [(order, subject.own.largest(partial(laws.Dichotomy.renyi, order=order))) for order in orders]
         known = [(order, value) for order, value in values if not value.upper.is_infinite]
         if known:
             low, high = _edges(tuple(known))
@@ -405,33 +306,24 @@ def _renyi(subject: CurveSubject, colour: int, registry: Registry) -> Iterator[C
 # --- the error of counts --------------------------------------------------------------------------
 
 
-def noises(document: SpecDocument) -> tuple[Location, ...]:
+def noises(document: SpecDocument) -> tuple[laws.Location, ...]:
     """The laws of the noise on the counts of a mechanism, the least first; none where it adds no noise of a known kind."""
-    structure = None if document.mechanism is None else structure_of(document.mechanism, document.spec)
-    laws = dict.fromkeys(_noise(view) for view in (() if structure is None else structure.views))
-    known = [law for law in laws if isinstance(law, Location)]
-    return tuple(sorted(known, key=lambda law: off_by(law, Fraction(SHARES[0]))))
+    return tuple(sorted(noise_laws(document), key=lambda law: off_by(law, Fraction(SHARES[0]))))
 
 
-def _noise(view: View) -> object:
-    while isinstance(view, Bounded):
-        view = view.view
-    return view.noise(0) if isinstance(view, NoisyCount) else None
-
-
-def off_by(law: Location, share: Fraction) -> Fraction:
+def off_by(law: laws.Location, share: Fraction) -> Fraction:
     """The least distance from the center, to a whole number or to three digits upwards, that holds a share of a law for sure.
 
-    >>> from dpspec.laws.continuous import LaplaceLaw
-    >>> float(off_by(LaplaceLaw(0, 1), Fraction(1, 2)))
+    >>> from dpspec.plugin import laws
+    >>> float(off_by(laws.LaplaceLaw(0, 1), Fraction(1, 2)))
     0.694
     """
-    whole = getattr(law, "kind", None) is Kind.INTEGERS
+    whole = getattr(law, "kind", None) is laws.Kind.INTEGERS
     center = Fraction(law.center)
 
     def holds(far: Fraction) -> bool:
         mass = law.between(center - far, center + far + whole, 96)
-        return bool(mass >= ball(share))
+        return bool(mass >= exact.ball(share))
 
     if whole and holds(Fraction(0)):
         return Fraction(0)
@@ -534,8 +426,8 @@ def curve(
     panel: str,
     registry: Registry,
     *,
-    distance: NumberLike | None = None,
-    level: NumberLike = "1/20",
+    distance: exact.NumberLike | None = None,
+    level: exact.NumberLike = "1/20",
     progress: Progress | None = None,
 ) -> CurveData:
     """One panel of some specifications.
@@ -552,7 +444,7 @@ def curve(
         PictureError: nothing can be drawn; with what is missing.
         ParameterError: for a level outside (0, 1).
     """
-    at = rational(level, "level")
+    at = exact.rational(level, "level")
     if not 0 < at < 1:
         raise PictureError("level", "must lie in (0, 1)", "it is how often a test accuses wrongly", value=str(level))
     lines: list[CurveLine] = []
@@ -588,7 +480,7 @@ def risk_pictures(documents: Sequence[tuple[SpecDocument, Verdict | None]], pane
         documents: the specifications, each with a verdict on its claim on the whole space where there is one.
         panels: which.
     """
-    subjects = [subject_of(document, None, verdict) for document, verdict in documents]
+    subjects = [curve_subject(document, None, verdict) for document, verdict in documents]
     made: Mapping[str, Callable[[CurveSubject, int], Iterator[CurveLine]]] = {
         "trade-off": _trade_off, "power": _power, "posterior": lambda one, place: _posterior(one, place, Fraction(1, 20)),
     }  # fmt: skip
@@ -625,13 +517,13 @@ def _percent(share: str) -> str:
 
 
 def _lines_of(  # noqa: PLR0917 - one file, and what is asked of it
-    document: SpecDocument, panel: str, place: int, registry: Registry, distance: NumberLike | None, level: Fraction
+    document: SpecDocument, panel: str, place: int, registry: Registry, distance: exact.NumberLike | None, level: Fraction
 ) -> tuple[list[CurveLine], list[str]]:
     """The series of one specification, and what could not be drawn of it."""
     if panel == "error":
         found = list(_error(document, place))
         return found, [] if found else [f"{document.id}: no noise on counts is known"]
-    subject = subject_of(document, distance)
+    subject = curve_subject(document, distance)
     made: Mapping[str, Callable[[], Iterator[CurveLine]]] = {
         "trade-off": lambda: _trade_off(subject, place),
         "power": lambda: _power(subject, place),

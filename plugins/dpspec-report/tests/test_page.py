@@ -9,10 +9,9 @@ import re
 from pathlib import Path
 
 import pytest
+from dpspec_report.page import Bullets, Figure, Grid, Handout, Heading, Sentence, html as drawn, markdown
 
-from dpspec.report.page import Bullets, Figure, Grid, Handout, Heading, Sentence, html as drawn, markdown
-
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NASTY = "<script>alert(1)</script> \"'&` \u202e\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627 \u4f60\u597d \x07"
 VOID = {"meta", "path", "rect", "circle", "polyline", "polygon"}
 

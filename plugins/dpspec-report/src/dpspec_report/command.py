@@ -1,4 +1,4 @@
-"""The commands that make something to hand on: `curve`, `report`, `site`."""
+"""The commands that make something to share: `curve`, `report`, `site`."""
 
 from __future__ import annotations
 
@@ -6,24 +6,34 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpspec.cli.face import formatted, say, tell
-
 if TYPE_CHECKING:
-    from dpspec.base.types import Progress
-    from dpspec.report.drawing import Picture
-    from dpspec.report.terminal import Work
+    from dpspec import CommandAnswer
+    from dpspec.plugin.applications import Progress
+    from dpspec_report.drawing import Picture
 
 _PANELS = ("trade-off", "profile", "renyi", "power", "posterior", "error")
 _FILES = click.argument("paths", metavar="FILES...", nargs=-1, required=True, type=click.Path())
 
 
+class CurveCommand(click.Command):
+    """A command that counts the specifications that it draws."""
+
+    counts = ("drawing", "specifications")
+
+
+class PageCommand(click.Command):
+    """A command that counts the files that it judges."""
+
+    counts = ("judging", "files")
+
+
 def _picture(_: click.Context, __: click.Parameter, value: str | None) -> Picture | None:
-    from dpspec.report.drawing import Picture
+    from dpspec_report.drawing import Picture
 
     return None if value is None else Picture(value)  # it converts texts
 
 
-@click.command(short_help="Draw what promises allow and what mechanisms do.")
+@click.command(cls=CurveCommand, short_help="Draw what promises allow and what mechanisms do.")
 @_FILES
 @click.option("--panel", type=click.Choice(_PANELS), default="trade-off", show_default=True, help="Draw this.")
 @click.option(
@@ -39,10 +49,15 @@ def _picture(_: click.Context, __: click.Parameter, value: str | None) -> Pictur
 @click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Use these colours.")
 @click.option("--distance", metavar="K", help="Tell datasets apart that differ by so many units; without it the smallest step.")
 @click.option("--level", metavar="P", default="1/20", show_default=True, help="With posterior, the level of the test, in (0, 1).")
-@formatted
 def curve(  # noqa: PLR0917 - one option, one argument
-    paths: tuple[str, ...], panel: str, out: Picture | None, size: str, theme: str, as_json: bool, **options: str
-) -> int:
+    paths: tuple[str, ...],
+    panel: str,
+    out: Picture | None,
+    size: str,
+    theme: str,
+    progress: Progress | None = None,
+    **options: str,
+) -> CommandAnswer:
     """Draw one picture of FILES: what each allows as a band, and what its mechanism does as a curve inside.
 
     Panels: trade-off (the two errors of a test), profile (delta for each epsilon, on a logarithmic axis), renyi (divergence by
@@ -57,34 +72,28 @@ def curve(  # noqa: PLR0917 - one option, one argument
                    specs/mechanisms/laplace-adults-add-remove.dpspec.toml \\
                    --panel profile --size slide --theme dark --out profile.png
     """
-    from dpspec import api
-    from dpspec.report import json
-    from dpspec.report.terminal import Work
+    from dpspec import CommandAnswer
+    from dpspec_report.functions import curve_points
 
-    if out is None and not as_json:
+    if out is None and click.get_current_context().meta["dpspec.format"] == "text":
         raise click.UsageError("--out names the file to write, such as --out curve.svg; --format json prints the points")
-    with Work("drawing", unit="specifications") as work:
-        found = api.curve_points(*paths, panel=panel, progress=work, **options)
-        if out is not None:
-            out.save(found.svg(size=size, theme=theme))
-    if as_json:
-        say(json.document("curve", 0, {"written": [] if out is None else [str(out.path)], **found.data()}))
-    elif out is not None:
-        say(f"wrote {out.path}")
-    return 0
+    found = curve_points(*paths, panel=panel, progress=progress, **options)
+    if out is not None:
+        out.save(found.svg(size=size, theme=theme))
+    written = [] if out is None else [str(out.path)]
+    return CommandAnswer("curve", 0, {"written": written, **found.data()}, lambda: f"wrote {written[0]}", value=found)
 
 
 _TITLE = click.option("--title", metavar="TEXT", default="", help="Call it so.")
 
 
-@click.command(short_help="One page on specifications, to hand on.")
+@click.command(cls=PageCommand, short_help="One page on specifications, to hand on.")
 @_FILES
 @click.option(
     "--out", metavar="FILE", required=True, type=click.Path(), help="Write it into FILE, as HTML or Markdown by its ending."
 )
 @_TITLE
-@formatted
-def report(paths: tuple[str, ...], out: str, title: str, as_json: bool) -> int:
+def report(paths: tuple[str, ...], out: str, title: str, progress: Progress | None = None) -> CommandAnswer:
     """Write one page on FILES (or all of a folder): what each promises in plain words, whether it was checked and how, the
     witness of what is refuted, what an attacker can find out, how they compare, what they add up to, sources and hashes.
 
@@ -97,40 +106,36 @@ def report(paths: tuple[str, ...], out: str, title: str, as_json: bool) -> int:
       dpspec report specs/topdown-2020-pl-persons.dpspec.toml \\
                     specs/swapping-2020-county-tract.dpspec.toml --out report.md
     """
-    from dpspec import commands
-    from dpspec.report.terminal import Work
+    from dpspec_report import functions
 
-    with Work("judging", unit="files") as work:
-        found = commands.write_report(*paths, out=out, title=title, progress=work, drawing=_then(work))
-    return tell(found, as_json)
+    return functions.write_report(*paths, out=out, title=title, progress=progress, drawing=_then(progress))
 
 
-@click.command(short_help="The same for a folder, as pages with an index.")
+@click.command(cls=PageCommand, short_help="The same for a folder, as pages with an index.")
 @click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path())
 @click.option("--out", metavar="DIR", required=True, type=click.Path(), help="Write the pages into this new folder.")
 @_TITLE
-@formatted
-def site(paths: tuple[str, ...], out: str, title: str, as_json: bool) -> int:
+def site(paths: tuple[str, ...], out: str, title: str, progress: Progress | None = None) -> CommandAnswer:
     """Write a page for each specification, and an index of all, into a new folder: what `dpspec report` says, in parts.
 
     The pages need no server, no script, and load nothing. Exits as `dpspec verify` does of the same files.
 
     Example: dpspec site specs/samples --out public
     """
-    from dpspec import commands
-    from dpspec.report.terminal import Work
+    from dpspec_report import functions
 
-    with Work("judging", unit="files") as work:
-        found = commands.site(*paths, out=out, title=title, progress=work, drawing=_then(work))
-    return tell(found, as_json)
+    return functions.site(*paths, out=out, title=title, progress=progress, drawing=_then(progress))
 
 
-def _then(work: Work) -> Progress:
-    """The progress of drawing, which comes after judging."""
+def _then(progress: Progress | None) -> Progress | None:
+    """The progress of drawing, which follows that of judging, with a title of its own where it is shown with one."""
+    if progress is None:
+        return None
+    entitle = getattr(progress, "entitle", None)
 
     def drawing(done: int, total: int) -> None:
-        if done == 1:
-            work.entitle("drawing")
-        work(done, total)
+        if done == 1 and entitle is not None:
+            entitle("drawing")
+        progress(done, total)
 
     return drawing

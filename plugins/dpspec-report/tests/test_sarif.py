@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from dpspec.cli import main
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LEVELS = ("none", "note", "warning", "error")
 
 

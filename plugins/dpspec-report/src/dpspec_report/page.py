@@ -2,7 +2,7 @@
 
 The HTML has no script, and loads nothing: style and pictures are inside, and a content policy says so to the browser. Everything
 that is not written here is escaped in one place (`_text`), so that a name with markup stays a name. Colours are those of the
-pictures (`dpspec.report.drawing`) in light and dark, all letters with a contrast of at least 4.5 (WCAG 2.2, AA). Wide tables
+pictures (`dpspec_report.drawing`) in light and dark, all letters with a contrast of at least 4.5 (WCAG 2.2, AA). Wide tables
 and diagrams scroll inside their own frame, which the keyboard reaches; the page itself is never wider than the window.
 """
 
@@ -15,8 +15,8 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from dpspec.base.errors import in_markup
-from dpspec.report.drawing import DARK, LIGHT, page_colours
+from dpspec.plugin.applications import in_markup
+from dpspec_report.drawing import DARK, LIGHT, page_colours
 
 Mood = Literal["", "good", "bad", "open"]
 """How a word is told: green only for what was checked and is true."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from dpspec_report import dossier
+from dpspec_report.page import Bullets, Grid, Handout, Heading, Sentence, html
 
 from dpspec import api
 from dpspec.extension import installed
-from dpspec.report import dossier
-from dpspec.report.page import Bullets, Grid, Handout, Heading, Sentence, html
 from tests.report.browser import CHROMIUM, Browser
 
 pytest.importorskip("tornado")
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH")]
-SPECS = Path(__file__).parents[2] / "specs"
+SPECS = Path(__file__).parents[3] / "specs"
 FILES = ("randomised-response.dpspec.toml", "gaussian-lecture.dpspec.toml", "swapping-2020-county-tract.dpspec.toml")
 LONG = "<script>document.title='x'</script>" + "\u05e9\u4f60\u0645x" * 2_500
 

@@ -1,5 +1,5 @@
-"""Diagrams of boxes and arrows as SVG text, laid out so that no line runs through a box: orders, the family of flavours, two
-specifications side by side.
+"""Diagrams of boxes and arrows as SVG text, laid out so that no line runs through a box, and two specifications side by
+side.
 
 Boxes stand in columns. What is connected by arrows stands together, and apart from all else. Between two columns is a gutter
 without boxes where arrows bend; through a column that an arrow passes it has a lane of its own, as high as no box (Sugiyama,
@@ -12,31 +12,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import attrs
-from rich.table import Table
-from rich.text import Text
 
-from dpspec.base.errors import in_markup as escape
-from dpspec.base.params import parameters
-from dpspec.base.types import JsonData
-from dpspec.grammar.spec import PrivacySpec
-from dpspec.reason.search import derive
-from dpspec.report.drawing import BOLD, THEMES, PictureTheme, head_of, wrapped, written
-from dpspec.report.terminal import (
-    FAINT,
-    blocks_in_words,
-    drawn,
-    space_in_words,
-    thing_by_name,
-)
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from dpspec.extension import Registry
-    from dpspec.grammar.mechanism import Flavour
+from dpspec.plugin.applications import BlockRow, DiagramBox, in_markup as escape
+from dpspec_report.drawing import BOLD, THEMES, PictureTheme, head_of, wrapped, written
 
 NODE_WIDTH, NODE_HEIGHT, GAP, LINE, NODE_MARGIN = 250, 91, 16, 90, 30
 """Units: a box, the space below it, the gutter between columns where arrows bend, and the edge of the page."""
@@ -47,23 +27,6 @@ _ABOUT = 30
 """Units: the room for what is said above a connected part."""
 
 Spot = tuple[float, float]
-
-
-@attrs.frozen(kw_only=True)
-class DiagramBox:
-    """One box of a diagram.
-
-    Args:
-        key: what arrows call it.
-        title: its name, in up to two lines.
-        text: lines below the name; cut where it is too long, and whole as a tooltip.
-        number: a last line, such as the budget.
-    """
-
-    key: str
-    title: str
-    text: str = ""
-    number: str = ""
 
 
 # --- the layout -----------------------------------------------------------------------------------
@@ -269,7 +232,7 @@ def diagram_svg(
         columns: heading to boxes.
         arrows: from key to key.
         title, caption: above them.
-        theme: one of `dpspec.report.drawing.THEMES`.
+        theme: one of `dpspec_report.drawing.THEMES`.
         apart: what is said of boxes that no arrow touches; they then fill rows of their own, else stay in their columns.
         about: what is said above the boxes of each part that arrows connect, by their keys.
 
@@ -350,22 +313,6 @@ def _arrow(route: Sequence[Spot], palette: PictureTheme) -> Iterator[str]:
 _HALF, _BETWEEN, _LINE_HEIGHT = 380, 14, 15
 
 
-@attrs.frozen(kw_only=True)
-class BlockRow:
-    """One block of two specifications.
-
-    Args:
-        block: its name.
-        left, right: the lines of the one and of the other.
-        notes: what separates them there.
-    """
-
-    block: str
-    left: tuple[str, ...]
-    right: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-
 def side_by_side(
     title: str, names: tuple[str, str], rows: Sequence[BlockRow], answers: Sequence[tuple[str, bool | None]], theme: str = "light"
 ) -> str:
@@ -376,7 +323,7 @@ def side_by_side(
         names: what the two are called.
         rows: the blocks.
         answers: sentences at the end, each with whether it is good news.
-        theme: one of `dpspec.report.drawing.THEMES`.
+        theme: one of `dpspec_report.drawing.THEMES`.
     """
     palette = THEMES[theme]
     whole = 2 * _HALF + _BETWEEN
@@ -427,134 +374,3 @@ def _block_row(row: BlockRow, y: float, palette: PictureTheme) -> tuple[list[str
         y += _LINE_HEIGHT
         parts.append(written(10, y, line, 11, palette.bad))
     return parts, y + 10
-
-
-def reduced(arrows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The arrows that do not follow from two others: the picture of an order needs no more (its Hasse diagram).
-
-    Of things that imply each other only the one that comes first keeps its arrows to and from third ones.
-
-    >>> reduced([("a", "b"), ("b", "c"), ("a", "c")])
-    [('a', 'b'), ('b', 'c')]
-    """
-    given, nodes = set(arrows), list(dict.fromkeys(node for arrow in arrows for node in arrow))
-    first = {a: next(b for b in nodes if a == b or {(a, b), (b, a)} <= given) for a in nodes}
-    between = {(a, b) for a, b in given if first[a] == a and first[b] == b}
-    kept = [
-        (a, b)
-        for a, b in arrows
-        if (a, b) in between and not any((a, c) in between and (c, b) in between for c in first if c not in (a, b))
-    ]
-    return kept + [pair for a, b in arrows if (b, a) in given and first[b] == a != b for pair in ((a, b), (b, a))]
-
-
-# --- the family of flavours -----------------------------------------------------------------------
-
-
-NOTHING = "nothing"
-"""What the first flavour of all changes."""
-
-
-def family(registry: Registry) -> JsonData:
-    """Every registered flavour, and the implications that the comparison engine derives between their instances."""
-    entries = registry.usable("flavours")
-    made: dict[str, Flavour] = {entry.name: entry.cls() for entry in entries}
-    specs = {name: flavour.spec() for name, flavour in made.items()}
-    instances = {name: flavour.compared() for name, flavour in made.items()}
-    return {
-        "flavours": [
-            {
-                "name": entry.name,
-                "title": made[entry.name].title,
-                "citation": made[entry.name].citation,
-                "changes": [block.replace("_", " ") for block in made[entry.name].changes],
-                "blocks": blocks_in_words(specs[entry.name], thing_by_name),
-                "instance": {
-                    "space": "; ".join(space_in_words(instances[entry.name].space)),
-                    "budget": _measured(instances[entry.name]),
-                },
-                "distribution": entry.provenance.distribution,
-            }
-            for entry in entries
-        ],
-        "implications": implications(instances, registry),
-    }
-
-
-def _measured(spec: PrivacySpec) -> str:
-    """The number of an instance, and the numbers among the parameters of its output divergence."""
-    measure = spec.output_divergence
-    given = {one.name: getattr(measure, one.name) for one in parameters(type(measure)) if one.required}
-    return ", ".join([str(spec.budget), *(f"{name} = {value}" for name, value in given.items() if not isinstance(value, str))])
-
-
-def implications(specs: dict[str, PrivacySpec], registry: Registry | None = None) -> list[list[str]]:
-    """The pairs [a, b] of names for which a => b is derived, for specifications on one space."""
-    return [
-        [a, b]
-        for a, premise in specs.items()
-        for b, conclusion in specs.items()
-        if a != b and premise.space == conclusion.space and derive(premise, conclusion, registry) is not None
-    ]
-
-
-def columns(data: JsonData) -> dict[str, list[JsonData]]:
-    """The flavours by the first block that they change, in the order of the blocks."""
-    headings = [NOTHING, *(field.name.replace("_", " ") for field in attrs.fields(PrivacySpec))]
-    sorted_out: dict[str, list[JsonData]] = {heading: [] for heading in headings}
-    for flavour in data["flavours"]:
-        sorted_out[(flavour["changes"] or [NOTHING])[0]].append(flavour)
-    return {heading: found for heading, found in sorted_out.items() if found}
-
-
-def family_text(data: JsonData) -> str:
-    """The family as a table, then who implies whom."""
-    parts: list[RenderableType] = []
-    for heading, found in columns(data).items():
-        parts += [Text(f"changes {heading}" if heading != NOTHING else "the one from which the others differ", "bold")]
-        rows = Table.grid(padding=(0, 2, 0, 0))
-        rows.add_column(no_wrap=True, min_width=26)
-        rows.add_column(overflow="fold")
-        rows.add_column(overflow="fold", style=FAINT)
-        for flavour in found:
-            also = ", ".join(flavour["changes"][1:])
-            rows.add_row(flavour["name"], flavour["title"] + (f" (also: {also})" if also else ""), flavour["citation"])
-        parts += [rows, ""]
-    parts.append(Text("derived between instances on one space, each with its number", "bold"))
-    instances = {flavour["name"]: flavour["instance"] for flavour in data["flavours"]}
-    for space, arrows in _by_space(data).items():
-        parts += [f"on {space}"]
-        rows = Table.grid(padding=(0, 2, 0, 2))
-        for a, b in arrows:
-            rows.add_row(f"{a} implies {b}", Text(f"{instances[a]['budget']}; {instances[b]['budget']}", FAINT))
-        parts.append(rows)
-    return drawn(*parts).rstrip()
-
-
-def _by_space(data: JsonData) -> dict[str, list[tuple[str, str]]]:
-    """The arrows by the space on which they hold."""
-    space_of = {flavour["name"]: flavour["instance"]["space"] for flavour in data["flavours"]}
-    found: dict[str, list[tuple[str, str]]] = {}
-    for a, b in reduced([(a, b) for a, b in data["implications"]]):
-        found.setdefault(space_of[a], []).append((a, b))
-    return found
-
-
-def family_picture(data: JsonData, theme: str = "light") -> str:
-    """The family as SVG: one column for each block, arrows from what implies to what is implied."""
-    boxes = {
-        f"changes {heading}" if heading != NOTHING else "changes nothing": [
-            DiagramBox(key=flavour["name"], title=flavour["name"], text=flavour["title"], number=flavour["instance"]["budget"])
-            for flavour in found
-        ]
-        for heading, found in columns(data).items()
-    }
-    grouped = _by_space(data)
-    space_of = {name: space for space, arrows in grouped.items() for arrow in arrows for name in arrow}
-    title = "Flavours of differential privacy by the block that each one changes"
-    caption = "An arrow leads to what is implied: derived on the space that stands above it, with the numbers in the two boxes."
-    return diagram_svg(
-        boxes, [arrow for arrows in grouped.values() for arrow in arrows], title, caption, theme=theme,
-        apart="no arrow: stated on a space of its own, or neither implying nor implied there",
-        about=lambda keys: f"on {space_of[min(keys)]}",
-    )  # fmt: skip

@@ -10,13 +10,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from itertools import count, groupby, pairwise, takewhile
-from typing import Literal
+from itertools import count, takewhile
 
 import attrs
 
-from dpspec.base.errors import PictureError
-from dpspec.report.drawing import BOLD, SIZES, THEMES, PictureTheme, head_of, text_width, wrapped, written
+from dpspec.plugin.applications import CurveLine, CurvePanel, CurvePoints, PictureError, steps
+from dpspec_report.drawing import BOLD, SIZES, THEMES, PictureTheme, head_of, text_width, wrapped, written
 
 HEIGHT, MARGIN, LEGEND = 300, 56, 18
 """Units: a panel's plot where a size leaves it open, the space around it, and one line of the legend."""
@@ -31,86 +30,6 @@ _WHOLE = 0.3
 
 ToPixels = Callable[[float, float], tuple[float, float]]
 """From a point to its pixels."""
-CurvePoints = tuple[tuple[float, float], ...]
-
-
-@attrs.frozen(kw_only=True)
-class CurveLine:
-    """A named series of points (x, y), from left to right.
-
-    Args:
-        name: what the legend says.
-        role: what kind of series it is, where several names share kinds; the legend then says each name and each role once.
-        points: the places.
-        dashed: whether the line is.
-        joined: whether there is a line; False for points so far apart that a line between them would say something else.
-        side: on which side of the truth the values lie, for a bound that rises or falls all the way; it is drawn as steps.
-        top: the upper edge of a band whose lower edge the points are; it is filled.
-        edge: which edge of a band is the line; between them it goes through what was computed, inside the band.
-        exact_points, exact_top: whether that edge is the truth between its points too, and is drawn without steps.
-        marks: what is written on the bars, one text for each point; without it the values, rounded to their side.
-        colour: the number of its colour; without it that of its place.
-        inside: whether its bars stand inside those of the series before it.
-    """
-
-    name: str
-    points: CurvePoints
-    role: str = ""
-    dashed: bool = False
-    joined: bool = True
-    side: Literal["", "above", "below"] = ""
-    top: CurvePoints = ()
-    edge: Literal["points", "top", "between"] = "points"
-    exact_points: bool = False
-    exact_top: bool = False
-    marks: tuple[str, ...] = ()
-    colour: int | None = None
-    inside: bool = False
-
-    @property
-    def drawn(self) -> CurvePoints:
-        """The corners of what is drawn.
-
-        >>> CurveLine(name="at most", points=((0, 1), (2, 3)), side="above").drawn
-        ((0, 1), (0, 3), (2, 3))
-        """
-        return steps(self.points, self.side)
-
-
-def steps(points: CurvePoints, side: str) -> CurvePoints:
-    """The corners of a line through the points, on one side of all that rises or falls through them."""
-    if not side:
-        return points
-    corners = list(points[:1])
-    for (left, before), (right, after) in pairwise(points):
-        level = max(before, after) if side == "above" else min(before, after)
-        corners += [(left, level), (right, level), (right, after)]
-    return tuple(corner for corner, _ in groupby(corners))
-
-
-@attrs.frozen(kw_only=True)
-class CurvePanel:
-    """One chart.
-
-    Args:
-        title: what is on the vertical axis.
-        axis: what is on the horizontal one; "" where the places only have labels, and bars are drawn.
-        lines: the series.
-        labels: the label of place 0, 1, ... for bars.
-        bottom: where the vertical axis begins; curves alone may begin elsewhere than at 0, bars would lie.
-        powers: whether the vertical axis is logarithmic, as for a delta; values of 0 lie on its lower edge.
-        places: whether the horizontal one is.
-        below: what the places of bars are.
-    """
-
-    title: str
-    axis: str
-    lines: tuple[CurveLine, ...]
-    labels: tuple[str, ...] = ()
-    bottom: float = 0.0
-    powers: bool = False
-    places: bool = False
-    below: str = ""
 
 
 def svg(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme: str = "light", note: str = "") -> str:

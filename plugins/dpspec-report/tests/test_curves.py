@@ -12,20 +12,23 @@ from statistics import NormalDist
 
 import attrs
 import pytest
+from dpspec_report import command
+from dpspec_report.charts import svg, value_mark
+from dpspec_report.curves import ALLOWED, PANELS, _lines_of, noises, off_by, sampled
+from dpspec_report.drawing import SIZES
 from hypothesis import given, strategies as st
 
+import dpspec as dp
 from dpspec import api
 from dpspec.base.errors import PictureError
 from dpspec.base.exact import Bracket
-from dpspec.cli import main
 from dpspec.extension import installed
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.integers import DiscreteGaussianLaw
-from dpspec.report.curves import ALLOWED, PANELS, _lines_of, noises, off_by, sampled, subject_of
-from dpspec.report.drawing import SIZES
-from dpspec.report.pictures import CurveLine, CurvePanel, steps, svg, value_mark
+from dpspec.report.figures import CurveLine, CurvePanel, steps
+from dpspec.report.subject import curve_subject
 
-SPECS = Path(__file__).parents[2] / "specs"
+SPECS = Path(__file__).parents[3] / "specs"
 SVG = "{http://www.w3.org/2000/svg}"
 RESPONSE, LAPLACE = SPECS / "randomised-response.dpspec.toml", SPECS / "mechanisms/laplace-adults-add-remove.dpspec.toml"
 CONCENTRATED = SPECS / "mechanisms/discrete-gaussian-adults-add-remove.dpspec.toml"
@@ -179,7 +182,7 @@ def test_samples_are_sorted_dense_where_it_is_steep_and_bounded(most):
 
 def test_the_command_offers_every_panel():
     """It has a list of its own, so that its help does not load what draws."""
-    (panel,) = (option for option in main.commands["curve"].params if option.name == "panel")
+    (panel,) = (option for option in command.curve.params if option.name == "panel")
     assert tuple(panel.type.choices) == PANELS
 
 
@@ -187,7 +190,7 @@ def test_the_command_offers_every_panel():
     "panel", [pytest.param(panel, marks=[] if panel in ("power", "error") else [pytest.mark.long]) for panel in PANELS]
 )
 def test_every_panel_names_its_axes_and_each_specification_once(panel):
-    tree = ET.fromstring(api.curve(LAPLACE, CONCENTRATED, panel=panel, size="column"))
+    tree = ET.fromstring(dp.curve(LAPLACE, CONCENTRATED, panel=panel, size="column"))
     told = [text.text for text in tree.iter(f"{SVG}text")]
     for name in ("laplace-adults-add-remove", "discrete-gaussian-adults-add-remove"):
         assert sum(text.startswith(name[:20]) for text in told) == 1
@@ -243,7 +246,7 @@ def test_an_infinite_budget_allows_everything(tmp_path):
     assert max(y for x, y in band.points if x > 0) == 0
     for panel in ("profile", "renyi"):
         with pytest.raises(PictureError, match="nothing to show"):
-            api.curve(tmp_path / "one.dpspec.toml", panel=panel)
+            dp.curve(tmp_path / "one.dpspec.toml", panel=panel)
 
 
 def test_a_budget_of_0_allows_nothing(tmp_path):
@@ -256,7 +259,7 @@ def test_a_delta_of_0_stays_on_the_picture(tmp_path):
     path = written(tmp_path, output='[output_divergence]\ntype = "mult-delta"\ndelta = 0\n')
     top = lines(path, "profile")["allowed"].top
     assert top[-1] == (pytest.approx(1), pytest.approx(1e-12))
-    assert "<svg" in api.curve(path, panel="profile")
+    assert "<svg" in dp.curve(path, panel="profile")
 
 
 def test_a_vacuous_promise_is_told_so():
@@ -265,21 +268,21 @@ def test_a_vacuous_promise_is_told_so():
     with pytest.raises(
         PictureError, match="nothing to show: swapping-2020-county-tract: one household record cannot change alone"
     ):
-        api.curve(document, distance=1)
-    told = " ".join(text.text for text in ET.fromstring(api.curve(document, panel="posterior")).iter(f"{SVG}text"))
+        dp.curve(document, distance=1)
+    told = " ".join(text.text for text in ET.fromstring(dp.curve(document, panel="posterior")).iter(f"{SVG}text"))
     assert "at distance 2" in told
     assert "agree in all that is published exactly" in told
 
 
 def test_no_specification_at_all():
     with pytest.raises(PictureError, match="give a specification"):
-        api.curve()
+        dp.curve()
 
 
 @pytest.mark.parametrize("level", ["0", "1", "-1", "2"])
 def test_a_level_outside_0_and_1_is_refused(level):
     with pytest.raises(PictureError, match="must lie in"):
-        api.curve(RESPONSE, panel="posterior", level=level)
+        dp.curve(RESPONSE, panel="posterior", level=level)
 
 
 def test_a_class_that_changes_the_law_of_another_gets_no_curve_of_its_structure():
@@ -289,5 +292,5 @@ def test_a_class_that_changes_the_law_of_another_gets_no_curve_of_its_structure(
     other = changed(**{field.name: getattr(document.mechanism, field.name) for field in attrs.fields(kind) if field.init})
     assert noises(document)
     assert not noises(attrs.evolve(document, mechanism=other))
-    assert subject_of(document).pairs
-    assert not subject_of(attrs.evolve(document, mechanism=other)).pairs
+    assert curve_subject(document).pairs
+    assert not curve_subject(attrs.evolve(document, mechanism=other)).pairs

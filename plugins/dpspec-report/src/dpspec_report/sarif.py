@@ -17,12 +17,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from dpspec.base.errors import DpspecError, error_classes, harmless
-from dpspec.base.types import JsonData
-from dpspec.base.words import Word
-from dpspec.linter.finding import declared_findings
-from dpspec.specfile.maker import FilePositions
-from dpspec.specfile.reader import load_text, parse
+from dpspec import DpspecError
+from dpspec.plugin import errors, linter
+from dpspec.plugin.applications import FilePositions, JsonData, Word, harmless, load_text, parse
 
 SARIF = "2.1.0"
 SCHEMA_OF_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -145,7 +142,7 @@ def _rule(name: str) -> JsonData:
 
 
 def _finding_text(code: str) -> str:
-    found = next((one for one in declared_findings() if one.code == code), None)
+    found = next((one for one in linter.declared_findings() if one.code == code), None)
     return _first_line(found.look.__doc__) if found is not None else _error_text(code)
 
 
@@ -154,7 +151,7 @@ def _word_text(word: str) -> str:
 
 
 def _error_text(code: str) -> str:
-    found = next((cls for cls in error_classes() if vars(cls).get("code") == code), None)
+    found = next((cls for cls in errors.error_classes() if vars(cls).get("code") == code), None)
     return _first_line(found.__doc__) if found is not None else code
 
 

@@ -8,13 +8,14 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
+from dpspec_report import drawing as picture
+from dpspec_report.charts import svg
+from dpspec_report.drawing import THEMES, ZOOM, Picture, pdf, png, text_width, wrapped
+from dpspec_report.page import Handout, html
 from hypothesis import given, strategies as st
 
 from dpspec.base.errors import MissingLibraryError, PictureError
-from dpspec.report import drawing as picture
-from dpspec.report.drawing import THEMES, ZOOM, Picture, pdf, png, text_width, wrapped
-from dpspec.report.page import Handout, html
-from dpspec.report.pictures import CurveLine, CurvePanel, svg
+from dpspec.report.figures import CurveLine, CurvePanel
 
 CHART = svg("Risk", [CurvePanel(title="power", axis="level", lines=(CurveLine(name="α ≤ ε", points=((0.1, 0.2), (0.5, 0.6))),))])
 TITLE = slice(14 * ZOOM, 32 * ZOOM), slice(26 * ZOOM, 60 * ZOOM)

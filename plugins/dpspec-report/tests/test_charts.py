@@ -9,11 +9,12 @@ from statistics import NormalDist
 
 import attrs
 import pytest
+from dpspec_report.charts import svg, ticks
 from hypothesis import given, strategies as st
 
 from dpspec.base.exact import Bracket, number
 from dpspec.grammar.attacker import RiskStatement, Sense
-from dpspec.report.pictures import CurveLine, CurvePanel, svg, ticks
+from dpspec.report.figures import CurveLine, CurvePanel
 from dpspec.report.risk import _panel
 from dpspec.risks import RiskRow
 

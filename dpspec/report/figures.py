@@ -1,0 +1,252 @@
+"""What figures contain: series and axes of charts, boxes and arrows of diagrams. A package draws them.
+
+A module that puts numbers into a figure builds these values and calls `chart`, `diagram` or `side_by_side`. The SVG text is made
+by the package that registers the renderer of this name (`dpspec.extension.packages.RENDERERS`), loaded when it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import Literal, Protocol
+
+import attrs
+
+from dpspec.extension.packages import RENDERERS, contributed, renderer
+
+FIGURE = "figure"
+"""What a message calls a figure that no installed package draws."""
+CurvePoints = tuple[tuple[float, float], ...]
+
+
+def draws_figures() -> bool:
+    """Whether an installed package draws figures."""
+    return "chart" in contributed(RENDERERS)
+
+
+# --- charts ---------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class CurveLine:
+    """A named series of points (x, y), from left to right.
+
+    Args:
+        name: what the legend says.
+        role: what kind of series it is, where several names share kinds; the legend then says each name and each role once.
+        points: the places.
+        dashed: whether the line is.
+        joined: whether there is a line; False for points so far apart that a line between them would say something else.
+        side: on which side of the truth the values lie, for a bound that rises or falls all the way; it is drawn as steps.
+        top: the upper edge of a band whose lower edge the points are; it is filled.
+        edge: which edge of a band is the line; between them it goes through what was computed, inside the band.
+        exact_points, exact_top: whether that edge is the truth between its points too, and is drawn without steps.
+        marks: what is written on the bars, one text for each point; without it the values, rounded to their side.
+        colour: the number of its colour; without it that of its place.
+        inside: whether its bars stand inside those of the series before it.
+    """
+
+    name: str
+    points: CurvePoints
+    role: str = ""
+    dashed: bool = False
+    joined: bool = True
+    side: Literal["", "above", "below"] = ""
+    top: CurvePoints = ()
+    edge: Literal["points", "top", "between"] = "points"
+    exact_points: bool = False
+    exact_top: bool = False
+    marks: tuple[str, ...] = ()
+    colour: int | None = None
+    inside: bool = False
+
+    @property
+    def drawn(self) -> CurvePoints:
+        """The corners of what is drawn.
+
+        >>> CurveLine(name="at most", points=((0, 1), (2, 3)), side="above").drawn
+        ((0, 1), (0, 3), (2, 3))
+        """
+        return steps(self.points, self.side)
+
+
+def steps(points: CurvePoints, side: str) -> CurvePoints:
+    """The corners of a line through the points, on one side of all that rises or falls through them."""
+    if not side:
+        return points
+    corners = list(points[:1])
+    for (left, before), (right, after) in pairwise(points):
+        level = max(before, after) if side == "above" else min(before, after)
+        corners += [(left, level), (right, level), (right, after)]
+    return tuple(corner for corner, _ in groupby(corners))
+
+
+@attrs.frozen(kw_only=True)
+class CurvePanel:
+    """One chart.
+
+    Args:
+        title: what is on the vertical axis.
+        axis: what is on the horizontal one; "" where the places only have labels, and bars are drawn.
+        lines: the series.
+        labels: the label of place 0, 1, ... for bars.
+        bottom: where the vertical axis begins; curves alone may begin elsewhere than at 0, bars would lie.
+        powers: whether the vertical axis is logarithmic, as for a delta; values of 0 lie on its lower edge.
+        places: whether the horizontal one is.
+        below: what the places of bars are.
+    """
+
+    title: str
+    axis: str
+    lines: tuple[CurveLine, ...]
+    labels: tuple[str, ...] = ()
+    bottom: float = 0.0
+    powers: bool = False
+    places: bool = False
+    below: str = ""
+
+
+def chart(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme: str = "light", note: str = "") -> str:
+    """Panels below each other, as SVG text; a panel without a point is left out, and the figure says so.
+
+    Args:
+        title: the title above them.
+        panels: the charts.
+        size: ``page``, ``slide``, ``column`` or ``poster``.
+        theme: ``light``, ``dark`` or ``page``.
+        note: a line below the title.
+
+    Raises:
+        PictureError: no panel has a point.
+        MissingPackageError: no installed package draws charts.
+    """
+    found: str = renderer("chart", FIGURE)(title, panels, size=size, theme=theme, note=note)
+    return found
+
+
+# --- diagrams -------------------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class DiagramBox:
+    """One box of a diagram.
+
+    Args:
+        key: what arrows call it.
+        title: its name, in up to two lines.
+        text: lines below the name; cut where it is too long, and whole as a tooltip.
+        number: a last line, such as the budget.
+    """
+
+    key: str
+    title: str
+    text: str = ""
+    number: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class BlockRow:
+    """One block of two specifications.
+
+    Args:
+        block: its name.
+        left, right: the lines of the one and of the other.
+        notes: what separates them there.
+    """
+
+    block: str
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def diagram(
+    columns: Mapping[str, Sequence[DiagramBox]],
+    arrows: Sequence[tuple[str, str]],
+    title: str,
+    caption: str = "",
+    *,
+    theme: str = "light",
+    apart: str = "",
+    about: Callable[[frozenset[str]], str] | None = None,
+) -> str:
+    """Headed columns of boxes, with an arrow from box to box for each pair of keys, as SVG text.
+
+    Args:
+        columns: heading to boxes.
+        arrows: from key to key.
+        title, caption: above them.
+        theme: ``light``, ``dark`` or ``page``.
+        apart: the heading of boxes that no arrow touches; they then fill rows of their own, else stay in their columns.
+        about: the line above the boxes of each part that arrows connect, by their keys.
+
+    Raises:
+        MissingPackageError: no installed package draws diagrams.
+    """
+    found: str = renderer("diagram", FIGURE)(columns, arrows, title, caption, theme=theme, apart=apart, about=about)
+    return found
+
+
+def side_by_side(
+    title: str, names: tuple[str, str], rows: Sequence[BlockRow], answers: Sequence[tuple[str, bool | None]], theme: str = "light"
+) -> str:
+    """Two specifications block by block, as SVG text: equal blocks as one box, others side by side with what separates them.
+
+    Args:
+        title: the title.
+        names: what the two are called.
+        rows: the blocks.
+        answers: sentences at the end, each with whether it is good news.
+        theme: ``light``, ``dark`` or ``page``.
+
+    Raises:
+        MissingPackageError: no installed package draws it.
+    """
+    found: str = renderer("side-by-side", FIGURE)(title, names, rows, answers, theme)
+    return found
+
+
+def reduced(arrows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The arrows that do not follow from two others: the picture of an order needs no more (its Hasse diagram).
+
+    Of things that imply each other only the one that comes first keeps its arrows to and from third ones.
+
+    >>> reduced([("a", "b"), ("b", "c"), ("a", "c")])
+    [('a', 'b'), ('b', 'c')]
+    """
+    given, nodes = set(arrows), list(dict.fromkeys(node for arrow in arrows for node in arrow))
+    first = {a: next(b for b in nodes if a == b or {(a, b), (b, a)} <= given) for a in nodes}
+    between = {(a, b) for a, b in given if first[a] == a and first[b] == b}
+    kept = [
+        (a, b)
+        for a, b in arrows
+        if (a, b) in between and not any((a, c) in between and (c, b) in between for c in first if c not in (a, b))
+    ]
+    return kept + [pair for a, b in arrows if (b, a) in given and first[b] == a != b for pair in ((a, b), (b, a))]
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+class FigureFile(Protocol):
+    """A file that a figure is written into."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+
+    def save(self, svg: str) -> None:
+        """Write a figure, whole or not at all."""
+
+
+def figure_file(path: str | Path) -> FigureFile:
+    """A file for a figure; its ending says the format: .svg, .png or .pdf.
+
+    Raises:
+        PictureError: it ends in something else.
+        MissingLibraryError: the library for this format is not installed.
+        MissingPackageError: no installed package writes figures.
+    """
+    found: FigureFile = renderer("figure-file", FIGURE)(path)
+    return found

@@ -1,0 +1,136 @@
+"""The family of flavours: what each one changes, and the implications between their instances, as data, text and a figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import attrs
+from rich.table import Table
+from rich.text import Text
+
+from dpspec.base.params import parameters
+from dpspec.base.types import JsonData
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.reason.search import derive
+from dpspec.report.figures import DiagramBox, diagram, reduced
+from dpspec.report.terminal import (
+    FAINT,
+    blocks_in_words,
+    drawn,
+    space_in_words,
+    thing_by_name,
+)
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from dpspec.extension import Registry
+    from dpspec.grammar.mechanism import Flavour
+
+NOTHING = "nothing"
+"""What the first flavour of all changes."""
+
+
+def family(registry: Registry) -> JsonData:
+    """Every registered flavour, and the implications that the comparison engine derives between their instances."""
+    entries = registry.usable("flavours")
+    made: dict[str, Flavour] = {entry.name: entry.cls() for entry in entries}
+    specs = {name: flavour.spec() for name, flavour in made.items()}
+    instances = {name: flavour.compared() for name, flavour in made.items()}
+    return {
+        "flavours": [
+            {
+                "name": entry.name,
+                "title": made[entry.name].title,
+                "citation": made[entry.name].citation,
+                "changes": [block.replace("_", " ") for block in made[entry.name].changes],
+                "blocks": blocks_in_words(specs[entry.name], thing_by_name),
+                "instance": {
+                    "space": "; ".join(space_in_words(instances[entry.name].space)),
+                    "budget": _measured(instances[entry.name]),
+                },
+                "distribution": entry.provenance.distribution,
+            }
+            for entry in entries
+        ],
+        "implications": implications(instances, registry),
+    }
+
+
+def _measured(spec: PrivacySpec) -> str:
+    """The number of an instance, and the numbers among the parameters of its output divergence."""
+    measure = spec.output_divergence
+    given = {one.name: getattr(measure, one.name) for one in parameters(type(measure)) if one.required}
+    return ", ".join([str(spec.budget), *(f"{name} = {value}" for name, value in given.items() if not isinstance(value, str))])
+
+
+def implications(specs: dict[str, PrivacySpec], registry: Registry | None = None) -> list[list[str]]:
+    """The pairs [a, b] of names for which a => b is derived, for specifications on one space."""
+    return [
+        [a, b]
+        for a, premise in specs.items()
+        for b, conclusion in specs.items()
+        if a != b and premise.space == conclusion.space and derive(premise, conclusion, registry) is not None
+    ]
+
+
+def columns(data: JsonData) -> dict[str, list[JsonData]]:
+    """The flavours by the first block that they change, in the order of the blocks."""
+    headings = [NOTHING, *(field.name.replace("_", " ") for field in attrs.fields(PrivacySpec))]
+    sorted_out: dict[str, list[JsonData]] = {heading: [] for heading in headings}
+    for flavour in data["flavours"]:
+        sorted_out[(flavour["changes"] or [NOTHING])[0]].append(flavour)
+    return {heading: found for heading, found in sorted_out.items() if found}
+
+
+def family_text(data: JsonData) -> str:
+    """The family as a table, then who implies whom."""
+    parts: list[RenderableType] = []
+    for heading, found in columns(data).items():
+        parts += [Text(f"changes {heading}" if heading != NOTHING else "the one from which the others differ", "bold")]
+        rows = Table.grid(padding=(0, 2, 0, 0))
+        rows.add_column(no_wrap=True, min_width=26)
+        rows.add_column(overflow="fold")
+        rows.add_column(overflow="fold", style=FAINT)
+        for flavour in found:
+            also = ", ".join(flavour["changes"][1:])
+            rows.add_row(flavour["name"], flavour["title"] + (f" (also: {also})" if also else ""), flavour["citation"])
+        parts += [rows, ""]
+    parts.append(Text("derived between instances on one space, each with its number", "bold"))
+    instances = {flavour["name"]: flavour["instance"] for flavour in data["flavours"]}
+    for space, arrows in _by_space(data).items():
+        parts += [f"on {space}"]
+        rows = Table.grid(padding=(0, 2, 0, 2))
+        for a, b in arrows:
+            rows.add_row(f"{a} implies {b}", Text(f"{instances[a]['budget']}; {instances[b]['budget']}", FAINT))
+        parts.append(rows)
+    return drawn(*parts).rstrip()
+
+
+def _by_space(data: JsonData) -> dict[str, list[tuple[str, str]]]:
+    """The arrows by the space on which they hold."""
+    space_of = {flavour["name"]: flavour["instance"]["space"] for flavour in data["flavours"]}
+    found: dict[str, list[tuple[str, str]]] = {}
+    for a, b in reduced([(a, b) for a, b in data["implications"]]):
+        found.setdefault(space_of[a], []).append((a, b))
+    return found
+
+
+def family_picture(data: JsonData, theme: str = "light") -> str:
+    """The family as SVG: one column for each block, arrows from what implies to what is implied."""
+    boxes = {
+        f"changes {heading}" if heading != NOTHING else "changes nothing": [
+            DiagramBox(key=flavour["name"], title=flavour["name"], text=flavour["title"], number=flavour["instance"]["budget"])
+            for flavour in found
+        ]
+        for heading, found in columns(data).items()
+    }
+    grouped = _by_space(data)
+    space_of = {name: space for space, arrows in grouped.items() for arrow in arrows for name in arrow}
+    title = "Flavours of differential privacy by the block that each one changes"
+    caption = "An arrow leads to what is implied: derived on the space that stands above it, with the numbers in the two boxes."
+    return diagram(
+        boxes, [arrow for arrows in grouped.values() for arrow in arrows], title, caption, theme=theme,
+        apart="no arrow: stated on a space of its own, or neither implying nor implied there",
+        about=lambda keys: f"on {space_of[min(keys)]}",
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Figures, HTML and Markdown pages, and SARIF of what dpspec computes."""

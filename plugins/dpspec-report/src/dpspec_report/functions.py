@@ -1,0 +1,152 @@
+"""The functions of dpspec that draw curves and write pages: what each command prints, as data, and the values behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from dpspec import CommandAnswer, SpecDocument, compare, installed
+from dpspec.plugin import exact
+from dpspec.plugin.applications import (
+    PictureError,
+    Progress,
+    ReleaseError,
+    as_documents,
+    outcome_summary,
+    write_folder,
+    write_whole,
+)
+from dpspec_report import dossier, page
+from dpspec_report.curves import CurveData, curve as computed
+from dpspec_report.drawing import Picture
+
+AnyPath = str | Path
+
+
+def curve(
+    *specifications: SpecDocument | AnyPath,
+    panel: str = "trade-off",
+    size: str = "slide",
+    theme: str = "light",
+    distance: exact.NumberLike | None = None,
+    level: exact.NumberLike = "1/20",
+    out: AnyPath | None = None,
+    progress: Progress | None = None,
+) -> str:
+    """Draw what specifications allow, as bands, and what their mechanisms do, as curves inside: one picture of all of them.
+
+    Args:
+        specifications: specifications or files.
+        panel: ``trade-off``, ``profile`` (epsilon and delta), ``renyi``, ``power``, ``posterior`` or ``error`` (of counts).
+        size: ``slide``, ``column``, ``poster`` or ``page``.
+        theme: ``light`` or ``dark``.
+        distance: how far apart the two datasets are that are told apart, in units of the input divergence; without it the
+            smallest step that a universe holds.
+        level: for posteriors, the level of the test, in (0, 1).
+        out: a file that the picture is written into; ends in .svg, .png or .pdf.
+        progress: called with (done, in all).
+
+    Returns:
+        the picture as SVG text.
+
+    Raises:
+        PictureError: nothing of what is asked for can be drawn, or not into such a file.
+    """
+    file = None if out is None else Picture(Path(out))
+    found = curve_points(*specifications, panel=panel, distance=distance, level=level, progress=progress)
+    picture = found.svg(size=size, theme=theme)
+    if file is not None:
+        file.save(picture)
+    return picture
+
+
+def curve_points(
+    *specifications: SpecDocument | AnyPath,
+    panel: str = "trade-off",
+    distance: exact.NumberLike | None = None,
+    level: exact.NumberLike = "1/20",
+    progress: Progress | None = None,
+) -> CurveData:
+    """The series of a figure of `curve`, as numbers: `data()` has their points, `svg()` the figure.
+
+    Args:
+        specifications: specifications or their files.
+        panel: which figure: ``trade-off``, ``profile``, ``renyi``, ``power``, ``posterior`` or ``error``.
+        distance: how far apart the two datasets are, in units of the input divergence; without it the nearest ones.
+        level: for posteriors, the level of the test, in (0, 1).
+        progress: called with (done, in all).
+
+    Raises:
+        PictureError: nothing of what is asked for is known.
+    """
+    documents = as_documents(specifications)
+    return computed(documents, panel, installed().registry, distance=distance, level=level, progress=progress)
+
+
+def write_report(
+    *specifications: AnyPath,
+    out: AnyPath,
+    title: str = "",
+    progress: Progress | None = None,
+    drawing: Progress | None = None,
+) -> CommandAnswer:
+    """Write one page on specifications, to hand on: promises, verdicts, witnesses, risks, comparisons, sources. `value` has them.
+
+    Args:
+        specifications: files, or directories that stand for their specification files.
+        out: the page, as HTML or Markdown by its ending.
+        title: what it is called.
+        progress: called with (files judged, files in all).
+        drawing: called with (files drawn, files in all).
+
+    Raises:
+        PictureError: another ending.
+    """
+    target = Path(out)
+    written = {".html": page.html, ".htm": page.html, ".md": page.markdown}.get(target.suffix.lower())
+    if written is None:
+        raise PictureError("out", "is neither .html nor .md", "choose one of these endings", value=str(out))
+    found = _gathered(specifications, progress)
+    write_whole(target, written(dossier.report_page(found, title, drawing)))
+    data = {"written": [str(out)], "files": _ended(found)}
+    return CommandAnswer("report", found.exit_code, data, partial(_handed_on, f"wrote {out}", found), value=found)
+
+
+def site(
+    *specifications: AnyPath,
+    out: AnyPath,
+    title: str = "",
+    progress: Progress | None = None,
+    drawing: Progress | None = None,
+) -> CommandAnswer:
+    """Write what `write_report` says as a page for each specification with an index, into a new folder. `value` has all of it.
+
+    Args:
+        specifications, title, progress, drawing: as in `write_report`.
+        out: the folder.
+
+    Raises:
+        ReleaseError: the folder exists.
+    """
+    if Path(out).exists() or Path(out).is_symlink():  # before an hour of work is lost to it
+        raise ReleaseError("folder", "exists already", "choose another name or place", value=str(out))
+    found = _gathered(specifications, progress)
+    pages = {name: page.html(one) for name, one in dossier.site_pages(found, title, drawing).items()}
+    write_folder(Path(out), pages)
+    data = {"written": [f"{out}/{name}" for name in pages], "files": _ended(found)}
+    head = f"wrote {out}: {len(pages)} pages, from {out}/index.html on"
+    return CommandAnswer("site", found.exit_code, data, partial(_handed_on, head, found), value=found)
+
+
+def _gathered(paths: Sequence[AnyPath], progress: Progress | None) -> dossier.Dossier:
+    registry = installed().registry
+    return dossier.gather(paths, registry, lambda left, right: compare(left, right, registry), progress=progress)
+
+
+def _ended(found: dossier.Dossier) -> list[dict[str, str]]:
+    return [{"path": one.path, "outcome": one.word.word} for one in found.files]
+
+
+def _handed_on(head: str, found: dossier.Dossier) -> str:
+    return f"{head}\n{outcome_summary([one.word for one in found.files])}"

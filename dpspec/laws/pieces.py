@@ -433,6 +433,8 @@ def _ratio_cells(pair: Dichotomy, rate: Fraction, step: float) -> RatioCells:
 
 @loss_pieces.register
 def _of_sampled(pair: Sampled, step: float) -> LossPieces:
+    if type(pair.pair) not in _RATIO_CELLS:
+        return LossPieces.of_cells(pair.cells(_PRECISION))
     return _ratio_cells(pair.pair, pair.rate, step).of(float(pair.rate), is_turned=pair.is_turned)
 
 

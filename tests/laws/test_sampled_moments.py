@@ -6,6 +6,7 @@ import math
 import random
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from statistics import NormalDist
 
 import pytest
 
@@ -15,6 +16,7 @@ from dpspec.laws.continuous import GaussianShift, LaplaceShift
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.integers import DiscreteGaussianShift
 from dpspec.laws.samples import drawn, sampled
+from dpspec.laws.trade_off import largest_power
 
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 ACCURATE = Decimal("1e-25")
@@ -123,3 +125,30 @@ def test_samples_of_a_fixed_size_lie_between_two_datasets_and_the_least_pair_abo
             assert float(found.renyi(order).upper) == pytest.approx(float(above.renyi(order).upper), rel=1e-9)
         for epsilon in ("-1/3", "0", "1/5"):
             assert float(found.hockey_stick(epsilon).upper) == pytest.approx(float(above.hockey_stick(epsilon).upper), rel=1e-9)
+
+
+def test_the_hockey_stick_also_below_zero() -> None:
+    """At epsilon < 0 the bracket was that of another epsilon: it is 1 - e^epsilon where all outcomes gain."""
+    normal = NormalDist()
+    pair = sampled(GaussianShift(number(1)), Fraction(1, 10)).reverse()
+    for epsilon in (Fraction(-3), Fraction(-1, 100), Fraction(1, 10)):
+        gamma = math.exp(float(epsilon))
+        cut = (gamma - 0.9) / 0.1
+        z = -math.inf if cut <= 0 else math.log(cut) + 0.5  # R > gamma P above it
+        above = lambda mean, z=z: 1.0 if z == -math.inf else 1 - normal.cdf(z - mean)
+        true = 0.9 * above(0) + 0.1 * above(1) - gamma * above(0)
+        found = pair.hockey_stick(epsilon)
+        assert float(found.lower) == pytest.approx(true, rel=1e-9)
+        assert float(found.upper) == pytest.approx(true, rel=1e-9)
+
+
+def test_the_trade_off_function_of_a_sample() -> None:
+    """The best test of N(0, 1) against the mixture rejects above a point; its power is the mixture's mass there."""
+    normal, pair = NormalDist(), sampled(GaussianShift(number(1)), Fraction(1, 10))
+    for level in (Fraction(1, 100), Fraction(1, 2)):
+        cut = normal.inv_cdf(1 - float(level))
+        true = 0.9 * float(level) + 0.1 * (1 - normal.cdf(cut - 1))
+        found = largest_power(pair, level)
+        assert float(found.lower) <= true * (1 + 1e-12)
+        assert true * (1 - 1e-12) <= float(found.upper)
+        assert float(found.upper - found.lower) < 1e-6

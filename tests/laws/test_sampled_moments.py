@@ -134,9 +134,9 @@ def test_the_hockey_stick_also_below_zero() -> None:
     for epsilon in (Fraction(-3), Fraction(-1, 100), Fraction(1, 10)):
         gamma = math.exp(float(epsilon))
         cut = (gamma - 0.9) / 0.1
-        z = -math.inf if cut <= 0 else math.log(cut) + 0.5  # R > gamma P above it
-        above = lambda mean, z=z: 1.0 if z == -math.inf else 1 - normal.cdf(z - mean)
-        true = 0.9 * above(0) + 0.1 * above(1) - gamma * above(0)
+        z = 0 if cut <= 0 else math.log(cut) + 0.5  # R > gamma P above it
+        above = [1 if cut <= 0 else 1 - normal.cdf(z - mean) for mean in (0, 1)]
+        true = 0.9 * above[0] + 0.1 * above[1] - gamma * above[0]
         found = pair.hockey_stick(epsilon)
         assert float(found.lower) == pytest.approx(true, rel=1e-9)
         assert float(found.upper) == pytest.approx(true, rel=1e-9)

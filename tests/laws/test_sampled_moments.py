@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 import pytest
 
-from dpspec.base.exact import number
+from dpspec.base.exact import ln, number
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.continuous import GaussianShift, LaplaceShift
 from dpspec.laws.dichotomy import Dichotomy
@@ -75,20 +75,25 @@ def test_the_numbers_of_a_small_rate() -> None:
     assert float(pair.renyi("5/4").upper) == pytest.approx(6.28e-7, rel=1e-3)
 
 
-def listed(pair: Dichotomy, rate: Fraction, order: Fraction, *, is_turned: bool) -> float:
-    """The same by a fine histogram of a pair: (p, q) at many points."""
+def points_of(pair: Dichotomy) -> list[tuple[float, float]]:
+    """(p, q) of a pair at many points: a fine histogram of Laplace noise, the integers of discrete noise."""
     if isinstance(pair, LaplaceShift):
         t, steps = float(pair.t), 20_000
         points = [(0.5, 0.5 * math.exp(-t)), (0.5 * math.exp(-t), 0.5)]
         for i in range(steps):
             x = t * (i + 0.5) / steps
             points.append((0.5 * math.exp(-x) * t / steps, 0.5 * math.exp(x - t) * t / steps))
-    else:
-        v, s = float(pair.variance), pair.shift
-        norm = math.fsum(math.exp(-k * k / (2 * v)) for k in range(-80, 81))
-        points = [(math.exp(-k * k / (2 * v)) / norm, math.exp(-((k - s) ** 2) / (2 * v)) / norm) for k in range(-80, 81)]
+        return points
+    assert isinstance(pair, DiscreteGaussianShift)
+    v, s = float(pair.variance), pair.shift
+    norm = math.fsum(math.exp(-k * k / (2 * v)) for k in range(-80, 81))
+    return [(math.exp(-k * k / (2 * v)) / norm, math.exp(-((k - s) ** 2) / (2 * v)) / norm) for k in range(-80, 81)]
+
+
+def listed(pair: Dichotomy, rate: Fraction, order: Fraction, *, is_turned: bool) -> float:
+    """D_alpha of (R, P), or of (P, R), from these points."""
     q, alpha = float(rate), float(order)
-    rows = [(p, (1 - q) * p + q * r) for p, r in points]
+    rows = [(p, (1 - q) * p + q * r) for p, r in points_of(pair)]
     rows = [(m, p) for p, m in rows] if is_turned else rows
     if alpha == 1:
         return float(math.fsum(p * math.log(p / r) for p, r in rows))
@@ -152,3 +157,20 @@ def test_the_trade_off_function_of_a_sample() -> None:
         assert float(found.lower) <= true * (1 + 1e-12)
         assert true * (1 - 1e-12) <= float(found.upper)
         assert float(found.upper - found.lower) < 1e-6
+
+
+def test_an_event_below_the_least_loss_gains_all() -> None:
+    assert str(sampled(GaussianShift(number(1)), Fraction(1, 10)).reverse().hockey_stick(ln(Fraction(1, 20)))) == "19/20"
+
+
+@pytest.mark.parametrize("pair", [LaplaceShift(number(1)), DiscreteGaussianShift(2, Fraction(9))], ids=["laplace", "discrete"])
+def test_the_least_pair_above_samples_of_a_fixed_size(pair: Dichotomy) -> None:
+    """Its outcomes are those with L > 1 under (R, P) and under (P, R), and one that both laws have the rest of."""
+    rate = 0.2
+    above = [((1 - rate) * p + rate * q, p) for p, q in points_of(pair) if q > p]
+    still = 1 - sum(r + p for r, p in above)
+    for order in (1.5, 4.0):
+        moment = sum(p * ((r / p) ** order + (r / p) ** (1 - order)) for r, p in above) + still
+        found = drawn(pair, Fraction(1, 5)).renyi(Fraction(order))
+        assert float(found.upper) == pytest.approx(math.log(moment) / (order - 1), rel=1e-5)
+        assert found.lower < found.upper

@@ -84,3 +84,11 @@ def test_samples_of_a_fixed_size_are_bracketed_by_two_datasets_and_the_pair_abov
     assert found.lower == least.lower
     assert found.lower < found.upper
     assert float(found.upper) < 1.2 * float(found.lower)
+
+
+def test_masses_that_are_no_doubles_under_the_other_law_count_from_above() -> None:
+    """Of Gaussian laws 30 and 40 standard deviations apart half of P lay in no cell, and no bound said so."""
+    for mu in (30, 40):
+        pair = GaussianShift(number(mu * mu))
+        for epsilon in (100, mu * mu // 2):
+            assert Totals.of([(pair, 1)], 64).hockey_stick(number(epsilon)).upper >= pair.hockey_stick(epsilon).lower

@@ -529,7 +529,7 @@ _TINY = 2.0**-200
 
 _LARGEST_VARIANCE = 1 / 256
 _GAP = Fraction(17, 16)
-_RATES = 12
+_RATES = 32
 _FAR = 48.0
 """Terms of a sum below e^-48 of the largest are bounded together."""
 

@@ -107,7 +107,7 @@ class GridLoss:
         if tilt not in self._known_tilts:
             found = Tilted.of(self.spreads, self.step, self.size, tilt)
             if found.outside > _OUTSIDE and tilt > _LEAST_TILT:
-                found = self.tilted(tilt / 2)
+                found = min(found, self.tilted(tilt / 2), key=lambda law: law.outside)
             self._known_tilts[tilt] = found
         return self._known_tilts[tilt]
 
@@ -149,6 +149,7 @@ _DEVIATIONS = 20
 _UNSEEN = 2.0**-80
 """The probability with which a single release may have a loss that the window does not hold."""
 _SELDOM = 2.0**-40
+_WIDENED = 1 << 20
 _OUTSIDE = 2.0**-40
 """A tilted law with more than this outside of the window says little."""
 _LEAST_TILT = 2.0**-20
@@ -280,11 +281,13 @@ class Totals(TiltedCurve):
         count = sum(times for _, times in parts)
         wanted = precision**2 * max(math.sqrt(count), 4 * count**0.25)
         size = min(max(1 << math.ceil(math.log2(wanted)), _SMALLEST), _LARGEST)
-        reach = max(_reach(coarse), _CLOSE)
+        narrow, reach = (max(found, _CLOSE) for found in _reach(coarse))
         laid = _on_one_lattice(coarse)
         if laid and reach / float(laid[0][2].spacing) < size / 2 and _span(laid) < _LARGEST:
             size = max(_SMALLEST, 2 << math.ceil(math.log2(reach / float(laid[0][2].spacing))))
             return cls(tuple(coarse), GridLoss.on_lattice(laid, size))
+        if size < _WIDENED:  # as fine as without the losses of single releases
+            size = min(_WIDENED, size << math.ceil(math.log2(reach / narrow)))
         wide = min(_LARGEST, 1 << math.ceil(math.log2(size * max(1.0, 1.5 * max(_lowest_seen(*one) for one in coarse) / reach))))
         widest = max(float(np.max(pieces.high) - np.min(pieces.low)) for pieces, _ in coarse)
         step = 2.0 ** math.ceil(math.log2(max(reach / max(size / 2, size - 2 * count - 1), widest / _LARGEST)))
@@ -359,15 +362,17 @@ def _halved(proved: Callable[[float], bool], good: float, bad: float) -> float:
     return good
 
 
-def _reach(factors: Sequence[Factor]) -> float:
-    """How wide the window should be: so many standard deviations and the losses that single releases may have, or all losses."""
+def _reach(factors: Sequence[Factor]) -> tuple[float, float]:
+    """How wide the window should be: so many standard deviations, and with the losses that single releases may have; at most all
+    losses."""
     variance = whole = single = 0.0
     for pieces, times in factors:
         single = max(single, _seen_loss(pieces, times))
         mean = total(pieces.losses * pieces.masses)
         variance += times * total((pieces.losses - mean) ** 2 * pieces.masses)
         whole += times * float(np.max(pieces.high) - np.min(pieces.low))
-    return min(max(_DEVIATIONS * math.sqrt(variance), 3 * single), whole)
+    narrow = min(_DEVIATIONS * math.sqrt(variance), whole)
+    return narrow, min(max(narrow, 3 * single), whole)
 
 
 def _seen_loss(pieces: LossPieces, times: int) -> float:

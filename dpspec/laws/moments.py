@@ -58,18 +58,18 @@ class RatioMean:
     def _factor(self, w: arb) -> arb:
         return w if self.power == 1 else arb(-1)
 
-    def above(self, rate: arb) -> tuple[arb, arb, arb]:
-        """(a, b, t) such that |f(w)| <= a + b L^t, t = 0, 1 or more, for w = 1 - rate + rate L.
-
-        w^t <= 1 - rate + rate L^t for t >= 1, and (1 - rate)^t for t <= 0; |w ln w| <= 1 + w^2;
-        |ln w| <= 1 + rate L - ln(1 - rate).
-        """
-        if self.is_log and self.power == 1:
-            return 2 - rate, rate, arb(2)
+    @property
+    def order(self) -> arb:
+        """t such that |f(w)| <= 1 + w^t for w >= 1."""
         if self.is_log:
-            return 1 - (1 - rate).log(), rate, arb(1)
-        t = ball(self.power)
-        return ((1 - rate) ** t, arb(0), arb(0)) if self.power <= 0 else (1 - rate, rate, t)
+            return arb(2) if self.power == 1 else arb(1)
+        return ball(self.power).max(arb(0))
+
+    def below_one(self, rate: arb) -> arb:
+        """The largest |f(w)| of 1 - rate <= w <= 1."""
+        if self.is_log:
+            return arb(1) if self.power == 1 else -(1 - rate).log()
+        return (1 - rate) ** ball(self.power) if self.power <= 0 else arb(1)
 
 
 def mean(pair: Dichotomy, rate: Fraction, function: RatioMean, precision: int, *, above_one: bool = False) -> arb:
@@ -118,26 +118,26 @@ def _of_cell(cell: Cell, rate: arb, function: RatioMean) -> arb:
 
 @_mean.register
 def _of_gaussian(pair: GaussianShift, rate: Fraction, function: RatioMean, above_one: bool) -> arb:
-    """L = e^(mu y) of a standard normal y + mu/2; beyond the ends at most a + b L^t, whose integral is a tail."""
+    """L = e^(mu y) of a standard normal y + mu/2. Beyond the upper end w <= (q + (1 - q)/L') L, with L' at this end, and
+    |f(w)| <= 1 + w^t; beyond the lower one it is at most the largest value on [1 - q, 1]."""
     square, q = pair.mu_squared.enclose(int(ctx.prec)), ball(rate)
-    mu = square.sqrt()
-    a, b, t = function.above(q)
+    mu, t = square.sqrt(), function.order
     if not t * mu < _FARTHEST or not mu < _FARTHEST:
         return arb.nan()
     reach = math.ceil(math.sqrt(2 * int(ctx.prec)))
-    low = 0 if above_one else -reach - math.ceil(float((mu / 2).upper()))
-    high = reach + math.ceil(float((t * mu).upper()))
+    peak = math.ceil(float((t * mu).upper()))
+    low, high = 0 if above_one else -reach - math.ceil(float((mu / 2).upper())), reach + peak
     height = (-square / 8).exp() / (2 * arb.pi()).sqrt()
 
     def integrand(y: acb, analytic: bool) -> acb:
         w = 1 + q * (mu * y).expm1()
         return height * (-y * (y + mu) / 2).exp() * function.continued(w, analytic)
 
-    inner = _integral(integrand, [arb(low), arb(low + high) / 2, arb(high)])
-    lifted = b * (t * (t - 1) * square / 2).exp()
-    beyond = a * _tail(high + mu / 2) + lifted * _tail(high + mu / 2 - t * mu)
+    inner = _integral(integrand, [arb(end) for end in sorted({low, min(reach, high), max(low, peak - reach), high})])
+    most = q + (1 - q) * (-mu * high).exp()
+    beyond = _tail(high + mu / 2) + (t * most.log() + t * (t - 1) * square / 2).exp() * _tail(high + mu / 2 - t * mu)
     if not above_one:
-        beyond += a * _tail(-low - mu / 2) + lifted * _tail(-low - mu / 2 + t * mu)
+        beyond += function.below_one(q) * _tail(-low - mu / 2)
     return inner + beyond * arb(-1).union(arb(1))
 
 
@@ -170,10 +170,9 @@ def _of_laplace(pair: LaplaceShift, rate: Fraction, function: RatioMean, above_o
 
 @_mean.register
 def _of_discrete_gaussian(pair: DiscreteGaussianShift, rate: Fraction, function: RatioMean, above_one: bool) -> arb:
-    """L = e^(s (2 k - s) / (2 v)) at k; beyond the last k at most a + b L^t, whose sum is that of a tail displaced by t s."""
+    """L = e^(s (2 k - s) / (2 v)) at k; the sum beyond the last k is that of a tail displaced by t s, as for Gaussian laws."""
     shift, q, working = abs(pair.shift), ball(rate), int(ctx.prec)
-    law, variance = DiscreteGaussianLaw(0, pair.variance), ball(pair.variance)
-    a, b, t = function.above(q)
+    law, variance, t = DiscreteGaussianLaw(0, pair.variance), ball(pair.variance), function.order
     reach = law.reach(working)
     if not t * shift < _MOST_TERMS or shift > _MOST_TERMS or reach > _MOST_TERMS:
         return _mean.dispatch(object)(pair, rate, function, above_one)
@@ -182,11 +181,11 @@ def _of_discrete_gaussian(pair: DiscreteGaussianShift, rate: Fraction, function:
     for k in range(shift // 2 + 1 if above_one else first, last + 1):
         exponent = arb(shift * (2 * k - shift)) / (2 * variance)
         total += (peak - arb(k * k) / (2 * variance)).exp() * function.at(1 + q * exponent.expm1())
-    lifted = b * (t * (t - 1) * shift**2 / (2 * variance)).exp()
-    height = peak.exp()
-    beyond = height * (a * _sum_from(arb(last + 1), variance) + lifted * _sum_from(last + 1 - t * shift, variance))
+    height, log_ratio = peak.exp(), arb(shift * (2 * last - shift)) / (2 * variance)
+    lifted = (t * (q + (1 - q) * (-log_ratio).exp()).log() + t * (t - 1) * shift**2 / (2 * variance)).exp()
+    beyond = height * (_sum_from(arb(last + 1), variance) + lifted * _sum_from(last + 1 - t * shift, variance))
     if not above_one:
-        beyond += height * (a * _sum_from(arb(1 - first), variance) + lifted * _sum_from(1 - first + t * shift, variance))
+        beyond += height * function.below_one(q) * _sum_from(arb(1 - first), variance)
     return total + beyond * arb(-1).union(arb(1))
 
 

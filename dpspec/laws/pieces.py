@@ -209,6 +209,9 @@ def _of_gaussian(pair: GaussianShift, step: float) -> LossPieces:
     masses, errors = _normal_masses(scaled)
     shifted, shifted_errors = _normal_masses(scaled + mu)
     seen = (masses > _UNSEEN) & (shifted > _UNSEEN)
+    if not seen.any():
+        raise NumericalError("loss", "is of two laws too far apart for doubles", "choose more noise", value=mu)
+    unseen = total(masses[~seen] * (1 + errors[~seen])) * (1 + len(masses) * UNIT)
     low, high, masses, shifted = ends[:-1][seen], ends[1:][seen], masses[seen], shifted[seen]
     error = float(np.max(errors[seen]))
     rounding = EXP_ERROR + 16 * UNIT * (float(np.max(np.abs(ends))) + mu * mu)
@@ -219,7 +222,7 @@ def _of_gaussian(pair: GaussianShift, step: float) -> LossPieces:
         high,
         error,
         4 * (error + float(np.max(shifted_errors[seen])) + rounding),
-        _GAUSSIAN_REST,
+        _GAUSSIAN_REST + Fraction(unseen),
     )
 
 
@@ -433,6 +436,8 @@ def _ratio_cells(pair: Dichotomy, rate: Fraction, step: float) -> RatioCells:
 
 @loss_pieces.register
 def _of_sampled(pair: Sampled, step: float) -> LossPieces:
+    if type(pair.pair) not in _RATIO_CELLS:
+        return LossPieces.of_cells(pair.cells(_PRECISION))
     return _ratio_cells(pair.pair, pair.rate, step).of(float(pair.rate), is_turned=pair.is_turned)
 
 
@@ -524,7 +529,7 @@ _TINY = 2.0**-200
 
 _LARGEST_VARIANCE = 1 / 256
 _GAP = Fraction(17, 16)
-_RATES = 12
+_RATES = 32
 _FAR = 48.0
 """Terms of a sum below e^-48 of the largest are bounded together."""
 

@@ -24,7 +24,7 @@ from flint import arb, ctx
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ball, ln, number
 from dpspec.laws.atoms import Between, FiniteDichotomy
-from dpspec.laws.dichotomy import NOTHING, WORK_OF_A_FORMULA, Dichotomy, exact_atoms_of, growth_of
+from dpspec.laws.dichotomy import NOTHING, WORK_OF_A_FORMULA, Cell, Cells, Dichotomy, exact_atoms_of, growth_of
 from dpspec.laws.integers import DiscreteGaussianLaw, DiscreteGaussianShift
 from dpspec.laws.moments import RatioMean, is_refined, mean
 from dpspec.laws.numeric import ball_exponential, rational_exponential
@@ -112,8 +112,18 @@ class Sampled(Dichotomy):
         with ctx.workprec(precision + 64):
             return Bracket.around(-(1 + ball(self.rate) * (1 / ball_exponential(loss, precision + 64) - 1)).log(), least=0)
 
+    def cells(self, precision: int) -> Cells:
+        """Those of (P, Q), each with what R has there."""
+        with ctx.workprec(precision + 32):
+            rate = ball(self.rate)
+            found = tuple(_on_sample(cell, rate) for cell in self.pair.cells(precision))
+            return tuple(cell.turned() for cell in found) if self.is_turned else found
+
     def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
-        """q H(e^s) of (Q, P) the one way, (1 - (1 - q) e^epsilon) H(e^s) of (P, Q) the other, each at another s."""
+        """q H(e^s) of (Q, P) the one way, (1 - (1 - q) e^epsilon) H(e^s) of (P, Q) the other, each at another s.
+
+        Of (R, P) it is 1 - e^epsilon below ln(1 - q), the least loss.
+        """
         inner = self.pair.reverse() if self.is_turned else self.pair
         factor = rational_exponential(epsilon)
         if factor is not None:
@@ -121,6 +131,8 @@ class Sampled(Dichotomy):
             if weight <= 0:
                 return NOTHING
             at = (factor - 1 + self.rate) / weight if self.is_turned else factor * self.rate / weight
+            if at <= 0:  # dR/dP is 1 - q at least
+                return Bracket.exactly(1 - factor)
             return inner.hockey_stick(ln(at), precision=precision).scaled(weight)
         with ctx.workprec(precision + 64):
             power, rate = ball_exponential(epsilon, precision + 64), ball(self.rate)
@@ -128,7 +140,10 @@ class Sampled(Dichotomy):
             if not scale > 0:
                 return NOTHING if scale <= 0 else Bracket(lower=ZERO, upper=number(1))
             loss = ((power - 1 + rate) if self.is_turned else power * rate) / scale
-            span = Bracket.around(loss.log(), least=0)
+            if not loss > 0:
+                whole = Bracket.around(1 - power, least=0)
+                return whole if loss <= 0 else Bracket(lower=whole.lower, upper=number(1))
+            span = Bracket.around(loss.log())
             most, least = (inner.hockey_stick(end, precision=precision) for end in (span.lower, span.upper))
             return Bracket.around(scale * _ball_of(least.lower, most.upper), least=0)
 
@@ -192,6 +207,13 @@ class Sampled(Dichotomy):
         if self.is_turned and growth_of(turned).is_gaussian:
             return most
         return Bracket(lower=self.renyi(2, precision=precision).lower / 2, upper=most.upper)
+
+
+def _on_sample(cell: Cell, rate: arb) -> Cell:
+    """A cell of (P, R) from that of (P, Q): ln(dP/dR) = -ln(1 - rate + rate dQ/dP) rises with ln(dP/dQ)."""
+    low = -(1 - rate + rate * (-cell.low).exp()).log() if cell.low.is_finite() else arb.neg_inf()
+    high = -(1 - rate + rate * (-cell.high).exp()).log() if cell.high.is_finite() else -(1 - rate).log()
+    return Cell(cell.p, (1 - rate) * cell.p + rate * cell.q, low.lower(), arb.neg_inf() if cell.p.is_zero() else high.upper())
 
 
 def _divergence(pair: Dichotomy, rate: Fraction, order: Fraction, precision: int, *, is_turned: bool) -> Bracket | None:

@@ -46,6 +46,7 @@ from dpspec.base.memo import memoize
 from dpspec.laws.atoms import merge
 from dpspec.laws.dichotomy import INFINITE, NOTHING, Cell, Dichotomy, exact_atoms_of, growth_of, is_convolved
 from dpspec.laws.numeric import normal_cdf
+from dpspec.laws.samples import Sampled
 
 Knot = tuple[Fraction, Fraction]
 _END = Fraction(1), Fraction(0)
@@ -483,7 +484,8 @@ def largest_power(pair: Dichotomy, level: NumberLike, *, precision: int = 64) ->
     if pair.below() is not pair:
         low, high = (largest_power(end, at, precision=precision) for end in (pair.below(), pair.above()))
         return Bracket(lower=low.lower, upper=max(low.lower, high.upper))
-    return (power_by_slopes if is_convolved(pair) else _by_cells)(pair, at, precision)
+    by_slopes = is_convolved(pair) or (isinstance(pair, Sampled) and at > 0)
+    return (power_by_slopes if by_slopes else _by_cells)(pair, at, precision)
 
 
 def _of_atoms(atoms: Sequence[tuple[Fraction, Fraction]], level: Fraction) -> Fraction:

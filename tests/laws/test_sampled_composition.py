@@ -84,3 +84,18 @@ def test_samples_of_a_fixed_size_are_bracketed_by_two_datasets_and_the_pair_abov
     assert found.lower == least.lower
     assert found.lower < found.upper
     assert float(found.upper) < 1.2 * float(found.lower)
+
+
+def test_masses_that_are_no_doubles_under_the_other_law_count_from_above() -> None:
+    """Of Gaussian laws 30 and 40 standard deviations apart half of P lay in no cell, and no bound said so."""
+    for mu in (30, 40):
+        pair = GaussianShift(number(mu * mu))
+        for epsilon in (100, mu * mu // 2):
+            assert Totals.of([(pair, 1)], 64).hockey_stick(number(epsilon)).upper >= pair.hockey_stick(epsilon).lower
+
+
+def test_few_steps_at_a_small_rate() -> None:
+    """Single losses are far beyond what all of them usually add up to: the window holds both."""
+    step = sampled(GaussianShift(number(1)), Fraction(1, 1000))
+    found = power(step.reverse(), 100).epsilon_at("1e-5")
+    assert 0.0551 < float(found.lower) <= float(found.upper) < 0.0552

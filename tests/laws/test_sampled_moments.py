@@ -6,15 +6,17 @@ import math
 import random
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from statistics import NormalDist
 
 import pytest
 
-from dpspec.base.exact import number
+from dpspec.base.exact import ln, number
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.continuous import GaussianShift, LaplaceShift
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.integers import DiscreteGaussianShift
 from dpspec.laws.samples import drawn, sampled
+from dpspec.laws.trade_off import largest_power
 
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 ACCURATE = Decimal("1e-25")
@@ -25,6 +27,8 @@ CASES = [
     ("1/2", "1/2", "33/2"),
     ("1/1000", "1/2", "5/2"),
     ("1/100", 4, "64"),
+    ("1/1000", 5, "256"),
+    ("1/100000", "1/2", "64"),
     ("1/2", 2, "1"),
     ("1/100", 4, "1"),
 ]
@@ -71,20 +75,25 @@ def test_the_numbers_of_a_small_rate() -> None:
     assert float(pair.renyi("5/4").upper) == pytest.approx(6.28e-7, rel=1e-3)
 
 
-def listed(pair: Dichotomy, rate: Fraction, order: Fraction, *, is_turned: bool) -> float:
-    """The same by a fine histogram of a pair: (p, q) at many points."""
+def points_of(pair: Dichotomy) -> list[tuple[float, float]]:
+    """(p, q) of a pair at many points: a fine histogram of Laplace noise, the integers of discrete noise."""
     if isinstance(pair, LaplaceShift):
         t, steps = float(pair.t), 20_000
         points = [(0.5, 0.5 * math.exp(-t)), (0.5 * math.exp(-t), 0.5)]
         for i in range(steps):
             x = t * (i + 0.5) / steps
             points.append((0.5 * math.exp(-x) * t / steps, 0.5 * math.exp(x - t) * t / steps))
-    else:
-        v, s = float(pair.variance), pair.shift
-        norm = math.fsum(math.exp(-k * k / (2 * v)) for k in range(-80, 81))
-        points = [(math.exp(-k * k / (2 * v)) / norm, math.exp(-((k - s) ** 2) / (2 * v)) / norm) for k in range(-80, 81)]
+        return points
+    assert isinstance(pair, DiscreteGaussianShift)
+    v, s = float(pair.variance), pair.shift
+    norm = math.fsum(math.exp(-k * k / (2 * v)) for k in range(-80, 81))
+    return [(math.exp(-k * k / (2 * v)) / norm, math.exp(-((k - s) ** 2) / (2 * v)) / norm) for k in range(-80, 81)]
+
+
+def listed(pair: Dichotomy, rate: Fraction, order: Fraction, *, is_turned: bool) -> float:
+    """D_alpha of (R, P), or of (P, R), from these points."""
     q, alpha = float(rate), float(order)
-    rows = [(p, (1 - q) * p + q * r) for p, r in points]
+    rows = [(p, (1 - q) * p + q * r) for p, r in points_of(pair)]
     rows = [(m, p) for p, m in rows] if is_turned else rows
     if alpha == 1:
         return float(math.fsum(p * math.log(p / r) for p, r in rows))
@@ -121,3 +130,47 @@ def test_samples_of_a_fixed_size_lie_between_two_datasets_and_the_least_pair_abo
             assert float(found.renyi(order).upper) == pytest.approx(float(above.renyi(order).upper), rel=1e-9)
         for epsilon in ("-1/3", "0", "1/5"):
             assert float(found.hockey_stick(epsilon).upper) == pytest.approx(float(above.hockey_stick(epsilon).upper), rel=1e-9)
+
+
+def test_the_hockey_stick_also_below_zero() -> None:
+    """At epsilon < 0 the bracket was that of another epsilon: it is 1 - e^epsilon where all outcomes gain."""
+    normal = NormalDist()
+    pair = sampled(GaussianShift(number(1)), Fraction(1, 10)).reverse()
+    for epsilon in (Fraction(-3), Fraction(-1, 100), Fraction(1, 10)):
+        gamma = math.exp(float(epsilon))
+        cut = (gamma - 0.9) / 0.1
+        z = 0 if cut <= 0 else math.log(cut) + 0.5  # R > gamma P above it
+        above = [1 if cut <= 0 else 1 - normal.cdf(z - mean) for mean in (0, 1)]
+        true = 0.9 * above[0] + 0.1 * above[1] - gamma * above[0]
+        found = pair.hockey_stick(epsilon)
+        assert float(found.lower) == pytest.approx(true, rel=1e-9)
+        assert float(found.upper) == pytest.approx(true, rel=1e-9)
+
+
+def test_the_trade_off_function_of_a_sample() -> None:
+    """The best test of N(0, 1) against the mixture rejects above a point; its power is the mixture's mass there."""
+    normal, pair = NormalDist(), sampled(GaussianShift(number(1)), Fraction(1, 10))
+    for level in (Fraction(1, 100), Fraction(1, 2)):
+        cut = normal.inv_cdf(1 - float(level))
+        true = 0.9 * float(level) + 0.1 * (1 - normal.cdf(cut - 1))
+        found = largest_power(pair, level)
+        assert float(found.lower) <= true * (1 + 1e-12)
+        assert true * (1 - 1e-12) <= float(found.upper)
+        assert float(found.upper - found.lower) < 1e-6
+
+
+def test_an_event_below_the_least_loss_gains_all() -> None:
+    assert str(sampled(GaussianShift(number(1)), Fraction(1, 10)).reverse().hockey_stick(ln(Fraction(1, 20)))) == "19/20"
+
+
+@pytest.mark.parametrize("pair", [LaplaceShift(number(1)), DiscreteGaussianShift(2, Fraction(9))], ids=["laplace", "discrete"])
+def test_the_least_pair_above_samples_of_a_fixed_size(pair: Dichotomy) -> None:
+    """Its outcomes are those with L > 1 under (R, P) and under (P, R), and one that both laws have the rest of."""
+    rate = 0.2
+    above = [((1 - rate) * p + rate * q, p) for p, q in points_of(pair) if q > p]
+    still = 1 - sum(r + p for r, p in above)
+    for order in (1.5, 4.0):
+        moment = sum(p * ((r / p) ** order + (r / p) ** (1 - order)) for r, p in above) + still
+        found = drawn(pair, Fraction(1, 5)).renyi(Fraction(order))
+        assert float(found.upper) == pytest.approx(math.log(moment) / (order - 1), rel=1e-5)
+        assert found.lower < found.upper

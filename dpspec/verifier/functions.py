@@ -13,12 +13,12 @@ from typing import Annotated, Any, Protocol
 
 import attrs
 
-from dpspec.base.errors import DpspecError, MissingPackageError
+from dpspec.base.errors import DpspecError, MissingPackageError, PluginContractError
 from dpspec.base.params import Integer, Rational, Text, Truth, define, parameters
 from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
-from dpspec.extension.packages import JUDGES, contributed, missing_package
+from dpspec.extension.packages import JUDGES, contributed, first_party, missing_package
 from dpspec.grammar.mechanism import Mechanism, PlainFunction
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.verdict import Event, Verdict, Witness
@@ -183,7 +183,63 @@ def function_judge() -> FunctionJudge:
     if place is None:
         raise MissingPackageError("a claim about plain code", missing_package("function", "judges") or "that judges functions")
     found: FunctionJudge = place.load()()
-    return found
+    brought = place.dist
+    if brought is not None and brought.name in first_party():
+        return found
+    return OthersJudge(found, "local code" if brought is None else f"{brought.name} {brought.version}")
+
+
+@attrs.frozen
+class OthersJudge:
+    """A judge that another package brings: every verdict of it says whose word it rests on.
+
+    Args:
+        judge: the judge.
+        package: the package with its version.
+    """
+
+    judge: FunctionJudge
+    package: str
+
+    def verify(
+        self,
+        function: PlainFunction,
+        spec: PrivacySpec,
+        sampling: Sampling,
+        *,
+        datasets: tuple[Dataset, ...] | None,
+        registry: Registry | None,
+        progress: Progress | None,
+    ) -> Verdict:
+        return self._said(
+            self.judge.verify(function, spec, sampling, datasets=datasets, registry=registry, progress=progress)
+        )
+
+    def verify_named(
+        self, function: NamedFunction, spec: PrivacySpec, *, registry: Registry | None, progress: Progress | None
+    ) -> Verdict:
+        return self._said(self.judge.verify_named(function, spec, registry=registry, progress=progress))
+
+    def replay(
+        self,
+        function: PlainFunction | NamedFunction,
+        spec: PrivacySpec,
+        witness: Witness,
+        sampling: Sampling,
+        *,
+        registry: Registry | None,
+        progress: Progress | None,
+    ) -> tuple[Verdict, Event | None]:
+        verdict, event = self.judge.replay(function, spec, witness, sampling, registry=registry, progress=progress)
+        return self._said(verdict), event
+
+    def release_code(self, mechanism: Mechanism) -> Mechanism:
+        return self.judge.release_code(mechanism)
+
+    def _said(self, verdict: Verdict) -> Verdict:
+        if type(verdict) is not Verdict:
+            raise PluginContractError(f"judge of {self.package}", "must return a Verdict", value=type(verdict).__name__)
+        return attrs.evolve(verdict, assumptions=(*verdict.assumptions, f"{self.package} judges plain functions rightly"))
 
 
 def verify_named(

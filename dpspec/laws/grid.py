@@ -149,7 +149,8 @@ _DEVIATIONS = 20
 _UNSEEN = 2.0**-80
 """The probability with which a single release may have a loss that the window does not hold."""
 _SELDOM = 2.0**-40
-_WIDENED = 1 << 20
+_WIDER, _WIDENED = 4, 1 << 20
+"""Windows that are so many times as wide as usual get more points, up to this number."""
 _OUTSIDE = 2.0**-40
 """A tilted law with more than this outside of the window says little."""
 _LEAST_TILT = 2.0**-20
@@ -286,7 +287,7 @@ class Totals(TiltedCurve):
         if laid and reach / float(laid[0][2].spacing) < size / 2 and _span(laid) < _LARGEST:
             size = max(_SMALLEST, 2 << math.ceil(math.log2(reach / float(laid[0][2].spacing))))
             return cls(tuple(coarse), GridLoss.on_lattice(laid, size))
-        if size < _WIDENED:  # as fine as without the losses of single releases
+        if size < _WIDENED and reach > _WIDER * narrow:  # as fine as without the losses of single releases
             size = min(_WIDENED, size << math.ceil(math.log2(reach / narrow)))
         wide = min(_LARGEST, 1 << math.ceil(math.log2(size * max(1.0, 1.5 * max(_lowest_seen(*one) for one in coarse) / reach))))
         widest = max(float(np.max(pieces.high) - np.min(pieces.low)) for pieces, _ in coarse)

@@ -21,11 +21,11 @@ from typing import Any
 from dpspec_code.sampled.calls import Calls, Function
 from dpspec_code.sampled.engine import _SampledSearch, _tried, fingerprint
 from scipy.stats import binom
+from tests.sampled.test_false_alarms import TIGHT
 
 from benchmarks.faults.run import versions
 from dpspec import PrivacySpec
 from dpspec.verifier.verdict import Outcome
-from tests.sampled.test_false_alarms import TIGHT
 
 DRAWS, ERROR, CHUNK, TURN = 1_500, "1e-2", 20, 4.0
 """Draws and error of a run; runs after which a turn may end, and its seconds."""

@@ -24,7 +24,9 @@ from dpspec_checker.proofs import check_proof, check_proofs
 from dpspec_checker.universes import _parts, determined
 from dpspec_divergences import DNor, HockeyStick, Mult, MultDelta, Renyi, TotalVariation
 
+import dpspec as dp
 from dpspec import read
+from dpspec.api import as_document
 from dpspec.base.exact import number
 from dpspec.cli import main
 from dpspec.grammar.structure import law_data
@@ -613,3 +615,20 @@ def test_members_whose_changes_are_covered_are_rechecked_and_not_without_what_co
     most = max(len(change["members"]) for change in sensitivity["changes"])
     sensitivity["changes"] = [change for change in sensitivity["changes"] if len(change["members"]) < most]
     assert statuses(obligation)["sensitivity"] == "wrong"
+
+
+def test_samples_that_views_draw_are_not_rechecked_and_never_called_wrong():
+    """Views that are repeated or draw a sample of their own are not known here; the sentences about them are read."""
+    gaussian = dp.gaussian(queries=[dp.marginal(attributes=[])], variance=4)
+    steps = [dp.repeated(mechanism=dp.subsampled(mechanism=gaussian, rate=rate), times=50) for rate in ("1/100", "1/7")]
+    promise = dp.spec(space=dp.records(kind=2), distance="add-remove", standard="approximate", epsilon=9, delta="1e-5")
+    for mechanism in (steps[0], dp.composed(parts=steps)):
+        report = file_report("training", verify_document(as_document(promise, "training", mechanism=mechanism)))
+        obligation = json.loads(json.dumps(report["obligations"][0]))
+        assert obligation["verdict"]["outcome"] == "verified"
+        found = {step.rule: step for step in check_proof(obligation)}
+        assert "wrong" not in {step.status for step in found.values()}
+        assert found["noise"].status == "not rechecked"
+        assert found["sensitivity"].reason == "a view of kind RepeatedView is not known here"
+        spoken = json.loads(json.dumps(obligation).replace("with probability 1/100", "with probability 1/1000"))
+        assert {step.rule for step in check_proof(spoken) if step.status == "wrong"} == {"words"}

@@ -284,6 +284,8 @@ class _Proven:
             return Fraction(1)
         if "size" in self.steps["sample"]:
             raise UnknownFormula("a sample of a fixed size is not known here")
+        if "rates" in self.steps["sample"]:
+            raise UnknownFormula("samples that views draw by themselves are not known here")
         return fraction(self.steps["sample"]["rate"])
 
     @property

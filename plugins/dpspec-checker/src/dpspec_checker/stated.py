@@ -10,7 +10,7 @@ import hashlib
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -231,6 +231,12 @@ def check_order(names: list[str]) -> str:
     return f"{len(names)} steps in their order"
 
 
+def _rates(sample: Mapping[str, Any]) -> str | None:
+    """The probabilities with which records take part, as the sentence has them: of one sample of all, or of those of views."""
+    rates = sample["rates"] if "rates" in sample else [sample["rate"]] if "rate" in sample else []
+    return " ".join(map(str, rates)) or None  # numbers in sentences are compared without commas
+
+
 def check_words(rows: list[JsonTable]) -> str:
     """The numbers in the sentences of the steps are those of their data."""
     for row in rows:
@@ -250,7 +256,7 @@ def check_words(rows: list[JsonTable]) -> str:
             r"\((\S+) partial patterns?\)": sensitivity.get("tied", {}).get("patterns"),
         },
         "noise": {r"at most (\S+) apart": data["noise"]["largest"]},
-        "sample": {r"with probability (\S+?), which": data.get("sample", {}).get("rate")},
+        "sample": {r"with probability (.+), which": _rates(data.get("sample", {}))},
     }  # fmt: skip
     count = 0
     for step, patterns in expected.items():
@@ -273,6 +279,9 @@ def need_known(name: str, data: Any) -> None:
     for change in data.get("changes", ()):
         _only(change, {"price", "added", "moves", "members", "times", "groups"}, "change")
         need(type(change["times"]) is int and type(change["price"]) is int, "a change is not counted by whole numbers")
+    for view in data.get("views", ()):
+        if "table" not in view:
+            raise UnknownFormula(f"a view of kind {view['kind']} is not known here")
     tables = [*(view["table"] for view in data.get("views", ())), *data.get("kept", ()), *data.get("reads", ())]
     for table in tables:
         if isinstance(table, dict):

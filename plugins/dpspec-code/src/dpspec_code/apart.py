@@ -36,6 +36,7 @@ from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
 import attrs
+
 from dpspec.plugin.judges import Progress
 
 Result = TypeVar("Result")

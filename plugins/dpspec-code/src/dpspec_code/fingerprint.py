@@ -14,9 +14,9 @@ from types import FunctionType, GetSetDescriptorType, MappingProxyType, MemberDe
 from typing import Any
 
 import attrs
-from dpspec.plugin.judges import LibraryError
 
 from dpspec import DpspecError
+from dpspec.plugin.judges import LibraryError
 
 PACKAGES = ("dpspec.", "dpspec_")
 """How the names of first-party modules begin."""

@@ -16,9 +16,9 @@ from typing import Any
 
 import attrs
 import numpy as np
-from dpspec.plugin.judges import MOST_NUMBERS, Atom, Expression, Outcomes, Shape, filled, shape_text, written
 
 from dpspec.plugin import Floats, Mask
+from dpspec.plugin.judges import MOST_NUMBERS, Atom, Expression, Outcomes, Shape, filled, shape_text, written
 
 
 def exact(value: float) -> str:

@@ -22,10 +22,10 @@ from collections.abc import Callable
 
 import attrs
 import numpy as np
-from dpspec.plugin.judges import rational
 from flint import arb, ctx
 
 from dpspec.plugin import Bracket, Floats, Mask, OutputDivergence
+from dpspec.plugin.judges import rational
 
 PRECISION = 80
 SLACK = 1e-7

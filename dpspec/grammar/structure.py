@@ -148,8 +148,12 @@ def law_data(law: Law) -> JsonData:
     return {"family": named(type(law)), **{name: _written(value) for name, value in known.items()}}
 
 
-def _written(value: object) -> JsonData | str:
-    """A parameter as text; weights of outcomes as a table."""
+def _written(value: object) -> Any:
+    """A parameter as text; laws as data, several of them as a list, and weights of outcomes as a table."""
+    if value is None or isinstance(value, Law):
+        return None if value is None else law_data(value)
+    if isinstance(value, tuple) and value and all(isinstance(entry, Law) for entry in value):
+        return [law_data(entry) for entry in value]
     if isinstance(value, tuple) and all(isinstance(entry, tuple) and len(entry) == 2 for entry in value):
         value = dict(value)
     return {str(t): str(w) for t, w in value.items()} if isinstance(value, Mapping) else str(value)

@@ -24,6 +24,9 @@ import attrs
 from dpspec import DpspecError, Outcome, Verdict
 from dpspec.plugin import AdaptedFunction, Dataset, DatasetAdapter, DatasetSpace, PrivacySpec, Registry, number
 from dpspec.plugin.judges import (
+    EVERY,
+    METHOD,
+    WHOLE,
     NoFormulaError,
     NotEnumerableError,
     Notice,
@@ -41,6 +44,7 @@ from dpspec.plugin.judges import (
 from dpspec_code.apart import Clock, Result, Returned, apart, note
 from dpspec_code.automatic import Sampler
 from dpspec_code.automatic.afterwards import CutFunction, cuts, follows
+from dpspec_code.automatic.entries import answers_by_entry, answers_one_by_one, claim_of_one_entry, padded
 from dpspec_code.automatic.rewriting import prepare
 from dpspec_code.automatic.sampler import ENUMERATES, NOISE, RunCounter, RunLimitError, enumerate_law
 from dpspec_code.automatic.whole import ROUNDING, NoConstant, WholeProof, whole_tree
@@ -280,7 +284,8 @@ class _Case:
             prepare(function)
         size = self.spec.space.cardinality() if self.datasets is None else len(self.datasets)
         if function is None or size is None or size > ENUMERATED:
-            return self._on_whole_space(findings, seconds, most_runs)
+            by_entry = self._entry_by_entry(seconds, most_runs)
+            return self._on_whole_space(findings, seconds, most_runs) if by_entry is None else by_entry
         if most_runs is not None and size * (size - 1) // 2 > FIRST_PAIRS:
             return None
         ran = self._apart(lambda tell: self._read_off(tell, most_runs), seconds=seconds)
@@ -312,11 +317,33 @@ class _Case:
             return self._exceeded(found, laws)
         return self._confirmed(found, laws, long) if found.outcome is Outcome.VERIFIED else f"{above}, and {found.reason}"
 
+    def _entry_by_entry(self, seconds: float, most_runs: int | None) -> Verdict | None:
+        """Verified on lists of one entry, where the code answers for each entry by itself; else None."""
+        claim = claim_of_one_entry(self.spec) if answers_by_entry(self.function) and self.datasets is None else None
+        if claim is None:
+            return None
+        alone = attrs.evolve(self, spec=claim)
+        ran = alone._apart(lambda tell: alone._read_off(tell, most_runs), seconds=seconds)
+        found, laws = ran.value or ("", {})
+        if not isinstance(found, Verdict) or found.outcome is not Outcome.VERIFIED:
+            return None
+        found = alone._confirmed(found, laws)
+        chosen = self._looked_at()[:: max(1, LISTED // FOLLOWED)]
+        given = [partial(presented, dataset) for dataset in chosen]
+        seed = self.sampling.seed
+        same = self._apart(lambda _: answers_one_by_one(self.function, given, seed), seconds=self.clock.left()).value
+        if found.outcome is not Outcome.VERIFIED or not same:
+            return None
+        return _of_all_lists(found, self.spec.space, is_shown=all(map(_returns, laws.values())))
+
     def _by_post_processing(self, seconds: float) -> Verdict | None:
         """Verified, where that is read off a part of the code of which the rest is post-processing."""
         clock = Clock(seconds)
         for cut in cuts(self.function) if self.datasets is None else ():
             part = attrs.evolve(self, function=cut.first)
+            by_entry = part._entry_by_entry(clock.left(), None)
+            if by_entry is not None and self._follows(cut, clock.left()):
+                return _after(by_entry, cut)
             ran: Returned[_WholeReading] = part._apart(part._read_whole, seconds=clock.left())
             found, laws, long = ran.value or ("", {}, {})
             if isinstance(found, Verdict) and found.outcome is Outcome.VERIFIED and self._follows(cut, clock.left()):
@@ -581,6 +608,31 @@ def _selection(found: Verdict, datasets: list[Dataset]) -> list[Dataset]:
     spaced = [datasets[round(k * (len(datasets) - 1) / (MOST_DATASETS - 1))] for k in range(MOST_DATASETS)]
     first = list(dict.fromkeys(attained))[: MOST_DATASETS // 2]
     return list(dict.fromkeys([*first, *spaced]))[:MOST_DATASETS]
+
+
+def _returns(law: Any) -> bool:
+    """Whether a law is known to have no exception among its outcomes."""
+    outcomes = getattr(law, "support", None)
+    return outcomes is not None and not any(str(getattr(one, "kind", "")).startswith(("raises", "printed")) for one in outcomes)
+
+
+def _of_all_lists(found: Verdict, space: DatasetSpace, *, is_shown: bool) -> Verdict:
+    """What was verified on lists of one entry, as it holds of all lists."""
+    (result,) = found.universes
+    pair = [padded(dataset, space) for dataset in result.attained or ()]
+    attained = (pair[0], pair[1]) if is_shown and len(pair) == 2 and None not in pair else None
+    whole = attrs.evolve(result, label=EVERY, datasets=None, pairs=None, attained=attained)
+    alone = ProofStep(
+        step="structure",
+        says="each entry of the output is computed of one entry of the dataset, with draws of its own: a list of one entry "
+        f"has the constant {result.constant}",
+        citation="data processing",
+    )
+    second = found.scope.partition(";")[2]
+    return attrs.evolve(
+        found, method=METHOD, scope=f"{WHOLE};{second}" if second else WHOLE, proof=(*found.proof, alone),
+        universes=(whole if attained else whole.at_most(),),
+    )  # fmt: skip
 
 
 def _after(found: Verdict, cut: CutFunction) -> Verdict:

@@ -68,7 +68,7 @@ class CutFunction:
 
 def cuts(function: Any) -> Iterator[CutFunction]:
     """The ways to cut a function so that its rest is post-processing, those with the longest rest first."""
-    definition = _definition(function)
+    definition = definition_of(function)
     if definition is None or not _is_called_with_two(function, definition):
         return
     handed, body = _handed(definition), definition.body
@@ -125,7 +125,7 @@ def _is_handed_over(value: Any) -> bool:
 # --- where a function is cut ------------------------------------------------------------------------
 
 
-def _definition(function: Any) -> ast.FunctionDef | None:
+def definition_of(function: Any) -> ast.FunctionDef | None:
     """The syntax tree of a plain function whose source says what its code does; else None."""
     if type(function) is not types.FunctionType or function.__code__.co_freevars or hasattr(function, "__wrapped__"):
         return None
@@ -489,7 +489,7 @@ class _RestReader(ast.NodeVisitor):
     def _function(self, function: types.FunctionType) -> None:
         if function.__code__ in self.known_codes:
             return
-        definition = _definition(function)
+        definition = definition_of(function)
         if definition is None:
             raise Peeks(f"it calls {function.__name__}, whose source says not all")
         self.known_codes.add(function.__code__)

@@ -296,8 +296,8 @@ class _Case:
             return found
         if found.outcome is Outcome.REFUTED:
             return self._exceeded(found, laws)
-        draws = any(hasattr(law, "explains") or len(law.support) > 1 for law in laws.values())
-        return self._confirmed(found, laws) if draws else "it was never seen to draw from the generator that it is given"
+        unseen = "it was never seen to draw from the generator that it is given"
+        return self._confirmed(found, laws) if _draws(laws.values()) else unseen
 
     def _on_whole_space(self, findings: list[Notice], seconds: float, most_runs: int | None) -> Verdict | str | None:
         """The verdict on the tree of the code for all datasets at once, or why there is none; None where that takes more runs
@@ -325,7 +325,7 @@ class _Case:
         alone = attrs.evolve(self, spec=claim)
         ran = alone._apart(lambda tell: alone._read_off(tell, most_runs), seconds=seconds)
         found, laws = ran.value or ("", {})
-        if not isinstance(found, Verdict) or found.outcome is not Outcome.VERIFIED:
+        if not isinstance(found, Verdict) or found.outcome is not Outcome.VERIFIED or not _draws(laws.values()):
             return None
         found = alone._confirmed(found, laws)
         chosen = self._looked_at()[:: max(1, LISTED // FOLLOWED)]
@@ -608,6 +608,11 @@ def _selection(found: Verdict, datasets: list[Dataset]) -> list[Dataset]:
     spaced = [datasets[round(k * (len(datasets) - 1) / (MOST_DATASETS - 1))] for k in range(MOST_DATASETS)]
     first = list(dict.fromkeys(attained))[: MOST_DATASETS // 2]
     return list(dict.fromkeys([*first, *spaced]))[:MOST_DATASETS]
+
+
+def _draws(laws: Iterable[Any]) -> bool:
+    """Whether some law is that of code that was seen to draw."""
+    return any(hasattr(law, "explains") or len(law.support) > 1 for law in laws)
 
 
 def _returns(law: Any) -> bool:

@@ -223,6 +223,27 @@ def test_a_closure_and_a_bound_method_are_not_of_this_form() -> None:
 # --- claims of which it does not follow ---------------------------------------------------------------
 
 
+class Nearer(type(dp.hamming_ordered())):  # type: ignore[misc]
+    """A stranger's distance, which is larger between lists of one entry than its price says."""
+
+    def distance(self, left: Any, right: Any, space: Any) -> Any:
+        return super().distance(left, right, space) * (2 if len(left) == 1 else 1)
+
+
+def test_a_distance_that_is_larger_on_short_lists_shows_nothing() -> None:
+    promise = dp.spec(space=PEOPLE, distance="hamming-ordered", standard="pure", epsilon=1)
+    assert claim_of_one_entry(promise.replace(input_divergence=Nearer())) is None
+
+
+def constant(answers, rng):
+    return [0 for answer in answers]
+
+
+def test_code_that_never_draws_is_not_verified() -> None:
+    assert answers_by_entry(constant)
+    assert of_all_lists(constant, 10) is None
+
+
 @pytest.mark.parametrize(
     "claim",
     [

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -26,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from dpspec import DpspecError, PrivacySpec
-from dpspec.plugin import BitVectors, Dataset, DatasetSpace, Trivial, blocks
+from dpspec.plugin import BitVectors, Dataset, DatasetSpace, Trivial, blocks, number
 from dpspec.plugin.judges import Entries, UnobservableError, observed, presented
 from dpspec_code.automatic.afterwards import definition_of
 
@@ -38,7 +39,7 @@ _DRAWS = frozenset({
 _CALLED = {name: getattr(builtins, name) for name in ("abs", "bool", "float", "int", "max", "min", "round", "str")}
 """Builtins of plain values that return a plain value."""
 _OF_MATH = frozenset({"exp", "expm1", "log", "log2", "sqrt"})
-MOST_ENTRIES = 500
+MOST_ENTRIES = 50
 """Lists of one entry are compared two by two."""
 _PLAIN = (bool, int, float, str, type(None))
 _OPERATORS = (ast.operator, ast.unaryop, ast.boolop, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.expr_context)
@@ -147,6 +148,10 @@ def claim_of_one_entry(spec: PrivacySpec) -> PrivacySpec | None:
         return None
     alone = sizes.of_sizes(1, 1)
     if alone is None or type(alone) is not type(space) or not _has_all_entries(alone, space):
+        return None
+    price = number(1 if steps.within is not None else steps.replaced)
+    pairs = itertools.permutations(alone.datasets(), 2)
+    if any(spec.input_divergence.distance(left, right, alone) != price for left, right in pairs):
         return None
     return spec.replace(space=alone)
 

@@ -16,6 +16,7 @@ from dpspec_code.case import FunctionSampler, _Case
 import dpspec as dp
 from dpspec.base.errors import NotEnumerableError
 from dpspec.base.exact import ln, number
+from dpspec.blocks.input_divergence import RecordSteps
 from dpspec.verifier.exhaustive import verify as verify_exhaustively
 from dpspec.verifier.functions import Sampling
 from dpspec.verifier.verdict import Outcome
@@ -228,6 +229,9 @@ class Nearer(type(dp.hamming_ordered())):  # type: ignore[misc]
 
     def distance(self, left: Any, right: Any, space: Any) -> Any:
         return super().distance(left, right, space) * (2 if len(left) == 1 else 1)
+
+    def record_steps(self, space: Any) -> RecordSteps:
+        return RecordSteps(unit="person", replaced=1, in_place=True)
 
 
 def test_a_distance_that_is_larger_on_short_lists_shows_nothing() -> None:

@@ -328,7 +328,11 @@ def measured(*begins: str) -> Iterator[str]:
         beside = f"{line['ratio']:.3g} x {CALIBRATIONS[line['calibration']]}"
         cost = f"{_seconds(line['seconds'])} | {line['megabytes']:,} MB"
         yield f"| {line['what']} (`{name}`) | {cost} | {beside} | {peer} | {goals} |"
-    reasons = [f"* `{name}`: {line['reason']}" for name, line in lines.items() if "reason" in line]
+    recorded: dict[str, list[str]] = {}
+    for name, line in lines.items():
+        if "reason" in line:
+            recorded.setdefault(line["reason"], []).append(f"`{name}`")
+    reasons = [f"* {', '.join(names)}: {reason}" for reason, names in recorded.items()]
     yield from ("", *reasons) if reasons else ()
     yield _origin(results, lines)
 
@@ -360,7 +364,12 @@ OWN_PEERS = ("polars", "dpspec", "dpspec_census")
 
 
 def _goal(what: str, goal: float, line: dict[str, Any]) -> str:
-    said = {"seconds": _seconds(goal), "peer_ratio": f"{goal:g} x the peer", "megabytes": f"{goal:,.0f} MB"}[what]
+    said = {
+        "seconds": _seconds(goal),
+        "megabytes": f"{goal:,.0f} MB",
+        "peer_ratio": f"{goal:g} x the peer",
+        "ratio": f"{goal:g} x {CALIBRATIONS[line['calibration']]}",
+    }[what]
     return f"{said} ({'missed' if what in line['missed'] else 'met'})"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -73,6 +74,17 @@ def test_the_glossary_has_every_word():
     words = tomllib.loads((ROOT / "dpspec" / "report" / "glossary.toml").read_text(encoding="utf-8"))["word"]
     made = "\n".join(module("site_parts").glossary())
     assert [word["name"] for word in words if f"## {word['name']}\n" not in made] == []
+
+
+def test_every_recorded_measurement_is_on_the_page_of_costs():
+    """With all of its goals, of whatever kind they are."""
+    parts = module("site_parts")
+    page = "\n".join(parts.measured())
+    lines = json.loads((ROOT / "benchmarks" / "results.json").read_text(encoding="utf-8"))["lines"]
+    assert [name for name in lines if f"(`{name}`) |" not in page] == []
+    assert page.count("(met)") + page.count("(missed)") == sum(len(line["goals"]) for line in lines.values())
+    assert "| `compare-files` |" in "\n".join(parts.growth())
+    assert "| installed |" in "\n".join(parts.first_minutes())
 
 
 def test_the_reference_has_every_public_name():

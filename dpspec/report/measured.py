@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dpspec.base.errors import count
 from dpspec.base.exact import Number, number
 from dpspec.report.json import bracket, verdict
-from dpspec.report.terminal import bracket_in_words
+from dpspec.report.terminal import bracket_in_words, pair_in_words
 from dpspec.report.text import witness_lines
 
 if TYPE_CHECKING:
@@ -61,14 +61,24 @@ def measured_text(found: Measurement, stand_ins: Sequence[str] = ()) -> str:
         reason = _not_understood(found) or "no finite budget is enough"
         lines += textwrap.wrap(reason, _WIDTH, initial_indent="  enough:     not proved: ", subsequent_indent="              ")
     if found.refuted is None or found.refuted.witness is None:
-        lines += ["  not enough: no pair of datasets was found that needs a budget"]
-        return "\n".join(lines)
+        return "\n".join([*lines, *_attained(found)])
     sure = " by draws" if found.by_draws else ""
     lines += [f"  not enough: refuted{sure} below {_below(found.budget.lower)} by two datasets"]
     lines += [
         f"              {label + ' ' if label else ''}{line}" for label, line in witness_lines(found.refuted.witness, found.spec)
     ]
     return "\n".join(lines)
+
+
+def _attained(found: Measurement) -> list[str]:
+    """The two datasets that need the lower end, where a proof names them."""
+    results = () if found.proved is None else found.proved.universes
+    pair = next((result.attained for result in results if result.attained is not None), None)
+    if pair is None or not found.constant.lower > 0:
+        return ["  not enough: no pair of datasets was found that needs a budget"]
+    left, right = (textwrap.shorten(one, _WIDTH - 20) for one in pair_in_words(*pair, found.spec.space))
+    head = f"  not enough: less than {_below(found.budget.lower)}, for two datasets"
+    return [head, f"              x  = {left}", f"              x' = {right}"]
 
 
 def _answer(found: Measurement) -> str:

@@ -96,6 +96,13 @@ def test_what_is_computed_of_the_reports_loses_no_more_than_they_do() -> None:
     assert judged(by_flips, dp.value_lists(values=[0, 1], ordered=True), epsilon=1).outcome is Outcome.REFUTED
 
 
+def test_measure_names_the_two_datasets_that_need_the_budget() -> None:
+    found = dp.measure(by_flips, space=dp.bit_vectors(length=12), distance="hamming-ordered", standard="pure", draws=FEW, seconds=4)
+    assert found["budget"] == {"lower": "ln(3)", "upper": "ln(3)"}
+    assert "not enough: less than ln(3), for two datasets" in str(found)
+    assert "x' = (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)" in str(found)
+
+
 def test_lists_of_any_length_are_verified() -> None:
     assert judged(by_flips, dp.value_lists(values=[0, 1], ordered=True)).outcome is Outcome.VERIFIED
     assert judged(by_flips, dp.bit_vectors(length=5_000)).outcome is Outcome.VERIFIED

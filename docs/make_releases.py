@@ -86,16 +86,18 @@ def main() -> int:
 def page(sample: Sample, data: Path) -> str:
     """The report of one seeded release as Markdown."""
     import polars as pl
+    from dpspec_release.draw import Options, draw
+    from dpspec_release.write import write, write_utility
 
-    from dpspec import installed, releases as release
+    from dpspec import installed
     from dpspec.api import read
 
     with tempfile.TemporaryDirectory() as folder:
         table, out, registry = Path(folder) / "sample.csv", Path(folder) / "out", installed().registry
         pl.read_csv(data / sample.file, infer_schema=False).select(**sample.columns).write_csv(table)
-        drawn = release.draw(read(sample.spec), str(table), registry, out, release.Options(seed=SEED))
-        told = release.write(drawn, registry, out)
-        distances = release.write_utility(drawn)["tables"]
+        drawn = draw(read(sample.spec), str(table), registry, out, Options(seed=SEED))
+        told = write(drawn, registry, out)
+        distances = write_utility(drawn)["tables"]
         confidential = dict(drawn.output.confidential)
     return "\n".join([*_head(sample, told), *_mechanism(told, confidential), *_utility(distances), MADE, ""])
 

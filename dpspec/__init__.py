@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         order as order,
         read as read,
         read_table as read_table,
-        release as release,
         replay as replay,
         risk as risk,
         verify as verify,
@@ -80,7 +79,6 @@ if TYPE_CHECKING:
         plugins as plugins,
         recommend as recommend,
         schema as schema,
-        synth as synth,
         yardsticks as yardsticks,
     )
     from dpspec.comparison.compare import Comparison as Comparison
@@ -104,7 +102,6 @@ _HOMES = {
         "order",
         "read",
         "read_table",
-        "release",
         "replay",
         "risk",
         "verify",
@@ -175,7 +172,6 @@ _HOMES = {
         "plugins",
         "recommend",
         "schema",
-        "synth",
         "yardsticks",
     ),
     "dpspec.comparison.compare": ("Comparison",),

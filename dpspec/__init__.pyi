@@ -18,7 +18,6 @@ from dpspec.api import (
     order as order,
     read as read,
     read_table as read_table,
-    release as release,
     replay as replay,
     risk as risk,
     verify as verify,
@@ -67,7 +66,6 @@ from dpspec.commands import (
     plugins as plugins,
     recommend as recommend,
     schema as schema,
-    synth as synth,
     yardsticks as yardsticks,
 )
 from dpspec.comparison.compare import Comparison as Comparison
@@ -2771,6 +2769,26 @@ def registry_import(*paths: Any, out: Any) -> CommandAnswer:
         out: the folder for the files.
     """
 
+def release(specification: Any, table: Any, out: Any, **options: Any) -> Any:
+    """Package dpspec-release. Draw one release of a table by the mechanism of a specification, and write it to a directory.
+
+    Args:
+        specification: a specification or its file; its claim is judged first.
+        table: a table file, a directory with households and persons, or the name of a registered table.
+        out: the directory for the released tables and ``report.json``.
+        options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `unverified`
+            (release
+            although the claim is not verified: not fit for publication).
+
+    Returns:
+        what ``report.json`` says.
+
+    Raises:
+        RefutedReleaseError: the claim is refuted.
+        UnverifiedReleaseError: the claim is not verified, and `unverified` is not set.
+        ReleaseError and its kin: the table does not fit, or the release cannot be written.
+    """
+
 def release_invariants(
     *,
     invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
@@ -3238,6 +3256,18 @@ def symmetric_difference(
 
     Args:
         unit: what one record is [text; default person].
+    """
+
+def synth(name: Any = ..., *, rows: Any = ..., out: Any = ..., seed: Any = ..., progress: Any = ...) -> CommandAnswer:
+    """Package dpspec-release. Make a public test table of any size from published margins; without a name, list the tables
+    that there are.
+
+    Args:
+        name: the table.
+        rows: how many records; without it as many as the table's own size.
+        out: the file: .csv, .parquet or .arrow.
+        seed: of the random part; without it the table is the same each time.
+        progress: called with (done, in all).
     """
 
 def targeted_swapping(

@@ -582,32 +582,6 @@ def compose(
     return account_of(documents, often, installed().registry, frame, delta=delta, epsilon=epsilon)
 
 
-def release(specification: SpecDocument | str | Path, table: str | Path, out: str | Path, **options: Any) -> dict[str, Any]:
-    """Draw one release of a table by the mechanism of a specification, and write it to a directory.
-
-    Args:
-        specification: a specification or its file; its claim is judged first.
-        table: a table file, a directory with households and persons, or the name of a registered table.
-        out: the directory for the released tables and ``report.json``.
-        options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `unverified` (release
-            although the claim is not verified: not fit for publication).
-
-    Returns:
-        what ``report.json`` says.
-
-    Raises:
-        RefutedReleaseError: the claim is refuted.
-        UnverifiedReleaseError: the claim is not verified, and `unverified` is not set.
-        ReleaseError and its kin: the table does not fit, or the release cannot be written.
-    """
-    from dpspec import releases
-    from dpspec.extension.loader import installed
-
-    registry, place = installed().registry, Path(out)
-    drawn = releases.draw(as_document(specification), str(table), registry, place, releases.Options(**options))
-    return releases.write(drawn, registry, place)
-
-
 def lint(*paths: str | Path, table: str | Path | None = None) -> tuple[Finding, ...]:
     """What is well formed and still misleading in specification files, file by file and line by line.
 

@@ -17,6 +17,7 @@ from dpspec.api import as_document, find_yardsticks, quick_standing
 from dpspec.base.errors import DpspecError, ParameterError, UnknownNameError
 from dpspec.base.params import did_you_mean
 from dpspec.base.words import Word, worst_code
+from dpspec.extension.packages import renderer
 from dpspec.report.shown import CommandAnswer
 
 if TYPE_CHECKING:
@@ -436,7 +437,8 @@ def new_spec(
     from dpspec.specfile.reader import new_spec as template
 
     if table is not None:
-        name, made, warnings, said = _from_table(name, Path(table), columns, codebook, within, unit=unit, ask=ask)
+        draft = renderer("draft", "a specification from a table")
+        name, made, warnings, said = draft(name, Path(table), columns, codebook, within, unit=unit, ask=ask)
     elif name is None:
         raise ParameterError("name", "is missing", "give the id of the specification, or a table")
     else:
@@ -445,36 +447,6 @@ def new_spec(
     write_spec(made, path)
     said = (*said, *(f"for editors: {file}" for file in write_schema(path.parent)))
     return _begun([path], f"dpspec check {path}", warnings, said)
-
-
-def _from_table(
-    name: str | None,
-    table: Path,
-    columns: Iterable[str],
-    codebook: AnyPath | None,
-    within: Iterable[str],
-    *,
-    unit: str,
-    ask: Callable[[str], bool | None] | None,
-) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:
-    """The name and the text of a specification from a table, with warnings, and what was not asked."""
-    from dpspec.extension.loader import installed
-    from dpspec.scaffold import from_table
-    from dpspec.specfile.given import formats_of
-
-    formats = formats_of(installed().registry)
-    chosen = from_table.read_within(tuple(within))
-    meanings = None if codebook is None else from_table.read_codebook(Path(codebook))
-    found = from_table.draft(table, formats, columns=tuple(columns), codebook=meanings)
-    found = from_table.with_nesting(found, formats, chosen)
-    said: tuple[str, ...] = ()
-    if ask is not None and found.nested:
-        confirmed, unasked = from_table.asked(found, ask)
-        found = from_table.with_nesting(found, formats, [*chosen, *confirmed])
-        if unasked:
-            said = (f"no answer: {unasked} nestings that were found are left as comments (--within FINER=COARSER takes one)",)
-    name = name or from_table.id_of(table)
-    return name, from_table.text(found, name, unit), found.warnings, said
 
 
 def new_plugin(name: str, directory: AnyPath = ".", kind: str | None = None) -> CommandAnswer:
@@ -490,38 +462,3 @@ def new_plugin(name: str, directory: AnyPath = ".", kind: str | None = None) -> 
     folder = write_plugin(name, Path(directory), kind)
     written = sorted(path for path in folder.rglob("*") if path.is_file())
     return _begun(written, f"pip install -e {folder}, then dpspec verify {folder}")
-
-
-def synth(
-    name: str | None = None,
-    *,
-    rows: int | None = None,
-    out: AnyPath | None = None,
-    seed: int | None = None,
-    progress: Progress | None = None,
-) -> CommandAnswer:
-    """Make a public test table of any size from published margins; without a name, list the tables that there are.
-
-    Args:
-        name: the table.
-        rows: how many records; without it as many as the table's own size.
-        out: the file: .csv, .parquet or .arrow.
-        seed: of the random part; without it the table is the same each time.
-        progress: called with (done, in all).
-    """
-    from dpspec.extension.loader import installed
-    from dpspec.releases import synthesis
-    from dpspec.report import text
-
-    registry = installed().registry
-    if name is None:
-        listed = [synthesis.described(builder) for builder in synthesis.builders(registry)]
-        return CommandAnswer("synth", 0, {"tables": listed}, partial(text.listing, listed))
-    if out is None:
-        raise ParameterError("out", "is missing", "name the file to write")
-    made = synthesis.synthesise(registry, name, Path(out), rows=rows, seed=seed, progress=progress or _unseen).data()
-    return CommandAnswer("synth", 0, made, partial(text.synthesis_text, made))
-
-
-def _unseen(done: int, total: int) -> None:
-    """Work that nobody watches."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import click
 
 from dpspec.cli.comparing import ablate, compare, convert, recommend, risk
+from dpspec.cli.composing import compose, ledger
 from dpspec.cli.face import Face
 from dpspec.cli.files import (
     check,
@@ -22,7 +23,6 @@ from dpspec.cli.files import (
     schema,
     verify,
 )
-from dpspec.cli.releasing import compose, ledger, release, synth
 
 
 @click.group(cls=Face, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
@@ -45,7 +45,7 @@ def main() -> None:
 
 _IN_THE_ORDER_OF_THE_HELP = (
     check, verify, measure, compare, ablate, ledger, compose, convert, risk, recommend, lint,
-    list_plugins, check_plugin, release, synth, explain, examples, new, schema,
+    list_plugins, check_plugin, explain, examples, new, schema,
 )  # fmt: skip
 for _command in _IN_THE_ORDER_OF_THE_HELP:
     main.add_command(_command)

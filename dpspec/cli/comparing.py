@@ -256,7 +256,10 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
 @click.option("--within", metavar="ATTR", help="With these three: the values stay inside one category of this coarser attribute.")
 @click.option("--change", metavar="A,B", default="", help="With these three: one value is A and the other is B.")
 @click.option(
-    "--members", type=click.IntRange(min=0), default=1, show_default=True,
+    "--members",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
     help="With --move and --exchange: how many records each unit holds, such as persons of a household.",
 )
 @picture_option("Also draw the numbers")

@@ -233,6 +233,8 @@ def tell(found: Showable, as_json: bool, verbose: bool = False) -> int:
     from dpspec.report import json, shown
 
     say(json.written(found.to_dict()) if as_json else shown.printed(found, verbose=verbose))
+    for note in getattr(found, "notes", ()):
+        say(note, err=True)
     return getattr(found, "exit_code", 0)
 
 

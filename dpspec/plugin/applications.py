@@ -47,7 +47,6 @@ from dpspec.extension.packages import contributed
 from dpspec.grammar.spec import blocks_of
 from dpspec.reason.conversions import budget_at
 from dpspec.reason.rules import promise_for
-from dpspec.releases.draw import REPORT, WARNING
 from dpspec.report.audience import audience_data, public_standing
 from dpspec.report.comparison import (
     blocks_picture,
@@ -109,6 +108,7 @@ from dpspec.specfile.deployment import (
     PublishedSource,
 )
 from dpspec.specfile.document import Expectation
+from dpspec.specfile.given import REPORT, WARNING
 from dpspec.specfile.maker import FilePositions
 from dpspec.specfile.reader import (
     SCHEMA_LINE,

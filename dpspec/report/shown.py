@@ -282,6 +282,7 @@ class CommandAnswer(Showable, Mapping[str, Any]):
         picture: draws it; None where it has no picture.
         as_html: makes its page, where it has one of its own.
         value: the values behind it.
+        notes: what a terminal is told on stderr after the answer, such as that a release is not fit for publication.
     """
 
     command: str
@@ -291,6 +292,7 @@ class CommandAnswer(Showable, Mapping[str, Any]):
     picture: Callable[[], str] | None = None
     as_html: Callable[[], str] | None = attrs.field(default=None, kw_only=True)
     value: Any = attrs.field(default=None, kw_only=True)
+    notes: Sequence[str] = attrs.field(default=(), kw_only=True)
 
     def shown(self, *, verbose: bool = False) -> TextPage:
         return TextPage(self)

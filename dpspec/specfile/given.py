@@ -16,6 +16,9 @@ from dpspec.grammar.table_files import Formats, read_households, read_table
 from dpspec.grammar.tables import Table
 from dpspec.specfile.document import SpecDocument
 
+REPORT, WARNING = "report.json", "NOT-FIT-FOR-PUBLICATION.txt"
+"""Files of a release: what was drawn, and why it is not fit for publication."""
+
 
 def formats_of(registry: Registry) -> Formats:
     """The installed table formats by suffix."""

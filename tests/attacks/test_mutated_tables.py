@@ -13,18 +13,21 @@ from collections import Counter
 
 import polars as pl
 import pytest
+from dpspec_release.draw import Options
+from dpspec_release.write import write
 
-from dpspec import installed, releases as face
+from dpspec import installed
 from dpspec.api import read
 from dpspec.base.errors import DpspecError
 from dpspec.base.files import private_folder
-from tests.release.test_whole_releases import compositions, given, spec
+from dpspec.specfile.given import WARNING
+from tests.swaps import compositions, given, spec
 
 SUFFIXES = (".csv", ".parquet", ".arrow")
 TYPES = (pl.String, pl.Int8, pl.UInt64, pl.Float64, pl.Boolean, pl.Date, pl.Categorical, pl.Binary, pl.Null, pl.List(pl.Int8))
 
 
-def write(frame, path):
+def write_frame(frame, path):
     {".csv": frame.write_csv, ".parquet": frame.write_parquet, ".arrow": frame.write_ipc}[path.suffix](path)
 
 
@@ -72,15 +75,15 @@ def tables_mutated(count, seed, folder):
         for stem, frame in frames.items():
             path = place / f"{stem}{suffix}"
             try:
-                write(frame_changed(frame, draw) if stem == chosen and draw.random() < 0.6 else frame, path)
+                write_frame(frame_changed(frame, draw) if stem == chosen and draw.random() < 0.6 else frame, path)
             except (pl.exceptions.PolarsError, OverflowError):
-                write(frame, path)
+                write_frame(frame, path)
             if stem == chosen and draw.random() < 0.5:
                 path.write_bytes(bytes_changed(path.read_bytes(), draw))
         out = folder / f"out{turn}"
         try:
-            release = face.draw(document, str(place), registry, out, face.Options(suffix=".csv", unverified=True))
-            face.write(release, registry, out)
+            release = draw(document, str(place), registry, out, Options(suffix=".csv", unverified=True))
+            write(release, registry, out)
         except DpspecError as fault:
             found[fault.code] += 1
             left = [path for path in folder.iterdir() if path.name.startswith(out.name)]
@@ -124,15 +127,15 @@ def killed(tmp_path, times, seed, households):
         process.send_signal(signal.SIGKILL)
         process.wait()
         names = {path.name for path in out.iterdir()} if out.exists() else set()
-        assert names <= {"households.csv", "persons.csv", "report.json", face.WARNING}, "nothing lies there that is not a release"
-        for name in names - {"report.json", face.WARNING}:
+        assert names <= {"households.csv", "persons.csv", "report.json", WARNING}, "nothing lies there that is not a release"
+        for name in names - {"report.json", WARNING}:
             rows = {"households.csv": households, "persons.csv": sum(i % 4 for i in range(households))}[name]
             assert (out / name).read_bytes().count(b"\n") == rows + 1, "a file is whole"
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
     report = json.loads((out / "report.json").read_text(encoding="utf-8"))
     for entry in report["released"]:
         assert hashlib.sha256((out / entry["file"]).read_bytes()).hexdigest() == entry["sha256"]
-    assert {p.name for p in out.iterdir()} == {"households.csv", "persons.csv", "report.json", face.WARNING}
+    assert {p.name for p in out.iterdir()} == {"households.csv", "persons.csv", "report.json", WARNING}
     assert not (tmp_path / "out.confidential" / "ready").exists()
 
 

@@ -28,6 +28,7 @@ from dpspec_divergences import (
 from dpspec_flavours.secrets.averages import Subsampled
 from dpspec_flavours.trust import Shuffled
 from dpspec_noise import ComposedMechanism, Filtered, Geometric, KAryResponse, Parallel, PostProcessed, RandomisedResponse
+from dpspec_release.draw import draw
 
 from dpspec import BitVectors, Marginal, OrderedRecords, PrivacySpec, Trivial, UniformBudget, UnorderedRecords, read
 from dpspec.base.errors import NotInSpaceError, PluginContractError
@@ -39,7 +40,6 @@ from dpspec.extension import installed
 from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.structure import NoisyCount, SizedLaw, SizeHypothesis, Structure, View, records_read
 from dpspec.plugin import FiniteLaw, Law, define
-from dpspec.releases.draw import draw
 from dpspec.verifier.derived import derive
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.mechanisms import judged
@@ -528,4 +528,3 @@ def test_a_class_that_changes_its_datasets_promises_no_number_of_records() -> No
     assert sizes_of(lax) == (0, None)
     assert resized(lax, 0, 3) is None
     assert outcome(SHUFFLED, claim(space=lax)) is not Outcome.VERIFIED
-

@@ -18,7 +18,7 @@ PLANTED = """
 import importlib
 import numpy as np
 
-write = importlib.import_module("dpspec.releases.write")
+write = importlib.import_module("dpspec_release.write")
 original = write.record_keys
 def record_keys(tables, columns):
     for name in columns:
@@ -103,9 +103,9 @@ def test_every_function_that_is_counted_by_name_is_there() -> None:
 
 def test_work_is_counted() -> None:
     import numpy as np
+    from dpspec_release.keys import RecordKeys
 
     from dpspec.base.randomness import SeededRandomness
-    from dpspec.releases.keys import RecordKeys
 
     def work() -> None:
         np.sort(np.arange(10))

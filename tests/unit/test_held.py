@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from dpspec_release.draw import compared, marginal
 
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.tables import Table
-from dpspec.releases.draw import compared, marginal
 
 ATTRIBUTES = (
     Attribute(name="county", categories=("b", "a", "c")),

@@ -43,7 +43,7 @@ _PATIENCE = 120
 _WATCH = """
 import json, os, random, sys
 import numpy
-import dpspec.testing.check, dpspec.releases
+import dpspec.testing.check
 seen = {"files": [], "network": [], "random": []}
 watching = False
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC

@@ -25,13 +25,24 @@ from pathlib import Path
 import attrs
 import numpy as np
 
-from dpspec.base.errors import DpspecError, ParameterError, TableError, count, harmless, named
-from dpspec.base.files import check_regular, read_bytes
-from dpspec.base.params import did_you_mean, evolve, raise_all
-from dpspec.blocks.space import MEMBERS, Attribute
-from dpspec.grammar.table_files import Formats, format_of, read_table
-from dpspec.grammar.tables import HOUSEHOLD_ID, ColumnSeen, Table, TableLayout
-from dpspec.specfile.reader import SCHEMA_LINE, SIZE_LIMIT, is_id
+from dpspec.plugin import Attribute, ParameterError, Table
+from dpspec.plugin.applications import SCHEMA_LINE, count, did_you_mean, harmless, raise_all, read_bytes
+from dpspec.plugin.releases import (
+    HOUSEHOLD_ID,
+    MEMBERS,
+    SIZE_LIMIT,
+    ColumnSeen,
+    DpspecError,
+    Formats,
+    TableError,
+    TableLayout,
+    check_regular,
+    evolve,
+    format_of,
+    is_id,
+    named,
+    read_table,
+)
 
 MOST_COLUMNS = 300
 """A table of more columns is refused, unless some are named."""

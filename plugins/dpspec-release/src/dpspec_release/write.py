@@ -22,15 +22,21 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.base.errors import PluginContractError, ReleaseError
-from dpspec.base.files import flags, private_folder, whole
-from dpspec.extension.hooks import Registry
-from dpspec.grammar.mechanism import Kept
-from dpspec.grammar.table_files import Formats, format_of
-from dpspec.grammar.tables import Table, files_of
-from dpspec.releases.draw import REPORT, WARNING, Release, randomness
-from dpspec.releases.keys import household_keys, record_keys, same_multiset
-from dpspec.specfile.given import formats_of
+from dpspec.plugin import Table
+from dpspec.plugin.applications import REPORT, WARNING, Registry, ReleaseError
+from dpspec.plugin.releases import (
+    Formats,
+    Kept,
+    PluginContractError,
+    files_of,
+    flags,
+    format_of,
+    formats_of,
+    private_folder,
+    whole,
+)
+from dpspec_release.draw import Release, randomness
+from dpspec_release.keys import household_keys, record_keys, same_multiset
 
 
 @attrs.frozen(kw_only=True)

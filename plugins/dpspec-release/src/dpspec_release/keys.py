@@ -13,7 +13,8 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.grammar.tables import Members, Table, ranked
+from dpspec.plugin import Table
+from dpspec.plugin.releases import Members, ranked
 
 Numbers = npt.NDArray[np.int64]
 
@@ -62,7 +63,7 @@ def _ranks(numbers: npt.NDArray[Any]) -> tuple[Numbers, int]:
 def record_keys(tables: Sequence[Table], columns: Sequence[str]) -> RecordKeys:
     """The keys of the records of several tables with the same attributes, one table after the other.
 
-    >>> from dpspec.blocks.space import Attribute
+    >>> from dpspec.plugin import Attribute
     >>> sex = Attribute(name="sex", categories=("f", "m"))
     >>> tables = [Table.from_records(rows, (sex,)) for rows in ([("f",), ("m",)], [("m",), ("m",)])]
     >>> record_keys(tables, ["sex"]).keys.tolist()

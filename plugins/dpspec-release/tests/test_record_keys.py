@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dpspec_release.write import changed
 
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.mechanism import Kept
 from dpspec.grammar.tables import Members, Table
-from dpspec.releases.write import changed
 
 NARROW = (3, 2, 4)
 WIDE = (1 << 40, 1 << 40, 3, 1 << 40)

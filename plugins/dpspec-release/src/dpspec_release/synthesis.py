@@ -8,14 +8,9 @@ from typing import Any
 
 import attrs
 
-from dpspec.base.errors import ReleaseError, TableError
-from dpspec.base.files import whole
-from dpspec.base.params import did_you_mean
-from dpspec.base.types import Progress
-from dpspec.extension.hooks import Registry
-from dpspec.grammar.table_files import format_of
-from dpspec.grammar.tables import SEED, SizedBuilder, Table
-from dpspec.specfile.given import formats_of
+from dpspec.plugin import Table
+from dpspec.plugin.applications import Progress, Registry, ReleaseError, did_you_mean
+from dpspec.plugin.releases import SEED, SizedBuilder, TableError, format_of, formats_of, whole
 
 
 @attrs.frozen(kw_only=True)

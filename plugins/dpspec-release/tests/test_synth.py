@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from dpspec_release.synthesis import builders
 
 from dpspec.extension import installed
 from dpspec.grammar.table_files import read_table
-from dpspec.releases.synthesis import builders
 from dpspec.specfile.given import formats_of
 
 

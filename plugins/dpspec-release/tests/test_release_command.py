@@ -15,13 +15,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dpspec_release.draw import Options, draw
+from dpspec_release.write import write
 
 import dpspec as dp
-from dpspec import installed, releases as engine
+from dpspec import installed
 from dpspec.api import read
 from dpspec.base.errors import PluginContractError, RefutedReleaseError, ReleaseError, UnverifiedReleaseError
 from dpspec.base.words import Word
 from dpspec.grammar.mechanism import Mechanism
+from dpspec.specfile.given import WARNING
 from dpspec.verifier.document import Standing, standing
 
 SPEC = """\
@@ -99,7 +102,7 @@ def test_the_report_describes_the_release(run, spec, table, tmp_path):
     assert data["records"] == 300
     written = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
     assert written == {key: value for key, value in data.items() if key not in ("command", "exit_code")} | {"format": 2}
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [engine.WARNING, "released.csv", "report.json"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [WARNING, "released.csv", "report.json"]
 
 
 def test_a_seeded_release_is_reproducible_and_says_that_it_is_unfit(run, spec, table, tmp_path):
@@ -109,7 +112,7 @@ def test_a_seeded_release_is_reproducible_and_says_that_it_is_unfit(run, spec, t
     assert first["released"] == second["released"] != other["released"]
     assert not first["fit_for_publication"]
     assert "NOT FIT FOR PUBLICATION" in first["warning"]
-    marker = tmp_path / "1" / engine.WARNING
+    marker = tmp_path / "1" / WARNING
     assert "NOT FIT FOR PUBLICATION" in marker.read_text(encoding="utf-8")
     assert "NOT FIT FOR PUBLICATION" in run("release", spec, table, "--out", tmp_path / "1", "--seed", 7, "--unverified").err
     assert "drawn from a seed" in marker.read_text(encoding="utf-8")
@@ -164,7 +167,7 @@ def test_a_verified_claim_and_no_seed_make_it_fit(run, bits, tmp_path, seed, fit
     assert data["fit_for_publication"] is fit is (data["warning"] is None)
     assert data["claim"]["verdict"] == "verified"
     assert data["claim"]["scopes"]
-    assert (tmp_path / "out" / engine.WARNING).exists() is not fit
+    assert (tmp_path / "out" / WARNING).exists() is not fit
 
 
 def test_nothing_is_released_under_an_undecided_claim(run, spec, table, tmp_path):
@@ -191,7 +194,7 @@ def test_what_is_released_unverified_is_marked_everywhere(run, spec, table, tmp_
     assert data["claim"]["verdict"] == "undecided"
     assert data["claim"]["sentence"] == standing(read(spec), installed().registry).sentence
     assert data["claim"]["sentence"] in data["warning"]
-    assert data["warning"] in (tmp_path / "out" / engine.WARNING).read_text(encoding="utf-8")
+    assert data["warning"] in (tmp_path / "out" / WARNING).read_text(encoding="utf-8")
     again = dp.release(spec, table, tmp_path / "again", unverified=True, seed=1)
     assert again["claim"] == data["claim"]
 
@@ -203,7 +206,7 @@ def test_each_claim_that_is_not_verified_needs_the_option(monkeypatch, run, bits
     path = tmp_path / "warner.dpspec.toml"
     path.write_text(VERIFIED.format(epsilon="ln(3)"), encoding="utf-8")
     claim = Standing(word=word, reason="as the test says")
-    monkeypatch.setattr(sys.modules["dpspec.releases.draw"], "standing", lambda *_: claim)
+    monkeypatch.setattr(sys.modules["dpspec_release.draw"], "standing", lambda *_: claim)
     with pytest.raises(UnverifiedReleaseError) as raised:
         dp.release(path, bits, tmp_path / "out")
     assert raised.value.exit_code == code
@@ -217,7 +220,7 @@ def test_no_option_releases_under_a_false_claim(monkeypatch, bits, tmp_path, wor
     path = tmp_path / "warner.dpspec.toml"
     path.write_text(VERIFIED.format(epsilon="ln(3)"), encoding="utf-8")
     claim = Standing(word=word, reason="as the test says")
-    monkeypatch.setattr(sys.modules["dpspec.releases.draw"], "standing", lambda *_: claim)
+    monkeypatch.setattr(sys.modules["dpspec_release.draw"], "standing", lambda *_: claim)
     with pytest.raises(RefutedReleaseError):
         dp.release(path, bits, tmp_path / "out", unverified=True)
     assert not list(tmp_path.glob("out*"))
@@ -331,7 +334,7 @@ def test_a_mechanism_that_breaks_its_contract_is_named(spec, table, tmp_path, cl
 
     document = attrs.evolve(read(spec), mechanism=cls())
     with pytest.raises(PluginContractError, match=message) as raised:
-        engine.draw(document, str(table), installed().registry, tmp_path / "out", engine.Options(unverified=True))
+        draw(document, str(table), installed().registry, tmp_path / "out", Options(unverified=True))
     assert "breaking" in str(raised.value)
     assert raised.value.exit_code == 4
 
@@ -342,8 +345,8 @@ def test_a_mechanism_that_breaks_its_contract_is_named(spec, table, tmp_path, cl
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, OSError(28, "No space left on device")])
 def test_an_interrupted_write_leaves_what_was_there(monkeypatch, spec, table, tmp_path, problem):
     registry = installed().registry
-    release = engine.draw(read(spec), str(table), registry, tmp_path / "out", engine.Options(unverified=True))
-    engine.write(release, registry, tmp_path / "out")
+    release = draw(read(spec), str(table), registry, tmp_path / "out", Options(unverified=True))
+    write(release, registry, tmp_path / "out")
     old = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
 
     def half(self, table, path, notes):
@@ -352,7 +355,7 @@ def test_an_interrupted_write_leaves_what_was_there(monkeypatch, spec, table, tm
 
     monkeypatch.setattr(registry.get("formats", "csv"), "write", half)
     with pytest.raises((KeyboardInterrupt, ReleaseError)):
-        engine.write(release, registry, tmp_path / "out")
+        write(release, registry, tmp_path / "out")
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == old
 
 

@@ -10,15 +10,16 @@ from typing import ClassVar
 import attrs
 import numpy as np
 import pytest
+from dpspec_release.draw import Options, ReleasePlace, draw
+from dpspec_release.write import write
 
-from dpspec import installed, releases as face
+from dpspec import installed
 from dpspec.api import read
 from dpspec.base.errors import ReleaseError, TableError, WorkersError
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.tables import Table
 from dpspec.grammar.workers import Folder, NoCheckpoints, Output
-from dpspec.releases.draw import ReleasePlace
 
 SPEC = """\
 schema = 1
@@ -104,8 +105,8 @@ def quiet(monkeypatch):
 
 def release(spec, table, out, **options):
     document, registry = attrs.evolve(read(spec), mechanism=Staged()), installed().registry
-    drawn = face.draw(document, str(table), registry, out, face.Options(unverified=True, **options))
-    return face.write(drawn, registry, out)
+    drawn = draw(document, str(table), registry, out, Options(unverified=True, **options))
+    return write(drawn, registry, out)
 
 
 def unfinished(out):

@@ -12,9 +12,11 @@ import attrs
 import numpy as np
 import polars as pl
 import pytest
+from dpspec_release.draw import Options, ReleasePlace, draw
+from dpspec_release.write import changed, write, write_utility
 from dpspec_tables.formats import Arrow, Csv, Parquet
 
-from dpspec import installed, releases as face
+from dpspec import installed
 from dpspec.api import read
 from dpspec.base.errors import DpspecError, PluginContractError, ReleaseError, TableError
 from dpspec.blocks.space import Attribute
@@ -22,9 +24,8 @@ from dpspec.grammar.mechanism import Kept
 from dpspec.grammar.table_files import read_households, read_table
 from dpspec.grammar.tables import Members, Table
 from dpspec.grammar.workers import Output
-from dpspec.releases.draw import ReleasePlace
-from dpspec.releases.write import changed
-from tests.release.test_whole_releases import compositions, drawn, given, spec
+from dpspec.specfile.given import WARNING
+from tests.swaps import compositions, drawn, given, spec
 
 FORMATS = {".csv": Csv(), ".parquet": Parquet(), ".arrow": Arrow()}
 SIZE, AGE = Attribute(name="size", count=50), Attribute(name="age", count=50)
@@ -165,9 +166,9 @@ def test_a_release_that_moves_a_person_is_not_written(tmp_path, monkeypatch):
     before = None
     folder = given(tmp_path)
     before = sorted(tmp_path.rglob("*"))
-    release = face.draw(document, str(folder), installed().registry, tmp_path / "out", face.Options(unverified=True))
+    release = draw(document, str(folder), installed().registry, tmp_path / "out", Options(unverified=True))
     with pytest.raises(PluginContractError, match="does not keep records by county, each with its members"):
-        face.write(release, installed().registry, tmp_path / "out")
+        write(release, installed().registry, tmp_path / "out")
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -176,7 +177,7 @@ def test_a_release_that_moves_a_person_is_not_written(tmp_path, monkeypatch):
 
 def test_what_is_confidential_is_private_and_beside(tmp_path):
     release, _ = drawn(spec(tmp_path), given(tmp_path), tmp_path / "out")
-    face.write_utility(release)
+    write_utility(release)
     private = tmp_path / "out.confidential"
     assert stat.S_IMODE(private.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in private.iterdir()} == {0o600}
@@ -240,12 +241,12 @@ def test_a_run_that_dies_between_two_files_is_made_whole_by_the_next(tmp_path, m
         return replace(source, target, **further)
 
     out, registry = tmp_path / "out", installed().registry
-    release = face.draw(read(spec(tmp_path)), str(given(tmp_path)), registry, out, face.Options(unverified=True))
+    release = draw(read(spec(tmp_path)), str(given(tmp_path)), registry, out, Options(unverified=True))
     with monkeypatch.context() as during:
         during.setattr("pathlib.os.replace", dying)
         during.setattr(ReleasePlace, "leave", lambda self: self.close())
         with pytest.raises(Died):
-            face.write(release, registry, out)
+            write(release, registry, out)
     assert not any(path.name.startswith(".") for path in (out.iterdir() if out.exists() else ()))
     place = ReleasePlace(out, tmp_path / "none")
     place.open()
@@ -253,5 +254,5 @@ def test_a_run_that_dies_between_two_files_is_made_whole_by_the_next(tmp_path, m
     names = sorted(path.name for path in out.iterdir()) if out.exists() else []
     if names:
         report = json.loads((out / "report.json").read_text(encoding="utf-8"))
-        assert {entry["file"] for entry in report["released"]} | {"report.json", face.WARNING} == set(names)
+        assert {entry["file"] for entry in report["released"]} | {"report.json", WARNING} == set(names)
     assert not (tmp_path / "out.confidential" / "ready").exists()

@@ -7,10 +7,10 @@ import random
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from dpspec_release import drafts
 
 from dpspec.cli import main
 from dpspec.extension import installed
-from dpspec.scaffold import from_table
 from dpspec.specfile import read, to_toml
 from dpspec.specfile.given import formats_of
 from dpspec.specfile.reader import read_text
@@ -347,7 +347,7 @@ def test_many_values_are_counted_and_not_listed(run, tmp_path):
 )
 def test_bands_cover_every_number_once(low, high, whole):
     """Independent of the bands: the range of a number is found by comparing it with the names of the bands."""
-    bands = from_table._bands(low, high, whole=whole)
+    bands = drafts._bands(low, high, whole=whole)
     assert 2 <= len(bands) <= 14
     from dpspec.blocks.space import Attribute
 

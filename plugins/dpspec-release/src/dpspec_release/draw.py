@@ -33,33 +33,43 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.base.errors import (
+from dpspec import SpecDocument
+from dpspec.plugin import DatasetSpace, Invariant, Marginal, Mechanism, Table
+from dpspec.plugin.applications import WARNING, Progress, Registry, ReleaseError, Standing, standing
+from dpspec.plugin.releases import (
+    MOST_KINDS,
+    Collections,
     DpspecError,
+    ExposedRecords,
+    Folder,
+    Formats,
+    KeyedRandomness,
     LibraryError,
+    NoCheckpoints,
+    Output,
     PluginContractError,
+    Provenance,
     RefutedReleaseError,
-    ReleaseError,
+    Run,
+    SeededRandomness,
+    SystemRandomness,
     UnverifiedReleaseError,
+    Workers,
+    check_size,
+    exposed_records,
+    flags,
+    format_of,
+    formats_of,
+    given_table,
+    lock,
+    nobody,
+    occurring,
+    private_folder,
+    to_disk,
+    whole,
 )
-from dpspec.base.files import flags, lock, private_folder, to_disk, whole
-from dpspec.base.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
-from dpspec.base.types import Progress
-from dpspec.blocks.invariant import Invariant, Marginal
-from dpspec.blocks.multisets import check_size
-from dpspec.blocks.parts import Collections
-from dpspec.blocks.space import DatasetSpace
-from dpspec.extension.hooks import Provenance, Registry
-from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.table_files import Formats, format_of
-from dpspec.grammar.tables import Table, occurring
-from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Run, Workers, nobody
-from dpspec.risks.exposed import MOST_KINDS, ExposedRecords, exposed_records
-from dpspec.specfile.document import SpecDocument
-from dpspec.specfile.given import formats_of, given_table
-from dpspec.verifier.document import Standing, standing
 
 SUFFIX = ".confidential"
-REPORT, WARNING = "report.json", "NOT-FIT-FOR-PUBLICATION.txt"
 
 _READY, _READY_LIST, _PLACED, _UNFINISHED, _LOCK = "ready", "ready.json", "placed.json", "unfinished", "lock"
 

@@ -15,7 +15,7 @@ from dpspec.base.errors import DpspecError, PluginContractError
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.tables import LabelBlock, LabelledAttribute, Table
 from tests.meta.toys import Lines
-from tests.release.test_whole_releases import drawn, given, spec
+from tests.swaps import drawn, given, spec
 
 ODD = ("a,b", 'say "x"', "007", "7", "NaN", "null", " padded ", "\u00fc\u6f22", "z" * 3000)
 NUMBERS = LabelBlock(lists=(np.array([-3, 10**15, 7]), ("f", "m")), places=(np.array([0, 1, 2, 2]), np.array([0, 1, 1, 1])))

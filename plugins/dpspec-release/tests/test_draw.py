@@ -4,79 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 
 import polars as pl
 import pytest
+from dpspec_release.write import UNFIT, write_utility
 
-from dpspec import installed, releases as face
-from dpspec.api import read
+from dpspec import installed
 from dpspec.base.errors import PluginContractError, ReleaseError, TableError
 from dpspec.grammar.tables import Table
-
-SPEC = """\
-schema = 1
-id = "swap"
-title = "Blocks exchanged between households of one county"
-[space]
-type = "households"
-household = [
-  {{ name = "county", categories = ["a", "b"] }},
-  {{ name = "block", categories = ["a1", "a2", "b1", "b2"], within = "county", parents = ["a", "a", "b", "b"] }},
-]
-person = [{{ name = "sex", categories = ["f", "m"] }}, {{ name = "age", count = 100 }}]
-[multiverse]
-invariants = [
-  {{ type = "marginal", unit = "household", attributes = ["county", "block"] }},
-  {{ type = "marginal", unit = "person", attributes = [{persons}] }},
-]
-[input_divergence]
-type = "hamming"
-unit = "household"
-[output_divergence]
-type = "mult"
-[budget]
-epsilon = "inf"
-[mechanism]
-type = "{mechanism}"
-match = ["county"]
-swap = ["block"]
-swap_rate = "{rate}"
-"""
-
-
-def spec(tmp_path, *, rate="1/2", mechanism="derangement-swapping", persons='"county", "sex", "age"'):
-    path = tmp_path / "swap.dpspec.toml"
-    path.write_text(SPEC.format(rate=rate, mechanism=mechanism, persons=persons), encoding="utf-8")
-    return path
-
-
-def given(tmp_path, households=60):
-    """Household i lies in county i mod 2; it has i mod 4 persons, of ages that no other household has together."""
-    folder = tmp_path / "in"
-    folder.mkdir(exist_ok=True)
-    rows = [(1000 + i, "ab"[i % 2], f"{'ab'[i % 2]}{1 + i // 2 % 2}") for i in range(households)]
-    inside = [(1000 + i, "fm"[(i + p) % 2], (i + 13 * p) % 100) for i in range(households) for p in range(i % 4)][::-1]
-    for name, header, body in (("households", "household_id,county,block", rows), ("persons", "household_id,sex,age", inside)):
-        lines = [header, *(",".join(map(str, row)) for row in body)]
-        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return folder
-
-
-def drawn(path, table, out, **options):
-    registry = installed().registry
-    release = face.draw(read(path), str(table), registry, out, face.Options(unverified=True, **options))
-    return release, face.write(release, registry, out)
-
-
-def compositions(folder):
-    """The households of a directory: their attributes, with the multiset of their persons; read by the csv module alone."""
-    inside = defaultdict(list)
-    with (folder / "persons.csv").open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            inside[row["household_id"]].append((row["sex"], row["age"]))
-    with (folder / "households.csv").open(encoding="utf-8") as file:
-        return [(row["county"], row["block"], tuple(sorted(inside[row["household_id"]]))) for row in csv.DictReader(file)]
+from tests.swaps import compositions, drawn, given, spec
 
 
 def test_a_household_with_too_many_persons_is_refused(tmp_path):
@@ -158,15 +95,15 @@ def test_seeded_parquet_says_so_in_its_metadata(tmp_path):
     drawn(path, folder, tmp_path / "other", suffix=".parquet")
     for name in ("households", "persons"):
         seeded, other = (pl.read_parquet_metadata(tmp_path / out / f"{name}.parquet")["dpspec"] for out in ("seeded", "other"))
-        assert seeded.startswith(f"{face.UNFIT}drawn from a seed")
+        assert seeded.startswith(f"{UNFIT}drawn from a seed")
         assert "the claim is undecided" in seeded
-        assert other.startswith(f"{face.UNFIT}the claim is undecided")
+        assert other.startswith(f"{UNFIT}the claim is undecided")
 
 
 def test_files_of_an_earlier_release_go_and_others_stay(tmp_path):
     path, folder, out = spec(tmp_path), given(tmp_path), tmp_path / "out"
     release, _ = drawn(path, folder, out, seed=1)
-    face.write_utility(release)
+    write_utility(release)
     (out / "mine.csv").write_text("mine\n", encoding="utf-8")
     drawn(path, folder, out, suffix=".parquet")
     assert sorted(p.name for p in out.iterdir()) == [
@@ -239,7 +176,7 @@ def test_the_utility_report_lies_apart_and_is_right(tmp_path):
     """Persons by block, counted by hand from both directories."""
     folder, out = given(tmp_path), tmp_path / "out"
     release, report = drawn(spec(tmp_path), folder, out, seed=1)
-    face.write_utility(release)
+    write_utility(release)
     data = json.loads((release.place.private / "utility.json").read_text(encoding="utf-8"))
     assert "NOT FOR PUBLICATION" in data["warning"]
     assert "NOT FOR PUBLICATION" in (release.place.private / "utility.svg").read_text(encoding="utf-8")

@@ -1,0 +1,88 @@
+"""For packages that read, draw and write whole tables: what they take from the kernel.
+
+    from dpspec.plugin.releases import format_of, given_table, whole
+
+Such a package takes from `dpspec.plugin` and `dpspec.plugin.applications` as well. Here are, in this order: errors; files that
+are written whole or not at all; random sources; what a space knows of its records; tables, their formats, and the workers that
+draw them; what published tables disclose of records; the table that a command is given.
+"""
+
+from __future__ import annotations
+
+from dpspec.base.errors import (
+    DpspecError,
+    LibraryError,
+    PluginContractError,
+    RefutedReleaseError,
+    TableError,
+    UnverifiedReleaseError,
+    named,
+)
+from dpspec.base.files import check_regular, flags, lock, private_folder, to_disk, whole
+from dpspec.base.params import evolve
+from dpspec.base.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
+from dpspec.blocks.multisets import check_size
+from dpspec.blocks.parts import Collections
+from dpspec.blocks.space import MEMBERS
+from dpspec.extension.hooks import Provenance
+from dpspec.grammar.mechanism import Kept
+from dpspec.grammar.table_files import Formats, format_of, read_table
+from dpspec.grammar.tables import HOUSEHOLD_ID, SEED, ColumnSeen, Members, SizedBuilder, TableLayout, files_of, occurring, ranked
+from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Run, Workers, nobody
+from dpspec.report.terminal import grid
+from dpspec.risks.exposed import MOST_KINDS, ExposedRecords, exposed_records
+from dpspec.specfile.given import REPORT, WARNING, formats_of, given_table
+from dpspec.specfile.reader import SIZE_LIMIT, is_id
+
+__all__ = [
+    "HOUSEHOLD_ID",
+    "MEMBERS",
+    "MOST_KINDS",
+    "REPORT",
+    "SEED",
+    "SIZE_LIMIT",
+    "WARNING",
+    "Collections",
+    "ColumnSeen",
+    "DpspecError",
+    "ExposedRecords",
+    "Folder",
+    "Formats",
+    "Kept",
+    "KeyedRandomness",
+    "LibraryError",
+    "Members",
+    "NoCheckpoints",
+    "Output",
+    "PluginContractError",
+    "Provenance",
+    "RefutedReleaseError",
+    "Run",
+    "SeededRandomness",
+    "SizedBuilder",
+    "SystemRandomness",
+    "TableError",
+    "TableLayout",
+    "UnverifiedReleaseError",
+    "Workers",
+    "check_regular",
+    "check_size",
+    "evolve",
+    "exposed_records",
+    "files_of",
+    "flags",
+    "format_of",
+    "formats_of",
+    "given_table",
+    "grid",
+    "is_id",
+    "lock",
+    "named",
+    "nobody",
+    "occurring",
+    "private_folder",
+    "ranked",
+    "read_table",
+    "to_disk",
+    "whole",
+]

@@ -1,0 +1,162 @@
+"""The commands on whole tables: `release` draws a release of one, `synth` makes a public test table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from dpspec import CommandAnswer
+    from dpspec.plugin.applications import Progress
+
+
+class StagedProgress(Protocol):
+    """Progress of work in stages, each of which has a title."""
+
+    def __call__(self, done: int, total: int, /) -> None:
+        """Tell how far the stage is; a total of 0 is one that is not known."""
+
+    def entitle(self, title: str) -> None:
+        """Begin another stage."""
+
+
+class ReleaseCommand(click.Command):
+    """A command that counts records as it reads, draws and writes them."""
+
+    counts = ("reading", "records")
+
+
+class SynthCommand(click.Command):
+    """A command that counts the records that it makes."""
+
+    counts = ("making the table", None)
+
+
+def _names_of_tables(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from dpspec import installed
+
+    return [CompletionItem(name) for name in sorted(installed().registry.names("tables")) if name.startswith(incomplete)]
+
+
+@click.command(cls=ReleaseCommand, short_help="Draw one release of a real table.")
+@click.argument("spec", type=click.Path())
+@click.argument("table", type=click.Path())
+@click.option(
+    "--out", required=True, metavar="DIR", type=click.Path(), help="Write the released tables and report.json into this folder."
+)
+@click.option(
+    "--as", "suffix", metavar="SUFFIX", help="Write the released tables as csv, parquet or arrow; without it as TABLE is."
+)
+@click.option(
+    "--workers",
+    default="embedded",
+    show_default=True,
+    metavar="NAME",
+    help="Say which registered workers run the kernels of the mechanism; `dpspec plugins` lists them.",
+)
+@click.option(
+    "--resume", is_flag=True, help="Go on with the unfinished run of DIR; what is drawn again is what was drawn before."
+)
+@click.option(
+    "--utility",
+    is_flag=True,
+    help="Compare with TABLE as well, and write confidential tables and a picture into DIR.confidential.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Draw from this seed, for tests and audits; the release is then NOT fit for publication.",
+)
+@click.option(
+    "--unverified",
+    is_flag=True,
+    help="Release although the claim is not verified; the release is then NOT fit for publication.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="Tell all reasons: steps, theorems, what was checked.")
+def release(  # noqa: PLR0917 - one argument for each option
+    spec: str,
+    table: str,
+    out: str,
+    suffix: str | None,
+    workers: str,
+    resume: bool,
+    utility: bool,
+    seed: int | None,
+    unverified: bool,
+    verbose: bool,
+    progress: StagedProgress,
+) -> CommandAnswer:
+    """Draw one release of TABLE by the mechanism of SPEC and write it to DIR.
+
+    TABLE is a table file (.csv, .parquet, .arrow) with one column for each attribute, a directory with households.* and
+    persons.* that are tied by a column household_id, or a registered table such as massachusetts-1940. Random bits come
+    from a key of the operating system. All files are written whole or not at all.
+
+    The claim of SPEC is judged first. Where it is refuted, nothing is released (exit 1). Where it is undecided (exit 3), holds on
+    miniatures only (7) or was never checked (5), nothing is released without --unverified; with it the release is marked as not
+    fit for publication. What is confidential lies in DIR.confidential, which you alone can open.
+
+    \b
+    Examples:
+      dpspec release specs/swapping-1940-massachusetts.dpspec.toml \\
+                     massachusetts-1940 --out out
+      dpspec release swap.dpspec.toml dwellings.parquet --out out --utility
+    """
+    import signal
+    from functools import partial
+    from pathlib import Path
+
+    from dpspec import CommandAnswer, installed, read
+    from dpspec.plugin.applications import harmless
+    from dpspec_release import draw as engine, text
+    from dpspec_release.write import write, write_utility
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    registry = installed().registry
+    document = read(spec)
+    ending = f".{suffix.lstrip('.')}" if suffix else None
+    options = engine.Options(
+        seed=seed,
+        workers=workers,
+        resume=resume,
+        suffix=ending,
+        unverified=unverified,
+        progress=progress,
+        stage=progress.entitle,
+    )
+    drawn = engine.draw(document, table, registry, Path(out), options)
+    others = drawn.place.others()
+    progress.entitle("writing")
+    data = write(drawn, registry, Path(out))
+    if utility:
+        data["utility"] = write_utility(drawn)
+    notes = [] if data["warning"] is None else [data["warning"]]
+    if others:
+        names = harmless(", ".join(others), keep="")
+        notes.append(f"{out} also holds what no release here has placed, and it is left as it is: {names}")
+    return CommandAnswer("release", 0, data, partial(text.released, data, out, verbose=verbose), notes=notes)
+
+
+@click.command(cls=SynthCommand, short_help="Make a public test table of any size.")
+@click.argument("name", required=False, shell_complete=_names_of_tables)
+@click.option("--rows", type=click.IntRange(min=1), help="Make so many records; without it as many as the table's own size.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed the random part; without it the table is the same each time.")
+@click.option("--out", metavar="FILE", type=click.Path(), help="Write this file: .csv, .parquet or .arrow.")
+def synth(
+    name: str | None, rows: int | None, seed: int | None, out: str | None, progress: Progress | None = None
+) -> CommandAnswer:
+    """Make a census-like table from published margins, for tests at scale and for demonstrations without confidential data.
+    Without NAME: list the tables there are, each with its source. Their records are nobody's.
+
+    \b
+    Examples:
+      dpspec synth
+      dpspec synth massachusetts-1940 --rows 50000000 --out dwellings.parquet
+    """
+    from dpspec_release import functions
+
+    if name is not None and out is None:
+        raise click.UsageError("Missing option '--out': the file to write.")
+    return functions.synth(name, rows=rows, out=out, seed=seed, progress=progress)

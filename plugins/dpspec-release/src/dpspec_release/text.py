@@ -1,0 +1,102 @@
+"""What `release` and `synth` print."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.text import Text
+
+from dpspec.plugin.applications import FAINT, count, drawn
+from dpspec.plugin.releases import grid
+
+
+def released(data: Mapping[str, Any], directory: str, *, verbose: bool = False) -> str:
+    """What was drawn, whether its claim holds, and what it keeps; with `verbose` what the mechanism states of itself, too."""
+    rows = grid()
+    for file in data["released"]:
+        rows.add_row(Text("released", FAINT), Text(f"{directory}/{file['file']}", "bold"))
+    rows.add_row("", f"{count(data['records'], 'record')} of {data['table']}, by {data['mechanism']['name']}")
+    rows.add_row(Text("claim", FAINT), data["claim"]["sentence"])
+    rows.add_row(Text("spec", FAINT), data["specification"]["id"])
+    for place, part in enumerate(data["not_released"]):
+        rows.add_row(Text("" if place else "beside", FAINT), f"{part}: the file promises it too, and it is not released here")
+    rows.add_row(Text("random", FAINT), data["randomness"])
+    for held in data["invariants"]:
+        cells = held["cells"]
+        answer = "cannot be asked of this table" if cells is None else f"holds in all {count(cells, 'cell')}"
+        rows.add_row(Text("invariant", FAINT), f"{held['invariant']}: {answer}")
+    if data["invariants"] and "exposure" in data:  # reports of earlier versions have none
+        rows.add_row(Text("exposed", FAINT), data["exposure"]["note"])
+    for kept in data["kept"]:
+        rows.add_row(Text("kept", FAINT), f"{kept['kept']}: as before ({count(kept['records'], 'record')})")
+    lines = [line for name, value in data["stated_by_mechanism"].items() for line in _value_lines(name, value)]
+    for place, line in enumerate(lines if verbose else ()):
+        rows.add_row(Text("" if place else "mechanism", FAINT), line)
+    for file in data["released"] if verbose else ():
+        rows.add_row(Text("sha256", FAINT), file["sha256"])
+    if "utility" in data:
+        tables = data["utility"]["tables"]
+        worst = max(tables, key=lambda table: table["mape"], default=None)
+        range_of = (
+            ""
+            if worst is None
+            else f"; largest MAPE: {worst['mape']:.3g} % ({worst['unit']} by {' x '.join(worst['attributes'])})"
+        )
+        rows.add_row(Text("utility", FAINT), Text(data["utility"]["folder"], "bold"))
+        rows.add_row("", f"{count(len(tables), 'table')} compared{range_of}; NOT for publication")
+    return drawn(rows)
+
+
+def _value_lines(name: str, value: Any) -> list[str]:
+    """An entry of the mechanism's report: the items of a list on lines of their own, nothing for an empty one."""
+    if isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+        return [f"{name}:", *(f"  {_value_in_words(item)}" for item in value)]
+    return [] if value in ([], {}) else [f"{name}: {_value_in_words(value)}"]
+
+
+_LISTED = 2
+"""Entries of a list inside another entry that are told at the terminal."""
+
+
+def _value_in_words(value: Any) -> str:
+    """A value of the mechanism's report in one line; a long list of entries is left to the file."""
+    if isinstance(value, list) and len(value) > _LISTED and isinstance(value[0], Mapping):
+        return f"{len(value)} entries in report.json"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {_value_in_words(inner)}" for name, inner in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(_value_in_words, value)) or "none"
+    return str(value)
+
+
+_WIDTH = 100
+
+
+def listing(tables: Sequence[Mapping[str, Any]]) -> str:
+    """The tables that can be made, each with its own size, columns and source.
+
+    >>> print(listing([{"name": "dwellings", "rows": 1200, "columns": [{"name": "tenure", "categories": 2}], "source": "ours"}]))
+    dwellings: 1,200 records unless --rows says otherwise
+      columns  tenure (2)
+      source   ours
+    """
+    return "\n".join(line for table in tables for line in _table_lines(table))
+
+
+def _table_lines(table: Mapping[str, Any]) -> list[str]:
+    columns = ", ".join(f"{column['name']} ({column['categories']:,})" for column in table["columns"])
+    lines = [f"{table['name']}: {table['rows']:,} records unless --rows says otherwise"]
+    for label, words in (("  columns  ", columns), ("  source   ", table["source"])):
+        lines += textwrap.wrap(words, _WIDTH, initial_indent=label, subsequent_indent=" " * len(label))
+    return lines
+
+
+def synthesis_text(made: Mapping[str, Any]) -> str:
+    """A table that was made.
+
+    >>> print(synthesis_text({"rows": 50, "table": {"name": "dwellings"}, "seed": 1940, "path": "a.csv"}))
+    a.csv: 50 records of dwellings, seed 1940
+    """
+    return f"{made['path']}: {made['rows']:,} records of {made['table']['name']}, seed {made['seed']}"

@@ -29,7 +29,6 @@ SAYS = {
     "composition": "ledgers",
     "exchange": "tables held to rules of disclosure control",
     "linter": "findings",
-    "releases": "a release of a real table",
     "report": "text, JSON, what figures contain",
     "constructors": "what a file can name, made in Python",
     "api": "one function for each question",

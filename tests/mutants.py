@@ -136,14 +136,14 @@ MUTANTS = (
         "dpspec/grammar/table_files.py",
         "owner = order[place].astype(np.int64)",
         "owner = place.astype(np.int64)",
-        "tests/release/test_reading.py",
+        "plugins/dpspec-tables/tests/test_reading.py",
     ),
     Mutant(
         "release: a household of the stated size is too large",
         "dpspec/specfile/given.py",
         "over = np.flatnonzero(held > most)",
         "over = np.flatnonzero(held >= most)",
-        "tests/release/test_reading.py tests/release/test_whole_releases.py",
+        "plugins/dpspec-tables/tests/test_reading.py plugins/dpspec-release/tests/test_draw.py",
     ),
     Mutant(
         "sampler: <= for < in a coin",

@@ -25,9 +25,9 @@ NOT_RUN = {
     "reports.md": "reports on whole folders take minutes; the tests of dpspec-report make smaller ones",
     "registry.md": "records of the registry are not in the repository; the tests of dpspec-deployments have ones of their own",
     "tradeoff.md": "its command is run by the tutorial on the choice of a design",
-    "releasing.md": "a million dwellings; tests/release draws smaller ones",
-    "workers.md": "needs a cluster with certificates; tests/release runs on local workers",
-    "synthetic-tables.md": "fifty million rows; tests/cli/test_synth.py makes fewer",
+    "releasing.md": "a million dwellings; the tests of dpspec-release draw smaller ones",
+    "workers.md": "needs a cluster with certificates; the tests of dpspec-release run on local workers",
+    "synthetic-tables.md": "fifty million rows; the tests of dpspec-release make fewer",
     "releases/rhode-island-2010.md": "the table is not in the repository; reproductions/tests has a small one",
 }
 SPAN = re.compile(r"`(dpspec [^`\n]+)`")

@@ -21,7 +21,7 @@ FLOORS = [
     ("dpspec.extension", "dpspec.grammar"),
     ("dpspec.risks", "dpspec.specfile"),
     ("dpspec.reason", "dpspec.scaffold", "dpspec.verifier"),
-    ("dpspec.comparison", "dpspec.composition", "dpspec.linter", "dpspec.releases"),
+    ("dpspec.comparison", "dpspec.composition", "dpspec.linter"),
     ("dpspec.report",),
     ("dpspec.api", "dpspec.constructors", "dpspec.testing"),
     ("dpspec.commands", "dpspec.plugin"),
@@ -30,7 +30,7 @@ FLOORS = [
 ]
 """From the ground up. What stands on one line is apart: none imports another, except inside one package."""
 
-FACES = ("dpspec", "dpspec.plugin", "dpspec.plugin.applications", "dpspec.plugin.judges", "dpspec.testing")
+FACES = ("dpspec", "dpspec.plugin", "dpspec.plugin.applications", "dpspec.plugin.judges", "dpspec.plugin.releases", "dpspec.testing")
 """What a plugin may import."""
 
 

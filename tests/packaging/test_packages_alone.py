@@ -48,13 +48,17 @@ def test_each_absent_command_is_one_line_that_names_its_package(kernel: Clean) -
         assert done.err == f"command {command}: is in the package {package}, which is not installed: pip install {package}\n"
 
 
-@pytest.mark.parametrize(("form", "words"), [
-    ("figure", ("explain", "flavours", "--picture", "flavours.svg")), ("format sarif", ("verify", RESPONSE, "--format", "sarif")),
+@pytest.mark.parametrize(("form", "package", "words"), [
+    ("figure", "dpspec-report", ("explain", "flavours", "--picture", "flavours.svg")),
+    ("format sarif", "dpspec-report", ("verify", RESPONSE, "--format", "sarif")),
+    ("a specification from a table", "dpspec-release", ("new", "spec", "--from", RESPONSE)),
 ])  # fmt: skip
-def test_each_absent_form_is_one_line_that_names_its_package(kernel: Clean, form: str, words: tuple[str, ...]) -> None:
+def test_each_absent_form_is_one_line_that_names_its_package(
+    kernel: Clean, form: str, package: str, words: tuple[str, ...]
+) -> None:
     done = kernel.run("dpspec", *words)
     assert (done.code, done.out) == (2, "")
-    assert done.err == f"{form}: is in the package dpspec-report, which is not installed: pip install dpspec-report\n"
+    assert done.err == f"{form}: is in the package {package}, which is not installed: pip install {package}\n"
 
 
 def test_each_absent_name_of_a_file_is_one_line_that_names_its_package(kernel: Clean) -> None:

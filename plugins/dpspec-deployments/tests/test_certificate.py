@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from dpspec_deployments import certificate as engine
 
 import dpspec as dp
-from dpspec.api import release
+from dpspec import release
 from dpspec.base.errors import CertificateError, CertificateVersionError, DpspecError, NotCertifiableError
 from dpspec.cli import main
 from dpspec.extension import installed

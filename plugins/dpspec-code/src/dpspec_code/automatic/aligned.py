@@ -75,6 +75,7 @@ from dpspec_code.automatic.formulas import (
     affine_of,
     fits,
     holes_of,
+    is_about_data,
 )
 
 Shift = Mapping[NoiseDraw, Fraction]
@@ -209,16 +210,24 @@ class NoisyLaw(Law):
 
     def with_counts(self, counts: Mapping[NoiseDraw, int]) -> NoisyLaw:
         """The law on a dataset with these counts, of a tree for all datasets."""
-
-        def at(condition: Condition) -> Condition:
-            return attrs.evolve(condition, left=_counted(condition.left, counts))
-
-        leaves = ((TreeEnd(_counted(leaf.seen, counts), tuple(map(at, leaf.conditions))), chance) for leaf, chance in self.leaves)
-        return NoisyLaw(tuple(raced(*leaf) for leaf in leaves), self.symbolic)
+        leaves = ((_with_counts(leaf, counts), chance) for leaf, chance in self.leaves)
+        return NoisyLaw(tuple(raced(leaf, chance) for leaf, chance in leaves if leaf is not None), self.symbolic)
 
     def branches(self) -> tuple[Branch, ...]:
         """The leaves taken apart."""
         return tuple(branch(leaf, chance) for leaf, chance in self.leaves)
+
+
+def _with_counts(leaf: TreeEnd, counts: Mapping[NoiseDraw, int]) -> TreeEnd | None:
+    """An end on a dataset; None where what it asks of the dataset does not hold."""
+    conditions = []
+    for condition in leaf.conditions:
+        left = _counted(condition.left, counts)
+        if not is_about_data(condition):
+            conditions.append(attrs.evolve(condition, left=left))
+        elif (left.constant < 0 if condition.relation == "lt" else left.constant == 0) is not condition.holds:
+            return None
+    return TreeEnd(_counted(leaf.seen, counts), tuple(conditions))
 
 
 def _counted(value: Any, counts: Mapping[NoiseDraw, int]) -> Any:

@@ -314,6 +314,12 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         """len(it)."""
         return self.number_of(lambda _: True)
 
+    def __bool__(self) -> bool:
+        """Whether a list has entries; of arrays, numpy asks for one."""
+        if self.is_array:
+            self._other()
+        return bool(self.size() > 0)
+
     def count(self, value: Any) -> Any:
         """How many entries equal a value."""
         if any(one is not LEFT_OUT and one != one for one in (*self.kinds, value)):  # noqa: PLR0124 (NaN is not)
@@ -406,7 +412,7 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
     def _other(self, *_: Any) -> NoReturn:
         self._refuse("was asked for more than sums and counts of its entries")
 
-    __getitem__ = __contains__ = __hash__ = __bool__ = __len__ = __reversed__ = _other
+    __getitem__ = __contains__ = __hash__ = __len__ = __reversed__ = _other
     __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = __array__ = __floordiv__ = __mod__ = __pow__ = _other
 
     def refused(self, name: str) -> NoReturn:

@@ -160,6 +160,12 @@ class Condition:
     holds: bool
 
 
+def is_about_data(condition: Condition) -> bool:
+    """Whether a condition is about counts alone."""
+    left = condition.left
+    return isinstance(left, Affine) and bool(left.terms) and all(one.is_count for one, _ in left.terms)
+
+
 @attrs.frozen
 class Hole:
     """What is seen of a drawn number in an output: its type and its expression."""

@@ -32,6 +32,7 @@ from dpspec_code.automatic.formulas import (
     arithmetic,
     difference,
     implied,
+    is_about_data,
     is_rounded,
     reading,
 )
@@ -310,7 +311,11 @@ class NoisyNumber(Placeholder):
         if relation == "eq" and not whole and isinstance(left, Affine):
             self._refuse("was compared with ==, which holds with probability 0 or that of a rounding")
         if all(noise.is_count for part in affine_of(left) for noise, _ in part.terms):
-            self._refuse("was compared, which depends on the data alone")
+            inside = self.path.counting or self.path.tally is not None  # for each entry, of which only the kind is known
+            if inside or not (whole and isinstance(left, Affine)):
+                self._refuse("was compared, which depends on the data alone")
+            if sum(map(is_about_data, self.path.conditions)) == MOST_DECISIONS:
+                self._refuse(f"was compared, which depends on the data alone, after {MOST_DECISIONS} such comparisons")
         known = implied(self.path.conditions, left, relation)
         if known is not None:
             return known
@@ -392,6 +397,8 @@ class NoisyNumber(Placeholder):
             self._refuse(f"became a {type(sample).__name__}")
         if isinstance(expression, Affine):
             self._check_size(expression)
+            if not expression.terms and type(sample) is int and expression.constant.denominator == 1:
+                return int(expression.constant)  # integers of Python are exact
             if not expression.terms:
                 self._refuse("was taken away from itself, which leaves last digits")
         return drawn_number(self.path, expression, sample, error)
@@ -602,6 +609,10 @@ def _linear(formula: NoiseFormula | Plain) -> tuple[Affine, dict[Hashable, Fract
 def _plus(one: dict[Hashable, Fraction], other: dict[Hashable, Fraction], times: Fraction) -> dict[Hashable, Fraction]:
     found = {key: one.get(key, Fraction(0)) + times * other.get(key, Fraction(0)) for key in (*one, *other)}
     return {key: factor for key, factor in found.items() if factor}
+
+
+MOST_DECISIONS = 12
+"""Comparisons of counts in one run: each may double the regions of datasets in which code decides alike."""
 
 
 def largest_of_counts(parts: Sequence[Any], *, least: bool) -> NoisyNumber | None:

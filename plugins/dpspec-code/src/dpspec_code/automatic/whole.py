@@ -37,6 +37,10 @@ this is ln(1 + q(e^K - 1)) (Li, Qardaji and Su 2012, Theorem 1; Balle, Barthe an
 *Proof.* Given which of the others are kept, the two laws are M and (1 - q) M + q M', where (M', M) is an image of (Q', Q)
 (Kairouz, Oh and Viswanath 2015); who is kept of the others has one law in both, and forgetting it is data processing.
 
+**Of decisions by the dataset.** Conditions on counts alone, as of `min(n, 5)` or `if n == 0`, cut the datasets into regions, and
+each step leads from one region into another or the same (`dpspec_code.automatic.regions`). Code that shows no draw and no count
+has one law for all datasets, and K = 0.
+
 A pair of datasets that differ by the costliest change shows how far the constant reaches.
 
 **Numbers of a fixed width.** The tree is that of exact numbers. It is that of the code where no integer of the code wraps around
@@ -58,7 +62,7 @@ import attrs
 import numpy as np
 
 from dpspec import DpspecError, Outcome, Verdict
-from dpspec.plugin import Bracket, Dataset, Marginal, Number, PrivacySpec, number
+from dpspec.plugin import Bracket, Dataset, FiniteLaw, Marginal, Number, PrivacySpec, number
 from dpspec.plugin.judges import (
     EVERY,
     IDENTICAL,
@@ -93,8 +97,9 @@ from dpspec_code.automatic.aligned import (
     two_coins,
 )  # fmt: skip
 from dpspec_code.automatic.arrays import SymbolicDataset
-from dpspec_code.automatic.formulas import COUNT, SAMPLED, Affine, NoiseDraw
+from dpspec_code.automatic.formulas import COUNT, SAMPLED, Affine, NoiseDraw, TreeEnd, is_about_data
 from dpspec_code.automatic.noise import span_of
+from dpspec_code.automatic.regions import MOST_PROGRAMS, crossing, holds_extreme, largest_shift, regions, shift_between
 from dpspec_code.automatic.sampler import Draw, RunCounter, enumerate_law
 from dpspec_code.automatic.widths import FAR, LONGEST_LIST, ROUNDED, WHOLE_DOUBLES, RecordBound
 
@@ -210,6 +215,8 @@ def whole_tree(
     if form is not None:
         dataset = _handed(dataset, form)
     law = enumerate_law(function, dataset, most_paths=most_paths, symbolic=True, counter=counter)
+    if isinstance(law, FiniteLaw):  # no count is seen in any end: the law is that of every dataset
+        law = NoisyLaw(tuple((TreeEnd(seen, ()), law.probability(seen)) for seen in law.weights))
     if not isinstance(law, NoisyLaw):
         raise NoConstant("what it returns depends on no noise that is read off")
     return WholeTree(dataset=dataset, law=law, function=function, most_paths=most_paths, form=form)
@@ -303,6 +310,11 @@ class RecordChanges:
         return self.steps.within
 
     @property
+    def low(self) -> int:
+        """No kind of record occurs less than never."""
+        return 0
+
+    @property
     def added(self) -> int | None:
         """The price of a record added, where that is ever compared."""
         price = None if self.keeps_size else self.steps.added
@@ -338,6 +350,18 @@ class RecordChanges:
         one, two = (made.from_entries([self.kinds[place] for place in side]) for side in (left, right))
         return one, two
 
+    def pair_at(self, change: EntryChange, counts: Mapping[int, int]) -> tuple[Dataset, Dataset]:
+        """Two datasets that differ by it, the first of which has these counts; raises where there are none."""
+        made, after = Entries.needed_in(self.spec.space), Counter(counts)
+        if sum(counts.values()) > MOST_WRITTEN:
+            raise NoConstant("the dataset is too long to be written down")
+        for place, by in change.moved:
+            after[place] += by
+        one, two = (
+            made.from_entries([kind for place, kind in enumerate(self.kinds) for _ in range(held.get(-place - 1, 0))])
+            for held in (counts, after)
+        )
+        return one, two
 
     def pair_of_many(self, kind: int, size: int) -> tuple[Dataset, Dataset]:
         """Two datasets that differ by one record of a kind, one of which has so many more of them."""
@@ -366,6 +390,11 @@ class NumberChanges:
         if not {tuple(-by for by in step) for step in steps} <= set(steps):
             raise NoConstant(f"{spec.input_divergence} has steps that none runs against")
         return cls(spec=spec, steps=steps)
+
+    @property
+    def low(self) -> int:
+        """The least value of each number."""
+        return NumberLists.needed_in(self.spec.space).bounds()[0]
 
     @property
     def within(self) -> int | None:
@@ -399,6 +428,12 @@ class NumberChanges:
         space = self.spec.space
         return space.dataset(tuple(base)), space.dataset(tuple(a + b for a, b in zip(base, step, strict=True)))
 
+    def pair_at(self, change: EntryChange, counts: Mapping[int, int]) -> tuple[Dataset, Dataset]:
+        """Two lists that differ by it, the first of which has these numbers; raises where there are none."""
+        step = change.sides[1]
+        base = [counts.get(-place - 1, max(self.low, self.low - by)) for place, by in enumerate(step)]
+        space = self.spec.space
+        return space.dataset(tuple(base)), space.dataset(tuple(a + b for a, b in zip(base, step, strict=True)))
 
     def pair_of_many(self, place: int, size: int) -> tuple[Dataset, Dataset]:
         """Two lists that differ by one at a place, with a number of such a size there."""
@@ -417,11 +452,19 @@ def _step(step: tuple[int, ...]) -> EntryChange:
 
 @attrs.frozen
 class Costliest:
-    """The constant K, with a change that needs it and what undoes the change, in words."""
+    """The constant K, with a change that needs it and what undoes the change, in words.
+
+    Args:
+        constant: K.
+        change: the change.
+        undone: what undoes it.
+        at: the counts at which it is needed, by the numbers of their symbols, others being least; None where it is needed at all.
+    """
 
     constant: Number
     change: EntryChange
     undone: str
+    at: Mapping[int, int] | None = None
 
 
 def thinned(loss: Number, chance: Fraction) -> Dichotomy:
@@ -474,11 +517,16 @@ class WholeProof:
         self._check_path()
         found: list[Costliest] = []
         problem = NoConstant("no change keeps the universes")
-        for way in (self._by_one_shift, self._end_by_end)[: len(branches)]:  # of one end, the two are the same
+        ways = [self._by_one_shift, self._end_by_end][: len(branches)]  # of one end, the two are the same
+        if any(is_about_data(condition) for leaf, _ in self.tree.law.leaves for condition in leaf.conditions):
+            ways = [self._by_regions]
+        elif any(holds_extreme(leaf) for leaf, _ in self.tree.law.leaves):
+            ways.append(self._by_regions)
+        for way in ways:
             try:
                 found.append(way(branches))
             except NoConstant as reason:
-                problem = reason if not found and way == self._by_one_shift else problem
+                problem = reason if not found and way == ways[0] else problem
             if found and found[-1].constant <= self.bound:
                 break
         if not found:
@@ -509,6 +557,36 @@ class WholeProof:
                 best = Costliest(constant, change, f"moving the draws of each end at a cost of {cost} at most")
         if best is None:
             raise NoConstant("no change keeps the universes")
+        return best
+
+    def _by_regions(self, branches: list[Branch]) -> Costliest:
+        cut = regions(self.tree.law, self.changes.low)
+        if cut is None:
+            raise NoConstant("it decides by the dataset in too many ways")
+        best: Costliest | None = None
+        seen: dict[Any, Number] = {}
+        for left, (change, ours, theirs) in zip(
+            itertools.count(MOST_PROGRAMS, -1), itertools.product(self.changes.listed(), cut, cut), strict=False
+        ):
+            if not left:
+                raise NoConstant("it decides by the dataset in too many ways")
+            moved = dict(change.moved)
+            between = crossing(ours, theirs, moved, self.changes.low)
+            if between.is_empty():
+                continue
+            shift = shift_between(ours.branches, theirs.branches, moved)
+            largest = None if shift is None else largest_shift(between, shift)
+            if largest is None:
+                raise NoConstant(f"no shift of the noise undoes {change.words}, where it decides by the dataset")
+            key = (tuple(sorted(largest.by.items())), change.price)
+            if key not in seen:
+                seen[key] = self._per_unit(self._pair(largest.by), change.price)
+                if best is None or seen[key] > best.constant:
+                    moves = ", ".join(f"draw {noise.number} ({noise.kind}) by {by} at most" for noise, by in sorted(key[0]))
+                    at = between.point(largest.slopes[0] if largest.slopes else {})
+                    best = Costliest(seen[key], change, f"moving {moves or 'nothing'}", at)
+        if best is None:
+            raise NoConstant("no change of one record keeps the universes")
         return best
 
     def _of_a_sample(self, branches: list[Branch]) -> Costliest:
@@ -631,19 +709,19 @@ class WholeProof:
 
     # -- from below -------------------------------------------------------------------------------
 
-    def datasets(self, change: EntryChange) -> tuple[Dataset, Dataset] | None:
-        """Two datasets of one universe that differ by a change."""
+    def datasets(self, found: Costliest) -> tuple[Dataset, Dataset] | None:
+        """Two datasets of one universe that differ by the costliest change."""
         space = self.spec.space
         try:
-            one, two = self.changes.pair(change)
+            one, two = self.changes.pair(found.change) if found.at is None else self.changes.pair_at(found.change, found.at)
         except Exception:
             return None
         ours, theirs = (set(self.spec.multiverse.labels(dataset, space)) for dataset in (one, two))
         return (one, two) if ours & theirs else None
 
-    def below(self, change: EntryChange) -> tuple[Bracket, Witness] | None:
+    def below(self, costliest: Costliest) -> tuple[Bracket, Witness] | None:
         """d_Pr per unit of a pair, from the laws of the code on its two datasets, and the pair as a witness of it."""
-        pair = self.datasets(change)
+        pair = self.datasets(costliest)
         distance = INFINITY if pair is None else self.spec.distance(*pair)
         if pair is None or distance.is_infinite or distance == 0:
             return None
@@ -675,7 +753,7 @@ class WholeProof:
         """Verified where K is within the budget, refuted where a pair is beyond it."""
         costliest, exact = self.largest(), self.exact_numbers()
         upper = costliest.constant
-        found = self.below(costliest.change)
+        found = self.below(costliest)
         if found is None:
             raise NoConstant("no two datasets of one universe were found that differ by the costliest change")
         lower, shown = found[0].lower, found[1]

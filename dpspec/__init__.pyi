@@ -138,6 +138,33 @@ def above_threshold(
         query_scale: the scales of the noise, in counts [rational in (0, inf)].
     """
 
+def accuracy(specification: Any, released: Any = ..., *, level: Any = ..., runs: Any = ..., seed: Any = ..., out: Any = ..., progress: Any = ...) -> CommandAnswer:
+    """Package dpspec-release. How far published numbers lie from the true ones: ``dpspec accuracy``. `value` has the accuracy.
+
+    Args:
+        specification: a specification or its file; it names a mechanism.
+        released: what it released: a folder of `dpspec release`, or one released file.
+        level: how often a number is to be within its margin, in (0, 1).
+        runs: how many runs are simulated, where the law of what was released is not known.
+        seed: of these runs.
+        out: a CSV file that the released numbers are written into, each with its margin.
+        progress: called with (done, in all).
+
+    Returns:
+        for each table the margin of error, the standard deviation and the bias, and for what nothing is known, why.
+
+    Raises:
+        MissingKeyError: the file names no mechanism.
+        TableError and its kin: the release cannot be read, or is none of this specification.
+
+    >>> import dpspec as dp
+    >>> noise = dp.geometric(queries=dp.marginal(attributes="colour"), ratio="1/2")
+    >>> claim = dp.spec(space=dp.records(colour=3), distance="hamming", standard="pure", epsilon="ln(4)")
+    >>> file = SpecDocument(id="colours", title="Colours", spec=claim, mechanism=noise)
+    >>> accuracy(file)["tables"][0]["margin"]
+    {'lower': '4', 'upper': '4'}
+    """
+
 def add_remove(
     *,
     unit: str = ...,

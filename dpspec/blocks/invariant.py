@@ -181,16 +181,16 @@ class Marginal(Invariant):
 
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
         counts = self._count(space.records(dataset, self.unit), space)
-        return tuple(counts[cell] for cell in self._cells(space))
+        return tuple(counts[cell] for cell in self.cells(space))
 
     def labels(self, space: DatasetSpace) -> tuple[str, ...]:
-        return tuple(" x ".join(map(str, cell)) or "total" for cell in self._cells(space))
+        return tuple(" x ".join(map(str, cell)) or "total" for cell in self.cells(space))
 
     def check_answers(self, space: DatasetSpace) -> None:
         if MEMBERS in self.attributes:
             raise IncompatibleBlocksError(f"query {self}", "cannot list all compositions of a household")
 
-    def _cells(self, space: DatasetSpace) -> Iterator[Record]:
+    def cells(self, space: DatasetSpace) -> Iterator[Record]:
         """Every combination of the attributes that meets the conditions, in the order of the categories."""
         self.check_answers(space)
         (own, ordered), where = _own_attributes(self, space), dict(self.where)

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
         push_forward as push_forward,
         repeated as repeated,
     )
-    from dpspec.laws.continuous import GaussianLaw as GaussianLaw, GaussianShift as GaussianShift, LaplaceLaw as LaplaceLaw
+    from dpspec.laws.continuous import (
+        GaussianLaw as GaussianLaw,
+        GaussianShift as GaussianShift,
+        LaplaceLaw as LaplaceLaw,
+        LineLaw as LineLaw,
+    )
     from dpspec.laws.dichotomy import (
         INFINITE as INFINITE,
         NOTHING as NOTHING,
@@ -67,6 +72,7 @@ if TYPE_CHECKING:
     )
     from dpspec.laws.location import Location as Location
     from dpspec.laws.loss import PrivacyLoss as PrivacyLoss, compose as compose
+    from dpspec.laws.margins import Margin as Margin, deviation as deviation, margin as margin
     from dpspec.laws.numeric import (
         ball_exponential as ball_exponential,
         normal_cdf as normal_cdf,
@@ -108,6 +114,7 @@ _HOMES = {
         "GaussianLaw",
         "GaussianShift",
         "LaplaceLaw",
+        "LineLaw",
     ),
     "dpspec.laws.dichotomy": (
         "Cell",
@@ -151,6 +158,11 @@ _HOMES = {
     "dpspec.laws.loss": (
         "PrivacyLoss",
         "compose",
+    ),
+    "dpspec.laws.margins": (
+        "Margin",
+        "deviation",
+        "margin",
     ),
     "dpspec.laws.numeric": (
         "ball_exponential",

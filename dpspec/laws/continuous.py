@@ -150,6 +150,10 @@ class LaplaceLaw(LineLaw):
     def upper_tail(self, distance: arb, precision: int) -> arb:
         return (-self.decay.enclose(precision) * distance).exp() / 2
 
+    def variance_ball(self, precision: int) -> arb:
+        """2 b^2."""
+        return 2 / self.decay.enclose(precision) ** 2
+
     def spread(self) -> float:
         return 1 / float(self.decay)
 
@@ -204,6 +208,10 @@ class GaussianLaw(LineLaw):
 
     def upper_tail(self, distance: arb, precision: int) -> arb:
         return (distance * (self.accuracy.enclose(precision) / 2).sqrt()).erfc() / 2
+
+    def variance_ball(self, precision: int) -> arb:
+        """sigma^2."""
+        return 1 / self.accuracy.enclose(precision)
 
     def spread(self) -> float:
         return 1 / math.sqrt(float(self.accuracy))

@@ -153,6 +153,11 @@ class TwoSidedGeometricLaw(IntegerLaw):
         decay = self.decay.enclose(precision)
         return (-decay * distance).exp() / (1 + (-decay).exp())
 
+    def variance_ball(self, precision: int) -> arb:
+        """2 r / (1 - r)^2."""
+        ratio = (-self.decay.enclose(precision)).exp()
+        return 2 * ratio / (1 - ratio) ** 2
+
     def probability(self, k: int) -> Fraction:
         """P(k), exactly, for a rational ratio."""
         r = self._rational_ratio()
@@ -181,6 +186,19 @@ class TwoSidedGeometricLaw(IntegerLaw):
         if is_a(other, TwoSidedGeometricLaw) and other.decay == self.decay:
             return geometric_shift(abs(self.center - other.center), self.decay)
         return None
+
+
+def _mean_square(rate: arb, precision: int) -> arb:
+    """The mean of k^2 under weights e^(-rate k^2) on the integers, for a rate of at least 1/2.
+
+    Beyond the last term n, each term k^2 e^(-rate k^2) is at most a half of the one before.
+    """
+    last = math.ceil(math.sqrt((precision + 16) / max(float(rate), 0.5))) + 4
+    weights = [(-rate * k * k).exp() for k in range(1, last + 1)]
+    squares = 2 * sum((k * k * weight for k, weight in enumerate(weights, start=1)), arb(0))
+    rest = 2 * last * last * weights[-1]
+    above = squares + arb(0, rest.upper())
+    return above / (1 + 2 * sum(weights, arb(0)) + arb(0, rest.upper()))
 
 
 _VARIANCE, _CENTER = Rational(0, open_low=True), Integer()
@@ -223,6 +241,17 @@ class DiscreteGaussianLaw(IntegerLaw):
 
     def upper_tail(self, distance: int, precision: int) -> arb:
         return _gaussian_tail(self.variance, distance, precision) / gaussian_normaliser(self.variance, precision)
+
+    def variance_ball(self, precision: int) -> arb:
+        r"""The sum of k^2 e^(-k^2/(2 s)) over that of e^(-k^2/(2 s)), s the parameter.
+
+        From s = 1 on by Poisson's summation formula: s - 4 pi^2 s^2 E, E the mean of k^2 under weights e^(-2 pi^2 s k^2).
+        """
+        parameter = ball(self.variance)
+        if self.variance < 1:
+            return _mean_square(1 / (2 * parameter), precision)
+        pi = arb.pi()
+        return parameter - 4 * pi**2 * parameter**2 * _mean_square(2 * pi**2 * parameter, precision)
 
     def closed_against(self, other: Law) -> Dichotomy | None:
 

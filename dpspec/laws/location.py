@@ -53,6 +53,10 @@ class Location(ABC):
     def breakpoints(self, precision: int) -> Sequence[Fraction]:
         """Points in increasing order that cut the law into cells, all but about 2^-precision of it inside."""
 
+    def variance_ball(self, precision: int) -> arb | None:
+        """A ball around the variance; None where it is not known."""
+        return None
+
     def log_density(self, point: arb, precision: int) -> arb:
         """ln f at a ball of points."""
         center, curvature, slope, peak = _coefficients(self, precision)

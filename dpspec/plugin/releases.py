@@ -22,7 +22,7 @@ from dpspec.base.files import check_regular, flags, lock, private_folder, to_dis
 from dpspec.base.params import evolve
 from dpspec.base.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
 from dpspec.blocks.multisets import check_size
-from dpspec.blocks.parts import Collections
+from dpspec.blocks.parts import Collections, own_attributes
 from dpspec.blocks.space import MEMBERS
 from dpspec.extension.hooks import Provenance
 from dpspec.grammar.mechanism import Kept
@@ -80,6 +80,7 @@ __all__ = [
     "named",
     "nobody",
     "occurring",
+    "own_attributes",
     "private_folder",
     "ranked",
     "read_table",

@@ -13,7 +13,7 @@ from collections import Counter
 
 import polars as pl
 import pytest
-from dpspec_release.draw import Options
+from dpspec_release import draw as engine
 from dpspec_release.write import write
 
 from dpspec import installed
@@ -82,7 +82,7 @@ def tables_mutated(count, seed, folder):
                 path.write_bytes(bytes_changed(path.read_bytes(), draw))
         out = folder / f"out{turn}"
         try:
-            release = draw(document, str(place), registry, out, Options(suffix=".csv", unverified=True))
+            release = engine.draw(document, str(place), registry, out, engine.Options(suffix=".csv", unverified=True))
             write(release, registry, out)
         except DpspecError as fault:
             found[fault.code] += 1

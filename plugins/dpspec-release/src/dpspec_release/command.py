@@ -28,6 +28,12 @@ class ReleaseCommand(click.Command):
     counts = ("reading", "records")
 
 
+class AccuracyCommand(click.Command):
+    """A command that counts the runs that it simulates."""
+
+    counts = ("simulating", "runs")
+
+
 class SynthCommand(click.Command):
     """A command that counts the records that it makes."""
 
@@ -160,3 +166,35 @@ def synth(
     if name is not None and out is None:
         raise click.UsageError("Missing option '--out': the file to write.")
     return functions.synth(name, rows=rows, out=out, seed=seed, progress=progress)
+
+
+@click.command(cls=AccuracyCommand, short_help="How far are published numbers from the true ones?")
+@click.argument("spec", type=click.Path())
+@click.argument("released", metavar="[RELEASE]", required=False, type=click.Path())
+@click.option("--level", metavar="P", default="19/20", show_default=True, help="How often a number is to be within its margin.")
+@click.option(
+    "--runs", type=click.IntRange(min=1), default=200, show_default=True, help="Simulate so many runs, where no law is known."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed the simulated runs.")
+@click.option(
+    "--out", metavar="FILE", type=click.Path(), help="Write the released numbers with their margins into this CSV file."
+)
+def accuracy(  # noqa: PLR0917 - one option, one argument
+    spec: str, released: str | None, level: str, runs: int, seed: int, out: str | None, progress: Progress
+) -> CommandAnswer:
+    """Say the margin of error of each table that SPEC publishes: bias, standard deviation, and the margin that holds in 95 % of
+    releases.
+
+    Before a release, the numbers follow from the law of the mechanism alone. With RELEASE, a folder of `dpspec release` or one
+    released file, --out writes every published number with its margin, one column for each attribute. Where no law is known, as
+    of swaps, the mechanism runs on what was released, which takes the place of the confidential table. Nothing confidential is
+    read. Exits with 3 when nothing is known.
+
+    \b
+    Examples:
+      dpspec accuracy specs/mechanisms/laplace-table-add-remove.dpspec.toml
+      dpspec accuracy counts.dpspec.toml out --out counts-with-margins.csv
+    """
+    from dpspec_release import functions
+
+    return functions.accuracy(spec, released, level=level, runs=runs, seed=seed, out=out, progress=progress)

@@ -7,11 +7,24 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from dpspec import CommandAnswer, SpecDocument, installed
-from dpspec.plugin import ParameterError
-from dpspec.plugin.applications import Progress, as_document
+from dpspec.plugin import ParameterError, exact
+from dpspec.plugin.applications import Progress, as_document, write_whole
 from dpspec.plugin.releases import formats_of
 from dpspec_release import drafts, draw as engine, synthesis, text
+from dpspec_release.accuracy import (
+    RUNS,
+    as_csv,
+    check_runs,
+    is_noisy_answers,
+    known_accuracy,
+    read_released,
+    released_files,
+    released_numbers,
+    simulated_accuracy,
+)
 from dpspec_release.write import write
 
 AnyPath = str | Path
@@ -38,6 +51,66 @@ def release(specification: SpecDocument | str | Path, table: str | Path, out: st
     registry, place = installed().registry, Path(out)
     drawn = engine.draw(as_document(specification), str(table), registry, place, engine.Options(**options))
     return write(drawn, registry, place)
+
+
+def accuracy(
+    specification: SpecDocument | AnyPath,
+    released: AnyPath | None = None,
+    *,
+    level: exact.NumberLike = "19/20",
+    runs: int = RUNS,
+    seed: int = 0,
+    out: AnyPath | None = None,
+    progress: Progress | None = None,
+) -> CommandAnswer:
+    """How far published numbers lie from the true ones: ``dpspec accuracy``. `value` has the accuracy.
+
+    Args:
+        specification: a specification or its file; it names a mechanism.
+        released: what it released: a folder of `dpspec release`, or one released file.
+        level: how often a number is to be within its margin, in (0, 1).
+        runs: how many runs are simulated, where the law of what was released is not known.
+        seed: of these runs.
+        out: a CSV file that the released numbers are written into, each with its margin.
+        progress: called with (done, in all).
+
+    Returns:
+        for each table the margin of error, the standard deviation and the bias, and for what nothing is known, why.
+
+    Raises:
+        MissingKeyError: the file names no mechanism.
+        TableError and its kin: the release cannot be read, or is none of this specification.
+
+    >>> import dpspec as dp
+    >>> noise = dp.geometric(queries=dp.marginal(attributes="colour"), ratio="1/2")
+    >>> claim = dp.spec(space=dp.records(colour=3), distance="hamming", standard="pure", epsilon="ln(4)")
+    >>> file = SpecDocument(id="colours", title="Colours", spec=claim, mechanism=noise)
+    >>> accuracy(file)["tables"][0]["margin"]
+    {'lower': '4', 'upper': '4'}
+    """
+    document, asked = as_document(specification), exact.rational(level, "level")
+    known = known_accuracy(document, asked)
+    rows = None
+    if released is not None:
+        registry, files = installed().registry, released_files(Path(released))
+        noisy = [file for file in files if is_noisy_answers(file, registry)]
+        if noisy:
+            rows = [row for file in noisy for row in released_numbers(file, known)]
+        elif not known.tables:
+            table = read_released(files, document, registry)
+            made = simulated_accuracy(document, table, asked, check_runs(runs, asked), seed, progress or _unseen)
+            known = attrs.evolve(known, tables=made, unknown=(), runs=runs)
+    if out is not None:
+        if rows is None:
+            raise ParameterError("out", "has no released numbers to write", "give a release of noisy answers")
+        write_whole(Path(out), as_csv(rows, asked))
+    data = {
+        "specification": document.id, "level": str(asked), "runs": known.runs, "tables": [one.data() for one in known.tables],
+        "unknown": [{"table": table, "reason": reason} for table, reason in known.unknown],
+        "released": None if rows is None else len(rows), "written": None if out is None else str(out),
+    }  # fmt: skip
+    code = 0 if known.tables else 3
+    return CommandAnswer("accuracy", code, data, partial(text.accuracy_text, known, rows, out), value=known)
 
 
 def synth(

@@ -6,10 +6,13 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich.console import RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from dpspec.plugin.applications import FAINT, count, drawn
 from dpspec.plugin.releases import grid
+from dpspec_release.accuracy import Accuracy, ReleasedNumber, upper_in_words
 
 
 def released(data: Mapping[str, Any], directory: str, *, verbose: bool = False) -> str:
@@ -100,3 +103,63 @@ def synthesis_text(made: Mapping[str, Any]) -> str:
     a.csv: 50 records of dwellings, seed 1940
     """
     return f"{made['path']}: {made['rows']:,} records of {made['table']['name']}, seed {made['seed']}"
+
+
+SHOWN = 12
+"""Released numbers that are printed; --out writes all."""
+
+
+def accuracy_text(known: Accuracy, rows: Sequence[ReleasedNumber] | None, out: object) -> str:
+    """The margins of each table, what nothing is known of, and the first released numbers with theirs."""
+    parts: list[RenderableType] = []
+    percent = f"{float(100 * known.level):g} %"
+    if known.tables:
+        how = "moved so far in simulated runs on the released table" if known.runs else "within its margin of the true one"
+        parts.append(Text(f"In {percent} of releases, a published number is {how}."))
+        parts += [Text(), _accuracy_table(known, percent)]
+        parts += [Text(f"{one.table}: {one.note}") for one in known.tables if one.note and one.source != "runs"]
+        if known.runs:
+            parts.append(Text(f"The cell of each table that moved most, in {count(known.runs, 'run')}; no law is known."))
+        elif all(one.margin_of_all is not None for one in known.tables):
+            parts.append(Text(f"In {percent} of releases, all numbers at once are within the margins of the last column."))
+    else:
+        parts.append(Text("Nothing is known of the accuracy of these numbers."))
+    parts += [Text(f"not known  {table}: {reason}") for table, reason in known.unknown]
+    if rows is not None:
+        parts += [Text(), *_released_rows(rows), *([Text(f"wrote {out}")] if out is not None else [])]
+    return drawn(*parts)
+
+
+def _accuracy_table(known: Accuracy, percent: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="")
+    of_all = any(one.margin_of_all is not None for one in known.tables)
+    for heading, justify in (
+        ("table", "left"),
+        ("numbers", "right"),
+        ("error", "left"),
+        ("bias", "right"),
+        ("deviation", "right"),
+    ):
+        table.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]  # one of rich's words
+    table.add_column(f"margin ({percent})", justify="right")
+    if of_all:
+        table.add_column("margin of all", justify="right")
+    for one in known.tables:
+        cells = [
+            one.table, "" if one.numbers is None else f"{one.numbers:,}", one.law, one.bias.upper.decimal(3),
+            "" if one.deviation is None else one.deviation.upper.decimal(4), upper_in_words(one.margin, 4),
+        ]  # fmt: skip
+        table.add_row(*cells, *([upper_in_words(one.margin_of_all, 4) if one.margin_of_all else ""] if of_all else []))
+    return table
+
+
+def _released_rows(rows: Sequence[ReleasedNumber]) -> list[RenderableType]:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="")
+    for heading in ("table", "cell"):
+        table.add_column(heading, overflow="fold")
+    table.add_column("published", justify="right")
+    table.add_column("margin", justify="right")
+    for row in rows[:SHOWN]:
+        table.add_row(row.query, ", ".join(row.cell.values()) or "total", row.value, row.margin and f"\u00b1 {row.margin}")
+    more = len(rows) - SHOWN
+    return [table, *([Text(f"and {more:,} more; --out FILE writes all")] if more > 0 else [])]

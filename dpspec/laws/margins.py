@@ -1,0 +1,113 @@
+"""How far a number lies from the true one: margin, coverage and standard deviation of symmetric laws.
+
+For a number Y whose law is symmetric about its true value n, and a level L in (0, 1),
+
+    margin      the least m with P(|Y - n| <= m) >= L
+    coverage    P(|Y - n| <= m), at least L
+
+On the integers the margin is a whole number and the coverage is usually more than L.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import attrs
+from flint import ctx
+
+from dpspec.base.errors import ParameterError
+from dpspec.base.exact import Bracket, NumberLike, ball, dyadic, number, rational
+from dpspec.laws.continuous import LineLaw
+from dpspec.laws.integers import IntegerLaw
+
+_PRECISION = 128
+_FINE = 1 << 40
+"""Margins on the line are found to this part of themselves."""
+
+
+@attrs.frozen(kw_only=True)
+class Margin:
+    """A margin of error.
+
+    Args:
+        level: L.
+        value: the least margin, in the unit of the number: exact on the integers.
+        coverage: how often a number is within the upper end of `value`.
+    """
+
+    level: Fraction
+    value: Bracket
+    coverage: Bracket
+
+
+def margin(law: LineLaw | IntegerLaw, level: NumberLike = Fraction(19, 20)) -> Margin:
+    """The margin of a law at a level.
+
+    Args:
+        law: the law of a number, symmetric about its true value.
+        level: L, in (0, 1).
+
+    Raises:
+        ParameterError: for a level outside (0, 1).
+
+    >>> from dpspec.laws.continuous import LaplaceLaw
+    >>> margin(LaplaceLaw(0, 1)).value.upper.decimal(10), f"{math.log(20):.9f}"
+    ('2.995732274', '2.995732274')
+    >>> from dpspec.laws.integers import TwoSidedGeometricLaw
+    >>> str(margin(TwoSidedGeometricLaw.with_ratio(7, "1/2")).value.upper)
+    '4'
+    """
+    wanted = rational(level, "level")
+    if not 0 < wanted < 1:
+        raise ParameterError("level", "must lie between 0 and 1", 'such as "0.95"', value=str(level))
+    with ctx.workprec(_PRECISION):
+        return _on_integers(law, wanted) if isinstance(law, IntegerLaw) else _on_the_line(law, wanted)
+
+
+def _on_integers(law: IntegerLaw, wanted: Fraction) -> Margin:
+    def outside(far: int) -> tuple[Fraction, Fraction]:
+        """P(|Y - n| > far), from below and above."""
+        found = 2 * law.upper_tail(far + 1, _PRECISION)
+        return max(dyadic(found.lower()), Fraction(0)), dyadic(found.upper())
+
+    low, high = -1, 0  # at -1 nothing is within the margin
+    while outside(high)[1] > 1 - wanted:
+        low, high = high, 2 * high + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if outside(middle)[1] <= 1 - wanted else (middle, high)
+    least, most = outside(high)
+    return Margin(level=wanted, value=Bracket.exactly(high), coverage=Bracket(lower=number(1 - most), upper=number(1 - least)))
+
+
+def _on_the_line(law: LineLaw, wanted: Fraction) -> Margin:
+    def outside(far: Fraction) -> tuple[Fraction, Fraction]:
+        found = 2 * law.upper_tail(ball(far), _PRECISION)
+        return max(dyadic(found.lower()), Fraction(0)), dyadic(found.upper())
+
+    low, high = Fraction(0), Fraction(law.spread())
+    while outside(high)[1] > 1 - wanted:
+        low, high = high, 2 * high
+    while high - low > high / _FINE:
+        middle = (low + high) / 2
+        if outside(middle)[1] <= 1 - wanted:
+            high = middle
+        elif outside(middle)[0] >= 1 - wanted:
+            low = middle
+        else:
+            break
+    least, most = outside(high)
+    coverage = Bracket(lower=number(1 - most), upper=number(1 - least))
+    return Margin(level=wanted, value=Bracket(lower=number(low), upper=number(high)), coverage=coverage)
+
+
+def deviation(law: LineLaw | IntegerLaw) -> Bracket | None:
+    """The standard deviation of a law; None where it is not known.
+
+    >>> from dpspec.laws.continuous import GaussianLaw
+    >>> float(deviation(GaussianLaw(0, 4)).upper)
+    2.0
+    """
+    with ctx.workprec(_PRECISION):
+        found = law.variance_ball(_PRECISION)
+        return None if found is None else Bracket.around(found.sqrt())

@@ -1,0 +1,455 @@
+r"""How far published numbers lie from the true ones: from the law of the mechanism, or from runs of it on what was released.
+
+For a published number Y of a true number n and a level L,
+
+    margin      the least m with P(|Y - n| <= m) >= L
+    deviation   the standard deviation of Y
+    bias        E Y - n
+
+* **Noise that is added to counts** (`grammar.NoisyCount`): the law of Y - n is that of the noise, symmetric about 0 and the same
+  whatever the data are. Margin and deviation are exact; on the line they are brackets of a relative width below 10^-12.
+* **Numbers whose law depends on the true count** (`grammar.CountLaws`, as of cell keys and random rounding): the largest margin,
+  deviation and bias over true counts from 0 to 200, from exact laws.
+* **Records that are moved** (swapping): runs of the mechanism on the *released* table, in which what was released takes the
+  place of the truth. The margin of a cell is an upper confidence limit of its quantile: the k-th smallest of so many runs, k the
+  least with P(Binomial(runs, L) < k) >= L (David and Nagaraja 2003, Section 7.1). It says how much the mechanism moves a table
+  like this one, and no confidential record is read.
+
+All K numbers of a release are within their margins at once with probability L, where each margin is that at the level
+1 - (1 - L)/K (Bonferroni); this holds whether or not the numbers are independent.
+"""
+
+from __future__ import annotations
+
+import csv
+import decimal
+import io
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from dpspec import SpecDocument
+from dpspec.plugin import (
+    Bracket,
+    DatasetSpace,
+    FiniteLaw,
+    Marginal,
+    Mechanism,
+    errors,
+    exact,
+    grammar,
+    late_module,
+    laws,
+    number,
+    randomness,
+    table_files,
+)
+from dpspec.plugin.applications import REPORT, Progress, Registry, ReleaseError, count
+from dpspec.plugin.releases import HOUSEHOLD_ID, MEMBERS, PluginContractError, TableError, formats_of, own_attributes
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from dpspec.plugin import Table
+else:
+    np = late_module("numpy")
+
+LEVEL = Fraction(19, 20)
+LARGEST_COUNT = 200
+"""Laws that depend on the true count are looked at for true counts up to this one."""
+RUNS = 200
+MOST_CELLS = 1_000_000
+"""Cells of one table whose number is told."""
+ANSWERS = ("query", "cell", "answer")
+"""The columns of released noisy answers."""
+SUPPRESSED = "x"
+"""A published cell without a number, in the laws of tables."""
+
+
+@attrs.frozen(kw_only=True)
+class NumberAccuracy:
+    """The accuracy of the numbers of one table.
+
+    Args:
+        table: the table, as the release names it.
+        numbers: how many numbers it has; None where they are not counted.
+        law: the law of the error, in words.
+        source: ``law``, ``counts`` (the worst of true counts up to 200) or ``runs``.
+        margin: at the level asked for.
+        margin_of_all: with which all numbers of the release are within their margins at once; None where it is not known.
+        deviation: the standard deviation; None where it is not known.
+        bias: the largest |E Y - n|.
+        coverage: how often a number is within the margin; None where that is simulated.
+        note: what has to be said of the numbers besides.
+    """
+
+    table: str
+    numbers: int | None
+    law: str
+    source: str
+    margin: Bracket
+    margin_of_all: Bracket | None
+    deviation: Bracket | None
+    bias: Bracket
+    coverage: Bracket | None
+    note: str = ""
+
+    def data(self) -> dict[str, Any]:
+        """The entry of ``--format json``."""
+        return {
+            "table": self.table, "numbers": self.numbers, "law": self.law, "source": self.source, "bias": _ends(self.bias),
+            "deviation": _ends(self.deviation), "margin": _ends(self.margin), "margin_of_all": _ends(self.margin_of_all),
+            "coverage": _ends(self.coverage), "note": self.note,
+        }  # fmt: skip
+
+
+def _ends(value: Bracket | None) -> dict[str, str] | None:
+    return None if value is None else {"lower": str(value.lower), "upper": str(value.upper)}
+
+
+@attrs.frozen(kw_only=True)
+class Accuracy:
+    """What is known of the accuracy of a release.
+
+    Args:
+        document: its specification.
+        level: L.
+        tables: the tables whose accuracy is known.
+        unknown: what is published besides, and why nothing is known of it.
+        runs: how many runs were simulated; 0 where everything follows from laws.
+    """
+
+    document: SpecDocument
+    level: Fraction
+    tables: tuple[NumberAccuracy, ...]
+    unknown: tuple[tuple[str, str], ...]
+    runs: int = 0
+
+
+def known_accuracy(document: SpecDocument, level: Fraction) -> Accuracy:
+    """The accuracy that follows from the specification alone, before anything is released.
+
+    Raises:
+        MissingKeyError: the file names no mechanism.
+        ParameterError: the level is not between 0 and 1.
+    """
+    mechanism, space = document.mechanism, document.spec.space
+    if mechanism is None:
+        raise errors.MissingKeyError(
+            "mechanism", "is missing: accuracy is that of a mechanism", "write [mechanism] with its type"
+        )
+    laws.margin(laws.TwoSidedGeometricLaw.with_ratio(0, "1/2"), level)  # a level that is none is refused first
+    found = _from_structure(mechanism, space, level)
+    if found is None:
+        found = _from_count_laws(mechanism, space, level)
+    tables, unknown = found
+    return Accuracy(document=document, level=level, tables=tuple(tables), unknown=tuple(unknown))
+
+
+# --- noise that is added to counts ----------------------------------------------------------------
+
+_Found = tuple[list[NumberAccuracy], list[tuple[str, str]]]
+
+
+def _from_structure(mechanism: Mechanism, space: DatasetSpace, level: Fraction) -> _Found | None:
+    """From the independent noisy counts that a mechanism publishes; None where it does not say that it publishes any."""
+    if not grammar.states_itself(mechanism, "count_law"):  # what is released may be computed from the noisy counts
+        return None
+    try:
+        structure = grammar.stated_structure(mechanism, space)
+    except errors.DpspecError:
+        return None
+    if structure is None or structure.reads or not structure.publishes_views or structure.is_sampled:
+        return None
+    noisy: list[tuple[Marginal, Any]] = []
+    unknown: list[tuple[str, str]] = []
+    for view in structure.views:
+        noise = view.noise(0) if isinstance(view, grammar.NoisyCount) else None
+        if noise is None:
+            unknown.append((str(view.table), "its numbers are not counts with noise"))
+        elif not isinstance(noise, laws.LineLaw | laws.IntegerLaw):
+            unknown.append((str(view.table), f"the margin of a {type(noise).__name__} is not known"))
+        else:
+            noisy.append((view.table, noise))
+    if not noisy:
+        return None
+    sizes = [_cells(table, space) for table, _ in noisy]
+    known = [size for size in sizes if size is not None]
+    of_all = 1 - (1 - level) / max(sum(known), 1) if len(known) == len(noisy) and not unknown else None
+    return [_of_noise(*one, size, level, of_all) for one, size in zip(noisy, sizes, strict=True)], unknown
+
+
+def _of_noise(table: Marginal, noise: Any, size: int | None, level: Fraction, of_all: Fraction | None) -> NumberAccuracy:
+    found = laws.margin(noise, level)
+    return NumberAccuracy(
+        table=str(table), numbers=size, law=_in_words(noise), source="law", margin=found.value,
+        margin_of_all=None if of_all is None else laws.margin(noise, of_all).value, deviation=laws.deviation(noise),
+        bias=Bracket.exactly(0), coverage=found.coverage,
+    )  # fmt: skip
+
+
+def _cells(query: Marginal, space: DatasetSpace) -> int | None:
+    """How many cells a table has; None from a million on."""
+    size = sum(1 for _ in itertools.islice(query.cells(space), MOST_CELLS + 1))
+    return size if size <= MOST_CELLS else None
+
+
+def _in_words(law: Any) -> str:
+    """The law of an error."""
+    if isinstance(law, laws.LaplaceLaw):
+        return f"Laplace, scale {1 / float(law.decay):.6g}"
+    if isinstance(law, laws.GaussianLaw):
+        return f"Gaussian, deviation {float(law.accuracy) ** -0.5:.6g}"
+    if isinstance(law, laws.TwoSidedGeometricLaw):
+        return f"two-sided geometric, decay {law.decay}"
+    if isinstance(law, laws.DiscreteGaussianLaw):
+        return f"discrete Gaussian, parameter {float(law.variance) ** 0.5:.6g}"
+    return type(law).__name__
+
+
+# --- laws that depend on the true count -----------------------------------------------------------
+
+
+def _from_count_laws(mechanism: Mechanism, space: DatasetSpace, level: Fraction) -> _Found:
+    if not isinstance(mechanism, grammar.CountLaws) or not grammar.states_itself(mechanism, "count_law"):
+        return [], [
+            (f"mechanism {mechanism.name}", "the law of its numbers is not stated; give a release, and runs are simulated")
+        ]
+    found: list[NumberAccuracy] = []
+    unknown: list[tuple[str, str]] = []
+    for attributes in mechanism.counted_tables(space):
+        name = str(Marginal(attributes=tuple(attributes), unit=space.units[0]))
+        known = [mechanism.count_law(attributes, size, space) for size in range(LARGEST_COUNT + 1)]
+        finite = [law for law in known if isinstance(law, FiniteLaw)]
+        if len(finite) < len(known):
+            unknown.append((name, "the law of its numbers is not stated as a finite one"))
+            continue
+        found.append(_worst(name, finite, _cells(Marginal(attributes=tuple(attributes), unit=space.units[0]), space), level))
+    return found, unknown
+
+
+def _worst(name: str, known: Sequence[FiniteLaw], size: int | None, level: Fraction) -> NumberAccuracy:
+    margins, squares, biases, coverages = [], [], [], []
+    suppressed = False
+    for true, law in enumerate(known):
+        errors_, total = [], Fraction(0)
+        for outcome, chance in law.probabilities():
+            if outcome == SUPPRESSED:
+                suppressed = True
+                continue
+            errors_.append((abs(int(str(outcome)) - true), int(str(outcome)) - true, chance))
+            total += chance
+        if not total:
+            continue
+        bias = sum((off * chance for _, off, chance in errors_), Fraction(0)) / total
+        biases.append(abs(bias))
+        squares.append(sum((off * off * chance for _, off, chance in errors_), Fraction(0)) / total - bias**2)
+        reached = Fraction(0)
+        for far, chances in itertools.groupby(sorted(errors_), key=lambda one: one[0]):
+            reached += sum((chance for _, _, chance in chances), Fraction(0)) / total
+            if reached >= level:
+                margins.append(far)
+                coverages.append(reached)
+                break
+    if not margins:
+        raise PluginContractError("count_law", f"publishes no number of {name}")
+    note = f"the worst of true counts up to {LARGEST_COUNT}"
+    note += "; cells without a number left out" if suppressed else ""
+    square = max(squares)
+    return NumberAccuracy(
+        table=name, numbers=size, law="depends on the true count", source="counts", margin=Bracket.exactly(max(margins)),
+        margin_of_all=None, deviation=Bracket.around(number(square).enclose().sqrt()) if square else Bracket.exactly(0),
+        bias=Bracket.exactly(max(biases)), coverage=Bracket.exactly(min(coverages)), note=note,
+    )  # fmt: skip
+
+
+# --- runs on what was released --------------------------------------------------------------------
+
+
+def simulated_accuracy(  # noqa: PLR0917 - one release, and how it is simulated
+    document: SpecDocument, released: Table, level: Fraction, runs: int, seed: int, progress: Progress
+) -> tuple[NumberAccuracy, ...]:
+    """The accuracy of the tables of one and two attributes of released records, from runs on them.
+
+    Args:
+        document, released: the specification and a table with its columns, which takes the place of the truth.
+        level, runs, seed: L, how many runs, and the seed of all of them.
+        progress: called with (runs done, runs in all).
+    """
+    mechanism, space = document.mechanism, document.spec.space
+    if mechanism is None:
+        return ()
+    names = [a.name for a in released.attributes if a.name != MEMBERS]
+    wanted = [chosen for size in (1, 2) for chosen in itertools.combinations(names, size)]
+    start = {chosen: released.counts(chosen) for chosen in wanted}
+    off: dict[tuple[str, ...], list[dict[tuple[str, ...], int]]] = {chosen: [] for chosen in wanted}
+    for run in range(runs):
+        drawn = mechanism.release(released, space, randomness.SeededRandomness(seed + run))
+        for chosen in wanted:
+            counts = drawn.counts(chosen)
+            moved = {cell: counts.get(cell, 0) - start[chosen].get(cell, 0) for cell in {*counts, *start[chosen]}}
+            off[chosen].append({cell: by for cell, by in moved.items() if by})
+        progress(run + 1, runs)
+    place = order_statistic(runs, level)
+    return tuple(_of_runs(chosen, off[chosen], len(start[chosen]), place, runs, space) for chosen in wanted)
+
+
+def order_statistic(runs: int, level: Fraction) -> int | None:
+    """The least k with P(Binomial(runs, level) < k) >= level; None where even the largest of the runs is not enough.
+
+    >>> order_statistic(200, Fraction(19, 20)), order_statistic(20, Fraction(19, 20))
+    (196, None)
+    """
+    from scipy.stats import binom
+
+    return next((k for k in range(1, runs + 1) if binom.cdf(k - 1, runs, float(level)) >= float(level) + 1e-12), None)
+
+
+def check_runs(runs: int, level: Fraction) -> int:
+    """So many runs, where they are enough for an upper confidence limit.
+
+    Raises:
+        ParameterError: they are too few.
+    """
+    if order_statistic(runs, level) is None:
+        least = next(more for more in itertools.count(runs + 1) if order_statistic(more, level) is not None)
+        raise errors.ParameterError("runs", f"are too few for margins at the level {level}", f"take {least} or more", value=runs)
+    return runs
+
+
+def _of_runs(  # noqa: PLR0917 - one table, and what is known of its runs
+    chosen: tuple[str, ...], moved: Sequence[Mapping[tuple[str, ...], int]], cells: int, place: int | None, runs: int,
+    space: DatasetSpace,
+) -> NumberAccuracy:  # fmt: skip
+    by_cell = [[run.get(cell, 0) for run in moved] for cell in {cell for run in moved for cell in run}]
+    margins = [sorted(map(abs, offs))[(place or runs) - 1] for offs in by_cell]
+    squares = [float(np.std(offs)) for offs in by_cell]
+    means = [abs(float(np.mean(offs))) for offs in by_cell]
+    return NumberAccuracy(
+        table=str(Marginal(attributes=chosen, unit=space.units[0])), numbers=cells, law="simulated on what was released",
+        source="runs", margin=Bracket.exactly(max(margins, default=0)), margin_of_all=None,
+        deviation=Bracket.exactly(Fraction(max(squares, default=0.0)).limit_denominator(10**6)),
+        bias=Bracket.exactly(Fraction(max(means, default=0.0)).limit_denominator(10**6)), coverage=None,
+        note=f"the cell that moved most, in {count(runs, 'run')}",
+    )  # fmt: skip
+
+
+# --- a release with margins -----------------------------------------------------------------------
+
+
+def released_files(path: Path) -> list[Path]:
+    """The released tables of a folder of `dpspec release`, or one file.
+
+    Raises:
+        ReleaseError: there is no such file, or the folder has no report.
+    """
+    import json
+
+    if path.is_file() and path.name != REPORT:
+        return [path]
+    folder = path if path.is_dir() else path.parent
+    try:
+        report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+        names = [str(entry["file"]) for entry in report["released"]]
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        rule = f"has no {REPORT} that can be read ({type(problem).__name__})"
+        raise ReleaseError("RELEASE", rule, "give the folder that dpspec release wrote", value=folder.name) from None
+    if not names or any(Path(name).name != name for name in names):
+        raise ReleaseError("RELEASE", f"has a {REPORT} that names no released files", value=folder.name)
+    return [folder / name for name in names]
+
+
+def is_noisy_answers(path: Path, registry: Registry) -> bool:
+    """Whether a released file has one row for each noisy answer."""
+    return tuple(table_files.format_of(path, formats_of(registry)).header(path)) == ANSWERS
+
+
+def read_released(files: Sequence[Path], document: SpecDocument, registry: Registry) -> Table:
+    """Released records, in the words of the space; households with their persons where both were released.
+
+    Raises:
+        TableError: a file does not have the columns of the space.
+    """
+    space, formats = document.spec.space, formats_of(registry)
+    if len(files) > 1 and len(space.units) > 1:
+        outer, inner = (table_files.as_released(own_attributes(space, unit)) for unit in space.units[:2])
+        return table_files.read_households(files[0].parent, outer, inner, formats)
+    identifiers = tuple(name for name in table_files.format_of(files[0], formats).header(files[0]) if name == HOUSEHOLD_ID)
+    attributes = [a for a in space.attributes_of(space.units[0]) if a.name != MEMBERS]
+    return table_files.read_table(files[0], table_files.as_released(attributes), formats, keep=identifiers)
+
+
+@attrs.frozen
+class ReleasedNumber:
+    """One row: the table, the category of each of its attributes, the published number, and its margin where that is known."""
+
+    query: str
+    cell: Mapping[str, str]
+    value: str
+    margin: str
+
+
+def released_numbers(path: Path, known: Accuracy) -> list[ReleasedNumber]:
+    """The numbers of a released CSV of noisy answers, with their margins.
+
+    Raises:
+        TableError: it cannot be read, or a row is not the cell that the specification has in its place.
+    """
+    if path.suffix.lower() != ".csv":
+        raise TableError(path.name, "has noisy answers, which are read from CSV files", "release with --as csv")
+    space = known.document.spec.space
+    margins = {table.table: upper_in_words(table.margin) for table in known.tables}
+    structure = None if known.document.mechanism is None else grammar.stated_structure(known.document.mechanism, space)
+    queries = {str(view.table): view.table for view in (() if structure is None else structure.views)}
+    waiting: dict[str, Iterator[tuple[str, ...]]] = {}
+    found: list[ReleasedNumber] = []
+    for line, row in enumerate(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))), start=2):
+        query, label = row.get("query") or "", row.get("cell") or ""
+        cell: Mapping[str, str] = {"cell": label}
+        if query in queries:
+            if query not in waiting:
+                waiting[query] = _again_and_again(queries[query], space)  # a table may be released several times
+            kinds = next(waiting[query])
+            if label != (" x ".join(kinds) or "total"):
+                rule = f"line {line} is not the cell that the specification has there"
+                raise TableError(path.name, rule, "give the file as dpspec release wrote it")
+            cell = dict(zip(queries[query].attributes, kinds, strict=True))
+        found.append(ReleasedNumber(query, cell, row.get("answer") or "", margins.get(query, "")))
+    return found
+
+
+def _again_and_again(query: Marginal, space: DatasetSpace) -> Iterator[tuple[str, ...]]:
+    while True:
+        for cell in query.cells(space):
+            yield tuple(map(str, cell))
+
+
+def upper_in_words(value: Bracket, digits: int = 6) -> str:
+    """The upper end of a margin with so many digits, rounded up.
+
+    >>> upper_in_words(Bracket.exactly("29957323/10000000"), 3), upper_in_words(Bracket.exactly(12345), 3)
+    ('3', '12345')
+    """
+    end = Fraction(str(value.upper)) if value.upper.is_rational else exact.dyadic(value.upper.enclose(64).upper())
+    if end.denominator == 1:
+        return str(end.numerator)
+    with decimal.localcontext(decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING)):
+        return f"{(decimal.Decimal(end.numerator) / decimal.Decimal(end.denominator)).normalize():f}"
+
+
+def as_csv(rows: Sequence[ReleasedNumber], level: Fraction) -> str:
+    """One column for each attribute, the published value, its margin, and what it is."""
+    attributes = list(dict.fromkeys(name for row in rows for name in row.cell))
+    percent = 100 * level
+    margin = f"margin_{percent}" if percent.denominator == 1 else "margin"
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["query", *attributes, "value", margin, "status"])
+    for row in rows:
+        status = "noisy" if row.margin else "margin not known"
+        writer.writerow([row.query, *(row.cell.get(name, "") for name in attributes), row.value, row.margin, status])
+    return text.getvalue()

@@ -1,0 +1,211 @@
+"""Accuracy of releases: from laws and from runs; margins that cover; released numbers with theirs; what is not known."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from fractions import Fraction
+
+import jsonschema
+import numpy as np
+import pytest
+from dpspec_release.accuracy import order_statistic, upper_in_words
+
+import dpspec as dp
+from dpspec.base.errors import DpspecError
+from dpspec.base.exact import Bracket, number
+from dpspec.base.randomness import SeededRandomness
+from dpspec.grammar.tables import Table
+from dpspec.report.json import output_schema
+from tests.swaps import given as households, spec as swap
+
+SPACE = """\
+schema = 1
+id = "table"
+title = "Counts with noise"
+[space]
+type = "records"
+attributes = [{ name = "colour", categories = ["red", "a x b", "a"] }, { name = "size", categories = ["x b", "s"] }]
+[input_divergence]
+type = "symmetric-difference"
+[output_divergence]
+type = "%s"
+[budget]
+%s
+[mechanism]
+%s
+queries = [{ type = "marginal", attributes = ["colour", "size"] }, { type = "marginal", attributes = ["size"] }]
+"""
+GEOMETRIC = SPACE % ("mult", 'epsilon = "ln(4)"', 'type = "geometric"\nratio = "1/2"')
+LAPLACE = SPACE % ("mult", 'epsilon = "2"', 'type = "laplace"\nepsilon = "1"')
+DISCRETE = SPACE % ("d-nor", 'rho = "1/4"', 'type = "discrete-gaussian"\nvariance = "4"\nsensitivities = ["1", "1"]')
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A specification of geometric noise and a table."""
+    spec, table = tmp_path / "table.dpspec.toml", tmp_path / "table.csv"
+    spec.write_text(GEOMETRIC, encoding="utf-8")
+    rows = [("red", "s")] * 40 + [("a x b", "s")] * 7 + [("a", "x b")] * 11
+    table.write_text("\n".join(["colour,size", *(",".join(row) for row in rows)]) + "\n", encoding="utf-8")
+    return spec, table
+
+
+def rows_of(path):
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+
+
+def written(tmp_path, text):
+    path = tmp_path / "other.dpspec.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "margin", "of_all", "deviation"),
+    [(GEOMETRIC, 4, 7, 2.0), (LAPLACE, 2.995732, 5.075174, 1.414214), (DISCRETE, 4, 5, 2.0)],
+)
+def test_the_accuracy_of_noise_follows_from_the_specification(tmp_path, text, margin, of_all, deviation):
+    """Of all: at level 1 - 0.05/8. Geometric noise: 2 r^(m + 1) / (1 + r) <= 0.00625 from m = 7 on; Laplace: ln(160)."""
+    found = dp.accuracy(written(tmp_path, text))
+    assert [(table["table"], table["numbers"], table["source"]) for table in found["tables"]] == [
+        ("person by colour x size", 6, "law"), ("person by size", 2, "law"),
+    ]  # fmt: skip
+    for table in found["tables"]:
+        assert float(Fraction(table["margin"]["upper"])) == pytest.approx(margin, rel=1e-6)
+        assert float(Fraction(table["margin_of_all"]["upper"])) == pytest.approx(of_all, rel=1e-6)
+        assert float(Fraction(table["deviation"]["upper"])) == pytest.approx(deviation, rel=1e-6)
+    assert "within its margin of the true one" in str(found)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("text", [GEOMETRIC, DISCRETE])
+def test_margins_cover_as_often_as_is_said(tmp_path, text):
+    """12,000 numbers: the share within the margin is within 5.5 standard deviations of the coverage, which fails once in 10^7."""
+    path = written(tmp_path, text)
+    document, found = dp.read(path), dp.accuracy(path)
+    attributes = document.spec.space.attributes
+    table = Table.from_records([("red", "s")] * 100, attributes)
+    inside, joint, runs = 0, 0, 1_500
+    for run in range(runs):
+        rows = list(document.mechanism.release(table, document.spec.space, SeededRandomness(run)).records())
+        true = [100 if cell in ("red x s", "s") else 0 for _, cell, _ in rows]
+        off = [abs(int(answer) - n) for n, (_, _, answer) in zip(true, rows, strict=True)]
+        inside += sum(far <= int(found["tables"][0]["margin"]["upper"]) for far in off)
+        joint += max(off) <= int(found["tables"][0]["margin_of_all"]["upper"])
+    covered = float(Fraction(found["tables"][0]["coverage"]["lower"]))
+    assert covered >= 0.95
+    assert abs(inside / (8 * runs) - covered) < 5.5 * np.sqrt(covered * (1 - covered) / (8 * runs))
+    assert joint / runs > 0.95 - 5.5 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_released_numbers_have_one_column_for_each_attribute(files, tmp_path):
+    """The cells `a x b` of size s and `a` of size `x b` are told apart, which one text for a cell does not do."""
+    spec, table = files
+    dp.release(spec, table, tmp_path / "out", unverified=True, seed=1)
+    found = dp.accuracy(spec, tmp_path / "out", out=tmp_path / "margins.csv")
+    rows = rows_of(tmp_path / "margins.csv")
+    assert list(rows[0]) == ["query", "colour", "size", "value", "margin_95", "status"]
+    cells = Counter((row["query"], row["colour"], row["size"]) for row in rows)
+    assert len(cells) == len(rows) == found["released"] == 8
+    assert ("person by colour x size", "a x b", "s") in cells
+    assert ("person by colour x size", "a", "x b") in cells
+    assert ("person by size", "", "s") in cells
+    released = [row["answer"] for row in rows_of(tmp_path / "out" / "released.csv")]
+    assert [row["value"] for row in rows] == released
+    assert {(row["margin_95"], row["status"]) for row in rows} == {("4", "noisy")}
+
+
+def test_rows_that_are_not_those_of_the_specification_are_refused(files, tmp_path):
+    spec, table = files
+    dp.release(spec, table, tmp_path / "out", unverified=True, seed=1)
+    lines = (tmp_path / "out" / "released.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    turned = tmp_path / "turned.csv"
+    turned.write_text("".join([lines[0], lines[2], lines[1], *lines[3:]]), encoding="utf-8")
+    with pytest.raises(DpspecError, match="line 2 is not the cell"):
+        dp.accuracy(spec, turned)
+
+
+def test_moved_records_are_simulated_on_what_was_released(tmp_path):
+    """What the swap keeps has no error: households by county, and persons; without any swap nothing has."""
+    largest = {}
+    for rate in ("1/2", "0"):
+        folder = tmp_path / rate.replace("/", "-")
+        folder.mkdir()
+        spec = swap(folder, rate=rate)
+        assert dp.accuracy(spec).exit_code == 3
+        dp.release(spec, households(folder), folder / "out", unverified=True, seed=1)
+        found = dp.accuracy(spec, folder / "out", runs=100)
+        margins = {table["table"]: int(table["margin"]["upper"]) for table in found["tables"]}
+        assert set(margins) == {"household by county", "household by block", "household by county x block"}
+        largest[rate] = max(margins.values())
+        assert found["runs"] == 100
+        assert "simulated" in str(found)
+    assert largest == {"1/2": 0, "0": 0}  # households that exchange blocks of one county leave all counts of households
+
+
+def test_counts_that_a_swap_moves_have_margins_and_those_that_it_keeps_have_none(tmp_path):
+    """40 owned dwellings in one county and 40 rented ones in the other: after a swap many are elsewhere."""
+    table = tmp_path / "dwellings.csv"
+    rows = [("1", "owned", "Dukes")] * 40 + [("1", "rented", "Nantucket")] * 40
+    table.write_text("\n".join(["size,tenure,county", *map(",".join, rows)]) + "\n", encoding="utf-8")
+    spec = "specs/swapping-derangement.dpspec.toml"
+    dp.release(spec, table, tmp_path / "out", unverified=True, seed=2)
+    margins = {one["table"]: int(one["margin"]["upper"]) for one in dp.accuracy(spec, tmp_path / "out", runs=100)["tables"]}
+    assert margins["household by size x county"] == margins["household by size x tenure"] == margins["household by tenure"] == 0
+    assert 3 <= margins["household by tenure x county"] <= 40
+
+
+def test_a_table_whose_law_depends_on_the_count_has_its_worst():
+    """Unbiased rounding to multiples of 3: a count is off by 2 with probability 1/3 at most, so that the margin is 2."""
+    claim = dp.spec(space=dp.records(colour=3), distance="hamming", standard="pure", epsilon="inf")
+    mechanism = dp.random_rounding(tables=[["colour"]], base=3)
+    (table,) = dp.accuracy(dp.SpecDocument(id="rounded", title="Rounded counts", spec=claim, mechanism=mechanism))["tables"]
+    assert (table["source"], table["margin"]["upper"], table["bias"]["upper"]) == ("counts", "2", "0")
+    assert float(Fraction(table["deviation"]["upper"])) == pytest.approx(np.sqrt(2), rel=1e-9)
+
+
+def test_what_is_not_known_is_said(files, tmp_path):
+    fitted = dp.accuracy("specs/topdown-2020-pl.dpspec.toml")
+    assert fitted.exit_code == 3  # what is released is computed from the noisy counts
+    assert fitted["tables"] == []
+    assert "Nothing is known" in str(fitted)
+    with pytest.raises(DpspecError, match="mechanism: is missing"):
+        dp.accuracy("specs/safetab-2020-ddhc-a.dpspec.toml")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"level": "1"}, "level"), ({"level": "nine"}, "level"), ({"released": "nowhere"}, "RELEASE"),
+        ({"out": "margins.csv"}, "out"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_error(files, given, words):
+    with pytest.raises(DpspecError, match=words):
+        dp.accuracy(files[0], **given)
+
+
+def test_too_few_runs_are_refused(tmp_path):
+    spec = swap(tmp_path)
+    dp.release(spec, households(tmp_path), tmp_path / "out", unverified=True, seed=1)
+    with pytest.raises(DpspecError, match="runs=20: are too few"):
+        dp.accuracy(spec, tmp_path / "out" / "households.csv", runs=20)
+    assert order_statistic(59, Fraction(19, 20)) == 59
+
+
+def test_the_command_prints_what_the_function_answers(files, run, tmp_path):
+    spec, table = files
+    dp.release(spec, table, tmp_path / "out", unverified=True, seed=1)
+    done = run("accuracy", spec, tmp_path / "out", "--format", "json")
+    assert done.code == 0
+    content = json.loads(done.out)
+    jsonschema.validate(content, output_schema())
+    assert content["released"] == 8
+    assert "\N{PLUS-MINUS SIGN} 4" in run("accuracy", spec, tmp_path / "out").out
+
+
+def test_margins_are_rounded_up():
+    assert upper_in_words(Bracket(lower=number(0), upper=number("29957/10000")), 4) == "2.996"
+    assert upper_in_words(Bracket.exactly("3/10"), 4) == "0.3"

@@ -1,0 +1,69 @@
+"""Margins and deviations of noise: closed forms, exact sums, and levels near the ends."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from dpspec.base.errors import ParameterError
+from dpspec.base.exact import ln
+from dpspec.laws import DiscreteGaussianLaw, GaussianLaw, LaplaceLaw, TwoSidedGeometricLaw, deviation, margin
+
+LEVELS = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100), 1 - Fraction(1, 10**9))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(1), Fraction(70)])
+def test_the_margin_of_laplace_noise_is_the_scale_times_a_logarithm(level, scale):
+    found = margin(LaplaceLaw(5, scale), level)
+    known = float(scale) * -math.log(1 - level)
+    assert float(found.value.lower) == pytest.approx(known, rel=1e-9)
+    assert float(found.value.upper) == pytest.approx(known, rel=1e-9)
+    assert found.coverage.lower >= level
+    assert float(deviation(LaplaceLaw(5, scale)).upper) == pytest.approx(math.sqrt(2) * float(scale), rel=1e-12)
+
+
+def test_the_margin_of_gaussian_noise_is_that_of_tables():
+    assert float(margin(GaussianLaw(0, 9)).value.upper) == pytest.approx(3 * 1.959963984540054, rel=1e-9)
+    assert float(deviation(GaussianLaw(0, 9)).lower) == pytest.approx(3, rel=1e-12)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("ratio", [Fraction(1, 10), Fraction(1, 2), Fraction(99, 100)])
+def test_the_margin_of_geometric_noise_is_the_least_whole_number(level, ratio):
+    """P(|W| > m) = 2 r^(m + 1) / (1 + r)."""
+    found = margin(TwoSidedGeometricLaw.with_ratio(3, ratio), level)
+    assert found.value.is_exact
+    least = int(str(found.value.upper))
+    assert 2 * ratio ** (least + 1) / (1 + ratio) <= 1 - level
+    assert least == 0 or 2 * ratio**least / (1 + ratio) > 1 - level
+    variance = 2 * ratio / (1 - ratio) ** 2
+    assert float(deviation(TwoSidedGeometricLaw.with_ratio(3, ratio)).upper) == pytest.approx(math.sqrt(variance), rel=1e-12)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("variance", [Fraction(1, 20), Fraction(1, 2), Fraction(999, 1000), 1, Fraction(1001, 1000), 7, 400])
+def test_the_margin_and_deviation_of_discrete_gaussian_noise_are_those_of_its_sum(level, variance):
+    weights = [math.exp(-k * k / (2 * float(variance))) for k in range(400)]
+    total = weights[0] + 2 * sum(weights[1:])
+    found = int(str(margin(DiscreteGaussianLaw(0, variance), level).value.upper))
+    assert 2 * sum(weights[found + 1 :]) / total <= float(1 - level) * (1 + 1e-9)
+    assert found == 0 or 2 * sum(weights[found:]) / total > float(1 - level) * (1 - 1e-9)
+    known = math.sqrt(2 * sum(k * k * weight for k, weight in enumerate(weights)) / total)
+    ends = deviation(DiscreteGaussianLaw(0, variance))
+    assert float(ends.lower) == pytest.approx(known, rel=1e-11)
+    assert float(ends.upper) == pytest.approx(known, rel=1e-11)
+
+
+def test_noise_of_an_irrational_decay():
+    found = margin(TwoSidedGeometricLaw(0, ln(3)))
+    assert str(found.value.upper) == "3"
+    assert float(found.coverage.lower) == pytest.approx(1 - 2 * 3.0**-4 / (1 + 1 / 3), rel=1e-12)
+
+
+@pytest.mark.parametrize("level", [0, 1, "3/2", -1])
+def test_a_level_that_is_no_probability_is_refused(level):
+    with pytest.raises(ParameterError, match="level"):
+        margin(LaplaceLaw(0, 1), level)

@@ -209,3 +209,19 @@ def test_the_command_prints_what_the_function_answers(files, run, tmp_path):
 def test_margins_are_rounded_up():
     assert upper_in_words(Bracket(lower=number(0), upper=number("29957/10000")), 4) == "2.996"
     assert upper_in_words(Bracket.exactly("3/10"), 4) == "0.3"
+
+
+def test_noisy_answers_are_compared_with_the_true_counts(files, tmp_path, run):
+    """Of 6 cells 3 are not empty: 40, 7 and 11."""
+    spec, table = files
+    assert run("release", spec, table, "--out", tmp_path / "out", "--unverified", "--seed", "1", "--utility").code == 0
+    found = json.loads((tmp_path / "out.confidential" / "utility.json").read_text(encoding="utf-8"))["tables"]
+    true = {"red x s": 40, "a x b x s": 7, "a x x b": 11, "s": 47, "x b": 11}
+    rows = rows_of(tmp_path / "out" / "released.csv")
+    off = {(row["query"], row["cell"]): abs(int(row["answer"]) - true.get(row["cell"], 0)) for row in rows}
+    assert [(table["attributes"], table["cells"]) for table in found] == [(["colour", "size"], 3), (["size"], 2)]
+    for entry, query in zip(found, ("person by colour x size", "person by size"), strict=True):
+        mine = {cell: far for (name, cell), far in off.items() if name == query}
+        assert entry["largest_error"] == max(mine.values())
+        assert entry["mean_absolute_error"] == pytest.approx(sum(mine.values()) / len(mine))
+        assert entry["mape"] == pytest.approx(100 * np.mean([far / true[cell] for cell, far in mine.items() if cell in true]))

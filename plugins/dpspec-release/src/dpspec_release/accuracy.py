@@ -50,6 +50,7 @@ from dpspec.plugin import (
 )
 from dpspec.plugin.applications import REPORT, Progress, Registry, ReleaseError, count
 from dpspec.plugin.releases import HOUSEHOLD_ID, MEMBERS, PluginContractError, TableError, formats_of, own_attributes
+from dpspec_release.write import ANSWERS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,8 +65,6 @@ LARGEST_COUNT = 200
 RUNS = 200
 MOST_CELLS = 1_000_000
 """Cells of one table whose number is told."""
-ANSWERS = ("query", "cell", "answer")
-"""The columns of released noisy answers."""
 SUPPRESSED = "x"
 """A published cell without a number, in the laws of tables."""
 

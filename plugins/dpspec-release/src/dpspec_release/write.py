@@ -11,20 +11,22 @@ For every table of one or two attributes, N_c the true and M_c the released coun
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
 import numpy as np
 
-from dpspec.plugin import Table
+from dpspec.plugin import DatasetSpace, Marginal, Table, grammar
 from dpspec.plugin.applications import REPORT, WARNING, Registry, ReleaseError
 from dpspec.plugin.releases import (
+    DpspecError,
     Formats,
     Kept,
     PluginContractError,
@@ -128,16 +130,59 @@ def distances(before: Table, after: Table, unit: str) -> Iterator[Distance]:
     for names in pairs:
         if before.domain(names) <= MOST_CELLS:
             true, released = (np.bincount(t.key(names), minlength=t.domain(names)) for t in (before, after))
-            error = np.abs(released - true)
-            cells = np.flatnonzero(true)
-            yield Distance(
-                unit=unit,
-                attributes=tuple(names),
-                cells=len(cells),
-                mape=float(100 * np.mean(error[cells] / true[cells])) if len(cells) else 0.0,
-                mean_absolute_error=float(error.mean()),
-                largest_error=int(error.max()),
-            )
+            yield _distance(unit, names, true, released)
+
+
+ANSWERS = ("query", "cell", "answer")
+"""The columns of released noisy answers."""
+
+
+def answer_distances(release: Release) -> Iterator[Distance]:
+    """The distances of released noisy answers from the true counts, for the tables of counts that the mechanism measures."""
+    before, after, space = release.given, release.output.main, release.document.spec.space
+    if len(after) > MOST_CELLS:
+        return
+    structure = None
+    with contextlib.suppress(DpspecError):
+        structure = grammar.stated_structure(release.mechanism, space)
+    released: dict[str, list[int]] = {}
+    for query, _, answer in after.records():
+        released.setdefault(query, []).append(int(answer))
+    for table in dict.fromkeys(view.table for view in (() if structure is None else structure.views)):
+        records = _records_of(table, before, space)
+        if str(table) not in released or records is None:
+            continue
+        counts = records.counts(table.attributes)
+        true = np.asarray([counts.get(tuple(map(str, cell)), 0) for cell in table.cells(space)], dtype=np.int64)
+        if len(true) == len(released[str(table)]):
+            yield _distance(table.unit, table.attributes, true, np.asarray(released[str(table)], dtype=np.int64))
+
+
+def _records_of(table: Marginal, before: Table, space: DatasetSpace) -> Table | None:
+    """The records that a table counts; None where the given table does not hold them."""
+    found: Table | None = before
+    if len(space.units) > 1 and table.unit != space.units[0]:
+        found = None if before.members is None else before.of_members()
+    where = dict(table.where)
+    if found is None or not {*table.attributes, *where} <= {a.name for a in found.attributes}:
+        return None
+    kept = np.ones(len(found), dtype=np.bool_)
+    for name, categories in where.items():
+        kept &= np.isin(found.codes[name], [found.attribute(name).index(category) for category in categories])
+    return found.rows(kept)
+
+
+def _distance(unit: str, names: Sequence[str], true: Any, released: Any) -> Distance:
+    error = np.abs(released - true)
+    cells = np.flatnonzero(true)
+    return Distance(
+        unit=unit,
+        attributes=tuple(names),
+        cells=len(cells),
+        mape=float(100 * np.mean(error[cells] / true[cells])) if len(cells) else 0.0,
+        mean_absolute_error=float(error.mean()),
+        largest_error=int(error.max()),
+    )
 
 
 def write_utility(release: Release) -> dict[str, Any]:
@@ -162,6 +207,9 @@ def write_utility(release: Release) -> dict[str, Any]:
 def _of_all_units(release: Release) -> Iterator[Distance]:
     """The distances of the records, and of the persons with the attributes of their households."""
     before, after = release.given, release.output.main
+    if tuple(a.name for a in after.attributes) == ANSWERS:
+        yield from answer_distances(release)
+        return
     units = release.document.spec.space.units or ("record",)
     unit = str(getattr(release.mechanism, "unit", units[0]))
     yield from distances(before, after, unit)

@@ -2801,7 +2801,9 @@ def release(specification: Any, table: Any, out: Any, **options: Any) -> Any:
 
     Args:
         specification: a specification or its file; its claim is judged first.
-        table: a table file, a directory with households and persons, or the name of a registered table.
+        table: a table file, a directory with households and persons, the name of a registered table, or a data frame
+            (pandas,
+            polars, pyarrow).
         out: the directory for the released tables and ``report.json``.
         options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `unverified`
             (release

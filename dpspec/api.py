@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     Specification: TypeAlias = PrivacySpec | SpecDocument | str | Path
     """Five blocks, what was read of a file, or the file."""
 
+    GivenTable: TypeAlias = str | Path | Any
+    """A table file, a folder of households and persons, the name of a registered table, or a data frame."""
+
 
 # --- the questions --------------------------------------------------------------------------------
 
@@ -58,12 +61,13 @@ def read(path: str | Path, registry: Registry | None = None) -> SpecDocument:
     return read_file(Path(path), registry or installed().registry)
 
 
-def read_table(specification: Specification, table: str | Path) -> Table:
+def read_table(specification: Specification, table: GivenTable) -> Table:
     """Read a table of the records that a specification is about.
 
     Args:
         specification: five blocks, a specification, or its file; it says which attributes there are and how the table is stored.
-        table: a table file, a directory with households and persons, or a registered table.
+        table: a table file, a directory with households and persons, a registered table, or a data frame of pandas, polars
+            or pyarrow.
 
     Returns:
         the records of the largest unit, one column of category numbers for each attribute.
@@ -72,10 +76,11 @@ def read_table(specification: Specification, table: str | Path) -> Table:
         TableError and its kin: the table cannot be read, or does not fit the space.
     """
     from dpspec.extension.loader import installed
-    from dpspec.specfile.given import given_table
+    from dpspec.specfile.given import given_table, table_file
 
     document = as_document(specification)
-    return given_table(str(table), document, document.spec.space.units[0], installed().registry, _unseen)
+    with table_file(table) as name:
+        return given_table(name, document, document.spec.space.units[0], installed().registry, _unseen)
 
 
 def _unseen(done: int, total: int) -> None:
@@ -582,7 +587,7 @@ def compose(
     return account_of(documents, often, installed().registry, frame, delta=delta, epsilon=epsilon)
 
 
-def lint(*paths: str | Path, table: str | Path | None = None) -> tuple[Finding, ...]:
+def lint(*paths: str | Path, table: GivenTable | None = None) -> tuple[Finding, ...]:
     """What is well formed and still misleading in specification files, file by file and line by line.
 
     Args:
@@ -591,8 +596,12 @@ def lint(*paths: str | Path, table: str | Path | None = None) -> tuple[Finding, 
     """
     from dpspec.extension.loader import installed
     from dpspec.linter.findings import lint as look
+    from dpspec.specfile.given import table_file
 
-    return look(paths, installed().registry, None if table is None else str(table))
+    if table is None:
+        return look(paths, installed().registry, None)
+    with table_file(table) as name:
+        return look(paths, installed().registry, name)
 
 
 def as_document(given: Specification, name: str = "specification", *, mechanism: Mechanism | None = None) -> SpecDocument:

@@ -414,7 +414,7 @@ def new_spec(
     name: str | None = None,
     directory: AnyPath = ".",
     *,
-    table: AnyPath | None = None,
+    table: AnyPath | Any | None = None,
     columns: Iterable[str] = (),
     codebook: AnyPath | None = None,
     within: Iterable[str] = (),
@@ -426,7 +426,7 @@ def new_spec(
     Args:
         name: its id, lower-kebab; without it, after the table.
         directory: where it is written.
-        table: the table whose columns the space is drafted from.
+        table: the table whose columns the space is drafted from: a file, or a data frame (pandas, polars, pyarrow).
         columns: of the table, these alone.
         codebook: a CSV with column, value, label, where categories are taken from.
         within: nestings of one attribute in another, as texts FINER=COARSER.
@@ -434,11 +434,13 @@ def new_spec(
         ask: is asked whether what looks nested is; without it, nothing is nested but what `within` says.
     """
     from dpspec.scaffold import write_schema, write_spec
+    from dpspec.specfile.given import table_file
     from dpspec.specfile.reader import new_spec as template
 
     if table is not None:
         draft = renderer("draft", "a specification from a table")
-        name, made, warnings, said = draft(name, Path(table), columns, codebook, within, unit=unit, ask=ask)
+        with table_file(table) as file:
+            name, made, warnings, said = draft(name, Path(file), columns, codebook, within, unit=unit, ask=ask)
     elif name is None:
         raise ParameterError("name", "is missing", "give the id of the specification, or a table")
     else:

@@ -1,8 +1,15 @@
-"""The table that a command is given: a file, a folder of households, or a registered name, read with a space's attributes."""
+"""The table that is given: a file, a folder of households, a registered name or a data frame, read with a space's attributes.
+
+No value of a table is in a message: what is no path is never shown.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +25,55 @@ from dpspec.specfile.document import SpecDocument
 
 REPORT, WARNING = "report.json", "NOT-FIT-FOR-PUBLICATION.txt"
 """Files of a release: what was drawn, and why it is not fit for publication."""
+
+
+FRAME = "data-frame"
+"""What a data frame is called where a file would be called by its name."""
+
+
+@contextlib.contextmanager
+def table_file(given: object) -> Iterator[str]:
+    """The path or the name of a table.
+
+    A data frame of pandas, polars or pyarrow is written as CSV into a private folder of its own, which is removed at the end.
+
+    Args:
+        given: a path, the name of a registered table, or a data frame.
+
+    Raises:
+        TableError: it is nothing of these, or the frame cannot be written.
+    """
+    if isinstance(given, (str, Path)):
+        yield str(given)
+        return
+    write = _writer(given)
+    if write is None:
+        advice = "give a file, a folder of households and persons, a registered table, or a data frame"
+        raise TableError("table", f"cannot be a {type(given).__name__}", advice)
+    with tempfile.TemporaryDirectory(prefix="dpspec-") as folder:  # for its owner alone
+        path = Path(folder) / f"{FRAME}.csv"
+        try:
+            write(path)
+        except Exception as problem:
+            rule = f"is a {type(given).__name__} that cannot be written as CSV ({type(problem).__name__})"
+            raise TableError("table", rule, "write it to a file and give that") from None
+        yield str(path)
+
+
+def _writer(given: Any) -> Any:
+    """What writes a data frame as CSV; None for what is none."""
+    if hasattr(given, "write_csv"):
+        return given.write_csv
+    if hasattr(given, "to_csv"):
+        return lambda path: given.to_csv(path, index=False)
+    if hasattr(given, "to_pandas"):  # a table of pyarrow
+        return lambda path: given.to_pandas().to_csv(path, index=False)
+    return None
+
+
+def table_name(given: object) -> str:
+    """What a table is called in a result: its path or name; of a data frame, no value."""
+    return str(given) if isinstance(given, (str, Path)) else FRAME
 
 
 def formats_of(registry: Registry) -> Formats:

@@ -14,6 +14,7 @@ import attrs
 import dpspec as dp
 from dpspec.plugin import Bracket, ParameterError, exact, params
 from dpspec.plugin.applications import CurveLine, CurvePanel, Progress, as_document, chart, figure_file
+from dpspec.plugin.releases import table_name
 from dpspec_disclosure.design_risk import TABLE, WORST, Exchange, RiskFound, RiskMeasure, RiskOfDesign
 from dpspec_disclosure.designs import Design, designs
 from dpspec_disclosure.utility import METRICS, ErrorFound, Statistic, error_of
@@ -181,7 +182,7 @@ def tradeoff(
         curves.append(TradeCurve(design=design, points=tuple(points), solved=solved))
     assert chosen is not None  # noqa: S101 - there is a design
     answer = Tradeoff(
-        table=(str(table), documents[0].spec.space.units[0], len(given)), statistic=chosen, metric=metric, measure=measure,
+        table=(table_name(table), documents[0].spec.space.units[0], len(given)), statistic=chosen, metric=metric, measure=measure,
         exchange=moved, runs=runs, seed=seed, target=target, curves=tuple(curves),
     )  # fmt: skip
     if target is not None:

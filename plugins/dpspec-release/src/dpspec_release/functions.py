@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 
 from dpspec import CommandAnswer, SpecDocument, installed
 from dpspec.plugin import ParameterError, exact
 from dpspec.plugin.applications import Progress, as_document, write_whole
-from dpspec.plugin.releases import formats_of
+from dpspec.plugin.releases import formats_of, table_file
 from dpspec_release import drafts, draw as engine, synthesis, text
 from dpspec_release.accuracy import (
     RUNS,
@@ -28,14 +28,17 @@ from dpspec_release.accuracy import (
 from dpspec_release.write import write
 
 AnyPath = str | Path
+GivenTable: TypeAlias = Any
+"""A path, the name of a registered table, or a data frame."""
 
 
-def release(specification: SpecDocument | str | Path, table: str | Path, out: str | Path, **options: Any) -> dict[str, Any]:
+def release(specification: SpecDocument | str | Path, table: GivenTable, out: str | Path, **options: Any) -> dict[str, Any]:
     """Draw one release of a table by the mechanism of a specification, and write it to a directory.
 
     Args:
         specification: a specification or its file; its claim is judged first.
-        table: a table file, a directory with households and persons, or the name of a registered table.
+        table: a table file, a directory with households and persons, the name of a registered table, or a data frame (pandas,
+            polars, pyarrow).
         out: the directory for the released tables and ``report.json``.
         options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `unverified` (release
             although the claim is not verified: not fit for publication).
@@ -49,8 +52,9 @@ def release(specification: SpecDocument | str | Path, table: str | Path, out: st
         ReleaseError and its kin: the table does not fit, or the release cannot be written.
     """
     registry, place = installed().registry, Path(out)
-    drawn = engine.draw(as_document(specification), str(table), registry, place, engine.Options(**options))
-    return write(drawn, registry, place)
+    with table_file(table) as name:
+        drawn = engine.draw(as_document(specification), name, registry, place, engine.Options(**options))
+        return write(drawn, registry, place)
 
 
 def accuracy(

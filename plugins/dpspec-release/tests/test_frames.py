@@ -16,7 +16,7 @@ from dpspec.base.errors import TableError
 from dpspec.specfile import given as module
 from dpspec.specfile.given import table_file, table_name
 
-SECRET = "Qzv7secret"
+CELL = "Qzv7secret"
 SPEC = """\
 schema = 1
 id = "table"
@@ -110,25 +110,25 @@ def test_the_file_is_private_and_removed(frame, monkeypatch):
 
 def wrong_tables(tmp_path):
     """Tables that no call can use, each with a value that nobody may see."""
-    rows = {"colour": ["red", SECRET], "size": ["1", "2"]}
+    rows = {"colour": ["red", CELL], "size": ["1", "2"]}
     frame = pl.DataFrame(rows)
     path = tmp_path / "wrong.csv"
     frame.write_csv(path)
     yield frame
     yield path
     yield LikePandas(frame)
-    yield pl.DataFrame({SECRET: ["red", "green"], "size": ["1", "2"]})
-    yield pl.DataFrame({"colour": ["red", "green"], "size": [SECRET, SECRET]})
-    yield pl.DataFrame({"colour": ["red", None], "size": [SECRET, "1"]})
-    yield pl.DataFrame({"colour": [["red", SECRET]], "size": ["1"]})  # a list in a cell, which CSV does not hold
-    yield [("red", SECRET)]
-    yield {"colour": [SECRET], "size": ["1"]}
-    yield SECRET.encode()
-    yield {SECRET}
+    yield pl.DataFrame({CELL: ["red", "green"], "size": ["1", "2"]})
+    yield pl.DataFrame({"colour": ["red", "green"], "size": [CELL, CELL]})
+    yield pl.DataFrame({"colour": ["red", None], "size": [CELL, "1"]})
+    yield pl.DataFrame({"colour": [["red", CELL]], "size": ["1"]})  # a list in a cell, which CSV does not hold
+    yield [("red", CELL)]
+    yield {"colour": [CELL], "size": ["1"]}
+    yield CELL.encode()
+    yield {CELL}
 
 
 CALLS = (
-    lambda spec, table, out: dp.release(spec, table, out),
+    dp.release,
     lambda spec, table, out: dp.release(spec, table, out, unverified=True, workers="none"),
     lambda spec, table, out: dp.read_table(spec, table),
     lambda spec, table, out: dp.lint(spec, table=table),
@@ -154,14 +154,11 @@ def test_no_message_holds_a_value_of_a_table(spec, tmp_path, caplog, capfd):
         except Exception as problem:  # whatever it is, its message is looked at
             told.append((place, "".join(traceback.format_exception(problem))))
     assert len(told) > 100
-    columns = {
-        place
-        for place, (_, table) in enumerate(itertools.product(CALLS, wrong_tables(tmp_path)))
-        if SECRET in getattr(table, "columns", ())
-    }
-    assert [text for place, text in told if SECRET in text and place not in columns] == []
+    tables = enumerate(table for _ in CALLS for table in wrong_tables(tmp_path))
+    in_names = {place for place, table in tables if CELL in getattr(table, "columns", ())}
+    assert [text for place, text in told if CELL in text and place not in in_names] == []
     shown = capfd.readouterr()
-    assert SECRET not in shown.out + shown.err + caplog.text
+    assert CELL not in shown.out + shown.err + caplog.text
 
 
 def test_what_is_no_table_is_named_by_its_type(spec, tmp_path):

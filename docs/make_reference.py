@@ -99,8 +99,15 @@ def hooks_page() -> str:
     for kind in KINDS:
         hook = getattr(hookspecs, PREFIX + kind)
         parts.append(f"## `{hook.__name__}{inspect.signature(hook)}`\n".replace("'", ""))
-        parts.append(f"{_first_line(hook)} The base class is `{BASES[kind].replace(':', '.')}`.\n")
+        parts.append(f"{_first_line(hook)} The base class is `{_public(BASES[kind])}`.\n")
     return "\n".join(parts)
+
+
+def _public(place: str) -> str:
+    """The name by which a plugin imports a class: from `dpspec.plugin`, or from a module of it by topic."""
+    module, _, name = place.partition(":")
+    topic = next((topic for topic in ("tables", "workers") if module.endswith(topic)), None)
+    return f"dpspec.plugin.{name}" if hasattr(plugin, name) else f"dpspec.plugin.{topic}.{name}"
 
 
 _WORDS = """## Words and exit codes

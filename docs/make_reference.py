@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from dpspec import plugin
 from dpspec.base.errors import error_classes
 from dpspec.base.late import at
 from dpspec.base.words import ACCEPTABLE, SEVEREST_FIRST, Word

@@ -12,11 +12,13 @@ from dpspec.extension import packages
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
-    ROOT / "CONTRIBUTING.md", ROOT / "docs" / "reference" / "hooks.md", ROOT / "docs" / "architecture.md", ROOT / "docs" / "plain-code.md",
+    *(ROOT / page for page in ("CONTRIBUTING.md", "docs/reference/hooks.md", "docs/architecture.md", "docs/plain-code.md")),
     *sorted(ROOT.glob("plugins/*/README.md")),
-]  # fmt: skip
-GROUPS = {packages.COMMANDS, f"{packages.COMMANDS}.new", packages.FUNCTIONS, packages.SERVERS, packages.RENDERERS, packages.JUDGES,
-          "dpspec.models"}  # fmt: skip
+]
+GROUPS = {
+    packages.COMMANDS, f"{packages.COMMANDS}.new", packages.FUNCTIONS, packages.SERVERS, packages.RENDERERS, packages.JUDGES,
+    "dpspec.models",
+}  # fmt: skip
 """Entry-point groups, which are written like modules."""
 
 

@@ -30,7 +30,9 @@ FLOORS = [
 ]
 """From the ground up. What stands on one line is apart: none imports another, except inside one package."""
 
-FACES = ("dpspec", "dpspec.plugin", "dpspec.plugin.applications", "dpspec.plugin.judges", "dpspec.plugin.releases", "dpspec.testing")
+FACES = (
+    "dpspec", "dpspec.plugin", "dpspec.plugin.applications", "dpspec.plugin.judges", "dpspec.plugin.releases", "dpspec.testing",
+)  # fmt: skip
 """What a plugin may import."""
 
 

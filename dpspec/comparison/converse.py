@@ -162,7 +162,9 @@ def _told_apart(
         verdict = verify(mechanism, wider, datasets=candidate.pair, registry=registry)
         if not verdict.universes or len(verdict.vacuous) == len(verdict.universes):
             continue
-        found = TwoReleases(of=words, left=left, right=right, spec=wider, distance=distance, budget=verdict.constant.lower)
+        found = TwoReleases(
+            of=words, left=left, right=right, spec=wider, distance=distance, budget=verdict.constant.lower
+        )
         if found.budget.is_infinite:
             return found
         best = found if best is None or best.budget < found.budget else best

@@ -297,7 +297,9 @@ class _Plainest:
         return sorted(itertools.islice(wanted, min(most, size)))
 
     def bags(self, items: Sequence[Item], longest: int, most: int) -> list[tuple[Item, ...]]:
-        every = itertools.chain.from_iterable(itertools.combinations_with_replacement(items, size) for size in range(longest + 1))
+        every = itertools.chain.from_iterable(
+            itertools.combinations_with_replacement(items, size) for size in range(longest + 1)
+        )
         return list(itertools.islice(every, most))
 
 

@@ -603,7 +603,9 @@ class Power(Convolved, Growth):
         return growth_of(self.pair).is_linear_in_order
 
     def max_log_ratio(self, *, precision: int = 64) -> Bracket:
-        return self._once("max_log_ratio", precision, lambda: self.pair.max_log_ratio(precision=precision).scaled(self.times))
+        return self._once(
+            "max_log_ratio", precision, lambda: self.pair.max_log_ratio(precision=precision).scaled(self.times)
+        )
 
     def singular_mass(self, *, precision: int = 64) -> Bracket:
         mass = self.pair.singular_mass(precision=precision)

@@ -303,7 +303,9 @@ def _changed(
         return ()
     for unit in space.units:
         kinds = list(itertools.islice(_kinds(space, unit, mentioned), KINDS_CHANGED))
-        bags = [bag for size in range(RECORDS_CHANGED + 1) for bag in itertools.combinations_with_replacement(kinds, size)]
+        bags = [
+            bag for size in range(RECORDS_CHANGED + 1) for bag in itertools.combinations_with_replacement(kinds, size)
+        ]
         for gone, come in itertools.combinations(bags, 2):
             if not set(gone).isdisjoint(come):
                 continue

@@ -563,7 +563,6 @@ def order_data(found: Order, documents: Sequence[SpecDocument]) -> dict[str, Any
 
 def order_picture(found: Order, documents: Sequence[SpecDocument], theme: str = "light") -> str:
     """The Hasse diagram as SVG: the strongest on the left, equivalent specifications in one box."""
-
     def box(place: int) -> DiagramBox:
         members = found.classes[place]
         spec = documents[members[0]].spec

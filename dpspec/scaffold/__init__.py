@@ -36,7 +36,6 @@ _FIRST_STEPS = {
 PLUGIN_KINDS: Mapping[str, str] = MappingProxyType({singular(kind).replace(" ", "-"): kind for kind in KINDS})
 """What ``--kind`` takes, and the kind that is registered."""
 
-
 def plugin_files(name: str, kind: str | None = None) -> dict[str, str]:
     """The files of a new plugin: path inside its folder to text.
 

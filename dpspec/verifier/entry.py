@@ -1,7 +1,7 @@
 """One entry to the engines: a mechanism goes to the exact engine, a plain function to the installed judge of functions.
 
-a mechanism with laws     a proof from how it is made, or every pair of every universe (`judged`)
-a plain function          the class that a package named to judge functions (`FunctionJudge`)
+    a mechanism with laws     a proof from how it is made, or every pair of every universe (`judged`)
+    a plain function          the class that a package named to judge functions (`FunctionJudge`)
 """
 
 from __future__ import annotations

@@ -211,7 +211,9 @@ class OthersJudge:
         registry: Registry | None,
         progress: Progress | None,
     ) -> Verdict:
-        return self._said(self.judge.verify(function, spec, sampling, datasets=datasets, registry=registry, progress=progress))
+        return self._said(
+            self.judge.verify(function, spec, sampling, datasets=datasets, registry=registry, progress=progress)
+        )
 
     def verify_named(
         self, function: NamedFunction, spec: PrivacySpec, *, registry: Registry | None, progress: Progress | None

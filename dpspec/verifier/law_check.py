@@ -288,6 +288,7 @@ def _mentioned(structure: Structure, spec: PrivacySpec) -> tuple[Mentioned, Ment
     return found, dict.fromkeys(itertools.islice(others, max(0, MOST_VARIED - len(found))), frozenset()), ends
 
 
+
 # --- one space ------------------------------------------------------------------------------------
 
 

@@ -155,7 +155,8 @@ def accuracy(specification: Any, released: Any = ..., *, level: Any = ..., runs:
 
     Raises:
         MissingKeyError: the file names no mechanism.
-        TableError and its kin: the release cannot be read, or is none of this specification.
+        ReleaseError: the release is of another specification.
+        TableError and its kin: it cannot be read, or does not fit the space.
 
     >>> import dpspec as dp
     >>> noise = dp.geometric(queries=dp.marginal(attributes="colour"), ratio="1/2")

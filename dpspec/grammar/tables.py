@@ -29,6 +29,8 @@ else:
 
 Codes: TypeAlias = "npt.NDArray[np.integer[Any]]"
 
+ANSWERS = ("query", "cell", "answer")
+"""The columns of a released table of answers to queries."""
 _FAULTS_SHOWN = 5
 _CATEGORIES_SHOWN = 8
 
@@ -286,6 +288,15 @@ def files_of(name: str, table: Table) -> dict[str, Table]:
 
 def _with_column(table: Table, attribute: Attribute, codes: Codes) -> Table:
     return Table(attributes=(attribute, *table.attributes), codes={**table.codes, attribute.name: codes})
+
+
+def rows_meeting(table: Table, where: Iterable[tuple[str, Iterable[str]]]) -> Table:
+    """The rows of a table that meet the conditions, with their members."""
+    kept = np.ones(len(table), dtype=np.bool_)
+    for name, categories in where:
+        attribute = table.attribute(name)
+        kept &= np.isin(table.codes[name], [attribute.index(category) for category in categories])
+    return table.rows(kept)
 
 
 def occurring(keys: Codes, domain: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     )
     from dpspec.laws.location import Location as Location
     from dpspec.laws.loss import PrivacyLoss as PrivacyLoss, compose as compose
-    from dpspec.laws.margins import Margin as Margin, deviation as deviation, margin as margin
+    from dpspec.laws.margins import Margin as Margin, deviation as deviation, margin as margin, read_level as read_level
     from dpspec.laws.numeric import (
         ball_exponential as ball_exponential,
         normal_cdf as normal_cdf,
@@ -163,6 +163,7 @@ _HOMES = {
         "Margin",
         "deviation",
         "margin",
+        "read_level",
     ),
     "dpspec.laws.numeric": (
         "ball_exponential",

@@ -40,6 +40,18 @@ class Margin:
     coverage: Bracket
 
 
+def read_level(level: NumberLike) -> Fraction:
+    """A level as a fraction in (0, 1).
+
+    Raises:
+        ParameterError: it is none.
+    """
+    found = rational(level, "level")
+    if not 0 < found < 1:
+        raise ParameterError("level", "must lie between 0 and 1", 'such as "0.95"', value=str(level))
+    return found
+
+
 def margin(law: LineLaw | IntegerLaw, level: NumberLike = Fraction(19, 20)) -> Margin:
     """The margin of a law at a level.
 
@@ -57,9 +69,7 @@ def margin(law: LineLaw | IntegerLaw, level: NumberLike = Fraction(19, 20)) -> M
     >>> str(margin(TwoSidedGeometricLaw.with_ratio(7, "1/2")).value.upper)
     '4'
     """
-    wanted = rational(level, "level")
-    if not 0 < wanted < 1:
-        raise ParameterError("level", "must lie between 0 and 1", 'such as "0.95"', value=str(level))
+    wanted = read_level(level)
     with ctx.workprec(_PRECISION):
         return _on_integers(law, wanted) if isinstance(law, IntegerLaw) else _on_the_line(law, wanted)
 

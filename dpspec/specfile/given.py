@@ -6,6 +6,8 @@ No value of a table is in a message: what is no path is never shown.
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpspec.base.errors import TableError
+from dpspec.base.errors import ReleaseError, TableError
 from dpspec.base.params import did_you_mean
 from dpspec.base.types import Progress
 from dpspec.blocks.parts import nesting_of, own_attributes
@@ -25,6 +27,30 @@ from dpspec.specfile.document import SpecDocument
 
 REPORT, WARNING = "report.json", "NOT-FIT-FOR-PUBLICATION.txt"
 """Files of a release: what was drawn, and why it is not fit for publication."""
+
+
+def released_files(folder: Path, document: SpecDocument) -> tuple[Path, ...]:
+    """The released tables in a folder of `dpspec release`, as its report lists them.
+
+    Args:
+        folder: the folder.
+        document: the specification that they were released under.
+
+    Raises:
+        ReleaseError: the folder has no report that can be read, or it is of another specification.
+    """
+    try:
+        report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+        sha256, files = report["specification"]["sha256"], [row["file"] for row in report["released"]]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as problem:
+        rule = f"has no {REPORT} that can be read ({type(problem).__name__})"
+        raise ReleaseError("RELEASE", rule, "give the folder that dpspec release wrote", value=folder.name) from None
+    if sha256 != document.sha256:
+        rule = f"is of another specification than {document.id}: its report has another SHA-256"
+        raise ReleaseError("RELEASE", rule, "give the file that was released under", value=folder.name)
+    if not files or any(not isinstance(name, str) or Path(name).name != name for name in files):
+        raise ReleaseError("RELEASE", f"has a {REPORT} that names no released files", value=folder.name)
+    return tuple(folder / name for name in files)
 
 
 FRAME = "data-frame"
@@ -43,8 +69,8 @@ def table_file(given: object) -> Iterator[str]:
     Raises:
         TableError: it is nothing of these, or the frame cannot be written.
     """
-    if isinstance(given, (str, Path)):
-        yield str(given)
+    if isinstance(given, (str, os.PathLike)):
+        yield os.fspath(given)
         return
     write = _writer(given)
     if write is None:
@@ -73,7 +99,7 @@ def _writer(given: Any) -> Any:
 
 def table_name(given: object) -> str:
     """What a table is called in a result: its path or name; of a data frame, no value."""
-    return str(given) if isinstance(given, (str, Path)) else FRAME
+    return os.fspath(given) if isinstance(given, (str, os.PathLike)) else FRAME
 
 
 def formats_of(registry: Registry) -> Formats:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections import Counter
 from fractions import Fraction
 
 import jsonschema
 import numpy as np
 import pytest
-from dpspec_release.accuracy import order_statistic, upper_in_words
+from dpspec_release.accuracy import order_statistic, released_numbers, upper_in_words
 
 import dpspec as dp
 from dpspec.base.errors import DpspecError
@@ -166,6 +167,33 @@ def test_a_table_whose_law_depends_on_the_count_has_its_worst():
     assert float(Fraction(table["deviation"]["upper"])) == pytest.approx(np.sqrt(2), rel=1e-9)
 
 
+def test_a_release_of_another_specification_is_refused(files, tmp_path):
+    """Its numbers would be given margins of other noise."""
+    spec, table = files
+    dp.release(spec, table, tmp_path / "out", unverified=True, seed=1)
+    other = written(tmp_path, GEOMETRIC.replace('ratio = "1/2"', 'ratio = "1/20"'))
+    for given in (tmp_path / "out", tmp_path / "out" / "report.json"):
+        with pytest.raises(DpspecError, match="is of another specification than table"):
+            dp.accuracy(other, given)
+
+
+def test_an_attribute_that_is_called_like_another_column_has_a_column_of_its_own(tmp_path):
+    spec = written(tmp_path, GEOMETRIC.replace("colour", "value").replace("size", "query"))
+    table = tmp_path / "table.csv"
+    table.write_text("value,query\nred,s\n", encoding="utf-8")
+    dp.release(spec, table, tmp_path / "out", unverified=True, seed=1)
+    dp.accuracy(spec, tmp_path / "out", out=tmp_path / "margins.csv")
+    header = (tmp_path / "margins.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert header == "query,value_,query_,value,margin_95,status"
+
+
+def test_what_is_only_known_for_some_counts_is_not_said_of_all():
+    claim = dp.spec(space=dp.records(colour=3), distance="hamming", standard="pure", epsilon="inf")
+    mechanism = dp.random_rounding(tables=[["colour"]], base=3)
+    found = dp.accuracy(dp.SpecDocument(id="rounded", title="Rounded counts", spec=claim, mechanism=mechanism))
+    assert str(found).startswith("In 95 % of releases, a published number is within its margin of a true count up to 200.")
+
+
 def test_what_is_not_known_is_said(files, tmp_path):
     fitted = dp.accuracy("specs/topdown-2020-pl.dpspec.toml")
     assert fitted.exit_code == 3  # what is released is computed from the noisy counts
@@ -192,7 +220,24 @@ def test_too_few_runs_are_refused(tmp_path):
     dp.release(spec, households(tmp_path), tmp_path / "out", unverified=True, seed=1)
     with pytest.raises(DpspecError, match="runs=20: are too few"):
         dp.accuracy(spec, tmp_path / "out" / "households.csv", runs=20)
-    assert order_statistic(59, Fraction(19, 20)) == 59
+    with pytest.raises(DpspecError, match=r"runs=200: are too few .* take 13815504 or more"):
+        dp.accuracy(spec, tmp_path / "out" / "households.csv", level=1 - Fraction(1, 10**6))
+
+
+@pytest.mark.parametrize("level", [Fraction(1, 2), Fraction(9, 10), Fraction(19, 20), Fraction(99, 100)])
+def test_the_place_in_the_order_is_the_least_that_is_certain_enough(level):
+    """P(Binomial(runs, level) < k), summed here; one more where it is the level itself."""
+    for runs in range(1, 500, 37):
+        below = [Fraction(0)]
+        for successes in range(runs + 1):
+            chance = math.comb(runs, successes) * level**successes * (1 - level) ** (runs - successes)
+            below.append(below[-1] + chance)
+        wanted = next((k for k in range(1, runs + 1) if below[k] >= level), None)
+        if wanted is None:
+            with pytest.raises(DpspecError, match="too few"):
+                order_statistic(runs, level)
+        else:
+            assert order_statistic(runs, level) == min(wanted + (below[wanted] == level), runs)  # doubles do not tell equality
 
 
 def test_the_command_prints_what_the_function_answers(files, run, tmp_path):
@@ -225,3 +270,17 @@ def test_noisy_answers_are_compared_with_the_true_counts(files, tmp_path, run):
         assert entry["largest_error"] == max(mine.values())
         assert entry["mean_absolute_error"] == pytest.approx(sum(mine.values()) / len(mine))
         assert entry["mape"] == pytest.approx(100 * np.mean([far / true[cell] for cell, far in mine.items() if cell in true]))
+
+
+def test_rounded_answers_are_compared_and_have_no_margin_of_the_noise(files, tmp_path, run):
+    """What is released is computed from the noisy counts, so that their law is not that of the numbers."""
+    _, table = files
+    noise = 'type = "geometric"\nratio = "1/2"\nqueries = [{ type = "marginal", attributes = ["size"] }]'
+    rounding = SPACE[: SPACE.index("queries")] % ("mult", 'epsilon = "ln(4)"', 'type = "post-processed"\nrounded_to = 10')
+    path = written(tmp_path, f"{rounding}[mechanism.mechanism]\n{noise}\n")
+    assert run("release", path, table, "--out", tmp_path / "out", "--unverified", "--seed", "1", "--utility").code == 0
+    (found,) = json.loads((tmp_path / "out.confidential" / "utility.json").read_text(encoding="utf-8"))["tables"]
+    off = [abs(int(row["answer"]) - {"s": 47, "x b": 11}[row["cell"]]) for row in rows_of(tmp_path / "out" / "released.csv")]
+    assert found["largest_error"] == max(off)
+    assert dp.accuracy(path).exit_code == 3
+    assert {row.margin for row in released_numbers(tmp_path / "out" / "released.csv", dp.accuracy(path).value)} == {""}

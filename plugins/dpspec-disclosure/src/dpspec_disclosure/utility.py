@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from dpspec.plugin import FiniteLaw, Law, Mechanism, ParameterError, errors, grammar, late_module, laws, randomness
+from dpspec.plugin import FiniteLaw, Law, Mechanism, ParameterError, errors, grammar, late_module, laws, randomness, tables
 from dpspec.plugin.applications import did_you_mean
 
 if TYPE_CHECKING:
@@ -203,14 +203,13 @@ class Deviation:
         if isinstance(law, FiniteLaw):
             return cls._of_finite(law, count)
         if isinstance(law, laws.LaplaceLaw):
-            scale = 1 / float(law.decay)
-            return cls(mean=scale, square=2 * scale**2, law=law)
+            return cls(mean=1 / float(law.decay), square=_variance(law), law=law)
         if isinstance(law, laws.GaussianLaw):
-            spread = 1 / math.sqrt(float(law.accuracy))
-            return cls(mean=spread * math.sqrt(2 / math.pi), square=spread**2, law=law)
+            square = _variance(law)
+            return cls(mean=math.sqrt(2 * square / math.pi), square=square, law=law)
         if isinstance(law, laws.TwoSidedGeometricLaw):
             ratio = math.exp(-float(law.decay))
-            return cls(mean=2 * ratio / (1 - ratio**2), square=2 * ratio / (1 - ratio) ** 2, law=law)
+            return cls(mean=2 * ratio / (1 - ratio**2), square=_variance(law), law=law)
         if isinstance(law, laws.DiscreteGaussianLaw):
             return cls._of_discrete_gaussian(law)
         return None
@@ -239,9 +238,8 @@ class Deviation:
             return None
         places = np.arange(1, math.ceil(40 * spread) + 40)
         weights = np.exp(-(places**2) / (2 * variance))
-        total = 1 + 2 * weights.sum()
-        mean, square = 2 * (places * weights).sum() / total, 2 * (places**2 * weights).sum() / total
-        return cls(mean=float(mean), square=float(square), law=law)
+        mean = 2 * (places * weights).sum() / (1 + 2 * weights.sum())
+        return cls(mean=float(mean), square=_variance(law), law=law)
 
     def up_to(self, far: float) -> float:
         """P(|Y - n| <= t)."""
@@ -254,6 +252,12 @@ class Deviation:
         whole = math.floor(far)
         centre = int(self.law.center)  # type: ignore[union-attr]  # a law on the integers
         return float(self.law.between(centre - whole, centre + whole + 1, 64))  # type: ignore[union-attr]
+
+
+def _variance(law: laws.LineLaw | laws.IntegerLaw) -> float:
+    """The variance of a law whose deviation is known, as a double."""
+    found = laws.deviation(law)
+    return math.nan if found is None else float(found.upper) ** 2
 
 
 def _expected_maximum(every: Sequence[Deviation]) -> float | None:
@@ -371,7 +375,7 @@ def published_numbers(mechanism: Mechanism, released: Table, space: DatasetSpace
         ReleaseError: the release has no table from which the statistic follows.
     """
     names = [a.name for a in released.attributes]
-    if names == ["query", "cell", "answer"]:
+    if tuple(names) == tables.ANSWERS:
         found = _from_answers(mechanism, released, space, statistic)
     elif NUMBERS in names:
         found = _from_cells(released, statistic)

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from dpspec.plugin import errors, exact, params, table_files, tables as tables_of
 from dpspec.plugin.applications import REPORT, parse, read_bytes
+from dpspec.plugin.releases import released_files
 from dpspec_inference.model import NoisyAnswer, ReleasedData
 
 if TYPE_CHECKING:
     from dpspec import SpecDocument
     from dpspec.plugin import Mechanism, Registry, Table
 
-ANSWERS = ("query", "cell", "answer")
 NUMBERS = (".toml", ".json")
 LARGEST = 100_000_000
 """The largest file of answers or numbers, in bytes."""
@@ -48,28 +48,13 @@ def read_release(path: Path, document: SpecDocument, registry: Registry) -> Rele
         advice = "give a folder of `dpspec release`, a table or numbers"
         raise errors.TableError("RELEASE", "does not exist", advice, value=path.name)
     if path.is_dir():
-        return _joined(document, mechanism, registry, tuple(_of_report(path, document)))
+        return _joined(document, mechanism, registry, released_files(path, document))
     if path.name == REPORT:
         return read_release(path.parent, document, registry)
     if path.suffix.lower() in NUMBERS:
         numbers = dict(_numbers(path, document))
         return ReleasedData(spec=document.spec, mechanism=mechanism, numbers=numbers)
     return _joined(document, mechanism, registry, (path,))
-
-
-def _of_report(folder: Path, document: SpecDocument) -> Iterator[Path]:
-    try:
-        report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
-        sha256, files = report["specification"]["sha256"], [row["file"] for row in report["released"]]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as problem:
-        rule = f"has no {REPORT} that can be read ({type(problem).__name__})"
-        raise errors.ReleaseError("RELEASE", rule, "give the folder that dpspec release wrote", value=folder.name) from None
-    if sha256 != document.sha256:
-        rule = f"is of another specification than {document.id}: its report has another SHA-256"
-        raise errors.ReleaseError("RELEASE", rule, "give the file that was released under", value=folder.name)
-    if not files or any(not isinstance(name, str) or Path(name).name != name for name in files):
-        raise errors.ReleaseError("RELEASE", f"has a {REPORT} that names no released files", value=folder.name)
-    yield from (folder / name for name in files)
 
 
 def _joined(document: SpecDocument, mechanism: Mechanism, registry: Registry, paths: tuple[Path, ...]) -> ReleasedData:
@@ -79,7 +64,7 @@ def _joined(document: SpecDocument, mechanism: Mechanism, registry: Registry, pa
     space = document.spec.space
     for path in paths:
         header = tuple(table_files.format_of(path, formats).header(path))
-        if header == ANSWERS:
+        if header == tables_of.ANSWERS:
             answers += _answers(path)
             continue
         identifiers = tuple(name for name in header if name == tables_of.HOUSEHOLD_ID)

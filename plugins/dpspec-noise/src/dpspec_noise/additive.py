@@ -241,7 +241,7 @@ def _counted(table: Table, query: Invariant, space: DatasetSpace) -> Sequence[in
         if fast is not None:
             return fast
     if is_a(query, OfCells) and query.unit == unit and query.mentions().keys() <= names:
-        return query.of_cells(rows_meeting(table, query.where).counts(query.table.attributes))
+        return query.of_cells(tables.rows_meeting(table, query.where).counts(query.table.attributes))
     if len(table) > LISTED:
         raise errors.TableError(
             "table", f"has more than {LISTED} records, and {query} is no marginal of its columns", value=len(table)
@@ -268,7 +268,7 @@ def _by_key(table: Table, query: Marginal, space: DatasetSpace) -> Integers | No
     sizes = [known[name].size for name in names]
     if math.prod(sizes) > MOST_KEYS:
         return None
-    part = rows_meeting(table, query.where) if query.where else table
+    part = tables.rows_meeting(table, query.where) if query.where else table
     counts = np.bincount(part.key(names), minlength=math.prod(sizes)).reshape(sizes)
     for axis, name in enumerate(names):
         if name in where:
@@ -289,20 +289,11 @@ def _marginal(table: Table, query: Marginal, space: DatasetSpace) -> Sequence[in
     labels = query.labels(space)
     if len(set(labels)) != len(labels):
         return None
-    part = rows_meeting(table, query.where)
+    part = tables.rows_meeting(table, query.where)
     if not query.attributes:
         return (len(part),)
     counts = {" x ".join(cell): count for cell, count in part.counts(query.attributes).items()}
     return tuple(counts.get(label, 0) for label in labels)
-
-
-def rows_meeting(table: Table, where: Conditions) -> Table:
-    """The rows of a table that meet the conditions, with their members."""
-    kept = np.ones(len(table), dtype=np.bool_)
-    for name, categories in where:
-        attribute = table.attribute(name)
-        kept &= np.isin(table.codes[name], [attribute.index(category) for category in categories])
-    return table.rows(kept)
 
 
 def noisy_table(rows: Iterable[tuple[str, str, int | str]]) -> Table:
@@ -311,7 +302,7 @@ def noisy_table(rows: Iterable[tuple[str, str, int | str]]) -> Table:
     columns = list(zip(*listed, strict=True)) or [(), (), ()]
     attributes = tuple(
         Attribute(name=name, categories=tuple(dict.fromkeys(column)) or ("none",))
-        for name, column in zip(("query", "cell", "answer"), columns, strict=True)
+        for name, column in zip(tables.ANSWERS, columns, strict=True)
     )
     return Table.from_records(listed, attributes)
 
@@ -339,7 +330,7 @@ def _cells(table: Table, query: Marginal, space: DatasetSpace) -> tuple[Integers
     sizes = [known[name].size for name in names]
     if math.prod(sizes) > MOST_KEYS:
         return None
-    part = rows_meeting(table, query.where) if query.where else table
+    part = tables.rows_meeting(table, query.where) if query.where else table
     counts = np.bincount(part.key(names), minlength=math.prod(sizes))
     if len(columns[0]) < len(counts):  # some combinations are torn apart or left out
         counts = counts[np.ravel_multi_index(columns, sizes)]

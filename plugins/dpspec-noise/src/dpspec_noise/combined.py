@@ -40,7 +40,7 @@ from dpspec.plugin import (
     tables,
     workers,
 )
-from dpspec_noise.additive import noisy_table, rows_meeting
+from dpspec_noise.additive import noisy_table
 from dpspec_noise.gaussian import Geometric
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ class Filtered(Mechanism):
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         self.check(space)
         rows = table if table.members is None or self.unit == space.units[0] else table.of_members()
-        return self.mechanism.release(rows_meeting(rows, self.where), self.left(space), source)
+        return self.mechanism.release(tables.rows_meeting(rows, self.where), self.left(space), source)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[Filtered, DatasetSpace]]:
@@ -434,7 +434,7 @@ class PostProcessed(Mechanism):
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The released answers, changed; those that are hidden are empty."""
         made = self.mechanism.release(table, space, source)
-        if [a.name for a in made.attributes] != ["query", "cell", "answer"]:
+        if tuple(a.name for a in made.attributes) != tables.ANSWERS:
             rule = "changes answers to queries, and what is released has none"
             raise errors.ReleaseError(self.name, rule, "post-process a mechanism that answers queries", value=self.mechanism.name)
         shown = ((query, cell, self.shown(int(answer))) for query, cell, answer in made.records())

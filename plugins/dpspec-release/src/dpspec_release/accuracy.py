@@ -10,10 +10,10 @@ For a published number Y of a true number n and a level L,
   whatever the data are. Margin and deviation are exact; on the line they are brackets of a relative width below 10^-12.
 * **Numbers whose law depends on the true count** (`grammar.CountLaws`, as of cell keys and random rounding): the largest margin,
   deviation and bias over true counts from 0 to 200, from exact laws.
-* **Records that are moved** (swapping): runs of the mechanism on the *released* table, in which what was released takes the
-  place of the truth. The margin of a cell is an upper confidence limit of its quantile: the k-th smallest of so many runs, k the
-  least with P(Binomial(runs, L) < k) >= L (David and Nagaraja 2003, Section 7.1). It says how much the mechanism moves a table
-  like this one, and no confidential record is read.
+* **Records that exchange values** (swapping, `grammar.ExchangesValues`): runs of the mechanism on the *released* table, in which
+  what was released takes the place of the truth. The margin of a cell is an upper confidence limit of its quantile: the k-th
+  smallest of so many runs, k the least with P(Binomial(runs, L) < k) >= L (David and Nagaraja 2003, Section 7.1). It says how
+  much the mechanism moves a table like this one, and no confidential record is read.
 
 All K numbers of a release are within their margins at once with probability L, where each margin is that at the level
 1 - (1 - L)/K (Bonferroni); this holds whether or not the numbers are independent.
@@ -25,7 +25,8 @@ import csv
 import decimal
 import io
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,7 @@ from dpspec.plugin import (
     Bracket,
     DatasetSpace,
     FiniteLaw,
+    Law,
     Marginal,
     Mechanism,
     errors,
@@ -47,10 +49,18 @@ from dpspec.plugin import (
     number,
     randomness,
     table_files,
+    tables,
 )
-from dpspec.plugin.applications import REPORT, Progress, Registry, ReleaseError, count
-from dpspec.plugin.releases import HOUSEHOLD_ID, MEMBERS, PluginContractError, TableError, formats_of, own_attributes
-from dpspec_release.write import ANSWERS
+from dpspec.plugin.applications import REPORT, Progress, Registry, count
+from dpspec.plugin.releases import (
+    HOUSEHOLD_ID,
+    MEMBERS,
+    PluginContractError,
+    TableError,
+    formats_of,
+    own_attributes,
+    released_files,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,7 +69,6 @@ if TYPE_CHECKING:
 else:
     np = late_module("numpy")
 
-LEVEL = Fraction(19, 20)
 LARGEST_COUNT = 200
 """Laws that depend on the true count are looked at for true counts up to this one."""
 RUNS = 200
@@ -134,14 +143,12 @@ def known_accuracy(document: SpecDocument, level: Fraction) -> Accuracy:
 
     Raises:
         MissingKeyError: the file names no mechanism.
-        ParameterError: the level is not between 0 and 1.
     """
     mechanism, space = document.mechanism, document.spec.space
     if mechanism is None:
         raise errors.MissingKeyError(
             "mechanism", "is missing: accuracy is that of a mechanism", "write [mechanism] with its type"
         )
-    laws.margin(laws.TwoSidedGeometricLaw.with_ratio(0, "1/2"), level)  # a level that is none is refused first
     found = _from_structure(mechanism, space, level)
     if found is None:
         found = _from_count_laws(mechanism, space, level)
@@ -215,73 +222,84 @@ def _in_words(law: Any) -> str:
 
 def _from_count_laws(mechanism: Mechanism, space: DatasetSpace, level: Fraction) -> _Found:
     if not isinstance(mechanism, grammar.CountLaws) or not grammar.states_itself(mechanism, "count_law"):
-        return [], [
-            (f"mechanism {mechanism.name}", "the law of its numbers is not stated; give a release, and runs are simulated")
-        ]
+        reason = "the law of its numbers is not stated"
+        if isinstance(mechanism, grammar.ExchangesValues):
+            reason += "; give a release, and runs are simulated"
+        return [], [(f"mechanism {mechanism.name}", reason)]
     found: list[NumberAccuracy] = []
     unknown: list[tuple[str, str]] = []
     for attributes in mechanism.counted_tables(space):
-        name = str(Marginal(attributes=tuple(attributes), unit=space.units[0]))
-        known = [mechanism.count_law(attributes, size, space) for size in range(LARGEST_COUNT + 1)]
-        finite = [law for law in known if isinstance(law, FiniteLaw)]
-        if len(finite) < len(known):
-            unknown.append((name, "the law of its numbers is not stated as a finite one"))
-            continue
-        found.append(_worst(name, finite, _cells(Marginal(attributes=tuple(attributes), unit=space.units[0]), space), level))
+        table = Marginal(attributes=tuple(attributes), unit=space.units[0])
+        laws_of = [mechanism.count_law(attributes, true, space) for true in range(LARGEST_COUNT + 1)]
+        known = [None if law is None else _errors(law, true) for true, law in enumerate(laws_of)]
+        complete = [one for one in known if one is not None]
+        if len(complete) < len(known):
+            unknown.append((str(table), "the law of its numbers is not stated as one on whole numbers"))
+        elif not any(complete):
+            unknown.append((str(table), "it publishes no number"))
+        else:
+            found.append(_worst(str(table), complete, _cells(table, space), level))
     return found, unknown
 
 
-def _worst(name: str, known: Sequence[FiniteLaw], size: int | None, level: Fraction) -> NumberAccuracy:
-    margins, squares, biases, coverages = [], [], [], []
-    suppressed = False
-    for true, law in enumerate(known):
-        errors_, total = [], Fraction(0)
-        for outcome, chance in law.probabilities():
-            if outcome == SUPPRESSED:
-                suppressed = True
-                continue
-            errors_.append((abs(int(str(outcome)) - true), int(str(outcome)) - true, chance))
-            total += chance
-        if not total:
-            continue
-        bias = sum((off * chance for _, off, chance in errors_), Fraction(0)) / total
+def _errors(law: Law, true: int) -> dict[int, Fraction] | None:
+    """P(Y - n = k) by k, given that a number is published; empty where none is, None for a law that is not on whole numbers."""
+    if not isinstance(law, FiniteLaw):
+        return None
+    shown = {str(outcome): chance for outcome, chance in law.probabilities() if outcome != SUPPRESSED}
+    published = sum(shown.values(), Fraction(0))
+    try:
+        return {int(number) - true: chance / published for number, chance in shown.items()}
+    except ValueError:
+        return None
+
+
+def _worst(table: str, known: Sequence[Mapping[int, Fraction]], size: int | None, level: Fraction) -> NumberAccuracy:
+    """The largest margin, bias and deviation over true counts, for each of which the law of the error is known."""
+    biases, squares, ends = [], [], []
+    for law in filter(None, known):
+        bias = sum((off * chance for off, chance in law.items()), Fraction(0))
         biases.append(abs(bias))
-        squares.append(sum((off * off * chance for _, off, chance in errors_), Fraction(0)) / total - bias**2)
-        reached = Fraction(0)
-        for far, chances in itertools.groupby(sorted(errors_), key=lambda one: one[0]):
-            reached += sum((chance for _, _, chance in chances), Fraction(0)) / total
-            if reached >= level:
-                margins.append(far)
-                coverages.append(reached)
-                break
-    if not margins:
-        raise PluginContractError("count_law", f"publishes no number of {name}")
-    note = f"the worst of true counts up to {LARGEST_COUNT}"
-    note += "; cells without a number left out" if suppressed else ""
-    square = max(squares)
+        squares.append(sum((off * off * chance for off, chance in law.items()), Fraction(0)) - bias**2)
+        ends.append(_margin(law, level))
+    note = "" if all(known) else "cells without a number are left out"
     return NumberAccuracy(
-        table=name, numbers=size, law="depends on the true count", source="counts", margin=Bracket.exactly(max(margins)),
-        margin_of_all=None, deviation=Bracket.around(number(square).enclose().sqrt()) if square else Bracket.exactly(0),
-        bias=Bracket.exactly(max(biases)), coverage=Bracket.exactly(min(coverages)), note=note,
+        table=table, numbers=size, law="depends on the true count", source="counts",
+        margin=Bracket.exactly(max(far for far, _ in ends)), margin_of_all=None,
+        deviation=Bracket.around(number(max(squares)).enclose().sqrt()), bias=Bracket.exactly(max(biases)),
+        coverage=Bracket.exactly(min(reached for _, reached in ends)), note=note,
     )  # fmt: skip
+
+
+def _margin(law: Mapping[int, Fraction], level: Fraction) -> tuple[int, Fraction]:
+    """The least m with P(|Y - n| <= m) >= level, and this probability."""
+    reached = Fraction(0)
+    for far, offs in itertools.groupby(sorted(law, key=abs), key=abs):
+        reached += sum((law[off] for off in offs), Fraction(0))
+        if reached >= level:
+            return far, reached
+    raise PluginContractError("count_law", "has probabilities that do not sum to 1")
 
 
 # --- runs on what was released --------------------------------------------------------------------
 
 
-def simulated_accuracy(  # noqa: PLR0917 - one release, and how it is simulated
-    document: SpecDocument, released: Table, level: Fraction, runs: int, seed: int, progress: Progress
-) -> tuple[NumberAccuracy, ...]:
+def simulated_accuracy(known: Accuracy, released: Table, runs: int, seed: int, progress: Progress) -> Accuracy:
     """The accuracy of the tables of one and two attributes of released records, from runs on them.
 
     Args:
-        document, released: the specification and a table with its columns, which takes the place of the truth.
-        level, runs, seed: L, how many runs, and the seed of all of them.
+        known: what is known without runs.
+        released: the records, which take the place of the truth.
+        runs, seed: how many runs, and the seed of all of them.
         progress: called with (runs done, runs in all).
+
+    Raises:
+        ParameterError: the runs are too few for an upper confidence limit.
     """
-    mechanism, space = document.mechanism, document.spec.space
-    if mechanism is None:
-        return ()
+    mechanism, space = known.document.mechanism, known.document.spec.space
+    if not isinstance(mechanism, grammar.ExchangesValues):
+        return known
+    place = order_statistic(runs, known.level)
     names = [a.name for a in released.attributes if a.name != MEMBERS]
     wanted = [chosen for size in (1, 2) for chosen in itertools.combinations(names, size)]
     start = {chosen: released.counts(chosen) for chosen in wanted}
@@ -293,78 +311,63 @@ def simulated_accuracy(  # noqa: PLR0917 - one release, and how it is simulated
             moved = {cell: counts.get(cell, 0) - start[chosen].get(cell, 0) for cell in {*counts, *start[chosen]}}
             off[chosen].append({cell: by for cell, by in moved.items() if by})
         progress(run + 1, runs)
-    place = order_statistic(runs, level)
-    return tuple(_of_runs(chosen, off[chosen], len(start[chosen]), place, runs, space) for chosen in wanted)
+    named = ((str(Marginal(attributes=chosen, unit=space.units[0])), chosen) for chosen in wanted)
+    found = tuple(_of_runs(name, off[chosen], len(start[chosen]), place) for name, chosen in named)
+    return attrs.evolve(known, tables=found, unknown=(), runs=runs)
 
 
-def order_statistic(runs: int, level: Fraction) -> int | None:
-    """The least k with P(Binomial(runs, level) < k) >= level; None where even the largest of the runs is not enough.
+def order_statistic(runs: int, level: Fraction) -> int:
+    """The least k with P(Binomial(runs, level) < k) >= level.
 
-    >>> order_statistic(200, Fraction(19, 20)), order_statistic(20, Fraction(19, 20))
-    (196, None)
+    Raises:
+        ParameterError: even the largest of the runs is not enough.
+
+    >>> order_statistic(200, Fraction(19, 20)), order_statistic(59, Fraction(19, 20))
+    (196, 59)
     """
     from scipy.stats import binom
 
-    return next((k for k in range(1, runs + 1) if binom.cdf(k - 1, runs, float(level)) >= float(level) + 1e-12), None)
-
-
-def check_runs(runs: int, level: Fraction) -> int:
-    """So many runs, where they are enough for an upper confidence limit.
-
-    Raises:
-        ParameterError: they are too few.
-    """
-    if order_statistic(runs, level) is None:
-        least = next(more for more in itertools.count(runs + 1) if order_statistic(more, level) is not None)
+    least = math.ceil(math.log(1 - level) / math.log(level))  # P(Binomial(runs, level) < runs) = 1 - level^runs
+    if runs < least:
         raise errors.ParameterError("runs", f"are too few for margins at the level {level}", f"take {least} or more", value=runs)
-    return runs
+    return min(int(binom.ppf(float(level) + 1e-12, runs, float(level))) + 1, runs)
 
 
-def _of_runs(  # noqa: PLR0917 - one table, and what is known of its runs
-    chosen: tuple[str, ...], moved: Sequence[Mapping[tuple[str, ...], int]], cells: int, place: int | None, runs: int,
-    space: DatasetSpace,
-) -> NumberAccuracy:  # fmt: skip
+def _of_runs(table: str, moved: Sequence[Mapping[tuple[str, ...], int]], cells: int, place: int) -> NumberAccuracy:
+    """The largest margin, deviation and bias of the cells of a table that some run moved."""
     by_cell = [[run.get(cell, 0) for run in moved] for cell in {cell for run in moved for cell in run}]
-    margins = [sorted(map(abs, offs))[(place or runs) - 1] for offs in by_cell]
-    squares = [float(np.std(offs)) for offs in by_cell]
-    means = [abs(float(np.mean(offs))) for offs in by_cell]
+    margins = [sorted(map(abs, offs))[place - 1] for offs in by_cell]
     return NumberAccuracy(
-        table=str(Marginal(attributes=chosen, unit=space.units[0])), numbers=cells, law="simulated on what was released",
-        source="runs", margin=Bracket.exactly(max(margins, default=0)), margin_of_all=None,
-        deviation=Bracket.exactly(Fraction(max(squares, default=0.0)).limit_denominator(10**6)),
-        bias=Bracket.exactly(Fraction(max(means, default=0.0)).limit_denominator(10**6)), coverage=None,
-        note=f"the cell that moved most, in {count(runs, 'run')}",
+        table=table, numbers=cells, law="simulated on what was released", source="runs",
+        margin=Bracket.exactly(max(margins, default=0)), margin_of_all=None,
+        deviation=_simulated(float(np.std(offs)) for offs in by_cell),
+        bias=_simulated(abs(float(np.mean(offs))) for offs in by_cell), coverage=None,
+        note=f"the cell that moved most, in {count(len(moved), 'run')}",
     )  # fmt: skip
+
+
+def _simulated(values: Iterable[float]) -> Bracket:
+    """The largest of some simulated values, to six decimals."""
+    return Bracket.exactly(Fraction(max(values, default=0.0)).limit_denominator(10**6))
 
 
 # --- a release with margins -----------------------------------------------------------------------
 
 
-def released_files(path: Path) -> list[Path]:
+def files_of_release(path: Path, document: SpecDocument) -> tuple[Path, ...]:
     """The released tables of a folder of `dpspec release`, or one file.
 
     Raises:
-        ReleaseError: there is no such file, or the folder has no report.
+        ReleaseError: there is no such file; the folder has no report, or it is of another specification.
     """
-    import json
-
     if path.is_file() and path.name != REPORT:
-        return [path]
-    folder = path if path.is_dir() else path.parent
-    try:
-        report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
-        names = [str(entry["file"]) for entry in report["released"]]
-    except (OSError, ValueError, KeyError, TypeError) as problem:
-        rule = f"has no {REPORT} that can be read ({type(problem).__name__})"
-        raise ReleaseError("RELEASE", rule, "give the folder that dpspec release wrote", value=folder.name) from None
-    if not names or any(Path(name).name != name for name in names):
-        raise ReleaseError("RELEASE", f"has a {REPORT} that names no released files", value=folder.name)
-    return [folder / name for name in names]
+        return (path,)
+    return released_files(path if path.is_dir() else path.parent, document)
 
 
 def is_noisy_answers(path: Path, registry: Registry) -> bool:
     """Whether a released file has one row for each noisy answer."""
-    return tuple(table_files.format_of(path, formats_of(registry)).header(path)) == ANSWERS
+    return tuple(table_files.format_of(path, formats_of(registry)).header(path)) == tables.ANSWERS
 
 
 def read_released(files: Sequence[Path], document: SpecDocument, registry: Registry) -> Table:
@@ -441,14 +444,22 @@ def upper_in_words(value: Bracket, digits: int = 6) -> str:
 
 
 def as_csv(rows: Sequence[ReleasedNumber], level: Fraction) -> str:
-    """One column for each attribute, the published value, its margin, and what it is."""
-    attributes = list(dict.fromkeys(name for row in rows for name in row.cell))
+    """One column for each attribute, the published value, its margin, and what it is.
+
+    A column of an attribute that is called like one of the others has an underscore more.
+    """
     percent = 100 * level
-    margin = f"margin_{percent}" if percent.denominator == 1 else "margin"
+    others = ("value", f"margin_{percent}" if percent.denominator == 1 else "margin", "status")
+    columns: dict[str, str] = {}
+    for name in dict.fromkeys(name for row in rows for name in row.cell):
+        column = name
+        while column in ("query", *others, *columns.values()):
+            column += "_"
+        columns[name] = column
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["query", *attributes, "value", margin, "status"])
+    writer.writerow(["query", *columns.values(), *others])
     for row in rows:
         status = "noisy" if row.margin else "margin not known"
-        writer.writerow([row.query, *(row.cell.get(name, "") for name in attributes), row.value, row.margin, status])
+        writer.writerow([row.query, *(row.cell.get(name, "") for name in columns), row.value, row.margin, status])
     return text.getvalue()

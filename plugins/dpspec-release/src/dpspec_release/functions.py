@@ -7,21 +7,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import attrs
-
 from dpspec import CommandAnswer, SpecDocument, installed
-from dpspec.plugin import ParameterError, exact
+from dpspec.plugin import ParameterError, exact, laws
 from dpspec.plugin.applications import Progress, as_document, write_whole
 from dpspec.plugin.releases import formats_of, table_file
 from dpspec_release import drafts, draw as engine, synthesis, text
 from dpspec_release.accuracy import (
     RUNS,
     as_csv,
-    check_runs,
+    files_of_release,
     is_noisy_answers,
     known_accuracy,
     read_released,
-    released_files,
     released_numbers,
     simulated_accuracy,
 )
@@ -83,7 +80,8 @@ def accuracy(
 
     Raises:
         MissingKeyError: the file names no mechanism.
-        TableError and its kin: the release cannot be read, or is none of this specification.
+        ReleaseError: the release is of another specification.
+        TableError and its kin: it cannot be read, or does not fit the space.
 
     >>> import dpspec as dp
     >>> noise = dp.geometric(queries=dp.marginal(attributes="colour"), ratio="1/2")
@@ -92,18 +90,16 @@ def accuracy(
     >>> accuracy(file)["tables"][0]["margin"]
     {'lower': '4', 'upper': '4'}
     """
-    document, asked = as_document(specification), exact.rational(level, "level")
+    document, asked = as_document(specification), laws.read_level(level)
     known = known_accuracy(document, asked)
     rows = None
     if released is not None:
-        registry, files = installed().registry, released_files(Path(released))
+        registry, files = installed().registry, files_of_release(Path(released), document)
         noisy = [file for file in files if is_noisy_answers(file, registry)]
         if noisy:
             rows = [row for file in noisy for row in released_numbers(file, known)]
         elif not known.tables:
-            table = read_released(files, document, registry)
-            made = simulated_accuracy(document, table, asked, check_runs(runs, asked), seed, progress or _unseen)
-            known = attrs.evolve(known, tables=made, unknown=(), runs=runs)
+            known = simulated_accuracy(known, read_released(files, document, registry), runs, seed, progress or _unseen)
     if out is not None:
         if rows is None:
             raise ParameterError("out", "has no released numbers to write", "give a release of noisy answers")

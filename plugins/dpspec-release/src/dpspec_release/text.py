@@ -12,7 +12,7 @@ from rich.text import Text
 
 from dpspec.plugin.applications import FAINT, count, drawn
 from dpspec.plugin.releases import grid
-from dpspec_release.accuracy import Accuracy, ReleasedNumber, upper_in_words
+from dpspec_release.accuracy import LARGEST_COUNT, Accuracy, ReleasedNumber, upper_in_words
 
 
 def released(data: Mapping[str, Any], directory: str, *, verbose: bool = False) -> str:
@@ -114,8 +114,7 @@ def accuracy_text(known: Accuracy, rows: Sequence[ReleasedNumber] | None, out: o
     parts: list[RenderableType] = []
     percent = f"{float(100 * known.level):g} %"
     if known.tables:
-        how = "moved so far in simulated runs on the released table" if known.runs else "within its margin of the true one"
-        parts.append(Text(f"In {percent} of releases, a published number is {how}."))
+        parts.append(Text(_headline(known, percent)))
         parts += [Text(), _accuracy_table(known, percent)]
         parts += [Text(f"{one.table}: {one.note}") for one in known.tables if one.note and one.source != "runs"]
         if known.runs:
@@ -130,23 +129,27 @@ def accuracy_text(known: Accuracy, rows: Sequence[ReleasedNumber] | None, out: o
     return drawn(*parts)
 
 
+def _headline(known: Accuracy, percent: str) -> str:
+    """What the margins are."""
+    if known.runs:
+        return f"In simulated runs on the released table, counts stay within their margins in {percent} of runs."
+    if any(one.source == "counts" for one in known.tables):
+        return f"In {percent} of releases, a published number is within its margin of a true count up to {LARGEST_COUNT}."
+    return f"In {percent} of releases, a published number is within its margin of the true one."
+
+
 def _accuracy_table(known: Accuracy, percent: str) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="")
     of_all = any(one.margin_of_all is not None for one in known.tables)
-    for heading, justify in (
-        ("table", "left"),
-        ("numbers", "right"),
-        ("error", "left"),
-        ("bias", "right"),
-        ("deviation", "right"),
-    ):
-        table.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]  # one of rich's words
-    table.add_column(f"margin ({percent})", justify="right")
+    for heading in ("table", "error"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("numbers", "bias", "deviation", f"margin ({percent})"):
+        table.add_column(heading, justify="right")
     if of_all:
         table.add_column("margin of all", justify="right")
     for one in known.tables:
         cells = [
-            one.table, "" if one.numbers is None else f"{one.numbers:,}", one.law, one.bias.upper.decimal(3),
+            one.table, one.law, "" if one.numbers is None else f"{one.numbers:,}", one.bias.upper.decimal(3),
             "" if one.deviation is None else one.deviation.upper.decimal(4), upper_in_words(one.margin, 4),
         ]  # fmt: skip
         table.add_row(*cells, *([upper_in_words(one.margin_of_all, 4) if one.margin_of_all else ""] if of_all else []))

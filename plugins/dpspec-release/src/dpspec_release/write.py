@@ -23,7 +23,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.plugin import DatasetSpace, Marginal, Table, grammar
+from dpspec.plugin import DatasetSpace, Marginal, Table, grammar, tables
 from dpspec.plugin.applications import REPORT, WARNING, Registry, ReleaseError
 from dpspec.plugin.releases import (
     DpspecError,
@@ -133,10 +133,6 @@ def distances(before: Table, after: Table, unit: str) -> Iterator[Distance]:
             yield _distance(unit, names, true, released)
 
 
-ANSWERS = ("query", "cell", "answer")
-"""The columns of released noisy answers."""
-
-
 def answer_distances(release: Release) -> Iterator[Distance]:
     """The distances of released noisy answers from the true counts, for the tables of counts that the mechanism measures."""
     before, after, space = release.given, release.output.main, release.document.spec.space
@@ -145,17 +141,18 @@ def answer_distances(release: Release) -> Iterator[Distance]:
     structure = None
     with contextlib.suppress(DpspecError):
         structure = grammar.stated_structure(release.mechanism, space)
-    released: dict[str, list[int]] = {}
+    released: dict[str, list[str]] = {}
     for query, _, answer in after.records():
-        released.setdefault(query, []).append(int(answer))
+        released.setdefault(query, []).append(answer)
     for table in dict.fromkeys(view.table for view in (() if structure is None else structure.views)):
         records = _records_of(table, before, space)
         if str(table) not in released or records is None:
             continue
         counts = records.counts(table.attributes)
         true = np.asarray([counts.get(tuple(map(str, cell)), 0) for cell in table.cells(space)], dtype=np.int64)
-        if len(true) == len(released[str(table)]):
-            yield _distance(table.unit, table.attributes, true, np.asarray(released[str(table)], dtype=np.int64))
+        answers = released[str(table)]
+        if len(true) == len(answers) and all(answers):  # a post-processed answer may be hidden
+            yield _distance(table.unit, table.attributes, true, np.asarray(answers, dtype=np.int64))
 
 
 def _records_of(table: Marginal, before: Table, space: DatasetSpace) -> Table | None:
@@ -163,13 +160,9 @@ def _records_of(table: Marginal, before: Table, space: DatasetSpace) -> Table | 
     found: Table | None = before
     if len(space.units) > 1 and table.unit != space.units[0]:
         found = None if before.members is None else before.of_members()
-    where = dict(table.where)
-    if found is None or not {*table.attributes, *where} <= {a.name for a in found.attributes}:
+    if found is None or not {*table.attributes, *dict(table.where)} <= {a.name for a in found.attributes}:
         return None
-    kept = np.ones(len(found), dtype=np.bool_)
-    for name, categories in where.items():
-        kept &= np.isin(found.codes[name], [found.attribute(name).index(category) for category in categories])
-    return found.rows(kept)
+    return tables.rows_meeting(found, table.where)
 
 
 def _distance(unit: str, names: Sequence[str], true: Any, released: Any) -> Distance:
@@ -207,7 +200,7 @@ def write_utility(release: Release) -> dict[str, Any]:
 def _of_all_units(release: Release) -> Iterator[Distance]:
     """The distances of the records, and of the persons with the attributes of their households."""
     before, after = release.given, release.output.main
-    if tuple(a.name for a in after.attributes) == ANSWERS:
+    if tuple(a.name for a in after.attributes) == tables.ANSWERS:
         yield from answer_distances(release)
         return
     units = release.document.spec.space.units or ("record",)

@@ -41,8 +41,8 @@ from dpspec.extension.packages import COMMANDS, SERVERS, contributed, missing_pa
 
 if TYPE_CHECKING:
     from dpspec.base.shown import Showable
-    from dpspec.extension import Registry
     from dpspec.report.figures import FigureFile
+    from dpspec.report.terminal import Work
 
 
 _FORMAT = "dpspec.format"
@@ -413,59 +413,60 @@ JudgedFile = tuple[Word, dict[str, Any], str]
 """How one file ended, and its two reports; of which the one that is not printed may be empty."""
 
 
+def jobs_option(command: Command) -> Command:
+    """Add ``--jobs N``."""
+    words = "Work on so many files at once, each in a process.  [default: one for each processor, from nine files on]"
+    return click.option("-j", "--jobs", metavar="N", type=click.IntRange(min=1), help=words)(command)
+
+
 def each_file(
     command: str,
     paths: tuple[str, ...],
     as_json: bool,
-    judge: Callable[[Path, Registry], JudgedFile],
+    judge: Callable[[Path, Work | None], JudgedFile],
     accepted: Collection[Word] = (),
     *,
     raised: tuple[type[DpspecError], ...] = (),
+    jobs: int | None = 1,
+    work: Work | None = None,
 ) -> int:
-    """Judge every file, whatever happens to the others; print each result as soon as it is there.
+    """Judge every file, whatever happens to the others; print each result as soon as it and those before it are there.
 
     Args:
+        judge: says how a file ended; for more than one job a function of a module, which other processes call without `work`.
         raised: errors that are about the command, and no fault of a file.
+        jobs: so many files at once; None for one for each processor.
+        work: shows how far the work is.
 
     Returns:
         the exit code of the worst word, where those that are accepted count as success.
     """
-    from dpspec.commands import word_of
-    from dpspec.extension import installed
-    from dpspec.report import json, text
+    from dpspec.cli.jobs import in_order, jobs_for
+    from dpspec.report import text
     from dpspec.specfile.reader import spec_files
 
-    registry = installed().registry
-    words: list[Word] = []
-    results = []
-    done: set[Path] = set()
-
-    def report(judged: JudgedFile) -> None:
-        word, data, page = judged
-        words.append(word)
-        results.append(data)
-        if not as_json:
-            say(page)
-
-    def attempt(path: str | Path, call: Callable[[], JudgedFile]) -> None:
-        try:
-            report(call())
-        except raised:
-            raise
-        except DpspecError as fault:
-            word = word_of(worst_code(single["exit_code"] for single in json.errors(fault)))
-            report((word, json.failed(str(path), word, fault), text.failed(str(path), word, fault)))
-            say(text.error_lines(fault, str(path)), err=True)
-
+    files: list[tuple[str | Path, DpspecError | None]] = []
     for path in paths:
         try:
-            files = spec_files(path)
+            files += [(file, None) for file in spec_files(path) if (file, None) not in files]
         except DpspecError as fault:
-            attempt(path, lambda fault=fault: _raise(fault))  # type: ignore[misc]
-            continue
-        for file in [file for file in files if file not in done]:
-            done.add(file)
-            attempt(file, lambda file=file: judge(file, registry))  # type: ignore[misc]
+            files.append((path, fault))
+    at_once = jobs_for(jobs, len(files))
+    attempt = _Attempt(judge, raised, work if at_once == 1 else None)
+    words: list[Word] = []
+    results = []
+    for (word, data, page), faults in in_order(attempt, files, at_once, _lost):
+        words.append(word)
+        results.append(data)
+        if work is not None:
+            work.rest()
+        if not as_json:
+            say(page)
+        if faults:
+            say(faults, err=True)
+        if work is not None and at_once > 1:
+            work.entitle(f"{command}, {at_once} files at once")
+            work(len(words), len(files))
     code = worst_code(word.exit_code for word in words if word not in accepted)
     if as_json:
         say_data(command, code, {"files": results})
@@ -474,5 +475,38 @@ def each_file(
     return code
 
 
-def _raise(fault: DpspecError) -> JudgedFile:
-    raise fault
+class _Attempt:
+    """Judges a file, and reports a fault of it as its result, with the lines for standard error."""
+
+    def __init__(
+        self, judge: Callable[[Path, Work | None], JudgedFile], raised: tuple[type[DpspecError], ...], work: Work | None
+    ) -> None:
+        self._judge, self._raised, self._work = judge, raised, work
+
+    def __call__(self, given: tuple[str | Path, DpspecError | None]) -> tuple[JudgedFile, str]:
+        path, unreadable = given
+        if unreadable is not None:
+            return _failed(path, unreadable)
+        if self._work is not None:
+            self._work.entitle(Path(path).name)
+        try:
+            return self._judge(Path(path), self._work), ""
+        except self._raised:
+            raise
+        except DpspecError as fault:
+            return _failed(path, fault)
+
+
+def _failed(path: str | Path, fault: DpspecError) -> tuple[JudgedFile, str]:
+    from dpspec.commands import word_of
+    from dpspec.report import json, text
+
+    word = word_of(worst_code(single["exit_code"] for single in json.errors(fault)))
+    judged = word, json.failed(str(path), word, fault), text.failed(str(path), word, fault)
+    return judged, text.error_lines(fault, str(path))
+
+
+def _lost(given: tuple[str | Path, DpspecError | None]) -> tuple[JudgedFile, str]:
+    """The result of a file whose process was ended."""
+    rule = "ended the process that judged this file"
+    return _failed(given[0], LibraryError("library", rule, "judge it alone with --jobs 1, or make room"))

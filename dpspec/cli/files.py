@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,7 @@ from dpspec.cli.face import (
     each_file,
     formatted,
     is_sarif,
+    jobs_option,
     named,
     picture_option,
     reasoned,
@@ -28,9 +30,9 @@ from dpspec.cli.face import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dpspec.extension import Registry
     from dpspec.report.figures import FigureFile
     from dpspec.report.shown import CommandAnswer
+    from dpspec.report.terminal import Work
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.functions import NamedFunction
 
@@ -46,9 +48,10 @@ def check(paths: tuple[str, ...], as_json: bool) -> int:
     Example: dpspec check specs/randomised-response.dpspec.toml
     """
     from dpspec.commands import checked
+    from dpspec.extension import installed
 
     seen: dict[str, SpecDocument] = {}
-    return each_file("check", paths, as_json, lambda path, registry: checked(path, registry, seen))
+    return each_file("check", paths, as_json, lambda path, _: checked(path, installed().registry, seen))
 
 
 def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple[Word, ...]:
@@ -88,6 +91,7 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
 @click.option(
     "--by-value", is_flag=True, default=None, help="With --function, compare outcomes by value: 0 and numpy.int64(0) are one."
 )
+@jobs_option
 @reasoned
 @reviewed
 def verify(  # noqa: PLR0917 - one argument for each option
@@ -97,13 +101,15 @@ def verify(  # noqa: PLR0917 - one argument for each option
     function: str | None,
     release: bool,
     accept: tuple[Word, ...],
+    jobs: int | None,
     verbose: bool,
     as_json: bool,
     **sampling: Any,
 ) -> int:
     """Judge what specification files state: the claim of the mechanism, and every printed number.
 
-    A directory stands for every *.dpspec.toml directly in it.
+    A directory stands for every *.dpspec.toml directly in it. Many files are judged at once, one on each processor; the output
+    is that of one job, in the order of the files.
 
     With --function, a plain function (dataset, numpy Generator) -> output is judged against the five blocks of one
     FILE, and nothing else that the file states. MODULE is looked for in the current directory first. How it gets a dataset
@@ -118,12 +124,11 @@ def verify(  # noqa: PLR0917 - one argument for each option
       dpspec verify specs
       dpspec verify survey.dpspec.toml --function survey:survey --seed 1
       dpspec verify survey.dpspec.toml --function survey:table --dataset pandas
+      dpspec verify specs --jobs 4
       dpspec verify specs --witnesses found
       dpspec verify specs/swapping-derangement.dpspec.toml --release
       dpspec verify --replay found/survey-claim-0a1b2c3d.json
     """
-    from dpspec.api import verify_file
-    from dpspec.report import json, shown
     from dpspec.report.terminal import Work
 
     if release and (replay is not None or function is not None):
@@ -140,19 +145,20 @@ def verify(  # noqa: PLR0917 - one argument for each option
         from dpspec.verifier.functions import FunctionError, NamedFunction, Sampling
 
         named, raised = NamedFunction(path=function, sampling=Sampling(**given)), (FunctionError,)
+    judge = partial(_judged, as_json=as_json, verbose=verbose, function=named, release=release, witnesses=witnesses)
     with Work("verifying") as work:
+        return each_file("verify", paths, as_json, judge, accept, raised=raised, jobs=jobs, work=work)
 
-        def one(path: Path, registry: Registry) -> JudgedFile:
-            work.entitle(path.name)
-            try:
-                found = verify_file(path, registry, progress=work, function=named, release=release, witnesses=witnesses)
-            finally:
-                work.rest()
-            if as_json:
-                return found.word, json.file_report(str(path), found), ""
-            return found.word, {}, shown.printed(found, verbose=verbose)
 
-        return each_file("verify", paths, as_json, one, accept, raised=raised)
+def _judged(path: Path, work: Work | None, *, as_json: bool, verbose: bool, **asked: Any) -> JudgedFile:
+    """One file of `verify`."""
+    from dpspec.api import verify_file
+    from dpspec.report import json, shown
+
+    found = verify_file(path, progress=work, **asked)
+    if as_json:
+        return found.word, json.file_report(str(path), found), ""
+    return found.word, {}, shown.printed(found, verbose=verbose)
 
 
 @click.command(short_help="What is the least budget that something needs?")

@@ -54,6 +54,7 @@ from dpspec.plugin import (
     errors,
     exact,
     grammar,
+    memoize,
     number,
     params,
 )
@@ -148,10 +149,7 @@ class PossibleOutputs(Invariant):
 
     def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
         """The support in the order of its text; raises IncompatibleBlocksError for a law that is not finite."""
-        law = self.mechanism.law(dataset, space)
-        if not isinstance(law, FiniteLaw):
-            raise IncompatibleBlocksError(f"invariant {self.name}", f"{self.mechanism.name} has no finite laws")
-        return tuple(sorted(law.support, key=repr))
+        return _support(self.mechanism, dataset, space)
 
     def __str__(self) -> str:
         return f"what {self.mechanism.name} can publish"
@@ -162,6 +160,14 @@ class PossibleOutputs(Invariant):
         sex = Attribute(name="sex", categories=("f", "m"))
         counted = grammar.ReleaseInvariants(invariants=(Marginal(attributes=("sex",)),))
         yield cls(mechanism=counted), UnorderedRecords(attributes=(sex,), most=3)
+
+
+@memoize(maxsize=4096)  # engines ask for a dataset once for each pair that it is in
+def _support(mechanism: Mechanism, dataset: Dataset, space: DatasetSpace) -> tuple[Hashable, ...]:
+    law = mechanism.law(dataset, space)
+    if not isinstance(law, FiniteLaw):
+        raise IncompatibleBlocksError(f"invariant {PossibleOutputs.name}", f"{mechanism.name} has no finite laws")
+    return tuple(sorted(law.support, key=repr))
 
 
 @define

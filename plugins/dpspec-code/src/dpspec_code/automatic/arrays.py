@@ -30,19 +30,21 @@ import attrs
 import numpy as np
 
 from dpspec.plugin.judges import NotEnumerableError
-from dpspec_code.automatic.formulas import COUNT, SAMPLED, Affine, NoiseDraw, reading
+from dpspec_code.automatic.formulas import CONTINUOUS, COUNT, SAMPLED, Affine, NoiseDraw, reading
 from dpspec_code.automatic.noise import (
     LARGEST,
     FloatOrInteger,
     FloatOrZero,
     NoisyNumber,
     array_of,
+    difference_of,
     drawn_number,
     largest_of_counts,
     one_by_one,
     rounding,
 )
 from dpspec_code.automatic.path import RandomPath
+from dpspec_code.automatic.spellings import axis_of, by_place, number_type
 from dpspec_code.automatic.widths import RecordBound
 
 
@@ -151,13 +153,81 @@ def _running(values: Any) -> Any:
     return array_of(parts, (len(parts),))
 
 
-def _whole(value: Any, kind: Any = int) -> Any:
-    if kind in (float, np.float64):
-        return value
-    if kind not in (int, np.int64):
-        raise TypeError("a type of numbers that is not modelled")
-    parts = [p.applied(np.int64, "int", [p]) if type(p) is NoisyNumber else np.int64(p) for p in value.ravel()]
-    return array_of(parts, value.shape)
+def _item(value: Any, place: int = 0) -> Any:
+    parts = value.ravel() if type(value) is np.ndarray else [value]
+    if len(parts) != 1 or place != 0:
+        raise ValueError("can only convert an array of size 1 to a Python scalar")
+    return _python(parts[0])
+
+
+def _chosen(condition: Any, one: Any, other: Any) -> Any:
+    """np.where of a condition that is plain: each number comes from one of the two, in the type that both have together."""
+    boxes = [_boxed(part) for part in (one, other)]
+    kind = _kind_of(part for box in boxes for part in box.ravel())
+    asked, *boxes = np.broadcast_arrays(_boxed(condition), *(_asarray(box, kind) for box in boxes))
+    if any(type(part) not in (bool, np.bool_) for part in asked.ravel()):
+        return NotImplemented
+    triples = zip(*(box.ravel() for box in (asked, *boxes)), strict=True)
+    return array_of([left if holds else right for holds, left, right in triples], asked.shape)
+
+
+def _ranked(values: Any) -> Any:
+    """np.argsort in one dimension, where no two of the numbers are ever equal."""
+    parts = _listed(values)
+    if np.ndim(values) != 1 or not all(type(part) is NoisyNumber for part in parts):
+        return NotImplemented
+    for place, part in enumerate(parts):
+        apart = [difference_of(part, other) for other in parts[:place]]
+        if not all(isinstance(one, Affine) and any(noise.kind in CONTINUOUS for noise, _ in one.terms) for one in apart):
+            return NotImplemented
+    key: Callable[[int], Any] = functools.cmp_to_key(lambda one, other: -1 if parts[one] < parts[other] else 1)
+    order = sorted(range(len(parts)), key=key)
+    return np.array(order, dtype=np.int64)
+
+
+def _product(one: Any, other: Any) -> Any:
+    """np.dot of two vectors, or of a matrix and a vector."""
+    boxes = [_boxed(part) for part in (one, other)]
+    if boxes[0].ndim not in (1, 2) or boxes[1].ndim != 1 or boxes[0].shape[-1] != boxes[1].shape[0] or not boxes[1].size:
+        return NotImplemented
+    rows = boxes[0].reshape(-1, boxes[1].size)
+    kind = _kind_of(part for box in boxes for part in box.ravel())
+    found = [_dotted(row, boxes[1], kind) for row in rows]
+    return found[0] if boxes[0].ndim == 1 else array_of(found, (len(found),))
+
+
+def _dotted(row: Any, column: Any, kind: Any) -> Any:
+    total: Any = kind(0)
+    for one, other in zip(_asarray(row, kind), _asarray(column, kind), strict=True):
+        if all(type(part) is NoisyNumber or part for part in (one, other)):  # what is 0 adds nothing
+            total = total + one * other
+    return total
+
+
+def _moved(function: Any, args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """A function of numpy that moves the entries of arrays of one type, and does not look at them."""
+    arrays = [one for one in _arrays_in(args[0]) if type(one) is np.ndarray]
+    kinds = {_kind_of(array.ravel()) for array in arrays}
+    given = [args[0]] if type(args[0]) is np.ndarray else args[0]
+    if len(kinds) != 1 or type(given) not in (list, tuple) or len(arrays) != len(given) or options.keys() - {"axis"}:
+        return NotImplemented
+    if any(type(part) not in (NoisyNumber, *kinds) for array in arrays for part in array.ravel()):
+        return NotImplemented
+    if any(not array.dtype.hasobject for array in arrays):
+        return NotImplemented
+    return function(*args, **options)
+
+
+def _arrays_in(given: Any) -> Sequence[Any]:
+    return [given] if type(given) is np.ndarray else given if type(given) in (list, tuple) else []
+
+
+def _python_or_double(value: Any, kind: Any) -> Any:
+    """value.astype(kind) and the like: always an array, or a number, of its own."""
+    made = number_type(kind)
+    if made is None:
+        return NotImplemented
+    return _asarray(value, made) if type(value) is np.ndarray else next(iter(_asarray([value], made)))
 
 
 def _python(value: Any) -> Any:
@@ -179,14 +249,26 @@ _OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "sum": _summed,
     "mean": lambda a: _summed(as_doubles(a)) / np.int64(len(_listed(a))),
     "cumsum": _running,
-    "array": _asarray,
-    "asarray": _asarray,
-    "astype": _whole,
+    "array": lambda a, kind=None: _converted(a, kind, copied=True),
+    "asarray": lambda a, kind=None: _converted(a, kind, copied=False),
+    "astype": _python_or_double,
+    "item": _item,
+    "where": _chosen,
+    "argsort": _ranked,
+    "dot": _product,
+    "matmul": _product,
+    "inner": _product,
     "tolist": _python,
     "maximum": lambda a, b: _by_part(max, a, b),
     "minimum": lambda a, b: _by_part(min, a, b),
 }
 """What functions of numpy and methods of arrays do with drawn numbers, without options."""
+_REDUCED = frozenset({"argmax", "argmin", "max", "amax", "min", "amin", "sum", "mean"})
+"""Those that make one number of many."""
+_MOVING = frozenset({
+    "atleast_1d", "atleast_2d", "reshape", "ravel", "transpose", "squeeze", "expand_dims", "stack", "vstack", "hstack",
+    "column_stack", "concatenate", "flip", "roll", "tile", "copy",
+})  # fmt: skip
 _OPERATORS = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
               "true_divide": operator.truediv, "negative": operator.neg, "absolute": abs, "abs": abs, "fabs": abs,
               "less": operator.lt, "greater": operator.gt, "less_equal": operator.le, "greater_equal": operator.ge}  # fmt: skip
@@ -216,13 +298,25 @@ def _boxed(value: Any) -> Any:
     return box
 
 
-def answered(function: Any, name: str, args: Sequence[Any]) -> Any:
-    """function(*args) where some arguments are or hold drawn numbers; NotImplemented where it is not modelled."""
-    if id(function) in _PLAIN:
-        made = next(one for one in args if type(one) is NoisyNumber)
-        return made.applied(function, name, args)
+def answered(  # noqa: PLR0911 (one line per kind of function)
+    function: Any, name: str, given: Sequence[Any], options: dict[str, Any] | None = None
+) -> Any:
+    """function(*given, **options) where some arguments are or hold drawn numbers; NotImplemented where it is not modelled."""
+    if id(function) in _PLAIN and not options:
+        made = next((one for one in given if type(one) is NoisyNumber), None)
+        return NotImplemented if made is None else made.applied(function, name, given)
     of_numpy = getattr(function, "__module__", None) == "numpy" or isinstance(function, np.ufunc)
-    if not of_numpy and type(getattr(function, "__self__", None)) is not np.ndarray and function is not np.float64:
+    of_array = type(getattr(function, "__self__", None)) is np.ndarray
+    if not of_numpy and not of_array and function is not np.float64:
+        return NotImplemented
+    args, left = by_place(name, given, options or {})
+    if name in _MOVING and of_numpy:
+        return _moved(function, args, left)
+    if name in _REDUCED or name == "cumsum":
+        return _reduced(name, args, left)
+    if name in ("array", "asarray", "astype") and left.keys() == {"dtype"}:
+        args, left = (*args, left["dtype"]), {}
+    if left:
         return NotImplemented
     if name in _OF_ARRAYS:
         return _OF_ARRAYS[name](*args)
@@ -231,6 +325,42 @@ def answered(function: Any, name: str, args: Sequence[Any]) -> Any:
     if name in _OF_NUMBERS:
         return _by_part(lambda one, *rest: _single(name, one, *rest), args[0], *args[1:])
     return NotImplemented
+
+
+def _converted(values: Any, kind: Any, *, copied: bool) -> Any:
+    """np.array and np.asarray; the second gives an array back that has the type that is asked for."""
+    made = None if kind is None else number_type(kind)
+    if kind is not None and made is None:
+        return NotImplemented
+    if not copied and type(values) is np.ndarray and (made is None or _kind_of(values.ravel()) is made):
+        return values
+    return _asarray(values, made)
+
+
+def _reduced(name: str, args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """A function that makes one number of all, or of those along an axis."""
+    (values, *rest), left = args, dict(options)
+    axis = rest.pop(0) if rest else left.pop("axis", None)
+    kind, keeps = left.pop("dtype", None), left.pop("keepdims", False)
+    if rest or left or keeps not in (True, False) or (kind is not None and number_type(kind) is not np.float64):
+        return NotImplemented
+    if kind is not None and name not in ("sum", "mean", "cumsum"):
+        return NotImplemented
+    values = values if kind is None and type(values) is np.ndarray else _asarray(values, None if kind is None else np.float64)
+    if axis is None or values.ndim == 1:
+        if axis is not None and axis_of(axis, values.ndim) is None:
+            return NotImplemented
+        found = _OF_ARRAYS[name](values)
+        return _boxed(found).reshape((1,) * values.ndim).copy() if keeps else found
+    place = axis_of(axis, values.ndim)
+    if place is None or name == "cumsum":
+        return NotImplemented
+    moved = np.moveaxis(values, place, -1)
+    parts = [_OF_ARRAYS[name](row) for row in moved.reshape(-1, moved.shape[-1])]
+    if not all(type(part) is NoisyNumber for part in parts):
+        return NotImplemented
+    found = array_of(parts, moved.shape[:-1])
+    return np.expand_dims(found, place).copy() if keeps else found
 
 
 def _single(name: str, one: Any, *rest: Any) -> Any:
@@ -256,6 +386,10 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         is_array: whether it is an array of numpy.
         alone: of an array whose type depends on which entries occur, what an entry is where no others do; `kinds` says what it is
             where all occur.
+        length: how many entries every dataset has, where that is one number.
+
+    The entries stand in the order of the dataset, whatever was made of them and left out: nothing here brings them into another.
+    Two that leave out the same kinds of the same dataset are therefore *aligned*, entry by entry.
     """
 
     path: RandomPath
@@ -263,6 +397,7 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
     counts: tuple[NoisyNumber, ...]
     is_array: bool = False
     alone: tuple[Any, ...] | None = None
+    length: int | None = None
 
     __array_ufunc__ = None
 
@@ -312,7 +447,51 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
 
     def size(self) -> Any:
         """len(it)."""
-        return self.number_of(lambda _: True)
+        known = self.length is not None and not any(kind is LEFT_OUT for kind in self.kinds)
+        return self.length if known else self.number_of(lambda _: True)
+
+    def mean(self) -> Any:
+        """Its mean, where every dataset has equally many entries."""
+        size = self.size()
+        if type(size) is not int or not size:
+            self._refuse("was divided by how many entries it has")
+        self.check_type()
+        return self.mapped(np.float64).total([_as(np.float64, kind) for kind in self.kinds]) / np.int64(size)
+
+    def is_aligned(self, other: WholeList) -> bool:
+        """Whether the entries of both are made of the same entries of the dataset, in one order."""
+        pairs = zip(self.kinds, other.kinds, strict=True)
+        return self.counts is other.counts and all((one is LEFT_OUT) == (two is LEFT_OUT) for one, two in pairs)
+
+    def by_entry(self, function: Callable[..., Any], given: Sequence[Any]) -> WholeList:
+        """function(*given) of numpy, which looks at each entry by itself; arrays among what is given are aligned with this one."""
+        listed = [one for one in given if type(one) is WholeList]
+        if not all(type(one) in (*_SINGLE, WholeList) for one in given) or not all(one.is_array for one in listed):
+            self._refuse("was used in a computation with more than one number")
+        if len(listed) == 1:
+            return self.mapped(lambda kind: _of_one(function, [kind if type(one) is WholeList else one for one in given]))
+        if not all(map(self.is_aligned, listed)) or any(one.alone is not None for one in listed):
+            self._refuse("was used in a computation with other entries than its own")
+        columns = [one.kinds if type(one) is WholeList else [one] * len(self.kinds) for one in given]
+        rows = zip(self.kinds, zip(*columns, strict=True), strict=True)
+        return attrs.evolve(self, kinds=tuple(LEFT_OUT if kind is LEFT_OUT else _of_one(function, row) for kind, row in rows))
+
+    def changed(self, function: Callable[[Any, Any], Any], other: Any) -> WholeList:
+        """The array after function(it, other) was put in its place; no other name knows it. Its type stays what it is."""
+        made = self._operated(function, other) if self.is_array and self.alone is None else self.refused("a change in place")
+        if any(type(one) is not type(two) for one, two in zip(self.kinds, made.kinds, strict=True)):
+            self._refuse("was changed in place into another type")
+        return made
+
+    def selected(self, mask: Any) -> WholeList:
+        """it[mask], for an array of truth values that was made of it."""
+        if type(mask) is not WholeList or not (self.is_array and mask.is_array and self.is_aligned(mask)):
+            self._refuse("was asked for more than sums and counts of its entries")
+        known = [kind for kind in mask.kinds if kind is not LEFT_OUT]
+        if self.alone is not None or mask.alone is not None or any(type(kind) is not np.bool_ for kind in known):
+            self._refuse("was asked for some of its entries")
+        kept = [keeps is not LEFT_OUT and bool(keeps) for keeps in mask.kinds]
+        return attrs.evolve(self, kinds=tuple(kind if keeps else LEFT_OUT for kind, keeps in zip(self.kinds, kept, strict=True)))
 
     def __bool__(self) -> bool:
         """Whether a list has entries; of arrays, numpy asks for one."""
@@ -348,8 +527,7 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
 
     def array(self, dtype: Any = None) -> WholeList:
         """The entries as an array of numbers."""
-        if dtype not in (None, float, int, np.float64, np.int64):
-            self._refuse("was made an array of another type")
+        dtype = None if dtype is None else number_type(dtype) or self._refuse("was made an array of another type")
         self.check_type()
         entries = [kind for kind in self.kinds if kind is not LEFT_OUT]
         whole = np.array(entries, dtype=dtype)
@@ -366,6 +544,8 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         return attrs.evolve(self, kinds=made, is_array=True, alone=alone if len(types) > 1 else None)
 
     def _operated(self, function: Callable[[Any, Any], Any], other: Any, *, turned: bool = False) -> WholeList:
+        if type(other) is WholeList:
+            return self.by_entry(function, [self, other])
         if type(other) not in (int, float, bool, np.int64, np.float64):
             self._refuse("was used in a computation with more than one number")
         return self.mapped((lambda kind: function(other, kind)) if turned else (lambda kind: function(kind, other)))
@@ -409,11 +589,41 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
     def __truediv__(self, other: Any) -> Any:
         return self._operated(operator.truediv, other)
 
+    def __floordiv__(self, other: Any) -> Any:
+        return self._operated(operator.floordiv, other)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._operated(operator.mod, other)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._operated(operator.pow, other)
+
+    def __and__(self, other: Any) -> Any:
+        return self._operated(operator.and_, other)
+
+    def __or__(self, other: Any) -> Any:
+        return self._operated(operator.or_, other)
+
+    def __neg__(self) -> Any:
+        return self.mapped(operator.neg)
+
+    def __invert__(self) -> Any:
+        return self.mapped(operator.invert)
+
+    def __abs__(self) -> Any:
+        return self.mapped(abs)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.selected(place)
+
+    def __matmul__(self, other: Any) -> Any:
+        return _sums(self.by_entry(np.multiply, [self, other]), "sum")
+
     def _other(self, *_: Any) -> NoReturn:
         self._refuse("was asked for more than sums and counts of its entries")
 
-    __getitem__ = __contains__ = __hash__ = __len__ = __reversed__ = _other
-    __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = __array__ = __floordiv__ = __mod__ = __pow__ = _other
+    __contains__ = __hash__ = __len__ = __reversed__ = _other
+    __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = __array__ = _other
 
     def refused(self, name: str) -> NoReturn:
         """End the run, which asked for an attribute."""
@@ -426,6 +636,19 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
 
     def _refuse(self, what: str) -> NoReturn:
         self.path.refuse(NotEnumerableError("dataset", f"{what}, which depends on more than counts", "have it sampled"))
+
+
+_SINGLE = (int, float, bool, np.int64, np.float64, np.bool_, type(None))
+
+
+def _of_one(function: Callable[..., Any], given: Sequence[Any]) -> Any:
+    """function of numpy of one entry, in an array as it stands in one: types are those of arrays and not of numbers."""
+    found = function(*(np.array([one]) if isinstance(one, np.generic) else one for one in given))
+    return found[0]
+
+
+def _as(kind: type, value: Any) -> Any:
+    return value if value is LEFT_OUT else kind(value)
 
 
 def _differ(number: Any, alone: Any) -> bool:
@@ -504,7 +727,7 @@ def parts_of(generator: Any, walk: WholeListWalk) -> WholeList:
     path.sampled = True
     symbols = (NoiseDraw(-place - 1, SAMPLED, chance) for place, chance in enumerate(chances))
     counts = tuple(NoisyNumber(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
-    return attrs.evolve(listed, kinds=tuple(parts), counts=counts, is_array=False)
+    return attrs.evolve(listed, kinds=tuple(parts), counts=counts, is_array=False, length=None)
 
 
 def _bins(listed: WholeList, least: int) -> Any:
@@ -541,9 +764,13 @@ def of_listed(  # noqa: PLR0911 (one line per function)
             made = parts_of(first, walk)
             return attrs.evolve(made, is_array=walk.listed.is_array).total(made.kinds)
         return first.total(first.kinds) if type(first) is WholeList else NotImplemented
-    if type(first) is not WholeList:
-        return NotImplemented
     of_numpy = getattr(function, "__module__", None) == "numpy" or isinstance(function, np.ufunc)
+    if type(first) is not WholeList:
+        if not of_numpy or not any(type(one) is WholeList for one in (*args, *options.values())):
+            return NotImplemented
+        args, options = by_place(name, args, options)
+        tables = [one.array() if type(one) is WholeList and not one.is_array else one for one in args]
+        return _of_table(function, name, tables, options) if any(type(one) is WholeList for one in tables) else NotImplemented
     if function is len and len(args) == 1:
         return first.size()
     if function is collections.Counter and len(args) == 1 and not options and not first.is_array:
@@ -554,12 +781,47 @@ def of_listed(  # noqa: PLR0911 (one line per function)
         return _histogram(first, *args[1:], **options)
     if of_numpy and name == "bincount" and len(args) == 1 and options.keys() == {"minlength"}:
         return _bins(first, options["minlength"])
-    if options or not of_numpy:
+    if not of_numpy:
         return NotImplemented
-    table = first if first.is_array else first.array()
-    if name == "clip" and len(args) == 3:
-        return table.mapped(lambda kind: np.clip(kind, args[1], args[2]))
+    args, left = by_place(name, args, options)
+    return _of_table(function, name, [one.array() if type(one) is WholeList and not one.is_array else one for one in args], left)
+
+
+_BY_ENTRY = frozenset({"clip", "where", "round", "around", "nan_to_num"})
+"""Functions of numpy that are no ufuncs, and look at each entry by itself."""
+_SAME = frozenset({"atleast_1d", "ravel", "squeeze", "transpose"})
+"""Functions of numpy that give an array of one dimension back as it is."""
+
+
+def _of_table(function: Any, name: str, args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """function(*args, **options) of numpy, where all lists among the arguments were made arrays."""
+    table = next(one for one in args if type(one) is WholeList)
+    if name in ("sum", "mean", "count_nonzero"):
+        return _reduced_table(table, name, args[1:], options) if args[0] is table else NotImplemented
+    if options:
+        return NotImplemented
+    if name in _SAME and len(args) == 1:
+        return table
+    if name in ("dot", "inner", "vdot", "matmul") and len(args) == 2:
+        return args[0] @ args[1] if type(args[0]) is WholeList else NotImplemented
+    if name in _BY_ENTRY or (isinstance(function, np.ufunc) and function.nin == len(args) and function.signature is None):
+        return table.by_entry(function, args) if getattr(function, "nout", 1) == 1 else NotImplemented
     return _sums(table, name) if len(args) == 1 else NotImplemented
+
+
+def _reduced_table(table: WholeList, name: str, args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """sum, mean and count_nonzero, with the options that say what they do without them."""
+    left = dict(options)
+    axis, kind = (args[0] if len(args) == 1 else left.pop("axis", None)), left.pop("dtype", None)
+    if left or len(args) > 1 or (axis is not None and axis_of(axis, 1) is None):
+        return NotImplemented
+    if kind is not None:
+        made = number_type(kind)
+        if made is not np.float64 or name == "count_nonzero":
+            return NotImplemented
+        table.check_type()
+        table = table.mapped(np.float64)
+    return table.mean() if name == "mean" else _sums(table, name)
 
 
 def _sums(table: WholeList, name: str) -> Any:
@@ -577,17 +839,57 @@ class WholeListMethod:
     listed: WholeList | GrownCounts
     name: str
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **options: Any) -> Any:
         listed = self.listed
         if isinstance(listed, GrownCounts):
-            return listed.get(*args) if self.name == "get" else listed.refused()
-        if self.name == "count" and not listed.is_array and len(args) == 1:
+            return listed.get(*args) if self.name == "get" and not options else listed.refused()
+        if self.name == "count" and not listed.is_array and len(args) == 1 and not options:
             return listed.count(*args)
-        if listed.is_array and self.name == "sum" and not args:
-            return _sums(listed, self.name)
-        if listed.is_array and self.name == "clip" and len(args) == 2:
-            return listed.mapped(lambda kind: np.clip(kind, *args))
-        return listed.refused(self.name)
+        found = self._of_array(listed, args, options) if listed.is_array else NotImplemented
+        return listed.refused(self.name) if found is NotImplemented else found
+
+    def _of_array(  # noqa: PLR0911 (one line per method)
+        self, table: WholeList, args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        given, left = by_place(self.name, (table, *args), options)
+        if self.name in ("sum", "mean"):
+            return _reduced_table(table, self.name, given[1:], left)
+        if self.name == "astype" and len(given) + len(left) == 2:
+            kind = number_type(left.get("dtype", given[-1]))
+            return NotImplemented if kind is None or left.keys() - {"dtype"} else table.by_entry(_cast(kind), [table])
+        if left:
+            return NotImplemented
+        if self.name in ("ravel", "squeeze", "transpose") and len(given) == 1:
+            return table
+        if self.name in ("copy", "flatten") and len(given) == 1:
+            return attrs.evolve(table)
+        if self.name == "dot" and len(given) == 2:
+            return table @ given[1]
+        return table.by_entry(getattr(np, self.name), given) if self.name in ("clip", "round") else NotImplemented
+
+
+def _cast(kind: Any) -> Callable[[Any], Any]:
+    return lambda values: values.astype(kind)
+
+
+def attribute_of(listed: WholeList | GrownCounts, name: str) -> Any:
+    """An attribute of an array of the dataset that is no method; NotImplemented for others."""
+    if type(listed) is not WholeList or not listed.is_array:
+        return NotImplemented
+    known: dict[str, Callable[[], Any]] = {
+        "size": listed.size, "shape": lambda: (listed.size(),), "ndim": lambda: 1, "T": lambda: listed,
+    }  # fmt: skip
+    return known[name]() if name in known else NotImplemented
+
+
+@attrs.frozen(eq=False, repr=False)
+class DrawnItem:
+    """The method `item` of a drawn number of numpy's."""
+
+    number: NoisyNumber
+
+    def __call__(self) -> Any:
+        return _python(self.number)
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -641,12 +943,14 @@ class SymbolicDataset:
         is_counts: whether the dataset is written as a list of its counts.
         handed: what the code gets for an entry of each kind, where that is something else, as a list or an array.
         bound: how many records a dataset may have, and for how many the code is exact.
+        length: how many entries every dataset has, where that is one number.
     """
 
     kinds: tuple[Any, ...]
     is_counts: bool
     handed: Any = None
     bound: RecordBound = attrs.field(factory=RecordBound)
+    length: int | None = None
 
     def at(self, path: RandomPath) -> Any:
         """What the code gets in a run."""
@@ -656,5 +960,6 @@ class SymbolicDataset:
         if self.is_counts:
             return list(counts)
         if self.handed is None:
-            return WholeList(path, self.kinds, counts)
-        return WholeList(path, tuple(copy.deepcopy(one) for one in self.handed), counts, type(self.handed) is np.ndarray)
+            return WholeList(path, self.kinds, counts, length=self.length)
+        kinds = tuple(copy.deepcopy(one) for one in self.handed)
+        return WholeList(path, kinds, counts, type(self.handed) is np.ndarray, length=self.length)

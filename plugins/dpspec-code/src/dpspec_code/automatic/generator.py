@@ -625,8 +625,10 @@ BASES: frozenset[Any] = frozenset({
 
 ARRAY = frozenset(_ARRAY.split())
 """Attributes of arrays."""
+LOCATED = frozenset({"laplace", "normal", "gumbel"})
+"""Draws around a location, to which the noise is added."""
 SYMBOLIC_ARRAY = frozenset({"shape", "size", "ndim", "T", "reshape", "ravel", "flatten", "copy", "transpose", "astype", "argmax",
-                            "argmin", "clip", "cumsum", "max", "mean", "min", "round", "sum", "tolist"})  # fmt: skip
+                            "argmin", "argsort", "clip", "dot", "item", "squeeze", "cumsum", "max", "mean", "min", "round", "sum", "tolist"})  # fmt: skip
 """Attributes of an array of symbolic draws that are those of an array of doubles, or refused when they are called."""
 OF_TYPES = frozenset({"fromkeys", "from_bytes", "fromhex", "maketrans", "from_iterable", "from_float", "from_decimal", "reduce",
                       "accumulate", "outer", "reduceat"})  # fmt: skip

@@ -34,12 +34,13 @@ from dpspec_code.apart import Cut
 from dpspec_code.automatic import generator as known
 from dpspec_code.automatic.arrays import (
     WRITES,
+    DrawnItem,
     GrownCounts,
     WholeList,
     WholeListMethod,
     WholeListWalk,
     answered,
-    as_doubles,
+    attribute_of,
     holds_drawn,
     of_listed,
     parts_of,
@@ -62,6 +63,7 @@ from dpspec_code.automatic.roots import (
     is_generated,
     is_library,
 )
+from dpspec_code.automatic.spellings import number_type
 from dpspec_code.automatic.tallies import LoopSteps, Unwritten, place_of, unwritten
 
 _builtins = operator.attrgetter("__builtins__")  # what a function takes for `builtins`; the type has no such name for mypy
@@ -160,7 +162,7 @@ class Questions:
             return self._looked_up(function, args, options)
         if function is np.random.default_rng and len(args) == 1 and type(args[0]) is EnumeratingGenerator:
             return args[0]
-        if function is np.empty and not options and len(args) == 1:
+        if function is np.empty and _makes_doubles(args, options):
             return unwritten(self.path, args[0])
         if type(function) is functools.partial:  # what it holds is asked about, wherever it was made
             return self.call(function.func, *function.args, *args, **{**function.keywords, **options})
@@ -172,7 +174,7 @@ class Questions:
             found = self._best(args, options.get("key"), least=function is min)
             if found is not NotImplemented:
                 return found
-        if type(function) is WholeListMethod or not callable(function) or self._follow(function):
+        if type(function) in (WholeListMethod, DrawnItem) or not callable(function) or self._follow(function):
             return function(*args, **options)
         name = getattr(function, "__name__", "")
         listed = of_listed(function, name, args, options)
@@ -195,7 +197,7 @@ class Questions:
             self._template(function, args)
         if name in _WALKING_PARTS and not options:
             args = tuple(self.pairs(given) if _is_walked(given) else given for given in args)
-        if name == "astype" and _symbols(function.__self__) and args not in ((int,), (np.int64,)):
+        if name == "astype" and _symbols(function.__self__):
             self._stop("ndarray.astype", _OUTSIDE)
         calling = id(function) in known.CALLING or name in ("sort", "partial")
         for given in (*args, *options.values()):
@@ -246,19 +248,15 @@ class Questions:
             return NotImplemented if found is None else found
         if type(owner) is EnumeratingGenerator and name == "choice" and holds_drawn(options.get("p", args[3:4])):
             return function(*args, **options)
+        if type(owner) is EnumeratingGenerator and name in known.LOCATED:
+            return function(*args, **options) if _is_located(args, options) else NotImplemented
         of_array = type(owner) is np.ndarray and owner.dtype.hasobject and holds_drawn(owner)
         given = (owner, *args) if of_array else args
         if id(function) in known.OF_SYMBOLS - _STEPS_OF_PYTHON:
             return NotImplemented
         if not any(map(holds_drawn, given)):
             return NotImplemented
-        if options and not (name in ("array", "asarray", "sum", "mean") and options in ({"dtype": float}, {"axis": None})):
-            return NotImplemented
-        if name in ("array", "asarray") and len(args) == 2 and args[1] is float:
-            given, options = args[:1], {"dtype": float}
-        if options.get("dtype") is float and len(given) == 1:
-            given = (as_doubles(given[0]),)
-        return answered(function, name, given)
+        return answered(function, name, given, options)
 
     def _counted(self, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         """Called while entries of a dataset are summed: nothing that outlives the entry may change."""
@@ -453,7 +451,10 @@ class Questions:
     def get(self, owner: Any, name: str) -> Any:
         """owner.name."""
         if type(owner) in (WholeList, GrownCounts):
-            return WholeListMethod(owner, name)
+            found = attribute_of(owner, name)
+            return WholeListMethod(owner, name) if found is NotImplemented else found
+        if type(owner) is NoisyNumber and name == "item" and isinstance(owner.sample, np.generic):
+            return DrawnItem(owner)
         self._attribute(owner, name)
         found = getattr(owner, name)
         if isinstance(owner, types.ModuleType):
@@ -715,6 +716,21 @@ _WALKING_PARTS = ("from_iterable", "starmap", "dict", "OrderedDict", "defaultdic
 _OF_MEMORY = frozenset({
     "base", "ctypes", "data", "dump", "dumps", "flags", "getfield", "setfield", "setflags", "strides", "tofile", "view",
 })  # fmt: skip
+
+
+def _makes_doubles(args: tuple[Any, ...], options: dict[str, Any]) -> bool:
+    """Whether an array is made of a shape alone, for doubles."""
+    if len(args) not in (1, 2) or options.keys() - {"dtype"} or len(args) + len(options) > 2:
+        return False
+    kind = options.get("dtype", args[1] if len(args) == 2 else float)
+    return number_type(kind) is np.float64
+
+
+def _is_located(args: tuple[Any, ...], options: dict[str, Any]) -> bool:
+    """Whether of the arguments of a draw the location alone holds drawn numbers."""
+    place = options.get("loc", args[0] if args else None)
+    others = (*args[1:], *(value for key, value in options.items() if key != "loc"))
+    return holds_drawn(place) and not any(map(holds_drawn, others)) and not ("loc" in options and args)
 
 
 def _is_random(function: Any) -> bool:

@@ -62,7 +62,7 @@ import attrs
 import numpy as np
 
 from dpspec import DpspecError, Outcome, Verdict
-from dpspec.plugin import Bracket, Dataset, FiniteLaw, Marginal, Number, PrivacySpec, number
+from dpspec.plugin import Bracket, Dataset, DatasetSpace, FiniteLaw, Marginal, Number, PrivacySpec, blocks, number
 from dpspec.plugin.judges import (
     EVERY,
     IDENTICAL,
@@ -236,7 +236,15 @@ def _symbols_of(spec: PrivacySpec) -> SymbolicDataset:
     kinds = entries.entries()
     if kinds is None or len(kinds) > MOST_KINDS:
         raise NoConstant(f"an entry may be of more than {MOST_KINDS:,} kinds")
-    return SymbolicDataset(kinds, entries.lists_counts(), bound=RecordBound(most=_most_of(entries)))
+    bound = RecordBound(most=_most_of(entries))
+    return SymbolicDataset(kinds, entries.lists_counts(), bound=bound, length=_length_of(spec.space))
+
+
+def _length_of(space: DatasetSpace) -> int | None:
+    """How many entries every list of a space has, where that is one number."""
+    sizes = blocks.Sizes.found_in(space)
+    least, most = (None, None) if sizes is None else sizes.sizes()
+    return least if least == most else None
 
 
 def _most_of(entries: Entries) -> int | None:

@@ -386,7 +386,8 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         is_array: whether it is an array of numpy.
         alone: of an array whose type depends on which entries occur, what an entry is where no others do; `kinds` says what it is
             where all occur.
-        length: how many entries every dataset has, where that is one number.
+        sizes: how many entries a dataset has at least and at most.
+        is_loose: whether an array without entries is one of doubles, as `np.array([])` is, though others are not.
 
     The entries stand in the order of the dataset, whatever was made of them and left out: nothing here brings them into another.
     Two that leave out the same kinds of the same dataset are therefore *aligned*, entry by entry.
@@ -397,7 +398,8 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
     counts: tuple[NoisyNumber, ...]
     is_array: bool = False
     alone: tuple[Any, ...] | None = None
-    length: int | None = None
+    sizes: tuple[int, int | None] = (0, None)
+    is_loose: bool = False
 
     __array_ufunc__ = None
 
@@ -431,7 +433,7 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         if self.alone is not None:
             return self._sample_of_either(kinds)
         if self.is_array and len(kinds) == 1 and kinds <= {np.int64, np.float64, np.bool_}:
-            return np.sum(np.array(parts))
+            return FloatOrInteger(1) if self.is_loose and kinds != {np.float64} else np.sum(np.array(parts))
         if not self.is_array and kinds <= {int, bool}:
             return 1
         if not self.is_array and kinds == {float} and all(map(math.isfinite, parts)):
@@ -447,8 +449,17 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
 
     def size(self) -> Any:
         """len(it)."""
-        known = self.length is not None and not any(kind is LEFT_OUT for kind in self.kinds)
-        return self.length if known else self.number_of(lambda _: True)
+        least, most = self.sizes
+        return least if least == most and self._is_whole() else self.number_of(lambda _: True)
+
+    def _is_whole(self) -> bool:
+        """Whether it has all entries of the dataset."""
+        return not any(kind is LEFT_OUT for kind in self.kinds)
+
+    def check_sum_of_python(self) -> None:
+        """End the run where Python's `sum` would be asked of the numbers of an array that may be empty: of none it is its own 0."""
+        if self.is_array and not (self.sizes[0] and self._is_whole()):
+            self._refuse("is an array that may have no entries, of which Python's sum is an integer of Python's")
 
     def mean(self) -> Any:
         """Its mean, where every dataset has equally many entries."""
@@ -468,13 +479,26 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         listed = [one for one in given if type(one) is WholeList]
         if not all(type(one) in (*_SINGLE, WholeList) for one in given) or not all(one.is_array for one in listed):
             self._refuse("was used in a computation with more than one number")
+        for one in listed:
+            one.check_integers(function)
         if len(listed) == 1:
             return self.mapped(lambda kind: _of_one(function, [kind if type(one) is WholeList else one for one in given]))
         if not all(map(self.is_aligned, listed)) or any(one.alone is not None for one in listed):
             self._refuse("was used in a computation with other entries than its own")
         columns = [one.kinds if type(one) is WholeList else [one] * len(self.kinds) for one in given]
         rows = zip(self.kinds, zip(*columns, strict=True), strict=True)
-        return attrs.evolve(self, kinds=tuple(LEFT_OUT if kind is LEFT_OUT else _of_one(function, row) for kind, row in rows))
+        made = tuple(LEFT_OUT if kind is LEFT_OUT else _of_one(function, row) for kind, row in rows)
+        return attrs.evolve(self, kinds=made, is_loose=any(one.stays_loose(made) for one in listed))
+
+    def stays_loose(self, kinds: Sequence[Any]) -> bool:
+        """Whether what is made of it is loose, too: a comparison gives truth values, whether there are entries or not."""
+        pairs = zip(self.kinds, kinds, strict=True)
+        return self.is_loose and not all(one is LEFT_OUT or (type(two) is np.bool_ and type(one) is not np.bool_) for one, two in pairs)
+
+    def check_integers(self, function: Any) -> None:
+        """End the run where an array that may be one of doubles is given to a function of integers, which raises then."""
+        if self.is_loose and any(function is one for one in _OF_INTEGERS):
+            self._refuse("is an array of doubles where it has no entries, unless it is given a dtype, and was used as one of integers")
 
     def changed(self, function: Callable[[Any, Any], Any], other: Any) -> WholeList:
         """The array after function(it, other) was put in its place; no other name knows it. Its type stays what it is."""
@@ -518,7 +542,7 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
             self._refuse("is a list and was used as an array")
         kinds = tuple(LEFT_OUT if kind is LEFT_OUT else function(kind) for kind in self.kinds)
         if self.alone is None:
-            return attrs.evolve(self, kinds=kinds)
+            return attrs.evolve(self, kinds=kinds, is_loose=self.stays_loose(kinds))
         alone = tuple(LEFT_OUT if kind is LEFT_OUT else function(kind) for kind in self.alone)
         pairs = [(one, other) for one, other in zip(kinds, alone, strict=True) if one is not LEFT_OUT]
         if any(reading(one) is None or reading(one) != reading(other) for one, other in pairs):
@@ -541,13 +565,15 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
             tuple(LEFT_OUT if kind is LEFT_OUT else next(parts) for kind in self.kinds)
             for parts in (iter(whole), iter([array[0] for array in single]))
         )
-        return attrs.evolve(self, kinds=made, is_array=True, alone=alone if len(types) > 1 else None)
+        loose = dtype is None and not (self.sizes[0] and self._is_whole())
+        return attrs.evolve(self, kinds=made, is_array=True, alone=alone if len(types) > 1 else None, is_loose=loose)
 
     def _operated(self, function: Callable[[Any, Any], Any], other: Any, *, turned: bool = False) -> WholeList:
         if type(other) is WholeList:
             return self.by_entry(function, [self, other])
         if type(other) not in (int, float, bool, np.int64, np.float64):
             self._refuse("was used in a computation with more than one number")
+        self.check_integers(function)
         return self.mapped((lambda kind: function(other, kind)) if turned else (lambda kind: function(kind, other)))
 
     def __eq__(self, other: object) -> Any:
@@ -608,6 +634,7 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         return self.mapped(operator.neg)
 
     def __invert__(self) -> Any:
+        self.check_integers(operator.invert)
         return self.mapped(operator.invert)
 
     def __abs__(self) -> Any:
@@ -617,7 +644,12 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         return self.selected(place)
 
     def __matmul__(self, other: Any) -> Any:
-        return _sums(self.by_entry(np.multiply, [self, other]), "sum")
+        if type(other) is not WholeList:
+            self._refuse("was multiplied with what is not made of it")
+        products = self.by_entry(np.multiply, [self, other])
+        if any(type(kind) is np.bool_ for kind in products.kinds):
+            self._refuse("was multiplied as an array of truth values, of which the product is another one")
+        return _sums(products, "sum")
 
     def _other(self, *_: Any) -> NoReturn:
         self._refuse("was asked for more than sums and counts of its entries")
@@ -638,6 +670,11 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         self.path.refuse(NotEnumerableError("dataset", f"{what}, which depends on more than counts", "have it sampled"))
 
 
+_OF_INTEGERS: tuple[Any, ...] = (
+    operator.and_, operator.or_, operator.invert, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift,
+    np.right_shift, np.gcd, np.lcm,
+)  # fmt: skip
+"""What numpy refuses of doubles."""
 _SINGLE = (int, float, bool, np.int64, np.float64, np.bool_, type(None))
 
 
@@ -727,10 +764,11 @@ def parts_of(generator: Any, walk: WholeListWalk) -> WholeList:
     path.sampled = True
     symbols = (NoiseDraw(-place - 1, SAMPLED, chance) for place, chance in enumerate(chances))
     counts = tuple(NoisyNumber(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
-    return attrs.evolve(listed, kinds=tuple(parts), counts=counts, is_array=False, length=None)
+    return attrs.evolve(listed, kinds=tuple(parts), counts=counts, is_array=False, sizes=(0, None))
 
 
 def _bins(listed: WholeList, least: int) -> Any:
+    listed.check_integers(operator.and_)
     kinds = [kind for kind in listed.kinds if kind is not LEFT_OUT]
     if type(least) is not int or any(type(kind) not in (int, np.int64) or not 0 <= kind < least for kind in kinds):
         listed._refuse("was counted in bins of which there may be more")
@@ -761,9 +799,13 @@ def of_listed(  # noqa: PLR0911 (one line per function)
     if function is sum and len(args) == 1 and not options:
         walk = source_of(first)
         if walk is not None:
-            made = parts_of(first, walk)
-            return attrs.evolve(made, is_array=walk.listed.is_array).total(made.kinds)
-        return first.total(first.kinds) if type(first) is WholeList else NotImplemented
+            made = attrs.evolve(parts_of(first, walk), is_array=walk.listed.is_array)
+            made.check_sum_of_python()
+            return made.total(made.kinds)
+        if type(first) is not WholeList:
+            return NotImplemented
+        first.check_sum_of_python()
+        return first.total(first.kinds)
     of_numpy = getattr(function, "__module__", None) == "numpy" or isinstance(function, np.ufunc)
     if type(first) is not WholeList:
         if not of_numpy or not any(type(one) is WholeList for one in (*args, *options.values())):
@@ -856,7 +898,9 @@ class WholeListMethod:
             return _reduced_table(table, self.name, given[1:], left)
         if self.name == "astype" and len(given) + len(left) == 2:
             kind = number_type(left.get("dtype", given[-1]))
-            return NotImplemented if kind is None or left.keys() - {"dtype"} else table.by_entry(_cast(kind), [table])
+            if kind is None or left.keys() - {"dtype"}:
+                return NotImplemented
+            return attrs.evolve(table.by_entry(_cast(kind), [table]), is_loose=False)
         if left:
             return NotImplemented
         if self.name in ("ravel", "squeeze", "transpose") and len(given) == 1:
@@ -943,14 +987,14 @@ class SymbolicDataset:
         is_counts: whether the dataset is written as a list of its counts.
         handed: what the code gets for an entry of each kind, where that is something else, as a list or an array.
         bound: how many records a dataset may have, and for how many the code is exact.
-        length: how many entries every dataset has, where that is one number.
+        sizes: how many entries a dataset has at least and at most, where it is a list.
     """
 
     kinds: tuple[Any, ...]
     is_counts: bool
     handed: Any = None
     bound: RecordBound = attrs.field(factory=RecordBound)
-    length: int | None = None
+    sizes: tuple[int, int | None] = (0, None)
 
     def at(self, path: RandomPath) -> Any:
         """What the code gets in a run."""
@@ -960,6 +1004,6 @@ class SymbolicDataset:
         if self.is_counts:
             return list(counts)
         if self.handed is None:
-            return WholeList(path, self.kinds, counts, length=self.length)
+            return WholeList(path, self.kinds, counts, sizes=self.sizes)
         kinds = tuple(copy.deepcopy(one) for one in self.handed)
-        return WholeList(path, kinds, counts, type(self.handed) is np.ndarray, length=self.length)
+        return WholeList(path, kinds, counts, type(self.handed) is np.ndarray, sizes=self.sizes)

@@ -237,14 +237,13 @@ def _symbols_of(spec: PrivacySpec) -> SymbolicDataset:
     if kinds is None or len(kinds) > MOST_KINDS:
         raise NoConstant(f"an entry may be of more than {MOST_KINDS:,} kinds")
     bound = RecordBound(most=_most_of(entries))
-    return SymbolicDataset(kinds, entries.lists_counts(), bound=bound, length=_length_of(spec.space))
+    return SymbolicDataset(kinds, entries.lists_counts(), bound=bound, sizes=_sizes_of(spec.space))
 
 
-def _length_of(space: DatasetSpace) -> int | None:
-    """How many entries every list of a space has, where that is one number."""
+def _sizes_of(space: DatasetSpace) -> tuple[int, int | None]:
+    """How many entries a list of a space has at least and at most."""
     sizes = blocks.Sizes.found_in(space)
-    least, most = (None, None) if sizes is None else sizes.sizes()
-    return least if least == most else None
+    return (0, None) if sizes is None else sizes.sizes()
 
 
 def _most_of(entries: Entries) -> int | None:

@@ -35,47 +35,138 @@ class Writer:
         self.lot = lot
 
     def array(self):
-        return self.lot.choice([
-            "np.array(x)", "np.asarray(x, dtype=np.float64)", "np.array(x, dtype='float64')", "np.array(x, 'int64')",
-            "np.atleast_1d(x)", "np.clip(x, 0, 1)", "np.clip(x, a_min=1, a_max=None)", "np.minimum(x, 1)", "np.array([v * 2 for v in x])",
-            "np.array([v for v in x if v > 0])", "np.maximum(1, x)", "np.array(x, dtype=np.float32)", "np.array(x) / 4",
-        ])  # fmt: skip
+        return self.lot.choice(
+            [
+                "np.array(x)",
+                "np.asarray(x, dtype=np.float64)",
+                "np.array(x, dtype='float64')",
+                "np.array(x, 'int64')",
+                "np.atleast_1d(x)",
+                "np.clip(x, 0, 1)",
+                "np.clip(x, a_min=1, a_max=None)",
+                "np.minimum(x, 1)",
+                "np.array([v * 2 for v in x])",
+                "np.array([v for v in x if v > 0])",
+                "np.maximum(1, x)",
+                "np.array(x, dtype=np.float32)",
+                "np.array(x) / 4",
+            ]
+        )
 
     def step(self):
         lot = self.lot
         p, q, r = lot.choice("abc"), lot.choice("abc"), lot.choice("abc")
-        return lot.choice([
-            f"{p} = {q} * {r}", f"{p} = {q} + {r}", f"{p} = {q} ** 2", f"{p} = {q} // 2", f"{p} = {q} % 2", f"{p} = -{q}",
-            f"{p} = np.where({q} > 1, 1, {r})", f"{p} = np.where({q} == 0, {q}, {r})", f"{p} = {q}[{r} > 0]", f"{p} = {q}[{q} != 1]",
-            f"{p} = {q}", f"{p} = {q}.T", f"{p} = np.asarray({q})", f"{p} = {q}.copy()", f"{p} = {q}.ravel()", f"{p} = np.ravel({q})",
-            f"{p} += 1", f"{p} *= 2", f"{p} -= {q}", f"{p} /= 2", f"{p} = {q}.astype('float64')", f"{p} = {q}.astype(int)",
-            f"{p} = {q}.clip(0, 2)", f"{p} = ~({q} > 1)", f"{p} = ({q} > 0) & ({r} < 2)", f"{p} = np.abs({q})", f"{p} = np.square({q})",
-            f"{p}[{q} > 1] = 1", f"{p}[{p} == 0] = 2", f"{p} = {q}.round()", f"{p} = np.asarray({q}, dtype=float)",
-            f"{p} = np.logical_or({q}, {r})", f"{p} = {q} @ {r}", f"{p} = {q}[:]", f"{p} = {q}[::-1]", f"{p} = np.sort({q})",
-            f"{p} = abs({q})", f"{p} = {q}.astype(np.float64, copy=False)", f"np.add({p}, 1, out={p})", f"np.clip({p}, 0, 1, out={p})",
-        ])  # fmt: skip
+        return lot.choice(
+            [
+                f"{p} = {q} * {r}",
+                f"{p} = {q} + {r}",
+                f"{p} = {q} ** 2",
+                f"{p} = {q} // 2",
+                f"{p} = {q} % 2",
+                f"{p} = -{q}",
+                f"{p} = np.where({q} > 1, 1, {r})",
+                f"{p} = np.where({q} == 0, {q}, {r})",
+                f"{p} = {q}[{r} > 0]",
+                f"{p} = {q}[{q} != 1]",
+                f"{p} = {q}",
+                f"{p} = {q}.T",
+                f"{p} = np.asarray({q})",
+                f"{p} = {q}.copy()",
+                f"{p} = {q}.ravel()",
+                f"{p} = np.ravel({q})",
+                f"{p} += 1",
+                f"{p} *= 2",
+                f"{p} -= {q}",
+                f"{p} /= 2",
+                f"{p} = {q}.astype('float64')",
+                f"{p} = {q}.astype(int)",
+                f"{p} = {q}.clip(0, 2)",
+                f"{p} = ~({q} > 1)",
+                f"{p} = ({q} > 0) & ({r} < 2)",
+                f"{p} = np.abs({q})",
+                f"{p} = np.square({q})",
+                f"{p}[{q} > 1] = 1",
+                f"{p}[{p} == 0] = 2",
+                f"{p} = {q}.round()",
+                f"{p} = np.asarray({q}, dtype=float)",
+                f"{p} = np.logical_or({q}, {r})",
+                f"{p} = {q} @ {r}",
+                f"{p} = {q}[:]",
+                f"{p} = {q}[::-1]",
+                f"{p} = np.sort({q})",
+                f"{p} = abs({q})",
+                f"{p} = {q}.astype(np.float64, copy=False)",
+                f"np.add({p}, 1, out={p})",
+                f"np.clip({p}, 0, 1, out={p})",
+            ]
+        )
 
     def number(self):
         p, q = self.lot.choice("abc"), self.lot.choice("abc")
-        return self.lot.choice([
-            f"{p}.sum()", f"np.sum({p})", f"{p}.sum(axis=0)", f"np.sum({p}, axis=-1)", f"np.dot({p}, {q})", f"{p} @ {q}", f"{p}.size",
-            f"{p}.shape[0]", f"len({p})", f"np.count_nonzero({p})", f"({p} > 1).sum()", f"np.sum({p}, dtype=np.float64)",
-            f"sum(v for v in {p})", f"{p}.dot({q})", f"np.sum({p} * {q})", f"{p}.mean()", f"np.count_nonzero({p} == {q})",
-            f"{p}.sum().item()", f"int({p}.sum())", f"float({p}.sum())", f"np.sum([v * v for v in x])",
-        ])  # fmt: skip
+        return self.lot.choice(
+            [
+                f"{p}.sum()",
+                f"np.sum({p})",
+                f"{p}.sum(axis=0)",
+                f"np.sum({p}, axis=-1)",
+                f"np.dot({p}, {q})",
+                f"{p} @ {q}",
+                f"{p}.size",
+                f"{p}.shape[0]",
+                f"len({p})",
+                f"np.count_nonzero({p})",
+                f"({p} > 1).sum()",
+                f"np.sum({p}, dtype=np.float64)",
+                f"sum(v for v in {p})",
+                f"{p}.dot({q})",
+                f"np.sum({p} * {q})",
+                f"{p}.mean()",
+                f"np.count_nonzero({p} == {q})",
+                f"{p}.sum().item()",
+                f"int({p}.sum())",
+                f"float({p}.sum())",
+                "np.sum([v * v for v in x])",
+            ]
+        )
 
     def later(self):
         p, q = self.lot.choice("gh"), self.lot.choice("gh")
-        return self.lot.choice([
-            f"{p} = {q}", f"{p} = np.asarray({q})", f"{p} = {q}.astype(np.float64)", f"{p} = np.array({q})", f"{p}[0] = {q}[1]",
-            f"{p}[1] += 1", f"{p} += {q}", f"{p} = {q} + {p}", f"{p} = {q}.copy()", f"{p} = {q}[::-1]", f"{p} *= 2", f"{p} = {q}.T",
-            f"{p} = np.atleast_2d({q})[0]", f"{p} = np.stack([{p}, {q}]).sum(axis=0)", f"{p} = np.stack([{p}, {q}]).sum(axis=1)",
-            f"{p} = np.concatenate([{p}, {q}])[:2]", f"{p} = np.flip({q})", f"{p} = np.where([True, False], {p}, {q})",
-            f"{p} = rng.laplace({q}, 8.0)", f"{p} = rng.laplace(loc={q}, scale=8.0)", f"{p} = np.cumsum({q})", f"{p} = {q}[:]",
-            f"{p} = {q}.reshape(2)", f"{p} = np.array([{q}[0].item(), {p}[1]])", f"{p} = {q}.ravel()", f"{p} = np.zeros(2) + {q}",
-            f"{p} = np.array({q}, dtype='float64')", f"{p} = np.asarray({q}, dtype=np.float64)", f"{p}[:] = {q}",
-            f"{p} = np.tile({q}[:1], 2)", f"{p} = np.array([[1, 0], [2, 1]]) @ {q}", f"np.add({p}, {q}, out={p})",
-        ])  # fmt: skip
+        return self.lot.choice(
+            [
+                f"{p} = {q}",
+                f"{p} = np.asarray({q})",
+                f"{p} = {q}.astype(np.float64)",
+                f"{p} = np.array({q})",
+                f"{p}[0] = {q}[1]",
+                f"{p}[1] += 1",
+                f"{p} += {q}",
+                f"{p} = {q} + {p}",
+                f"{p} = {q}.copy()",
+                f"{p} = {q}[::-1]",
+                f"{p} *= 2",
+                f"{p} = {q}.T",
+                f"{p} = np.atleast_2d({q})[0]",
+                f"{p} = np.stack([{p}, {q}]).sum(axis=0)",
+                f"{p} = np.stack([{p}, {q}]).sum(axis=1)",
+                f"{p} = np.concatenate([{p}, {q}])[:2]",
+                f"{p} = np.flip({q})",
+                f"{p} = np.where([True, False], {p}, {q})",
+                f"{p} = rng.laplace({q}, 8.0)",
+                f"{p} = rng.laplace(loc={q}, scale=8.0)",
+                f"{p} = np.cumsum({q})",
+                f"{p} = {q}[:]",
+                f"{p} = {q}.reshape(2)",
+                f"{p} = np.array([{q}[0].item(), {p}[1]])",
+                f"{p} = {q}.ravel()",
+                f"{p} = np.zeros(2) + {q}",
+                f"{p} = np.array({q}, dtype='float64')",
+                f"{p} = np.asarray({q}, dtype=np.float64)",
+                f"{p}[:] = {q}",
+                f"{p} = np.tile({q}[:1], 2)",
+                f"{p} = np.array([[1, 0], [2, 1]]) @ {q}",
+                f"np.add({p}, {q}, out={p})",
+            ]
+        )
 
     def program(self, name):
         lot = self.lot
@@ -85,7 +176,7 @@ class Writer:
         lines.append("    h = " + start.format(self.number(), self.number()))
         lines.append(f"    g = {lot.choice(['h', 'np.zeros(2)', 'np.zeros_like(h)', 'h + 1', 'np.empty(2, dtype=float)'])}")
         lines += ["    " + self.later() for _ in range(lot.randint(0, 4))]
-        noisy = "[h[0] + rng.laplace(scale=8), g[1] + rng.laplace(scale=8), {} + rng.laplace(scale=8)]".format(self.number())
+        noisy = f"[h[0] + rng.laplace(scale=8), g[1] + rng.laplace(scale=8), {self.number()} + rng.laplace(scale=8)]"
         lines.append("    return " + lot.choice([noisy, noisy, "h + rng.laplace(scale=8, size=2)", "rng.laplace(h, 8)"]))
         return "\n".join(lines)
 

@@ -83,6 +83,8 @@ class RandomPath:
         bound: how many records a dataset that stands for all may have.
         races: how many draws of Gumbel noise stand for choices.
         tally: the loop that adds up such entries (`dpspec_code.automatic.tallies`).
+        elsewhere: what stands for the functions of modules that draw, by the names of the modules, and for a generator without a
+            seed, by no name.
         ended: what ended the run before its time. What comes after it is worthless, also when the sampler, or a library that
             it calls, has caught it and gone on.
     """
@@ -102,6 +104,7 @@ class RandomPath:
     races: int = 0
     tally: Any = None
     ended: Stop | None = None
+    elsewhere: dict[str, Any] = attrs.field(factory=dict)
 
     def end(self, stop: Stop) -> NoReturn:
         """End the run; the first end counts."""

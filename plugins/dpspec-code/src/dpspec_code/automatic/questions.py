@@ -19,6 +19,7 @@ import functools
 import io
 import math
 import operator
+import random
 import re
 import string
 import sys
@@ -32,16 +33,14 @@ import numpy as np
 from dpspec.plugin.judges import NotEnumerableError, steady
 from dpspec_code.apart import Cut
 from dpspec_code.automatic import generator as known
-from dpspec_code.automatic.arrays import (
+from dpspec_code.automatic.arrays import DrawnItem, answered, holds_drawn
+from dpspec_code.automatic.entry_arrays import (
     WRITES,
-    DrawnItem,
     GrownCounts,
     WholeList,
     WholeListMethod,
     WholeListWalk,
-    answered,
     attribute_of,
-    holds_drawn,
     of_listed,
     parts_of,
     source_of,
@@ -162,6 +161,10 @@ class Questions:
             return self._looked_up(function, args, options)
         if function is np.random.default_rng and len(args) == 1 and type(args[0]) is EnumeratingGenerator:
             return args[0]
+        if self.path.elsewhere:
+            function = self._drawing(function)
+            if function is np.random.default_rng and not options and args in ((), (None,)):
+                return self.path.elsewhere[""]
         if function is np.empty and _makes_doubles(args, options):
             return unwritten(self.path, args[0])
         if type(function) is functools.partial:  # what it holds is asked about, wherever it was made
@@ -198,7 +201,8 @@ class Questions:
         if name in _WALKING_PARTS and not options:
             args = tuple(self.pairs(given) if _is_walked(given) else given for given in args)
         if name == "astype" and _symbols(function.__self__):
-            self._stop("ndarray.astype", _OUTSIDE)
+            if holds_drawn(function.__self__) or args not in ((int,), (np.int64,)):
+                self._stop("ndarray.astype", "into a type that is no double and no integer of 64 bits, or with options")
         calling = id(function) in known.CALLING or name in ("sort", "partial")
         for given in (*args, *options.values()):
             if type(given) not in _HARMLESS:
@@ -207,6 +211,18 @@ class Questions:
             args = tuple(self._guarded(given) for given in args)
             options = {key: self._guarded(given) for key, given in options.items()}
         return function(*args, **options)
+
+    def _drawing(self, function: Any) -> Any:
+        """A function that draws from the generator of a whole module, or what stands for it."""
+        owner = getattr(function, "__self__", None) if type(function) in (types.MethodType, types.BuiltinFunctionType) else None
+        module = next((module for module, held in _GLOBAL_GENERATORS.items() if owner is held), None)
+        return function if module is None else self._standing_in(module, function.__name__)
+
+    def _standing_in(self, module: str, name: str) -> Any:
+        held = self.path.elsewhere.get(module)
+        if name.startswith("_") or name not in vars(type(held)):
+            self._stop(f"{module}.{name}", _OUTSIDE)
+        return self.get(held, name)
 
     def tail(self, function: Any, /, *args: Any, **options: Any) -> Any:
         """function(*args, **options), of which a call returns what it returns.
@@ -450,6 +466,9 @@ class Questions:
 
     def get(self, owner: Any, name: str) -> Any:
         """owner.name."""
+        drawing = isinstance(owner, types.ModuleType) and owner.__name__ in self.path.elsewhere
+        if drawing and getattr(owner, name, None) is not np.random.default_rng:
+            return self._standing_in(owner.__name__, name)
         if type(owner) in (WholeList, GrownCounts):
             found = attribute_of(owner, name)
             return WholeListMethod(owner, name) if found is NotImplemented else found
@@ -466,7 +485,8 @@ class Questions:
         kind = type(owner)
         special = name.startswith("__") and name.endswith("__") and name not in known.METHODS
         if kind is EnumeratingGenerator:
-            if name not in MODELLED:
+            adapts = name == "stand_in" and str(sys._getframe(2).f_globals.get("__name__")).startswith("dpspec_")
+            if name not in MODELLED and not adapts:
                 owner.give_up(NotEnumerableError(f"rng.{name}", "has no finite list of values", _ADVICE))
         elif kind is Uniform or kind is NoisyNumber:
             self._stop("random()", f"was asked for {name}, so it has infinitely many values that matter")
@@ -710,6 +730,8 @@ class Questions:
             self.path.refuse(changed())
 
 
+_GLOBAL_GENERATORS: dict[str, Any] = {"random": random.random.__self__, "numpy.random": np.random.laplace.__self__}  # type: ignore[attr-defined]
+"""Those whose methods are the functions of a module."""
 _LAZY = (range, enumerate, zip)
 _LISTED: tuple[type, ...] = (list, tuple, range, dict, type({}.keys()), type({}.values()), type({}.items()))
 _WALKING_PARTS = ("from_iterable", "starmap", "dict", "OrderedDict", "defaultdict", "update")

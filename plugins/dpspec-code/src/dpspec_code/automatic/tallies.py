@@ -36,7 +36,8 @@ import attrs
 import numpy as np
 
 from dpspec.plugin.judges import NotEnumerableError
-from dpspec_code.automatic.arrays import LEFT_OUT, GrownCounts, WholeList, holds_drawn
+from dpspec_code.automatic.arrays import holds_drawn
+from dpspec_code.automatic.entry_arrays import LEFT_OUT, GrownCounts, WholeList
 from dpspec_code.automatic.formulas import CONTINUOUS, Affine, reading
 from dpspec_code.automatic.noise import LARGEST, FloatOrZero, NoisyNumber, difference_of, drawn_number, rounding, span_of
 from dpspec_code.automatic.path import RandomPath

@@ -96,7 +96,7 @@ from dpspec_code.automatic.aligned import (
     solve_shift,
     two_coins,
 )  # fmt: skip
-from dpspec_code.automatic.arrays import SymbolicDataset
+from dpspec_code.automatic.entry_arrays import SymbolicDataset
 from dpspec_code.automatic.formulas import COUNT, SAMPLED, Affine, NoiseDraw, TreeEnd, is_about_data
 from dpspec_code.automatic.noise import span_of
 from dpspec_code.automatic.regions import MOST_PROGRAMS, crossing, holds_extreme, largest_shift, regions, shift_between

@@ -200,9 +200,9 @@ class Questions:
             self._template(function, args)
         if name in _WALKING_PARTS and not options:
             args = tuple(self.pairs(given) if _is_walked(given) else given for given in args)
-        if name == "astype" and _symbols(function.__self__):
-            if holds_drawn(function.__self__) or args not in ((int,), (np.int64,)):
-                self._stop("ndarray.astype", "into a type that is no double and no integer of 64 bits, or with options")
+        of_symbols = name == "astype" and _symbols(function.__self__)
+        if of_symbols and (holds_drawn(function.__self__) or args not in ((int,), (np.int64,))):
+            self._stop("ndarray.astype", "into a type that is no double and no integer of 64 bits, or with options")
         calling = id(function) in known.CALLING or name in ("sort", "partial")
         for given in (*args, *options.values()):
             if type(given) not in _HARMLESS:

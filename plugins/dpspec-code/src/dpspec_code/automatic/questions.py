@@ -48,8 +48,8 @@ from dpspec_code.automatic.entry_arrays import (
 from dpspec_code.automatic.generator import MODELLED, EnumeratingGenerator
 from dpspec_code.automatic.loops import LoopEntry, state_of
 from dpspec_code.automatic.noise import NoisyNumber, largest_of_counts, one_by_one
-from dpspec_code.automatic.path import RandomPath, Stop, Uniform, changed
-from dpspec_code.automatic.rewriting import PREFIX, all_codes, global_names, rewritten
+from dpspec_code.automatic.path import PREFIX, RandomPath, Stop, Uniform, changed
+from dpspec_code.automatic.rewriting import all_codes, global_names, rewritten
 from dpspec_code.automatic.roots import (
     GENERATORS,
     LIBRARIES,
@@ -444,17 +444,17 @@ class Questions:
             self._stop(name, "is given the dataset as a whole, of which only counts are known")
         elif kind is Uniform or kind is NoisyNumber:
             if which not in known.OF_SYMBOLS and not of_container:
-                self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
+                self._stop(*_unread(given, name))
         elif kind is np.ndarray:
             if given.dtype.hasobject and which not in known.OF_SYMBOLS and _symbols(given):
-                self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
+                self._stop(*_unread(given, name))
         elif issubclass(kind, (set, frozenset)):
             ordered = which in known.ORDERED and all(type(one) is str for one in given) and not keyed
             if which not in known.UNORDERED and not ordered and not issubclass(type(getattr(function, "__self__", None)), set):
                 self.each(given)
         elif kind in (list, tuple, dict):
             if _symbols(given) and which not in known.OF_SYMBOLS and not of_container:
-                self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
+                self._stop(*_unread(given, name))
         elif callable(given) and function is not isinstance and function is not issubclass:
             asked = isinstance(given, type) or which in known.CALLING or of_container or function is callable or name == "sort"
             if not self._follow(given) and not asked:
@@ -767,6 +767,13 @@ def _asks_counter(method: Any) -> bool:
         return type(method.listed) is GrownCounts and method.name == "get"
     owners = (dict, collections.Counter, collections.defaultdict)
     return type(method) is types.BuiltinFunctionType and method.__name__ == "get" and type(method.__self__) in owners
+
+
+def _unread(given: Any, name: str) -> tuple[str, str]:
+    """What is said of numbers that were given to a function that does not know symbols."""
+    if holds_drawn(given):
+        return "a number with noise, or a count of the dataset,", f"was given to {name}, which is not read"
+    return "random()", f"was given to {name}, so it has infinitely many values that matter"
 
 
 def _is_walked(given: Any) -> bool:

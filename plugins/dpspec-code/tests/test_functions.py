@@ -134,7 +134,7 @@ def test_a_function_that_is_not_refuted_is_undecided_with_the_power_of_the_searc
     code, verdict = judge("mended", "--draws", "20000", "--seconds", "600")
     assert code == 3
     assert "would have been found with 99 % power" in verdict["reason"]
-    assert "nor was it verified: rng.standard_t" in verdict["reason"]
+    assert "nor was it verified: made.py:17: rng.standard_t" in verdict["reason"]
 
 
 def test_bits_are_looked_at_when_asked(judge):

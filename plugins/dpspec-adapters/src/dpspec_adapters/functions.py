@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import inspect
 import io
 import itertools
 import os
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -498,6 +500,69 @@ class LegacyRandom(GeneratorAdapter):
         return np.random.RandomState(generator.bit_generator)
 
 
+class ReadLegacy:
+    """The functions of `numpy.random` by their laws, from a numpy Generator, for those that return what its methods return."""
+
+    def __init__(self, generator: Any) -> None:
+        self._generator = generator
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._generator.laplace(loc, scale, size)
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._generator.normal(loc, scale, size)
+
+    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._generator.gumbel(loc, scale, size)
+
+    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._generator.exponential(scale, size)
+
+    def standard_normal(self, size: Any = None) -> Any:
+        return self._generator.standard_normal(size)
+
+    def standard_exponential(self, size: Any = None) -> Any:
+        return self._generator.standard_exponential(size)
+
+    def randn(self, *shape: Any) -> Any:
+        return self._generator.standard_normal(shape or None)
+
+    def random(self, size: Any = None) -> Any:
+        return self._generator.random(size)
+
+    def random_sample(self, size: Any = None) -> Any:
+        return self._generator.random(size)
+
+    def rand(self, *shape: Any) -> Any:
+        return self._generator.random(shape or None)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        return self._generator.uniform(low, high, size)
+
+    def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
+        return self._generator.binomial(n, p, size)
+
+
+_CENTERED = ("laplace", "normal", "gumbel")
+_NOISE = (*_CENTERED, "exponential", "standard_normal", "standard_exponential", "randn")
+_UNIFORM = ("random", "random_sample", "rand", "uniform")
+"""Functions of `numpy.random` whose draws are written down: noise, around a location or not, and uniform numbers."""
+
+
+def _writing(draw: Callable[..., Any], name: str, write: Callable[[float | None], None]) -> Callable[..., Any]:
+    """A function of `numpy.random` that writes down what it draws, as `GeneratorAdapter.recorded` says."""
+
+    def drawn(*args: Any, **options: Any) -> Any:
+        values = draw(*args, **options)
+        center = (options.get("loc", args[0] if args else 0.0)) if name in _CENTERED else 0.0
+        centers = np.broadcast_to(np.asarray(center, dtype=float), np.shape(values)).ravel()
+        for value, at in zip(np.ravel(values), centers, strict=True):
+            write(None if name in _UNIFORM else float(value) - float(at))
+        return values
+
+    return drawn
+
+
 class System(GeneratorAdapter):
     """No generator: the function draws from `random`, `numpy.random`, `secrets`, `os.urandom` or torch, all seeded for each call.
 
@@ -524,21 +589,72 @@ class System(GeneratorAdapter):
     def made(self, generator: Any) -> Any:
         return random.SystemRandom()
 
+    def readable(self, function: Any) -> Any:
+        if not _takes_one(function):
+            return None
+
+        def reads(dataset: Any, generator: Any) -> Any:
+            generator.stand_in({"random": ReadRandom(generator), "numpy.random": ReadLegacy(generator)})
+            return function(dataset)
+
+        return reads
+
     @contextlib.contextmanager
     def drawing(self, generator: Any) -> Iterator[None]:
+        with self._seeded(generator):
+            write = getattr(generator, "write", None)
+            if write is None:
+                yield
+                return
+            with _replaced(self._recording(generator, write)):
+                yield
+
+    def _recording(self, generator: Any, write: Callable[[float | None], None]) -> list[tuple[Any, str, Any]]:
+        """What stands for the functions of `random` and `numpy.random` while draws are written down, with the same draws."""
+        writer = WrittenRandom(0, write)
+        writer.setstate(random.getstate())
+        methods = [name for name in vars(ReadRandom) if not name.startswith("_") and hasattr(random, name)]
+        found = [(random, name, getattr(writer, name)) for name in methods]
+        found += [(np.random, name, _writing(getattr(np.random, name), name, write)) for name in (*_NOISE, *_UNIFORM)]
+        plain = np.random.default_rng
+
+        def default_rng(seed: Any = None) -> Any:
+            return plain(seed) if seed is not None else generator.beside(np.random.PCG64())
+
+        return [*found, (np.random, "default_rng", default_rng)]
+
+    @contextlib.contextmanager
+    def _seeded(self, generator: Any) -> Iterator[None]:
         random.seed(_seed(generator))
         np.random.seed(np.frombuffer(generator.bytes(16), dtype=np.uint32))
         if "torch" in sys.modules:
             sys.modules["torch"].manual_seed(_seed(generator, 56))
-        places: list[tuple[Any, str]] = [(os, "urandom"), (random, "_urandom")]
-        before = [getattr(module, name) for module, name in places]
-        for module, name in places:
-            setattr(module, name, generator.bytes)
-        try:
+        with _replaced([(os, "urandom", generator.bytes), (random, "_urandom", generator.bytes)]):
             yield
-        finally:
-            for (module, name), function in zip(places, before, strict=True):
-                setattr(module, name, function)
+
+
+@contextlib.contextmanager
+def _replaced(places: list[tuple[Any, str, Any]]) -> Iterator[None]:
+    """Attributes of modules that are others for a while."""
+    before = [(module, name, getattr(module, name)) for module, name, _ in places]
+    for module, name, function in places:
+        setattr(module, name, function)
+    try:
+        yield
+    finally:
+        for module, name, function in before:
+            setattr(module, name, function)
+
+
+def _takes_one(function: Any) -> bool:
+    """Whether a function is called with a dataset alone: other parameters are numbers, texts and the like, by their defaults."""
+    try:
+        first, *others = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    plain = (bool, int, float, str, tuple, Fraction)
+    kinds = (first.POSITIONAL_ONLY, first.POSITIONAL_OR_KEYWORD)
+    return first.kind in kinds and all(one.default is not one.empty and isinstance(one.default, plain) for one in others)
 
 
 class Native(GeneratorAdapter):

@@ -287,7 +287,8 @@ class _Case:
             by_entry = self._entry_by_entry(seconds, most_runs)
             return self._on_whole_space(findings, seconds, most_runs) if by_entry is None else by_entry
         if most_runs is not None and size * (size - 1) // 2 > FIRST_PAIRS:
-            return None
+            whole = self._on_whole_space([], seconds, most_runs) if self.datasets is None else None
+            return whole if isinstance(whole, Verdict) and whole.outcome is Outcome.VERIFIED else None
         ran = self._apart(lambda tell: self._read_off(tell, most_runs), seconds=seconds)
         if ran.value is None:
             return _unread(ran, findings, "while its choices were enumerated")

@@ -246,6 +246,12 @@ class Recorder(np.random.Generator):
         """Start a run; whether draws of `geometric` are written down, too."""
         self.drawn, self._geometric = [], geometric
 
+    def beside(self, bits: np.random.BitGenerator) -> Recorder:
+        """A generator on other bits, whose draws are written down among those of this one."""
+        made = Recorder(bits)
+        made.drawn, made._geometric = self.drawn, self._geometric
+        return made
+
     def write(self, value: float | None) -> None:
         """A draw of a generator that is made of this one."""
         self.drawn.append(value)

@@ -38,7 +38,8 @@ import numpy as np
 from dpspec.plugin.judges import UnobservableError, observed
 from dpspec_code.automatic import generator as known
 from dpspec_code.automatic.loops import live_before
-from dpspec_code.automatic.rewriting import PREFIX, all_codes, rewritten
+from dpspec_code.automatic.path import PREFIX
+from dpspec_code.automatic.rewriting import all_codes, rewritten
 
 MOST_CUTS = 4
 """So many places are tried, the first ones first."""

@@ -1,49 +1,29 @@
-"""What known functions do with drawn numbers, and with a dataset of which only the kinds of entries are known.
+"""What known functions do with drawn numbers, and with arrays of them.
 
 numpy and Python look at drawn numbers (`dpspec_code.automatic.noise`) one by one here, by the same comparisons and
 operations that they make of doubles.
-
-A dataset as a list may stand for all lists: of its entries the possible *kinds* v are known, and how often each occurs is a
-symbol N_v. Code may count and sum them (`len`, `count`, `sum` of a generator expression, `bincount`, ...),
-
-    sum(f(v) for v in x if g(v))  =  sum over v with g(v) of f(v) N_v,
-
-and whatever else it asks of them, such as their order, ends the run. While the entries are summed, nothing may be drawn,
-assigned or changed, so that what an entry adds depends on its kind alone. One exception: `rng.random() < q`, asked once of each
-entry to keep it or leave it out, makes a sample, in which each entry is by itself, and whose counts are symbols of their own.
 """
 
 from __future__ import annotations
 
-import collections
-import copy
-import dis
 import functools
 import math
 import operator
-import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any
 
 import attrs
 import numpy as np
 
-from dpspec.plugin.judges import NotEnumerableError
-from dpspec_code.automatic.formulas import COUNT, SAMPLED, Affine, NoiseDraw, reading
+from dpspec_code.automatic.formulas import CONTINUOUS, Affine
 from dpspec_code.automatic.noise import (
-    LARGEST,
-    FloatOrInteger,
-    FloatOrZero,
     NoisyNumber,
     array_of,
-    drawn_number,
+    difference_of,
     largest_of_counts,
     one_by_one,
-    rounding,
 )
-from dpspec_code.automatic.path import RandomPath
-from dpspec_code.automatic.widths import RecordBound
+from dpspec_code.automatic.spellings import axis_of, by_place, number_type
 
 
 def holds_drawn(value: Any, depth: int = 3) -> bool:
@@ -151,13 +131,81 @@ def _running(values: Any) -> Any:
     return array_of(parts, (len(parts),))
 
 
-def _whole(value: Any, kind: Any = int) -> Any:
-    if kind in (float, np.float64):
-        return value
-    if kind not in (int, np.int64):
-        raise TypeError("a type of numbers that is not modelled")
-    parts = [p.applied(np.int64, "int", [p]) if type(p) is NoisyNumber else np.int64(p) for p in value.ravel()]
-    return array_of(parts, value.shape)
+def _item(value: Any, place: int = 0) -> Any:
+    parts = value.ravel() if type(value) is np.ndarray else [value]
+    if len(parts) != 1 or place != 0:
+        raise ValueError("can only convert an array of size 1 to a Python scalar")
+    return _python(parts[0])
+
+
+def _chosen(condition: Any, one: Any, other: Any) -> Any:
+    """np.where of a condition that is plain: each number comes from one of the two, in the type that both have together."""
+    boxes = [_boxed(part) for part in (one, other)]
+    kind = _kind_of(part for box in boxes for part in box.ravel())
+    asked, *boxes = np.broadcast_arrays(_boxed(condition), *(_asarray(box, kind) for box in boxes))
+    if any(type(part) not in (bool, np.bool_) for part in asked.ravel()):
+        return NotImplemented
+    triples = zip(*(box.ravel() for box in (asked, *boxes)), strict=True)
+    return array_of([left if holds else right for holds, left, right in triples], asked.shape)
+
+
+def _ranked(values: Any) -> Any:
+    """np.argsort in one dimension, where no two of the numbers are ever equal."""
+    parts = _listed(values)
+    if np.ndim(values) != 1 or not all(type(part) is NoisyNumber for part in parts):
+        return NotImplemented
+    for place, part in enumerate(parts):
+        apart = [difference_of(part, other) for other in parts[:place]]
+        if not all(isinstance(one, Affine) and any(noise.kind in CONTINUOUS for noise, _ in one.terms) for one in apart):
+            return NotImplemented
+    key: Callable[[int], Any] = functools.cmp_to_key(lambda one, other: -1 if parts[one] < parts[other] else 1)
+    order = sorted(range(len(parts)), key=key)
+    return np.array(order, dtype=np.int64)
+
+
+def _product(one: Any, other: Any) -> Any:
+    """np.dot of two vectors, or of a matrix and a vector."""
+    boxes = [_boxed(part) for part in (one, other)]
+    if boxes[0].ndim not in (1, 2) or boxes[1].ndim != 1 or boxes[0].shape[-1] != boxes[1].shape[0] or not boxes[1].size:
+        return NotImplemented
+    rows = boxes[0].reshape(-1, boxes[1].size)
+    kind = _kind_of(part for box in boxes for part in box.ravel())
+    found = [_dotted(row, boxes[1], kind) for row in rows]
+    return found[0] if boxes[0].ndim == 1 else array_of(found, (len(found),))
+
+
+def _dotted(row: Any, column: Any, kind: Any) -> Any:
+    total: Any = kind(0)
+    for one, other in zip(_asarray(row, kind), _asarray(column, kind), strict=True):
+        if all(type(part) is NoisyNumber or part for part in (one, other)):  # what is 0 adds nothing
+            total = total + one * other
+    return total
+
+
+def _moved(function: Any, args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """A function of numpy that moves the entries of arrays of one type, and does not look at them."""
+    arrays = [one for one in _arrays_in(args[0]) if type(one) is np.ndarray]
+    kinds = {_kind_of(array.ravel()) for array in arrays}
+    given = [args[0]] if type(args[0]) is np.ndarray else args[0]
+    if len(kinds) != 1 or type(given) not in (list, tuple) or len(arrays) != len(given) or options.keys() - {"axis"}:
+        return NotImplemented
+    if any(type(part) not in (NoisyNumber, *kinds) for array in arrays for part in array.ravel()):
+        return NotImplemented
+    if any(not array.dtype.hasobject for array in arrays):
+        return NotImplemented
+    return function(*args, **options)
+
+
+def _arrays_in(given: Any) -> Sequence[Any]:
+    return [given] if type(given) is np.ndarray else given if type(given) in (list, tuple) else []
+
+
+def _python_or_double(value: Any, kind: Any) -> Any:
+    """value.astype(kind) and the like: always an array, or a number, of its own."""
+    made = number_type(kind)
+    if made is None:
+        return NotImplemented
+    return _asarray(value, made) if type(value) is np.ndarray else next(iter(_asarray([value], made)))
 
 
 def _python(value: Any) -> Any:
@@ -179,14 +227,26 @@ _OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "sum": _summed,
     "mean": lambda a: _summed(as_doubles(a)) / np.int64(len(_listed(a))),
     "cumsum": _running,
-    "array": _asarray,
-    "asarray": _asarray,
-    "astype": _whole,
+    "array": lambda a, kind=None: _converted(a, kind, copied=True),
+    "asarray": lambda a, kind=None: _converted(a, kind, copied=False),
+    "astype": _python_or_double,
+    "item": _item,
+    "where": _chosen,
+    "argsort": _ranked,
+    "dot": _product,
+    "matmul": _product,
+    "inner": _product,
     "tolist": _python,
     "maximum": lambda a, b: _by_part(max, a, b),
     "minimum": lambda a, b: _by_part(min, a, b),
 }
 """What functions of numpy and methods of arrays do with drawn numbers, without options."""
+_REDUCED = frozenset({"argmax", "argmin", "max", "amax", "min", "amin", "sum", "mean", "cumsum"})
+"""Those that may be asked of an axis."""
+_MOVING = frozenset({
+    "atleast_1d", "atleast_2d", "reshape", "ravel", "transpose", "squeeze", "expand_dims", "stack", "vstack", "hstack",
+    "column_stack", "concatenate", "flip", "roll", "tile", "copy",
+})  # fmt: skip
 _OPERATORS = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
               "true_divide": operator.truediv, "negative": operator.neg, "absolute": abs, "abs": abs, "fabs": abs,
               "less": operator.lt, "greater": operator.gt, "less_equal": operator.le, "greater_equal": operator.ge}  # fmt: skip
@@ -216,13 +276,25 @@ def _boxed(value: Any) -> Any:
     return box
 
 
-def answered(function: Any, name: str, args: Sequence[Any]) -> Any:
-    """function(*args) where some arguments are or hold drawn numbers; NotImplemented where it is not modelled."""
-    if id(function) in _PLAIN:
-        made = next(one for one in args if type(one) is NoisyNumber)
-        return made.applied(function, name, args)
+def answered(  # noqa: PLR0911 (one line per kind of function)
+    function: Any, name: str, given: Sequence[Any], options: dict[str, Any] | None = None
+) -> Any:
+    """function(*given, **options) where some arguments are or hold drawn numbers; NotImplemented where it is not modelled."""
+    if id(function) in _PLAIN and not options:
+        made = next((one for one in given if type(one) is NoisyNumber), None)
+        return NotImplemented if made is None else made.applied(function, name, given)
     of_numpy = getattr(function, "__module__", None) == "numpy" or isinstance(function, np.ufunc)
-    if not of_numpy and type(getattr(function, "__self__", None)) is not np.ndarray and function is not np.float64:
+    of_array = type(getattr(function, "__self__", None)) is np.ndarray
+    if not of_numpy and not of_array and function is not np.float64:
+        return NotImplemented
+    args, left = by_place(name, given, options or {})
+    if name in _MOVING and of_numpy:
+        return _moved(function, args, left)
+    if name in _REDUCED:
+        return _reduced(name, args, left)
+    if name in ("array", "asarray", "astype") and left.keys() == {"dtype"}:
+        args, left = (*args, left["dtype"]), {}
+    if left:
         return NotImplemented
     if name in _OF_ARRAYS:
         return _OF_ARRAYS[name](*args)
@@ -233,428 +305,54 @@ def answered(function: Any, name: str, args: Sequence[Any]) -> Any:
     return NotImplemented
 
 
+def _converted(values: Any, kind: Any, *, copied: bool) -> Any:
+    """np.array and np.asarray; the second gives an array back that has the type that is asked for."""
+    made = None if kind is None else number_type(kind)
+    if kind is not None and made is None:
+        return NotImplemented
+    if not copied and type(values) is np.ndarray and (made is None or _kind_of(values.ravel()) is made):
+        return values
+    return _asarray(values, made)
+
+
+def _reduced(name: str, args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """A function that makes one number of all, or of those along an axis."""
+    (values, *rest), left = args, dict(options)
+    axis = rest.pop(0) if rest else left.pop("axis", None)
+    kind, keeps = left.pop("dtype", None), left.pop("keepdims", False)
+    of_type = kind is None or (number_type(kind) is np.float64 and name in ("sum", "mean", "cumsum"))
+    if rest or left or keeps not in (True, False) or not of_type:
+        return NotImplemented
+    values = values if kind is None and type(values) is np.ndarray else _asarray(values, None if kind is None else np.float64)
+    place = None if axis is None else axis_of(axis, values.ndim)
+    if (axis is not None and place is None) or (values.ndim > 1 and place is not None and name == "cumsum"):
+        return NotImplemented
+    if place is not None and values.ndim > 1:
+        return _along(name, values, place, keeps=keeps)
+    found = _OF_ARRAYS[name](values)
+    return _boxed(found).reshape((1,) * values.ndim).copy() if keeps else found
+
+
+def _along(name: str, values: Any, place: int, *, keeps: bool) -> Any:
+    """A function of each line along an axis, where all its values are drawn."""
+    moved = np.moveaxis(values, place, -1)
+    parts = [_OF_ARRAYS[name](row) for row in moved.reshape(-1, moved.shape[-1])]
+    if not all(type(part) is NoisyNumber for part in parts):
+        return NotImplemented
+    found = array_of(parts, moved.shape[:-1])
+    return np.expand_dims(found, place).copy() if keeps else found
+
+
 def _single(name: str, one: Any, *rest: Any) -> Any:
     function = getattr(np, name)
     return one.applied(function, name, [one, *rest]) if type(one) is NoisyNumber else function(one, *rest)
 
 
-# --- datasets of which the kinds are known ----------------------------------------------------------
-
-
-LEFT_OUT = object()
-"""In the place of a kind whose entries are left out."""
-
-
 @attrs.frozen(eq=False, repr=False)
-class WholeList:  # noqa: PLW1641 (it has one, which refuses)
-    """A list of the dataset, or what is made of it entry by entry.
+class DrawnItem:
+    """The method `item` of a drawn number of numpy's."""
 
-    Args:
-        path: the run.
-        kinds: what an entry is, for each kind of the dataset; LEFT_OUT for one that is left out.
-        counts: how many entries of the dataset are of each kind.
-        is_array: whether it is an array of numpy.
-        alone: of an array whose type depends on which entries occur, what an entry is where no others do; `kinds` says what it is
-            where all occur.
-    """
+    number: NoisyNumber
 
-    path: RandomPath
-    kinds: tuple[Any, ...]
-    counts: tuple[NoisyNumber, ...]
-    is_array: bool = False
-    alone: tuple[Any, ...] | None = None
-
-    __array_ufunc__ = None
-
-    def __iter__(self) -> WholeListWalk:
-        if self.path.counting:
-            self._refuse("was walked through twice at once")
-        self.check_type()
-        return WholeListWalk(self)
-
-    def check_type(self) -> None:
-        """End the run where the entries have no type of their own."""
-        if self.alone is not None:
-            self._refuse("is an array of doubles or of integers, by what occurs, and was used entry by entry")
-
-    def total(self, parts: Sequence[Any]) -> Any:
-        """sum of parts[v] N_v, without what is left out."""
-        known = [(part, count) for part, count in zip(parts, self.counts, strict=True) if part is not LEFT_OUT]
-        sample = self._sample([part for part, _ in known])
-        found = Affine(Fraction(0))
-        for part, count in known:
-            factor = count._part(part)
-            if part and not 1 / LARGEST <= abs(factor.constant) <= LARGEST:  # type: ignore[union-attr]  # it is affine
-                self._refuse("has entries that are so large or small that sums of doubles fail")
-            found = found.plus(count.expression, factor.constant)  # type: ignore[arg-type,union-attr]  # both are affine
-        error = rounding(found, self.path.bound) if isinstance(sample, float) else Fraction(0)
-        return drawn_number(self.path, found, sample, error)
-
-    def _sample(self, parts: Sequence[Any]) -> Any:
-        """A number of the type that a sum of some of these numbers has."""
-        kinds = {type(part) for part in parts}
-        if self.alone is not None:
-            return self._sample_of_either(kinds)
-        if self.is_array and len(kinds) == 1 and kinds <= {np.int64, np.float64, np.bool_}:
-            return np.sum(np.array(parts))
-        if not self.is_array and kinds <= {int, bool}:
-            return 1
-        if not self.is_array and kinds == {float} and all(map(math.isfinite, parts)):
-            return FloatOrZero(1.0)
-        return self._refuse("has a sum whose type depends on what is summed")
-
-    def _sample_of_either(self, kinds: set[type]) -> Any:
-        """The same of an array whose type depends on which entries occur."""
-        kinds |= {type(part) for part in self.alone or () if part is not LEFT_OUT}
-        if kinds <= {np.int64, np.bool_}:
-            return np.int64(1)
-        return FloatOrInteger(1) if kinds <= {np.int64, np.float64} else self._refuse("is an array of several types")
-
-    def size(self) -> Any:
-        """len(it)."""
-        return self.number_of(lambda _: True)
-
-    def __bool__(self) -> bool:
-        """Whether a list has entries; of arrays, numpy asks for one."""
-        if self.is_array:
-            self._other()
-        return bool(self.size() > 0)
-
-    def count(self, value: Any) -> Any:
-        """How many entries equal a value."""
-        if any(one is not LEFT_OUT and one != one for one in (*self.kinds, value)):  # noqa: PLR0124 (NaN is not)
-            self._refuse("counts what is not equal to itself")
-        return self.number_of(lambda kind: kind == value)
-
-    def number_of(self, test: Callable[[Any], Any]) -> NoisyNumber:
-        """How many entries pass a test, as an integer of Python's, which has no end."""
-        found: NoisyNumber = attrs.evolve(self, is_array=False, alone=None).total(
-            [_once(kind, int(bool(test(kind)))) for kind in self.kinds]
-        )
-        return found.retyped(1)
-
-    def mapped(self, function: Callable[[Any], Any]) -> WholeList:
-        """function of every entry of an array."""
-        if not self.is_array:
-            self._refuse("is a list and was used as an array")
-        kinds = tuple(LEFT_OUT if kind is LEFT_OUT else function(kind) for kind in self.kinds)
-        if self.alone is None:
-            return attrs.evolve(self, kinds=kinds)
-        alone = tuple(LEFT_OUT if kind is LEFT_OUT else function(kind) for kind in self.alone)
-        pairs = [(one, other) for one, other in zip(kinds, alone, strict=True) if one is not LEFT_OUT]
-        if any(reading(one) is None or reading(one) != reading(other) for one, other in pairs):
-            self._refuse("is an array of doubles or of integers, by what occurs, which differ in what is done")
-        return attrs.evolve(self, kinds=kinds, alone=None if all(type(one) is type(other) for one, other in pairs) else alone)
-
-    def array(self, dtype: Any = None) -> WholeList:
-        """The entries as an array of numbers."""
-        if dtype not in (None, float, int, np.float64, np.int64):
-            self._refuse("was made an array of another type")
-        self.check_type()
-        entries = [kind for kind in self.kinds if kind is not LEFT_OUT]
-        whole = np.array(entries, dtype=dtype)
-        single = [np.array([entry], dtype=dtype) for entry in entries]
-        if any(array.ndim != 1 or array.dtype.char not in "lqd?" for array in (whole, *single)):
-            self._refuse("was made an array of what are no numbers of 64 bits")
-        types = {array.dtype for array in single}
-        if len(types) > 2 or (len(types) > 1 and any(map(_differ, whole, single))):
-            self._refuse("was made an array whose type depends on which entries occur")
-        made, alone = (
-            tuple(LEFT_OUT if kind is LEFT_OUT else next(parts) for kind in self.kinds)
-            for parts in (iter(whole), iter([array[0] for array in single]))
-        )
-        return attrs.evolve(self, kinds=made, is_array=True, alone=alone if len(types) > 1 else None)
-
-    def _operated(self, function: Callable[[Any, Any], Any], other: Any, *, turned: bool = False) -> WholeList:
-        if type(other) not in (int, float, bool, np.int64, np.float64):
-            self._refuse("was used in a computation with more than one number")
-        return self.mapped((lambda kind: function(other, kind)) if turned else (lambda kind: function(kind, other)))
-
-    def __eq__(self, other: object) -> Any:
-        return self._operated(operator.eq, other)
-
-    def __ne__(self, other: object) -> Any:
-        return self._operated(operator.ne, other)
-
-    def __lt__(self, other: Any) -> Any:
-        return self._operated(operator.lt, other)
-
-    def __le__(self, other: Any) -> Any:
-        return self._operated(operator.le, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return self._operated(operator.gt, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return self._operated(operator.ge, other)
-
-    def __add__(self, other: Any) -> Any:
-        return self._operated(operator.add, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._operated(operator.add, other, turned=True)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._operated(operator.sub, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._operated(operator.sub, other, turned=True)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._operated(operator.mul, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._operated(operator.mul, other, turned=True)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._operated(operator.truediv, other)
-
-    def _other(self, *_: Any) -> NoReturn:
-        self._refuse("was asked for more than sums and counts of its entries")
-
-    __getitem__ = __contains__ = __hash__ = __len__ = __reversed__ = _other
-    __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = __array__ = __floordiv__ = __mod__ = __pow__ = _other
-
-    def refused(self, name: str) -> NoReturn:
-        """End the run, which asked for an attribute."""
-        self._refuse(f"was asked for {name}")
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        self.refused(name)
-
-    def _refuse(self, what: str) -> NoReturn:
-        self.path.refuse(NotEnumerableError("dataset", f"{what}, which depends on more than counts", "have it sampled"))
-
-
-def _differ(number: Any, alone: Any) -> bool:
-    """Whether a number in an array with others is another one than in an array by itself."""
-    return reading(number) is None or reading(number) != reading(alone[0])
-
-
-def _once(kind: Any, value: Any) -> Any:
-    return LEFT_OUT if kind is LEFT_OUT else value
-
-
-@attrs.define(eq=False)
-class WholeListWalk:
-    """Walks through the kinds, and knows where it is."""
-
-    listed: WholeList
-    place: int = -1
-
-    def __iter__(self) -> WholeListWalk:
-        return self
-
-    def __next__(self) -> Any:
-        path = self.listed.path
-        if not path.counting:
-            self.listed._refuse("was walked through")
-        if path.coin is not None and path.coin.below:  # the same entry once more, with its uniform number on the other side
-            path.coin.below, path.coin.asked = False, False
-            return self.listed.kinds[self.place]
-        path.coin = None
-        while self.place + 1 < len(self.listed.kinds):
-            self.place += 1
-            if self.listed.kinds[self.place] is not LEFT_OUT:
-                return self.listed.kinds[self.place]
-        raise StopIteration
-
-
-def source_of(generator: Any) -> WholeListWalk | None:
-    """The walk through a dataset behind a generator expression; None for what is none."""
-    while type(generator) is types.GeneratorType and generator.gi_code.co_name == "<genexpr>" and generator.gi_frame is not None:
-        if writes(generator.gi_code):
-            return None
-        generator = generator.gi_frame.f_locals.get(".0")
-    return generator if type(generator) is WholeListWalk else None
-
-
-WRITES = frozenset({
-    "STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "DELETE_DEREF", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_SUBSCR", "DELETE_ATTR",
-})  # fmt: skip
-"""Instructions by which code changes what outlives a step of a generator expression."""
-
-
-@functools.lru_cache(maxsize=1 << 10)
-def writes(code: types.CodeType) -> bool:
-    """Whether code changes what outlives it."""
-    return any(one.opname in WRITES for one in dis.get_instructions(code))
-
-
-def parts_of(generator: Any, walk: WholeListWalk) -> WholeList:
-    """What a generator expression makes of each kind, and of how many entries: of all, or of a sample."""
-    listed = walk.listed
-    path = listed.path
-    parts: list[Any] = [LEFT_OUT] * len(listed.kinds)
-    chances: list[Fraction] = [Fraction(1)] * len(parts)
-    path.counting, path.coin = True, None
-    for part in generator:
-        if parts[walk.place] is not LEFT_OUT:
-            listed._refuse("has entries that give several values")
-        parts[walk.place] = part
-        if path.coin is not None:
-            chances[walk.place] = path.coin.threshold if path.coin.below else 1 - path.coin.threshold
-    path.counting, path.coin = False, None
-    if all(chance == 1 for chance in chances):
-        return attrs.evolve(listed, kinds=tuple(parts), is_array=False)
-    if path.sampled:
-        listed._refuse("was sampled more than once")
-    path.sampled = True
-    symbols = (NoiseDraw(-place - 1, SAMPLED, chance) for place, chance in enumerate(chances))
-    counts = tuple(NoisyNumber(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
-    return attrs.evolve(listed, kinds=tuple(parts), counts=counts, is_array=False)
-
-
-def _bins(listed: WholeList, least: int) -> Any:
-    kinds = [kind for kind in listed.kinds if kind is not LEFT_OUT]
-    if type(least) is not int or any(type(kind) not in (int, np.int64) or not 0 <= kind < least for kind in kinds):
-        listed._refuse("was counted in bins of which there may be more")
-    found = np.empty(least, dtype=object)
-    for place in range(least):
-        found[place] = listed.count(place).retyped(np.int64(1))
-    return found
-
-
-def _histogram(listed: WholeList, bins: Any = 10, range: Any = None) -> tuple[Any, Any]:
-    """np.histogram, where the data do not decide where the bins end."""
-    if isinstance(bins, str) or (np.ndim(bins) == 0 and range is None):
-        listed._refuse("was counted in bins that depend on the entries")
-    known = [LEFT_OUT if kind is LEFT_OUT else np.histogram([kind], bins=bins, range=range) for kind in listed.kinds]
-    edges = np.histogram([], bins=bins, range=range)[1]
-    found = np.empty(len(edges) - 1, dtype=object)
-    for place in np.arange(len(found)):
-        parts = [one if one is LEFT_OUT else int(one[0][place]) for one in known]
-        found[place] = attrs.evolve(listed, is_array=False, alone=None).total(parts).retyped(np.int64(1))
-    return found, edges
-
-
-def of_listed(  # noqa: PLR0911 (one line per function)
-    function: Any, name: str, args: Sequence[Any], options: dict[str, Any]
-) -> Any:
-    """function(*args) where one argument is a list of the dataset, or a walk through one; NotImplemented if not modelled."""
-    first = args[0] if args else None
-    if function is sum and len(args) == 1 and not options:
-        walk = source_of(first)
-        if walk is not None:
-            made = parts_of(first, walk)
-            return attrs.evolve(made, is_array=walk.listed.is_array).total(made.kinds)
-        return first.total(first.kinds) if type(first) is WholeList else NotImplemented
-    if type(first) is not WholeList:
-        return NotImplemented
-    of_numpy = getattr(function, "__module__", None) == "numpy" or isinstance(function, np.ufunc)
-    if function is len and len(args) == 1:
-        return first.size()
-    if function is collections.Counter and len(args) == 1 and not options and not first.is_array:
-        return GrownCounts.of(first)
-    if of_numpy and name in ("array", "asarray") and len(args) <= 2 and options.keys() <= {"dtype"}:
-        return first.array(*args[1:], **options)
-    if of_numpy and name == "histogram" and len(args) <= 2 and options.keys() <= {"bins", "range"}:
-        return _histogram(first, *args[1:], **options)
-    if of_numpy and name == "bincount" and len(args) == 1 and options.keys() == {"minlength"}:
-        return _bins(first, options["minlength"])
-    if options or not of_numpy:
-        return NotImplemented
-    table = first if first.is_array else first.array()
-    if name == "clip" and len(args) == 3:
-        return table.mapped(lambda kind: np.clip(kind, args[1], args[2]))
-    return _sums(table, name) if len(args) == 1 else NotImplemented
-
-
-def _sums(table: WholeList, name: str) -> Any:
-    if name in ("sum", "count_nonzero"):
-        if name == "sum":
-            return table.total(table.kinds)
-        return table.number_of(bool).retyped(np.count_nonzero(np.zeros(1)))
-    return NotImplemented
-
-
-@attrs.frozen(eq=False)
-class WholeListMethod:
-    """A method of a list or an array of the dataset, or of a counter of its entries."""
-
-    listed: WholeList | GrownCounts
-    name: str
-
-    def __call__(self, *args: Any) -> Any:
-        listed = self.listed
-        if isinstance(listed, GrownCounts):
-            return listed.get(*args) if self.name == "get" else listed.refused()
-        if self.name == "count" and not listed.is_array and len(args) == 1:
-            return listed.count(*args)
-        if listed.is_array and self.name == "sum" and not args:
-            return _sums(listed, self.name)
-        if listed.is_array and self.name == "clip" and len(args) == 2:
-            return listed.mapped(lambda kind: np.clip(kind, *args))
-        return listed.refused(self.name)
-
-
-@attrs.frozen(eq=False, repr=False)
-class GrownCounts:
-    """How often each value occurs: a counter, or a dict that was filled entry by entry. Which keys it has, the data decide.
-
-    Args:
-        path: the run.
-        counts: the number of each value that may occur.
-        missing: what is there for others; None for a dict, which is only asked by `get` with a 0.
-    """
-
-    path: RandomPath
-    counts: dict[Any, Any]
-    missing: int | float | None = 0
-
-    @classmethod
-    def of(cls, listed: WholeList) -> GrownCounts:
-        """Counter(listed)."""
-        return cls(listed.path, {kind: listed.count(kind) for kind in listed.kinds if kind is not LEFT_OUT})
-
-    def __getitem__(self, key: Any) -> Any:
-        if self.missing is None or type(key) is NoisyNumber:
-            self._other()
-        return self.counts.get(key, self.missing)
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        """Its method of that name, where it says the same of a value that does not occur."""
-        if type(default) is not int or default or type(self.missing) is float or type(key) is NoisyNumber:
-            self._other()
-        return self.counts.get(key, 0)
-
-    def refused(self) -> NoReturn:
-        """End the run, which asked for something else."""
-        self._other()
-
-    def _other(self, *_: Any) -> NoReturn:
-        rule = "was asked for more than the numbers of given values, which depends on which of them occur"
-        self.path.refuse(NotEnumerableError("a counter", rule, "start from all values, or have it sampled"))
-
-    __iter__ = __contains__ = __len__ = __bool__ = __eq__ = __hash__ = __setitem__ = __delitem__ = __or__ = __add__ = _other
-    __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = __sub__ = __and__ = __reversed__ = _other
-
-
-@attrs.frozen
-class SymbolicDataset:
-    """All datasets of a space at once.
-
-    Args:
-        kinds: of a list, what an entry may be; of counts, the cells.
-        is_counts: whether the dataset is written as a list of its counts.
-        handed: what the code gets for an entry of each kind, where that is something else, as a list or an array.
-        bound: how many records a dataset may have, and for how many the code is exact.
-    """
-
-    kinds: tuple[Any, ...]
-    is_counts: bool
-    handed: Any = None
-    bound: RecordBound = attrs.field(factory=RecordBound)
-
-    def at(self, path: RandomPath) -> Any:
-        """What the code gets in a run."""
-        path.bound = self.bound
-        symbols = [NoiseDraw(-place - 1, COUNT, Fraction(0)) for place in range(len(self.kinds))]
-        counts = tuple(NoisyNumber(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
-        if self.is_counts:
-            return list(counts)
-        if self.handed is None:
-            return WholeList(path, self.kinds, counts)
-        return WholeList(path, tuple(copy.deepcopy(one) for one in self.handed), counts, type(self.handed) is np.ndarray)
+    def __call__(self) -> Any:
+        return _python(self.number)

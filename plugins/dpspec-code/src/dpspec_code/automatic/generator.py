@@ -98,6 +98,14 @@ class EnumeratingGenerator:
         """isinstance(rng, np.random.Generator) holds, for samplers that ask."""
         return np.random.Generator
 
+    def stand_in(self, modules: dict[str, Any]) -> None:
+        """Draw for the global functions of some modules, for code that is handed no generator.
+
+        Args:
+            modules: what draws from this generator by the laws of their functions, by the names of the modules.
+        """
+        self._path.elsewhere = {**modules, "": self}
+
     # -- single numbers ---------------------------------------------------------------------------
 
     def integers(self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False) -> Any:
@@ -625,8 +633,12 @@ BASES: frozenset[Any] = frozenset({
 
 ARRAY = frozenset(_ARRAY.split())
 """Attributes of arrays."""
-SYMBOLIC_ARRAY = frozenset({"shape", "size", "ndim", "T", "reshape", "ravel", "flatten", "copy", "transpose", "astype", "argmax",
-                            "argmin", "clip", "cumsum", "max", "mean", "min", "round", "sum", "tolist"})  # fmt: skip
+LOCATED = frozenset({"laplace", "normal", "gumbel"})
+"""Draws around a location, to which the noise is added."""
+SYMBOLIC_ARRAY = frozenset({
+    "shape", "size", "ndim", "T", "reshape", "ravel", "flatten", "copy", "transpose", "astype", "argmax", "argmin", "argsort",
+    "clip", "cumsum", "dot", "item", "max", "mean", "min", "round", "squeeze", "sum", "tolist",
+})  # fmt: skip
 """Attributes of an array of symbolic draws that are those of an array of doubles, or refused when they are called."""
 OF_TYPES = frozenset({"fromkeys", "from_bytes", "fromhex", "maketrans", "from_iterable", "from_float", "from_decimal", "reduce",
                       "accumulate", "outer", "reduceat"})  # fmt: skip

@@ -20,9 +20,12 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
+import types
 from collections.abc import Callable, Hashable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NoReturn
 
 import attrs
@@ -32,6 +35,8 @@ from dpspec import DpspecError
 from dpspec.plugin.judges import Chance, Enclosed, Exponential, NotEnumerableError
 from dpspec_code.automatic.widths import RecordBound
 
+PREFIX = "_dpspec_"
+"""How the names of the questions begin that code asks when it is enumerated."""
 Choices = tuple[tuple[int, int], ...]
 """For every choice the option taken and the number of options."""
 
@@ -51,6 +56,17 @@ class Stop(BaseException):
     def __init__(self, *, fault: DpspecError | None = None, state: Hashable = None, beyond: bool = False) -> None:
         super().__init__()
         self.fault, self.state, self.beyond = fault, state, beyond
+
+
+def _place_in_code() -> tuple[str | None, int | None]:
+    """The name of the file and the line of the code that is enumerated, from which this was called; None without such code."""
+    frame: types.FrameType | None = sys._getframe(2)
+    while frame is not None:
+        of_user = not str(frame.f_globals.get("__name__")).startswith("dpspec")
+        if of_user and any(name.startswith(PREFIX) for name in frame.f_code.co_names):
+            return Path(frame.f_code.co_filename).name, frame.f_lineno
+        frame = frame.f_back
+    return None, None
 
 
 @attrs.define
@@ -83,6 +99,8 @@ class RandomPath:
         bound: how many records a dataset that stands for all may have.
         races: how many draws of Gumbel noise stand for choices.
         tally: the loop that adds up such entries (`dpspec_code.automatic.tallies`).
+        elsewhere: what stands for the functions of modules that draw, by the names of the modules, and for a generator without a
+            seed, by no name.
         ended: what ended the run before its time. What comes after it is worthless, also when the sampler, or a library that
             it calls, has caught it and gone on.
     """
@@ -102,6 +120,7 @@ class RandomPath:
     races: int = 0
     tally: Any = None
     ended: Stop | None = None
+    elsewhere: dict[str, Any] = attrs.field(factory=dict)
 
     def end(self, stop: Stop) -> NoReturn:
         """End the run; the first end counts."""
@@ -112,7 +131,9 @@ class RandomPath:
         raise self.ended
 
     def refuse(self, fault: DpspecError) -> NoReturn:
-        """End the run because of something that cannot be enumerated."""
+        """End the run because of something that cannot be enumerated; the fault says in which line of the code it happened."""
+        if self.ended is None and fault.line is None:
+            fault.file, fault.line = _place_in_code()
         self.end(Stop(fault=fault))
 
     def going(self) -> None:

@@ -19,6 +19,7 @@ import functools
 import io
 import math
 import operator
+import random
 import re
 import string
 import sys
@@ -32,15 +33,14 @@ import numpy as np
 from dpspec.plugin.judges import NotEnumerableError, steady
 from dpspec_code.apart import Cut
 from dpspec_code.automatic import generator as known
-from dpspec_code.automatic.arrays import (
+from dpspec_code.automatic.arrays import DrawnItem, answered, holds_drawn
+from dpspec_code.automatic.entry_arrays import (
     WRITES,
     GrownCounts,
     WholeList,
     WholeListMethod,
     WholeListWalk,
-    answered,
-    as_doubles,
-    holds_drawn,
+    attribute_of,
     of_listed,
     parts_of,
     source_of,
@@ -48,8 +48,8 @@ from dpspec_code.automatic.arrays import (
 from dpspec_code.automatic.generator import MODELLED, EnumeratingGenerator
 from dpspec_code.automatic.loops import LoopEntry, state_of
 from dpspec_code.automatic.noise import NoisyNumber, largest_of_counts, one_by_one
-from dpspec_code.automatic.path import RandomPath, Stop, Uniform, changed
-from dpspec_code.automatic.rewriting import PREFIX, all_codes, global_names, rewritten
+from dpspec_code.automatic.path import PREFIX, RandomPath, Stop, Uniform, changed
+from dpspec_code.automatic.rewriting import all_codes, global_names, rewritten
 from dpspec_code.automatic.roots import (
     GENERATORS,
     LIBRARIES,
@@ -62,6 +62,7 @@ from dpspec_code.automatic.roots import (
     is_generated,
     is_library,
 )
+from dpspec_code.automatic.spellings import number_type
 from dpspec_code.automatic.tallies import LoopSteps, Unwritten, place_of, unwritten
 
 _builtins = operator.attrgetter("__builtins__")  # what a function takes for `builtins`; the type has no such name for mypy
@@ -160,7 +161,11 @@ class Questions:
             return self._looked_up(function, args, options)
         if function is np.random.default_rng and len(args) == 1 and type(args[0]) is EnumeratingGenerator:
             return args[0]
-        if function is np.empty and not options and len(args) == 1:
+        if self.path.elsewhere:
+            function = self._drawing(function)
+            if function is np.random.default_rng and not options and args in ((), (None,)):
+                return self.path.elsewhere[""]
+        if function is np.empty and _makes_doubles(args, options):
             return unwritten(self.path, args[0])
         if type(function) is functools.partial:  # what it holds is asked about, wherever it was made
             return self.call(function.func, *function.args, *args, **{**function.keywords, **options})
@@ -172,7 +177,7 @@ class Questions:
             found = self._best(args, options.get("key"), least=function is min)
             if found is not NotImplemented:
                 return found
-        if type(function) is WholeListMethod or not callable(function) or self._follow(function):
+        if type(function) in (WholeListMethod, DrawnItem) or not callable(function) or self._follow(function):
             return function(*args, **options)
         name = getattr(function, "__name__", "")
         listed = of_listed(function, name, args, options)
@@ -195,8 +200,9 @@ class Questions:
             self._template(function, args)
         if name in _WALKING_PARTS and not options:
             args = tuple(self.pairs(given) if _is_walked(given) else given for given in args)
-        if name == "astype" and _symbols(function.__self__) and args not in ((int,), (np.int64,)):
-            self._stop("ndarray.astype", _OUTSIDE)
+        of_symbols = name == "astype" and _symbols(function.__self__)
+        if of_symbols and (holds_drawn(function.__self__) or args not in ((int,), (np.int64,))):
+            self._stop("ndarray.astype", "into a type that is no double and no integer of 64 bits, or with options")
         calling = id(function) in known.CALLING or name in ("sort", "partial")
         for given in (*args, *options.values()):
             if type(given) not in _HARMLESS:
@@ -205,6 +211,18 @@ class Questions:
             args = tuple(self._guarded(given) for given in args)
             options = {key: self._guarded(given) for key, given in options.items()}
         return function(*args, **options)
+
+    def _drawing(self, function: Any) -> Any:
+        """A function that draws from the generator of a whole module, or what stands for it."""
+        owner = getattr(function, "__self__", None) if type(function) in (types.MethodType, types.BuiltinFunctionType) else None
+        module = next((module for module, held in _GLOBAL_GENERATORS.items() if owner is held), None)
+        return function if module is None else self._standing_in(module, function.__name__)
+
+    def _standing_in(self, module: str, name: str) -> Any:
+        held = self.path.elsewhere.get(module)
+        if name.startswith("_") or name not in vars(type(held)):
+            self._stop(f"{module}.{name}", _OUTSIDE)
+        return self.get(held, name)
 
     def tail(self, function: Any, /, *args: Any, **options: Any) -> Any:
         """function(*args, **options), of which a call returns what it returns.
@@ -246,19 +264,15 @@ class Questions:
             return NotImplemented if found is None else found
         if type(owner) is EnumeratingGenerator and name == "choice" and holds_drawn(options.get("p", args[3:4])):
             return function(*args, **options)
+        if type(owner) is EnumeratingGenerator and name in known.LOCATED:
+            return function(*args, **options) if _is_located(args, options) else NotImplemented
         of_array = type(owner) is np.ndarray and owner.dtype.hasobject and holds_drawn(owner)
         given = (owner, *args) if of_array else args
         if id(function) in known.OF_SYMBOLS - _STEPS_OF_PYTHON:
             return NotImplemented
         if not any(map(holds_drawn, given)):
             return NotImplemented
-        if options and not (name in ("array", "asarray", "sum", "mean") and options in ({"dtype": float}, {"axis": None})):
-            return NotImplemented
-        if name in ("array", "asarray") and len(args) == 2 and args[1] is float:
-            given, options = args[:1], {"dtype": float}
-        if options.get("dtype") is float and len(given) == 1:
-            given = (as_doubles(given[0]),)
-        return answered(function, name, given)
+        return answered(function, name, given, options)
 
     def _counted(self, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         """Called while entries of a dataset are summed: nothing that outlives the entry may change."""
@@ -430,17 +444,17 @@ class Questions:
             self._stop(name, "is given the dataset as a whole, of which only counts are known")
         elif kind is Uniform or kind is NoisyNumber:
             if which not in known.OF_SYMBOLS and not of_container:
-                self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
+                self._stop(*_unread(given, name))
         elif kind is np.ndarray:
             if given.dtype.hasobject and which not in known.OF_SYMBOLS and _symbols(given):
-                self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
+                self._stop(*_unread(given, name))
         elif issubclass(kind, (set, frozenset)):
             ordered = which in known.ORDERED and all(type(one) is str for one in given) and not keyed
             if which not in known.UNORDERED and not ordered and not issubclass(type(getattr(function, "__self__", None)), set):
                 self.each(given)
         elif kind in (list, tuple, dict):
             if _symbols(given) and which not in known.OF_SYMBOLS and not of_container:
-                self._stop("random()", f"was given to {name}, so it has infinitely many values that matter")
+                self._stop(*_unread(given, name))
         elif callable(given) and function is not isinstance and function is not issubclass:
             asked = isinstance(given, type) or which in known.CALLING or of_container or function is callable or name == "sort"
             if not self._follow(given) and not asked:
@@ -452,8 +466,14 @@ class Questions:
 
     def get(self, owner: Any, name: str) -> Any:
         """owner.name."""
+        drawing = isinstance(owner, types.ModuleType) and owner.__name__ in self.path.elsewhere
+        if drawing and getattr(owner, name, None) is not np.random.default_rng:
+            return self._standing_in(owner.__name__, name)
         if type(owner) in (WholeList, GrownCounts):
-            return WholeListMethod(owner, name)
+            found = attribute_of(owner, name)
+            return WholeListMethod(owner, name) if found is NotImplemented else found
+        if type(owner) is NoisyNumber and name == "item" and isinstance(owner.sample, np.generic):
+            return DrawnItem(owner)
         self._attribute(owner, name)
         found = getattr(owner, name)
         if isinstance(owner, types.ModuleType):
@@ -465,7 +485,8 @@ class Questions:
         kind = type(owner)
         special = name.startswith("__") and name.endswith("__") and name not in known.METHODS
         if kind is EnumeratingGenerator:
-            if name not in MODELLED:
+            adapts = name == "stand_in" and str(sys._getframe(2).f_globals.get("__name__")).startswith("dpspec_")
+            if name not in MODELLED and not adapts:
                 owner.give_up(NotEnumerableError(f"rng.{name}", "has no finite list of values", _ADVICE))
         elif kind is Uniform or kind is NoisyNumber:
             self._stop("random()", f"was asked for {name}, so it has infinitely many values that matter")
@@ -709,12 +730,29 @@ class Questions:
             self.path.refuse(changed())
 
 
+_GLOBAL_GENERATORS: dict[str, Any] = {"random": random.random.__self__, "numpy.random": np.random.laplace.__self__}  # type: ignore[attr-defined]
+"""Those whose methods are the functions of a module."""
 _LAZY = (range, enumerate, zip)
 _LISTED: tuple[type, ...] = (list, tuple, range, dict, type({}.keys()), type({}.values()), type({}.items()))
 _WALKING_PARTS = ("from_iterable", "starmap", "dict", "OrderedDict", "defaultdict", "update")
 _OF_MEMORY = frozenset({
     "base", "ctypes", "data", "dump", "dumps", "flags", "getfield", "setfield", "setflags", "strides", "tofile", "view",
 })  # fmt: skip
+
+
+def _makes_doubles(args: tuple[Any, ...], options: dict[str, Any]) -> bool:
+    """Whether an array is made of a shape alone, for doubles."""
+    if len(args) not in (1, 2) or options.keys() - {"dtype"} or len(args) + len(options) > 2:
+        return False
+    kind = options.get("dtype", args[1] if len(args) == 2 else float)
+    return number_type(kind) is np.float64
+
+
+def _is_located(args: tuple[Any, ...], options: dict[str, Any]) -> bool:
+    """Whether of the arguments of a draw the location alone holds drawn numbers."""
+    place = options.get("loc", args[0] if args else None)
+    others = (*args[1:], *(value for key, value in options.items() if key != "loc"))
+    return holds_drawn(place) and not any(map(holds_drawn, others)) and not ("loc" in options and args)
 
 
 def _is_random(function: Any) -> bool:
@@ -729,6 +767,13 @@ def _asks_counter(method: Any) -> bool:
         return type(method.listed) is GrownCounts and method.name == "get"
     owners = (dict, collections.Counter, collections.defaultdict)
     return type(method) is types.BuiltinFunctionType and method.__name__ == "get" and type(method.__self__) in owners
+
+
+def _unread(given: Any, name: str) -> tuple[str, str]:
+    """What is said of numbers that were given to a function that does not know symbols."""
+    if holds_drawn(given):
+        return "a number with noise, or a count of the dataset,", f"was given to {name}, which is not read"
+    return "random()", f"was given to {name}, so it has infinitely many values that matter"
 
 
 def _is_walked(given: Any) -> bool:

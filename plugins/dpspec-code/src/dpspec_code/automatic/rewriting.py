@@ -22,9 +22,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dpspec_code.automatic.loops import SCOPES, live_at_heads, own_nodes
+from dpspec_code.automatic.path import PREFIX
 from dpspec_code.automatic.tallies import SIGNS, added_to, counted_up, sign_of, tallied_names
 
-PREFIX = "_dpspec_"
 _DEFERRED = __future__.annotations.compiler_flag  # a prompt that imported it compiles what is typed later with it
 _COMPREHENSIONS = ("<listcomp>", "<genexpr>")
 _SET_OPERATORS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)

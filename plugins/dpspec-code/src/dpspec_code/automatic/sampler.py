@@ -40,7 +40,7 @@ from dpspec.plugin.judges import (
 )
 from dpspec_code.apart import Cut, cutting
 from dpspec_code.automatic.aligned import NoisyLaw, raced
-from dpspec_code.automatic.arrays import SymbolicDataset
+from dpspec_code.automatic.entry_arrays import SymbolicDataset
 from dpspec_code.automatic.formulas import TreeEnd, has_holes
 from dpspec_code.automatic.generator import EnumeratingGenerator
 from dpspec_code.automatic.path import Choices, RandomPath, Stop, TransitionRow, changed, solve

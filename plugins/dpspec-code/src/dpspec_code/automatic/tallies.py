@@ -36,7 +36,8 @@ import attrs
 import numpy as np
 
 from dpspec.plugin.judges import NotEnumerableError
-from dpspec_code.automatic.arrays import LEFT_OUT, GrownCounts, WholeList, holds_drawn
+from dpspec_code.automatic.arrays import holds_drawn
+from dpspec_code.automatic.entry_arrays import LEFT_OUT, GrownCounts, WholeList
 from dpspec_code.automatic.formulas import CONTINUOUS, Affine, reading
 from dpspec_code.automatic.noise import LARGEST, FloatOrZero, NoisyNumber, difference_of, drawn_number, rounding, span_of
 from dpspec_code.automatic.path import RandomPath
@@ -296,6 +297,8 @@ class LoopSteps:
     def _in_place(self, value: Any, by: Any, sign: str) -> Any:
         """A step that is no sum of a loop; what other names may know is not changed while a loop adds up."""
         path = self.asking.path
+        if type(value) is WholeList:
+            value.refused("a change in place")
         if path.counting and type(value) not in _UNCHANGING:
             rule = f"changes a {type(value).__name__} in place, which depends on more than counts"
             path.refuse(NotEnumerableError("a loop", rule, "have it sampled"))
@@ -303,8 +306,10 @@ class LoopSteps:
 
     def changed(self, value: Any, by: Any, sign: str) -> Any:
         """value += by, value -= by, value *= by, value /= by; of an array of drawn numbers, entry by entry."""
-        alone = type(value) is np.ndarray and sys.getrefcount(value) <= _references()
+        alone = type(value) in (np.ndarray, WholeList) and sys.getrefcount(value) <= _references()
         by = self.asking.operand(by)
+        if type(value) is WholeList and alone and not self.asking.path.counting:
+            return value.changed(_PLAINLY[sign], by)
         if type(value) is not np.ndarray or self.asking.path.counting or not (holds_drawn(value) or holds_drawn(by)):
             return self._in_place(value, by, sign)
         array = opened(value, alone=alone)

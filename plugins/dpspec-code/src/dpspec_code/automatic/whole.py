@@ -62,7 +62,7 @@ import attrs
 import numpy as np
 
 from dpspec import DpspecError, Outcome, Verdict
-from dpspec.plugin import Bracket, Dataset, FiniteLaw, Marginal, Number, PrivacySpec, number
+from dpspec.plugin import Bracket, Dataset, DatasetSpace, FiniteLaw, Marginal, Number, PrivacySpec, blocks, number
 from dpspec.plugin.judges import (
     EVERY,
     IDENTICAL,
@@ -96,7 +96,7 @@ from dpspec_code.automatic.aligned import (
     solve_shift,
     two_coins,
 )  # fmt: skip
-from dpspec_code.automatic.arrays import SymbolicDataset
+from dpspec_code.automatic.entry_arrays import SymbolicDataset
 from dpspec_code.automatic.formulas import COUNT, SAMPLED, Affine, NoiseDraw, TreeEnd, is_about_data
 from dpspec_code.automatic.noise import span_of
 from dpspec_code.automatic.regions import MOST_PROGRAMS, crossing, holds_extreme, largest_shift, regions, shift_between
@@ -236,7 +236,14 @@ def _symbols_of(spec: PrivacySpec) -> SymbolicDataset:
     kinds = entries.entries()
     if kinds is None or len(kinds) > MOST_KINDS:
         raise NoConstant(f"an entry may be of more than {MOST_KINDS:,} kinds")
-    return SymbolicDataset(kinds, entries.lists_counts(), bound=RecordBound(most=_most_of(entries)))
+    bound = RecordBound(most=_most_of(entries))
+    return SymbolicDataset(kinds, entries.lists_counts(), bound=bound, sizes=_sizes_of(spec.space))
+
+
+def _sizes_of(space: DatasetSpace) -> tuple[int, int | None]:
+    """How many entries a list of a space has at least and at most."""
+    sizes = blocks.Sizes.found_in(space)
+    return (0, None) if sizes is None else sizes.sizes()
 
 
 def _most_of(entries: Entries) -> int | None:

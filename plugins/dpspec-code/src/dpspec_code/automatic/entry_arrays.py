@@ -1,0 +1,668 @@
+"""Lists and arrays of the entries of a dataset, of which only the kinds are known.
+
+A dataset as a list may stand for all lists: of its entries the possible *kinds* v are known, and how often each occurs is a
+symbol N_v. Code may count and sum them (`len`, `count`, `sum` of a generator expression, `bincount`, ...),
+
+    sum(f(v) for v in x if g(v))  =  sum over v with g(v) of f(v) N_v,
+
+and whatever else it asks of them, such as their order, ends the run. While the entries are summed, nothing may be drawn,
+assigned or changed, so that what an entry adds depends on its kind alone. One exception: `rng.random() < q`, asked once of each
+entry to keep it or leave it out, makes a sample, in which each entry is by itself, and whose counts are symbols of their own.
+"""
+
+from __future__ import annotations
+
+import collections
+import copy
+import dis
+import functools
+import math
+import operator
+import types
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import attrs
+import numpy as np
+
+from dpspec.plugin.judges import NotEnumerableError
+from dpspec_code.automatic.formulas import COUNT, SAMPLED, Affine, NoiseDraw, reading
+from dpspec_code.automatic.noise import (
+    LARGEST,
+    FloatOrInteger,
+    FloatOrZero,
+    NoisyNumber,
+    drawn_number,
+    rounding,
+)
+from dpspec_code.automatic.path import RandomPath
+from dpspec_code.automatic.spellings import axis_of, by_place, number_type
+from dpspec_code.automatic.widths import RecordBound
+
+LEFT_OUT = object()
+"""In the place of a kind whose entries are left out."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class WholeList:  # noqa: PLW1641 (it has one, which refuses)
+    """A list of the dataset, or what is made of it entry by entry.
+
+    Args:
+        path: the run.
+        kinds: what an entry is, for each kind of the dataset; LEFT_OUT for one that is left out.
+        counts: how many entries of the dataset are of each kind.
+        is_array: whether it is an array of numpy.
+        alone: of an array whose type depends on which entries occur, what an entry is where no others do; `kinds` says what it is
+            where all occur.
+        sizes: how many entries a dataset has at least and at most.
+        is_loose: whether an array without entries is one of doubles, as `np.array([])` is, though others are not.
+
+    The entries stand in the order of the dataset, whatever was made of them and left out: nothing here brings them into another.
+    Two that leave out the same kinds of the same dataset are therefore *aligned*, entry by entry.
+    """
+
+    path: RandomPath
+    kinds: tuple[Any, ...]
+    counts: tuple[NoisyNumber, ...]
+    is_array: bool = False
+    alone: tuple[Any, ...] | None = None
+    sizes: tuple[int, int | None] = (0, None)
+    is_loose: bool = False
+
+    __array_ufunc__ = None
+
+    def __iter__(self) -> WholeListWalk:
+        if self.path.counting:
+            self._refuse("was walked through twice at once")
+        self.check_type()
+        return WholeListWalk(self)
+
+    def check_type(self) -> None:
+        """End the run where the entries have no type of their own."""
+        if self.alone is not None:
+            self._refuse("is an array of doubles or of integers, by what occurs, and was used entry by entry")
+
+    def total(self, parts: Sequence[Any]) -> Any:
+        """sum of parts[v] N_v, without what is left out."""
+        known = [(part, count) for part, count in zip(parts, self.counts, strict=True) if part is not LEFT_OUT]
+        sample = self._sample([part for part, _ in known])
+        found = Affine(Fraction(0))
+        for part, count in known:
+            factor = count._part(part)
+            if part and not 1 / LARGEST <= abs(factor.constant) <= LARGEST:  # type: ignore[union-attr]  # it is affine
+                self._refuse("has entries that are so large or small that sums of doubles fail")
+            found = found.plus(count.expression, factor.constant)  # type: ignore[arg-type,union-attr]  # both are affine
+        error = rounding(found, self.path.bound) if isinstance(sample, float) else Fraction(0)
+        return drawn_number(self.path, found, sample, error)
+
+    def _sample(self, parts: Sequence[Any]) -> Any:
+        """A number of the type that a sum of some of these numbers has."""
+        kinds = {type(part) for part in parts}
+        if self.alone is not None:
+            return self._sample_of_either(kinds)
+        if self.is_array and len(kinds) == 1 and kinds <= {np.int64, np.float64, np.bool_}:
+            return FloatOrInteger(1) if self.is_loose and kinds != {np.float64} else np.sum(np.array(parts))
+        if not self.is_array and kinds <= {int, bool}:
+            return 1
+        if not self.is_array and kinds == {float} and all(map(math.isfinite, parts)):
+            return FloatOrZero(1.0)
+        return self._refuse("has a sum whose type depends on what is summed")
+
+    def _sample_of_either(self, kinds: set[type]) -> Any:
+        """The same of an array whose type depends on which entries occur."""
+        kinds |= {type(part) for part in self.alone or () if part is not LEFT_OUT}
+        if kinds <= {np.int64, np.bool_}:
+            return np.int64(1)
+        return FloatOrInteger(1) if kinds <= {np.int64, np.float64} else self._refuse("is an array of several types")
+
+    def size(self) -> Any:
+        """len(it)."""
+        least, most = self.sizes
+        return least if least == most and self._is_whole() else self.number_of(lambda _: True)
+
+    def _is_whole(self) -> bool:
+        """Whether it has all entries of the dataset."""
+        return not any(kind is LEFT_OUT for kind in self.kinds)
+
+    def check_sum_of_python(self) -> None:
+        """End the run where Python's `sum` is asked of the numbers of an array that may be empty: of none it is its own 0."""
+        if self.is_array and not (self.sizes[0] and self._is_whole()):
+            self._refuse("is an array that may have no entries, of which Python's sum is an integer of Python's")
+
+    def mean(self) -> Any:
+        """Its mean, where every dataset has equally many entries."""
+        size = self.size()
+        if type(size) is not int or not size:
+            self._refuse("was divided by how many entries it has")
+        self.check_type()
+        return self.mapped(np.float64).total([_as(np.float64, kind) for kind in self.kinds]) / np.int64(size)
+
+    def is_aligned(self, other: WholeList) -> bool:
+        """Whether the entries of both are made of the same entries of the dataset, in one order."""
+        pairs = zip(self.kinds, other.kinds, strict=True)
+        return self.counts is other.counts and all((one is LEFT_OUT) == (two is LEFT_OUT) for one, two in pairs)
+
+    def by_entry(self, function: Callable[..., Any], given: Sequence[Any]) -> WholeList:
+        """function(*given) of numpy, which looks at each entry by itself; arrays among what is given have to be aligned."""
+        listed = [one for one in given if type(one) is WholeList]
+        if not all(type(one) in (*_SINGLE, WholeList) for one in given) or not all(one.is_array for one in listed):
+            self._refuse("was used in a computation with more than one number")
+        for one in listed:
+            one.check_integers(function)
+        if len(listed) == 1:
+            return self.mapped(lambda kind: _of_one(function, [kind if type(one) is WholeList else one for one in given]))
+        if not all(map(self.is_aligned, listed)) or any(one.alone is not None for one in listed):
+            self._refuse("was used in a computation with other entries than its own")
+        columns = [one.kinds if type(one) is WholeList else [one] * len(self.kinds) for one in given]
+        rows = zip(self.kinds, zip(*columns, strict=True), strict=True)
+        made = tuple(LEFT_OUT if kind is LEFT_OUT else _of_one(function, row) for kind, row in rows)
+        return attrs.evolve(self, kinds=made, is_loose=any(one.stays_loose(made) for one in listed))
+
+    def stays_loose(self, kinds: Sequence[Any]) -> bool:
+        """Whether what is made of it is loose, too: a comparison gives truth values, whether there are entries or not."""
+        pairs = [(one, two) for one, two in zip(self.kinds, kinds, strict=True) if one is not LEFT_OUT]
+        return self.is_loose and not all(type(two) is np.bool_ and type(one) is not np.bool_ for one, two in pairs)
+
+    def check_integers(self, function: Any) -> None:
+        """End the run where an array that may be one of doubles is given to a function of integers, which raises then."""
+        if self.is_loose and any(function is one for one in _OF_INTEGERS):
+            self._refuse("is an array of doubles where it has no entries (give it a dtype), and was used as one of integers")
+
+    def changed(self, function: Callable[[Any, Any], Any], other: Any) -> WholeList:
+        """The array after function(it, other) was put in its place; no other name knows it. Its type stays what it is."""
+        made = self._operated(function, other) if self.is_array and self.alone is None else self.refused("a change in place")
+        if any(type(one) is not type(two) for one, two in zip(self.kinds, made.kinds, strict=True)):
+            self._refuse("was changed in place into another type")
+        return made
+
+    def selected(self, mask: Any) -> WholeList:
+        """it[mask], for an array of truth values that was made of it."""
+        if type(mask) is not WholeList or not (self.is_array and mask.is_array and self.is_aligned(mask)):
+            self._refuse("was asked for more than sums and counts of its entries")
+        known = [kind for kind in mask.kinds if kind is not LEFT_OUT]
+        if self.alone is not None or mask.alone is not None or any(type(kind) is not np.bool_ for kind in known):
+            self._refuse("was asked for some of its entries")
+        kept = [keeps is not LEFT_OUT and bool(keeps) for keeps in mask.kinds]
+        return attrs.evolve(self, kinds=tuple(kind if keeps else LEFT_OUT for kind, keeps in zip(self.kinds, kept, strict=True)))
+
+    def __bool__(self) -> bool:
+        """Whether a list has entries; of arrays, numpy asks for one."""
+        if self.is_array:
+            self._other()
+        return bool(self.size() > 0)
+
+    def count(self, value: Any) -> Any:
+        """How many entries equal a value."""
+        if any(one is not LEFT_OUT and one != one for one in (*self.kinds, value)):  # noqa: PLR0124 (NaN is not)
+            self._refuse("counts what is not equal to itself")
+        return self.number_of(lambda kind: kind == value)
+
+    def number_of(self, test: Callable[[Any], Any]) -> NoisyNumber:
+        """How many entries pass a test, as an integer of Python's, which has no end."""
+        found: NoisyNumber = attrs.evolve(self, is_array=False, alone=None).total(
+            [_once(kind, int(bool(test(kind)))) for kind in self.kinds]
+        )
+        return found.retyped(1)
+
+    def mapped(self, function: Callable[[Any], Any]) -> WholeList:
+        """function of every entry of an array."""
+        if not self.is_array:
+            self._refuse("is a list and was used as an array")
+        kinds = tuple(LEFT_OUT if kind is LEFT_OUT else function(kind) for kind in self.kinds)
+        if self.alone is None:
+            return attrs.evolve(self, kinds=kinds, is_loose=self.stays_loose(kinds))
+        alone = tuple(LEFT_OUT if kind is LEFT_OUT else function(kind) for kind in self.alone)
+        pairs = [(one, other) for one, other in zip(kinds, alone, strict=True) if one is not LEFT_OUT]
+        if any(reading(one) is None or reading(one) != reading(other) for one, other in pairs):
+            self._refuse("is an array of doubles or of integers, by what occurs, which differ in what is done")
+        return attrs.evolve(self, kinds=kinds, alone=None if all(type(one) is type(other) for one, other in pairs) else alone)
+
+    def array(self, dtype: Any = None) -> WholeList:
+        """The entries as an array of numbers."""
+        dtype = None if dtype is None else number_type(dtype) or self._refuse("was made an array of another type")
+        self.check_type()
+        entries = [kind for kind in self.kinds if kind is not LEFT_OUT]
+        whole = np.array(entries, dtype=dtype)
+        single = [np.array([entry], dtype=dtype) for entry in entries]
+        if any(array.ndim != 1 or array.dtype.char not in "lqd?" for array in (whole, *single)):
+            self._refuse("was made an array of what are no numbers of 64 bits")
+        types = {array.dtype for array in single}
+        if len(types) > 2 or (len(types) > 1 and any(map(_differ, whole, single))):
+            self._refuse("was made an array whose type depends on which entries occur")
+        made, alone = (
+            tuple(LEFT_OUT if kind is LEFT_OUT else next(parts) for kind in self.kinds)
+            for parts in (iter(whole), iter([array[0] for array in single]))
+        )
+        loose = dtype is None and not (self.sizes[0] and self._is_whole())
+        return attrs.evolve(self, kinds=made, is_array=True, alone=alone if len(types) > 1 else None, is_loose=loose)
+
+    def _operated(self, function: Callable[[Any, Any], Any], other: Any, *, turned: bool = False) -> WholeList:
+        if type(other) is WholeList:
+            return self.by_entry(function, [self, other])
+        if type(other) not in (int, float, bool, np.int64, np.float64):
+            self._refuse("was used in a computation with more than one number")
+        self.check_integers(function)
+        return self.mapped((lambda kind: function(other, kind)) if turned else (lambda kind: function(kind, other)))
+
+    def __eq__(self, other: object) -> Any:
+        return self._operated(operator.eq, other)
+
+    def __ne__(self, other: object) -> Any:
+        return self._operated(operator.ne, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._operated(operator.lt, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._operated(operator.le, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._operated(operator.gt, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._operated(operator.ge, other)
+
+    def __add__(self, other: Any) -> Any:
+        return self._operated(operator.add, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._operated(operator.add, other, turned=True)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._operated(operator.sub, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._operated(operator.sub, other, turned=True)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._operated(operator.mul, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._operated(operator.mul, other, turned=True)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._operated(operator.truediv, other)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._operated(operator.floordiv, other)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._operated(operator.mod, other)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._operated(operator.pow, other)
+
+    def __and__(self, other: Any) -> Any:
+        return self._operated(operator.and_, other)
+
+    def __or__(self, other: Any) -> Any:
+        return self._operated(operator.or_, other)
+
+    def __neg__(self) -> Any:
+        return self.mapped(operator.neg)
+
+    def __invert__(self) -> Any:
+        self.check_integers(operator.invert)
+        return self.mapped(operator.invert)
+
+    def __abs__(self) -> Any:
+        return self.mapped(abs)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.selected(place)
+
+    def __matmul__(self, other: Any) -> Any:
+        if type(other) is not WholeList:
+            self._refuse("was multiplied with what is not made of it")
+        products = self.by_entry(np.multiply, [self, other])
+        if any(type(kind) is np.bool_ for kind in products.kinds):
+            self._refuse("was multiplied as an array of truth values, of which the product is another one")
+        return _sums(products, "sum")
+
+    def _other(self, *_: Any) -> NoReturn:
+        self._refuse("was asked for more than sums and counts of its entries")
+
+    __contains__ = __hash__ = __len__ = __reversed__ = _other
+    __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = __array__ = _other
+
+    def refused(self, name: str) -> NoReturn:
+        """End the run, which asked for an attribute."""
+        self._refuse(f"was asked for {name}")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self.refused(name)
+
+    def _refuse(self, what: str) -> NoReturn:
+        self.path.refuse(NotEnumerableError("dataset", f"{what}, which depends on more than counts", "have it sampled"))
+
+
+_OF_INTEGERS: tuple[Any, ...] = (
+    operator.and_, operator.or_, operator.invert, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift,
+    np.right_shift, np.gcd, np.lcm,
+)  # fmt: skip
+"""What numpy refuses of doubles."""
+_SINGLE = (int, float, bool, np.int64, np.float64, np.bool_, type(None))
+
+
+def _of_one(function: Callable[..., Any], given: Sequence[Any]) -> Any:
+    """function of numpy of one entry, in an array as it stands in one: types are those of arrays and not of numbers."""
+    found = function(*(np.array([one]) if isinstance(one, np.generic) else one for one in given))
+    return found[0]
+
+
+def _as(kind: type, value: Any) -> Any:
+    return value if value is LEFT_OUT else kind(value)
+
+
+def _differ(number: Any, alone: Any) -> bool:
+    """Whether a number in an array with others is another one than in an array by itself."""
+    return reading(number) is None or reading(number) != reading(alone[0])
+
+
+def _once(kind: Any, value: Any) -> Any:
+    return LEFT_OUT if kind is LEFT_OUT else value
+
+
+@attrs.define(eq=False)
+class WholeListWalk:
+    """Walks through the kinds, and knows where it is."""
+
+    listed: WholeList
+    place: int = -1
+
+    def __iter__(self) -> WholeListWalk:
+        return self
+
+    def __next__(self) -> Any:
+        path = self.listed.path
+        if not path.counting:
+            self.listed._refuse("was walked through")
+        if path.coin is not None and path.coin.below:  # the same entry once more, with its uniform number on the other side
+            path.coin.below, path.coin.asked = False, False
+            return self.listed.kinds[self.place]
+        path.coin = None
+        while self.place + 1 < len(self.listed.kinds):
+            self.place += 1
+            if self.listed.kinds[self.place] is not LEFT_OUT:
+                return self.listed.kinds[self.place]
+        raise StopIteration
+
+
+def source_of(generator: Any) -> WholeListWalk | None:
+    """The walk through a dataset behind a generator expression; None for what is none."""
+    while type(generator) is types.GeneratorType and generator.gi_code.co_name == "<genexpr>" and generator.gi_frame is not None:
+        if writes(generator.gi_code):
+            return None
+        generator = generator.gi_frame.f_locals.get(".0")
+    return generator if type(generator) is WholeListWalk else None
+
+
+WRITES = frozenset({
+    "STORE_DEREF", "STORE_GLOBAL", "STORE_NAME", "DELETE_DEREF", "DELETE_GLOBAL", "DELETE_NAME", "DELETE_SUBSCR", "DELETE_ATTR",
+})  # fmt: skip
+"""Instructions by which code changes what outlives a step of a generator expression."""
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def writes(code: types.CodeType) -> bool:
+    """Whether code changes what outlives it."""
+    return any(one.opname in WRITES for one in dis.get_instructions(code))
+
+
+def parts_of(generator: Any, walk: WholeListWalk) -> WholeList:
+    """What a generator expression makes of each kind, and of how many entries: of all, or of a sample."""
+    listed = walk.listed
+    path = listed.path
+    parts: list[Any] = [LEFT_OUT] * len(listed.kinds)
+    chances: list[Fraction] = [Fraction(1)] * len(parts)
+    path.counting, path.coin = True, None
+    for part in generator:
+        if parts[walk.place] is not LEFT_OUT:
+            listed._refuse("has entries that give several values")
+        parts[walk.place] = part
+        if path.coin is not None:
+            chances[walk.place] = path.coin.threshold if path.coin.below else 1 - path.coin.threshold
+    path.counting, path.coin = False, None
+    if all(chance == 1 for chance in chances):
+        return attrs.evolve(listed, kinds=tuple(parts), is_array=False)
+    if path.sampled:
+        listed._refuse("was sampled more than once")
+    path.sampled = True
+    symbols = (NoiseDraw(-place - 1, SAMPLED, chance) for place, chance in enumerate(chances))
+    counts = tuple(NoisyNumber(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
+    return attrs.evolve(listed, kinds=tuple(parts), counts=counts, is_array=False, sizes=(0, None))
+
+
+def _bins(listed: WholeList, least: int) -> Any:
+    listed.check_integers(operator.and_)
+    kinds = [kind for kind in listed.kinds if kind is not LEFT_OUT]
+    if type(least) is not int or any(type(kind) not in (int, np.int64) or not 0 <= kind < least for kind in kinds):
+        listed._refuse("was counted in bins of which there may be more")
+    found = np.empty(least, dtype=object)
+    for place in range(least):
+        found[place] = listed.count(place).retyped(np.int64(1))
+    return found
+
+
+def _histogram(listed: WholeList, bins: Any = 10, range: Any = None) -> tuple[Any, Any]:
+    """np.histogram, where the data do not decide where the bins end."""
+    if isinstance(bins, str) or (np.ndim(bins) == 0 and range is None):
+        listed._refuse("was counted in bins that depend on the entries")
+    known = [LEFT_OUT if kind is LEFT_OUT else np.histogram([kind], bins=bins, range=range) for kind in listed.kinds]
+    edges = np.histogram([], bins=bins, range=range)[1]
+    found = np.empty(len(edges) - 1, dtype=object)
+    for place in np.arange(len(found)):
+        parts = [one if one is LEFT_OUT else int(one[0][place]) for one in known]
+        found[place] = attrs.evolve(listed, is_array=False, alone=None).total(parts).retyped(np.int64(1))
+    return found, edges
+
+
+def of_listed(  # noqa: PLR0911 (one line per function)
+    function: Any, name: str, args: Sequence[Any], options: dict[str, Any]
+) -> Any:
+    """function(*args) where one argument is a list of the dataset, or a walk through one; NotImplemented if not modelled."""
+    first = args[0] if args else None
+    if function is sum and len(args) == 1 and not options:
+        walk = source_of(first)
+        if walk is not None:
+            made = attrs.evolve(parts_of(first, walk), is_array=walk.listed.is_array)
+            made.check_sum_of_python()
+            return made.total(made.kinds)
+        if type(first) is not WholeList:
+            return NotImplemented
+        first.check_sum_of_python()
+        return first.total(first.kinds)
+    of_numpy = getattr(function, "__module__", None) == "numpy" or isinstance(function, np.ufunc)
+    if type(first) is not WholeList:
+        if not of_numpy or not any(type(one) is WholeList for one in (*args, *options.values())):
+            return NotImplemented
+        args, options = by_place(name, args, options)
+        tables = [one.array() if type(one) is WholeList and not one.is_array else one for one in args]
+        return _of_table(function, name, tables, options) if any(type(one) is WholeList for one in tables) else NotImplemented
+    if function is len and len(args) == 1:
+        return first.size()
+    if function is collections.Counter and len(args) == 1 and not options and not first.is_array:
+        return GrownCounts.of(first)
+    if of_numpy and name in ("array", "asarray") and len(args) <= 2 and options.keys() <= {"dtype"}:
+        return first.array(*args[1:], **options)
+    if of_numpy and name == "histogram" and len(args) <= 2 and options.keys() <= {"bins", "range"}:
+        return _histogram(first, *args[1:], **options)
+    if of_numpy and name == "bincount" and len(args) == 1 and options.keys() == {"minlength"}:
+        return _bins(first, options["minlength"])
+    if not of_numpy:
+        return NotImplemented
+    args, left = by_place(name, args, options)
+    return _of_table(function, name, [one.array() if type(one) is WholeList and not one.is_array else one for one in args], left)
+
+
+_BY_ENTRY = frozenset({"clip", "where", "round", "around", "nan_to_num"})
+"""Functions of numpy that are no ufuncs, and look at each entry by itself."""
+_SAME = frozenset({"atleast_1d", "ravel", "squeeze", "transpose"})
+"""Functions of numpy that give an array of one dimension back as it is."""
+
+
+def _of_table(function: Any, name: str, args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """function(*args, **options) of numpy, where all lists among the arguments were made arrays."""
+    table = next(one for one in args if type(one) is WholeList)
+    if name in ("sum", "mean", "count_nonzero"):
+        return _reduced_table(table, name, args[1:], options) if args[0] is table else NotImplemented
+    if options:
+        return NotImplemented
+    if name in _SAME and len(args) == 1:
+        return table
+    if name in ("dot", "inner", "vdot", "matmul") and len(args) == 2:
+        return args[0] @ args[1] if type(args[0]) is WholeList else NotImplemented
+    if name in _BY_ENTRY or (isinstance(function, np.ufunc) and function.nin == len(args) and function.signature is None):
+        return table.by_entry(function, args) if getattr(function, "nout", 1) == 1 else NotImplemented
+    return _sums(table, name) if len(args) == 1 else NotImplemented
+
+
+def _reduced_table(table: WholeList, name: str, args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """sum, mean and count_nonzero, with the options that say what they do without them."""
+    left = dict(options)
+    axis, kind = (args[0] if len(args) == 1 else left.pop("axis", None)), left.pop("dtype", None)
+    if left or len(args) > 1 or (axis is not None and axis_of(axis, 1) is None):
+        return NotImplemented
+    if kind is not None:
+        made = number_type(kind)
+        if made is not np.float64 or name == "count_nonzero":
+            return NotImplemented
+        table.check_type()
+        table = table.mapped(np.float64)
+    return table.mean() if name == "mean" else _sums(table, name)
+
+
+def _sums(table: WholeList, name: str) -> Any:
+    if name in ("sum", "count_nonzero"):
+        if name == "sum":
+            return table.total(table.kinds)
+        return table.number_of(bool).retyped(np.count_nonzero(np.zeros(1)))
+    return NotImplemented
+
+
+@attrs.frozen(eq=False)
+class WholeListMethod:
+    """A method of a list or an array of the dataset, or of a counter of its entries."""
+
+    listed: WholeList | GrownCounts
+    name: str
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        listed = self.listed
+        if isinstance(listed, GrownCounts):
+            return listed.get(*args) if self.name == "get" and not options else listed.refused()
+        if self.name == "count" and not listed.is_array and len(args) == 1 and not options:
+            return listed.count(*args)
+        found = self._of_array(listed, args, options) if listed.is_array else NotImplemented
+        return listed.refused(self.name) if found is NotImplemented else found
+
+    def _of_array(  # noqa: PLR0911 (one line per method)
+        self, table: WholeList, args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        given, left = by_place(self.name, (table, *args), options)
+        if self.name in ("sum", "mean"):
+            return _reduced_table(table, self.name, given[1:], left)
+        if self.name == "astype" and len(given) + len(left) == 2:
+            kind = number_type(left.get("dtype", given[-1]))
+            if kind is None or left.keys() - {"dtype"}:
+                return NotImplemented
+            return attrs.evolve(table.by_entry(_cast(kind), [table]), is_loose=False)
+        if left:
+            return NotImplemented
+        if self.name in ("ravel", "squeeze", "transpose") and len(given) == 1:
+            return table
+        if self.name in ("copy", "flatten") and len(given) == 1:
+            return attrs.evolve(table)
+        if self.name == "dot" and len(given) == 2:
+            return table @ given[1]
+        return table.by_entry(getattr(np, self.name), given) if self.name in ("clip", "round") else NotImplemented
+
+
+def _cast(kind: Any) -> Callable[[Any], Any]:
+    return lambda values: values.astype(kind)
+
+
+def attribute_of(listed: WholeList | GrownCounts, name: str) -> Any:
+    """An attribute of an array of the dataset that is no method; NotImplemented for others."""
+    if type(listed) is not WholeList or not listed.is_array:
+        return NotImplemented
+    known: dict[str, Callable[[], Any]] = {
+        "size": listed.size, "shape": lambda: (listed.size(),), "ndim": lambda: 1, "T": lambda: listed,
+    }  # fmt: skip
+    return known[name]() if name in known else NotImplemented
+
+
+@attrs.frozen(eq=False, repr=False)
+class GrownCounts:
+    """How often each value occurs: a counter, or a dict that was filled entry by entry. Which keys it has, the data decide.
+
+    Args:
+        path: the run.
+        counts: the number of each value that may occur.
+        missing: what is there for others; None for a dict, which is only asked by `get` with a 0.
+    """
+
+    path: RandomPath
+    counts: dict[Any, Any]
+    missing: int | float | None = 0
+
+    @classmethod
+    def of(cls, listed: WholeList) -> GrownCounts:
+        """Counter(listed)."""
+        return cls(listed.path, {kind: listed.count(kind) for kind in listed.kinds if kind is not LEFT_OUT})
+
+    def __getitem__(self, key: Any) -> Any:
+        if self.missing is None or type(key) is NoisyNumber:
+            self._other()
+        return self.counts.get(key, self.missing)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Its method of that name, where it says the same of a value that does not occur."""
+        if type(default) is not int or default or type(self.missing) is float or type(key) is NoisyNumber:
+            self._other()
+        return self.counts.get(key, 0)
+
+    def refused(self) -> NoReturn:
+        """End the run, which asked for something else."""
+        self._other()
+
+    def _other(self, *_: Any) -> NoReturn:
+        rule = "was asked for more than the numbers of given values, which depends on which of them occur"
+        self.path.refuse(NotEnumerableError("a counter", rule, "start from all values, or have it sampled"))
+
+    __iter__ = __contains__ = __len__ = __bool__ = __eq__ = __hash__ = __setitem__ = __delitem__ = __or__ = __add__ = _other
+    __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = __sub__ = __and__ = __reversed__ = _other
+
+
+@attrs.frozen
+class SymbolicDataset:
+    """All datasets of a space at once.
+
+    Args:
+        kinds: of a list, what an entry may be; of counts, the cells.
+        is_counts: whether the dataset is written as a list of its counts.
+        handed: what the code gets for an entry of each kind, where that is something else, as a list or an array.
+        bound: how many records a dataset may have, and for how many the code is exact.
+        sizes: how many entries a dataset has at least and at most, where it is a list.
+    """
+
+    kinds: tuple[Any, ...]
+    is_counts: bool
+    handed: Any = None
+    bound: RecordBound = attrs.field(factory=RecordBound)
+    sizes: tuple[int, int | None] = (0, None)
+
+    def at(self, path: RandomPath) -> Any:
+        """What the code gets in a run."""
+        path.bound = self.bound
+        symbols = [NoiseDraw(-place - 1, COUNT, Fraction(0)) for place in range(len(self.kinds))]
+        counts = tuple(NoisyNumber(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
+        if self.is_counts:
+            return list(counts)
+        if self.handed is None:
+            return WholeList(path, self.kinds, counts, sizes=self.sizes)
+        kinds = tuple(copy.deepcopy(one) for one in self.handed)
+        return WholeList(path, kinds, counts, type(self.handed) is np.ndarray, sizes=self.sizes)

@@ -1,0 +1,236 @@
+"""Ordinary numpy code, read off for all datasets at once, against what it does on single ones.
+
+Programs at random make arrays of the entries and compute with them: types by name, masks, `where`, products, names for one array,
+changes in place, axes. Whatever is read off has to say what the program does without noise on random lists, in the types that it
+has; what cannot be read off is refused. The oracle is numpy.
+"""
+
+from __future__ import annotations
+
+import random
+import warnings
+
+import numpy as np
+import pytest
+from dpspec_code.automatic.aligned import NoisyLaw
+from dpspec_code.automatic.formulas import Affine
+
+from dpspec.blocks.space import presented
+from tests.attacks.plain import holes, module_of, read_off
+
+
+class WithoutNoise:
+    """A generator whose noise is 0."""
+
+    def laplace(self, loc=0.0, scale=1.0, size=None):
+        if size is None and not np.ndim(loc):
+            return float(loc)
+        return np.zeros(np.shape(loc) if size is None else size) + np.asarray(loc, dtype=float)
+
+
+class Writer:
+    """Writes programs: arrays `a`, `b`, `c` of the entries, numbers made of them, arrays `h`, `g` of such numbers."""
+
+    def __init__(self, lot):
+        self.lot = lot
+
+    def array(self):
+        return self.lot.choice(
+            [
+                "np.array(x)",
+                "np.asarray(x, dtype=np.float64)",
+                "np.array(x, dtype='float64')",
+                "np.array(x, 'int64')",
+                "np.atleast_1d(x)",
+                "np.clip(x, 0, 1)",
+                "np.clip(x, a_min=1, a_max=None)",
+                "np.minimum(x, 1)",
+                "np.array([v * 2 for v in x])",
+                "np.array([v for v in x if v > 0])",
+                "np.maximum(1, x)",
+                "np.array(x, dtype=np.float32)",
+                "np.array(x) / 4",
+            ]
+        )
+
+    def step(self):
+        lot = self.lot
+        p, q, r = lot.choice("abc"), lot.choice("abc"), lot.choice("abc")
+        return lot.choice(
+            [
+                f"{p} = {q} * {r}",
+                f"{p} = {q} + {r}",
+                f"{p} = {q} ** 2",
+                f"{p} = {q} // 2",
+                f"{p} = {q} % 2",
+                f"{p} = -{q}",
+                f"{p} = np.where({q} > 1, 1, {r})",
+                f"{p} = np.where({q} == 0, {q}, {r})",
+                f"{p} = {q}[{r} > 0]",
+                f"{p} = {q}[{q} != 1]",
+                f"{p} = {q}",
+                f"{p} = {q}.T",
+                f"{p} = np.asarray({q})",
+                f"{p} = {q}.copy()",
+                f"{p} = {q}.ravel()",
+                f"{p} = np.ravel({q})",
+                f"{p} += 1",
+                f"{p} *= 2",
+                f"{p} -= {q}",
+                f"{p} /= 2",
+                f"{p} = {q}.astype('float64')",
+                f"{p} = {q}.astype(int)",
+                f"{p} = {q}.clip(0, 2)",
+                f"{p} = ~({q} > 1)",
+                f"{p} = ({q} > 0) & ({r} < 2)",
+                f"{p} = np.abs({q})",
+                f"{p} = np.square({q})",
+                f"{p}[{q} > 1] = 1",
+                f"{p}[{p} == 0] = 2",
+                f"{p} = {q}.round()",
+                f"{p} = np.asarray({q}, dtype=float)",
+                f"{p} = np.logical_or({q}, {r})",
+                f"{p} = {q} @ {r}",
+                f"{p} = {q}[:]",
+                f"{p} = {q}[::-1]",
+                f"{p} = np.sort({q})",
+                f"{p} = abs({q})",
+                f"{p} = {q}.astype(np.float64, copy=False)",
+                f"np.add({p}, 1, out={p})",
+                f"np.clip({p}, 0, 1, out={p})",
+            ]
+        )
+
+    def number(self):
+        p, q = self.lot.choice("abc"), self.lot.choice("abc")
+        return self.lot.choice(
+            [
+                f"{p}.sum()",
+                f"np.sum({p})",
+                f"{p}.sum(axis=0)",
+                f"np.sum({p}, axis=-1)",
+                f"np.dot({p}, {q})",
+                f"{p} @ {q}",
+                f"{p}.size",
+                f"{p}.shape[0]",
+                f"len({p})",
+                f"np.count_nonzero({p})",
+                f"({p} > 1).sum()",
+                f"np.sum({p}, dtype=np.float64)",
+                f"sum(v for v in {p})",
+                f"{p}.dot({q})",
+                f"np.sum({p} * {q})",
+                f"{p}.mean()",
+                f"np.count_nonzero({p} == {q})",
+                f"{p}.sum().item()",
+                f"int({p}.sum())",
+                f"float({p}.sum())",
+                "np.sum([v * v for v in x])",
+            ]
+        )
+
+    def later(self):
+        p, q = self.lot.choice("gh"), self.lot.choice("gh")
+        return self.lot.choice(
+            [
+                f"{p} = {q}",
+                f"{p} = np.asarray({q})",
+                f"{p} = {q}.astype(np.float64)",
+                f"{p} = np.array({q})",
+                f"{p}[0] = {q}[1]",
+                f"{p}[1] += 1",
+                f"{p} += {q}",
+                f"{p} = {q} + {p}",
+                f"{p} = {q}.copy()",
+                f"{p} = {q}[::-1]",
+                f"{p} *= 2",
+                f"{p} = {q}.T",
+                f"{p} = np.atleast_2d({q})[0]",
+                f"{p} = np.stack([{p}, {q}]).sum(axis=0)",
+                f"{p} = np.stack([{p}, {q}]).sum(axis=1)",
+                f"{p} = np.concatenate([{p}, {q}])[:2]",
+                f"{p} = np.flip({q})",
+                f"{p} = np.where([True, False], {p}, {q})",
+                f"{p} = rng.laplace({q}, 8.0)",
+                f"{p} = rng.laplace(loc={q}, scale=8.0)",
+                f"{p} = np.cumsum({q})",
+                f"{p} = {q}[:]",
+                f"{p} = {q}.reshape(2)",
+                f"{p} = np.array([{q}[0].item(), {p}[1]])",
+                f"{p} = {q}.ravel()",
+                f"{p} = np.zeros(2) + {q}",
+                f"{p} = np.array({q}, dtype='float64')",
+                f"{p} = np.asarray({q}, dtype=np.float64)",
+                f"{p}[:] = {q}",
+                f"{p} = np.tile({q}[:1], 2)",
+                f"{p} = np.array([[1, 0], [2, 1]]) @ {q}",
+                f"np.add({p}, {q}, out={p})",
+            ]
+        )
+
+    def program(self, name):
+        lot = self.lot
+        lines = [f"def {name}(x, rng):", *(f"    {one} = {self.array()}" for one in "abc")]
+        lines += ["    " + self.step() for _ in range(lot.randint(0, 4))]
+        start = lot.choice(["np.array([{}, {}])", "np.array([{}, {}], dtype=float)", "np.zeros(2) + np.array([{}, {}])"])
+        lines.append("    h = " + start.format(self.number(), self.number()))
+        lines.append(f"    g = {lot.choice(['h', 'np.zeros(2)', 'np.zeros_like(h)', 'h + 1', 'np.empty(2, dtype=float)'])}")
+        lines += ["    " + self.later() for _ in range(lot.randint(0, 4))]
+        noisy = f"[h[0] + rng.laplace(scale=8), g[1] + rng.laplace(scale=8), {self.number()} + rng.laplace(scale=8)]"
+        lines.append("    return " + lot.choice([noisy, noisy, "h + rng.laplace(scale=8, size=2)", "rng.laplace(h, 8)"]))
+        return "\n".join(lines)
+
+
+def told(law):
+    """The numbers of an output without its noise, with their types, by the tree; None for other functions of the noise."""
+    assert isinstance(law, NoisyLaw)
+    ((end, _),) = law.leaves
+    parts = list(holes(end.seen))
+    if not all(isinstance(part.expression, Affine) for part in parts):
+        return None
+    return [float(part.expression.constant) for part in parts], [part.kind for part in parts]
+
+
+def done(function, dataset):
+    """The numbers of an output without noise, and the types of a list of them; None for an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            found = function(presented(dataset), WithoutNoise())
+        except Exception:  # whatever it raises, it is no number
+            return None
+    kinds = [f"np.{type(one).__name__}" if isinstance(one, np.generic) else type(one).__name__ for one in found]
+    return [float(one) for one in np.ravel(np.array(found))], kinds if type(found) is list else None
+
+
+def judged(count, seed, folder):
+    """How many programs were read off; each is compared with what it does on random lists."""
+    lot = random.Random(seed)
+    writer = Writer(lot)
+    texts = [writer.program(f"program_{number}") for number in range(count)]
+    module = module_of("import numpy as np\n\n\n" + "\n\n\n".join(texts) + "\n", folder, f"arrays_{seed}")
+    read, wrong = 0, []
+    for number in range(count):
+        function = getattr(module, f"program_{number}")
+        tree = read_off(function)
+        if tree is None:
+            continue
+        read += 1
+        for size in (1, 2, 3, 5, 9):  # the empty list is run by the second opinion
+            dataset = tuple(lot.choice((0, 1, 2)) for _ in range(size))
+            does, says = done(function, dataset), told(tree.on(dataset))
+            if says is None:
+                break
+            fits = does is not None and says[0] == pytest.approx(does[0], abs=1e-9) and (does[1] is None or says[1] == does[1])
+            if not fits:
+                wrong.append((texts[number], dataset, does, says))
+                break
+    assert not wrong, "\n\n".join(f"{text}\n{dataset}: {does}, and not {says}" for text, dataset, does, says in wrong[:3])
+    return read
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.long)])
+def test_what_is_read_off_arrays_is_what_they_do(seed, tmp_path):
+    count = {1: 300, 2: 1_500, 3: 8_000}[seed]
+    read = judged(count, seed, tmp_path)
+    assert count / 10 < read < count

@@ -1,0 +1,58 @@
+"""Spellings of one thing in numpy: each is read with its exact constant, and its twin with one mistake is not verified."""
+
+from __future__ import annotations
+
+import pytest
+from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
+
+import dpspec as dp
+from dpspec.base.errors import DpspecError
+from dpspec.verifier.verdict import Outcome
+from tests.attacks.plain import ENTRIES, module_of
+
+COUNTS = dp.spec(space=dp.integer_counts(length=3), distance="l1", standard="pure", epsilon=1)
+FIVE = dp.spec(space=dp.value_lists(values=[0, 1, 2], least=5, most=5), distance="replace-one", standard="pure", epsilon=1)
+HISTOGRAM = "np.bincount(x, minlength=3)"
+PAIRS = [
+    (ENTRIES, f"{HISTOGRAM}.astype('float64') + rng.laplace(0.0, 1.0, size=3)", "1.0, size", "0.5, size"),
+    (ENTRIES, f"rng.laplace({HISTOGRAM}, 1.0)", "1.0", "0.5"),
+    (ENTRIES, f"rng.laplace(loc={HISTOGRAM}, scale=1.0)", "loc=", "loc=2 * "),
+    (ENTRIES, f"[c.item() + rng.laplace(0, 1.0) for c in {HISTOGRAM}]", "1.0", "0.5"),
+    (ENTRIES, f"np.atleast_2d({HISTOGRAM} + rng.laplace(0, 1.0, 3)).T", "1.0", "0.5"),
+    (ENTRIES, f"{HISTOGRAM}.sum(keepdims=True) + rng.laplace(0, 1.0, 1)", "1.0", "0.5"),
+    (ENTRIES, "rng.laplace(len(x), 1.0)", "1.0", "0.5"),
+    (ENTRIES, "np.asarray(x).shape[0] + rng.laplace(0, 1.0)", "1.0", "0.5"),
+    (ENTRIES, "np.asarray(x).size + rng.laplace(0, 1.0, size=1).item()", "1.0", "0.5"),
+    (ENTRIES, "np.clip(np.array(x, dtype='float64'), 0, 1).sum() + rng.laplace()", "0, 1)", "0, 2)"),
+    (ENTRIES, "np.clip(x, a_min=0, a_max=1).sum(axis=0) + rng.laplace()", "a_max=1", "a_max=2"),
+    (ENTRIES, "np.minimum(np.maximum(x, 0), 1).sum() + rng.laplace()", "0), 1)", "0), 2)"),
+    (ENTRIES, "np.where(np.array(x) > 1, 1, np.array(x)).sum() + rng.laplace()", "> 1, 1", "> 1, 2"),
+    (ENTRIES, "np.sum((np.array(x) / 2) ** 2) + rng.laplace()", "/ 2", "/ 1"),
+    (ENTRIES, "np.dot(np.array(x) / 2, np.array(x) / 2) + rng.laplace()", "/ 2, ", "/ 1, "),
+    (ENTRIES, "np.count_nonzero(np.atleast_1d(x) > 0) + rng.laplace()", "np.count", "2 * np.count"),
+    (FIVE, "np.clip(x, 0, 2).mean() + rng.laplace(scale=2 / 5)", "2 / 5", "1 / 5"),
+    (FIVE, "sum(x) / len(x) + rng.laplace(scale=2 / len(x))", "scale=2", "scale=1"),
+    (COUNTS, "np.array(x, dtype=np.float64) + rng.laplace(0, 1.0, 3)", "1.0", "0.5"),
+    (COUNTS, "rng.laplace(x, 1.0)", "1.0", "0.5"),
+    (COUNTS, "np.cumsum(x)[-1] + rng.laplace()", "[-1] + rng.laplace()", "+ rng.laplace(size=3)"),
+]
+"""The claim, the code, a part of it, and the mistake that is made there."""
+
+
+def read(spec, text, folder, name):
+    function = getattr(module_of(f"import numpy as np\n\n\ndef {name}(x, rng):\n    return {text}\n", folder, name), name)
+    try:
+        return WholeProof.of(whole_tree(function, spec, most_paths=500), spec).verdict()
+    except (NoConstant, DpspecError):
+        return None
+
+
+@pytest.mark.parametrize("number", range(len(PAIRS)))
+def test_every_spelling_is_read_and_its_twin_is_not_verified(number, tmp_path):
+    spec, right, part, mistake = PAIRS[number]
+    found = read(spec, right, tmp_path, f"right_{number}")
+    assert found is not None
+    assert found.outcome is Outcome.VERIFIED
+    assert found.universes[0].constant.lower == found.universes[0].constant.upper == 1
+    twin = read(spec, right.replace(part, mistake), tmp_path, f"twin_{number}")
+    assert twin is None or twin.outcome is not Outcome.VERIFIED

@@ -180,8 +180,8 @@ BASES: dict[str, str] = {
 """The place of the base class of each kind."""
 
 VALUES = (
-    "spaces", "multiverses", "invariants", "relations", "input_divergences", "output_divergences", "budgets", "mechanisms", "attackers",
-    "tolerances", "routes", "tables",
+    "spaces", "multiverses", "invariants", "relations", "input_divergences", "output_divergences", "budgets", "mechanisms",
+    "attackers", "tolerances", "routes", "tables",
 )  # fmt: skip
 """Kinds whose objects are made from the parameters of a file, and are compared and hashed: `define` makes them so."""
 
@@ -296,7 +296,8 @@ def _stated(base: type) -> tuple[str, ...]:
 
     The name is left out: a class may be registered under another.
     """
-    declared = (name for cls in base.__mro__ for name, said in vars(cls).get("__annotations__", {}).items() if "ClassVar" in str(said))
+    written = (vars(cls).get("__annotations__", {}) for cls in base.__mro__)
+    declared = (name for found in written for name, said in found.items() if "ClassVar" in str(said))
     return tuple(name for name in declared if name != "name" and not hasattr(base, name))
 
 

@@ -134,7 +134,7 @@ def _imported(point: EntryPoint) -> Any:
 
 
 def _refuse_duplicates(found: list[_FoundPlugins]) -> list[_FoundPlugins]:
-    """Two plugins with one name are both refused, since choosing one would decide something; a first-party plugin keeps its name."""
+    """Two plugins with one name are both refused: choosing one would decide something. A first-party plugin keeps its name."""
     owners: dict[str, list[Provenance]] = {}
     for f in found:
         owners.setdefault(f.provenance.plugin, []).append(f.provenance)

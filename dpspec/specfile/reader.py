@@ -165,10 +165,12 @@ def parse(text: str) -> dict[str, Any]:
         rule = rule if len(rule) <= 200 else rule[:197] + "..."
         line = int(found[1]) if found else len(text.splitlines())
         lines = text.splitlines()
-        is_spec = re.search(r"^(?:schema\s*=|\[\w+\])", text, re.MULTILINE)  # of a table that was named by mistake nothing is quoted
+        # of a table that was named by mistake nothing is quoted
+        is_spec = re.search(r"^(?:schema\s*=|\[\w+\])", text, re.MULTILINE)
         shown = lines[line - 1] if is_spec and line <= len(lines) else ""
         if not is_spec and not any("=" in one for one in lines[:20]):
-            raise SpecSyntaxError("file", "is no specification", "name a file *.dpspec.toml; tables go to `dpspec new spec --from`") from None
+            advice = "name a file *.dpspec.toml; `dpspec new spec NAME --from TABLE` drafts one from a table"
+            raise SpecSyntaxError("file", "is no specification", advice) from None
         fault = SpecSyntaxError("TOML", rule[:1].lower() + rule[1:], _line_advice(shown, rule))
         fault.line = line
         raise fault from None
@@ -178,7 +180,7 @@ _QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019", "\"\"\"''")
 _ASSIGNED = re.compile(r"\s*([\w.-]+)\s*=\s*(.*?)\s*(?:#.*)?")
 
 
-def _line_advice(line: str, rule: str) -> str:
+def _line_advice(line: str, rule: str) -> str:  # noqa: PLR0911 - one end for each mistake
     """What to write in place of a line that is no TOML; the usual mistakes are recognised.
 
     >>> _line_advice("epsilon = log(3)", "Invalid value")

@@ -88,7 +88,7 @@ def ran(*words: str) -> str:
 def test_a_mistake_in_a_file(tmp_path: Path, before: str, after: str, remedy: str) -> None:
     file = tmp_path / "warner.dpspec.toml"
     file.write_text(GOOD.replace(before, after, 1), encoding="utf-8")
-    assert GOOD != file.read_text(encoding="utf-8")
+    assert file.read_text(encoding="utf-8") != GOOD
     said = [line for line in ran("verify", str(file)).splitlines() if "dpspec.toml:" in line and ": invalid  " not in line]
     assert any(remedy in line for line in said), said
     assert all(line.partition("dpspec.toml:")[2].partition(":")[0].isdigit() for line in said), said
@@ -113,7 +113,7 @@ def test_a_mistake_in_a_file(tmp_path: Path, before: str, after: str, remedy: st
     ],
     ids=str,
 )
-def test_a_mistake_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], remedy: str) -> None:
+def test_a_mistake_on_the_command_line(tmp_path, monkeypatch, words, remedy):
     monkeypatch.chdir(tmp_path)
     Path("good.dpspec.toml").write_text(GOOD, encoding="utf-8")
     Path("table.csv").write_text("age,sex\n31,secret\n", encoding="utf-8")

@@ -106,4 +106,5 @@ def test_a_law_that_is_none_is_a_fault_of_the_class(cls):
     claim = spec(space=BitVectors(length=1), distance="hamming-ordered", standard="pure", epsilon=1)
     with pytest.raises(PluginContractError) as raised:
         verify(cls(), claim)
-    assert f"mechanism {cls.name}: law() returned no probability distribution at {__file__.rpartition('/')[2]}:" in str(raised.value)
+    place = __file__.rpartition("/")[2]
+    assert f"mechanism {cls.name}: law() returned no probability distribution at {place}:" in str(raised.value)

@@ -142,7 +142,8 @@ def test_the_mechanism_of_the_readme_is_that_of_the_example():
 def test_the_comparison_of_the_readme_is_what_the_command_prints():
     command = re.search(r"^pip install .* && dpspec (compare .*)$", README, re.MULTILINE)[1]
     (shown,) = re.findall(r"^```text\n(Relation: .*?)^```$", README, re.MULTILINE | re.DOTALL)
-    done = subprocess.run([sys.executable, "-m", "dpspec", *command.split()], cwd=ROOT, capture_output=True, text=True, check=True)
+    words = [sys.executable, "-m", "dpspec", *command.split()]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     assert " ".join(done.stdout.split()).startswith(" ".join(shown.split()))  # lines are broken at the width of the terminal
 
 

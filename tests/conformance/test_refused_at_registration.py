@@ -108,3 +108,9 @@ def test_a_law_that_is_none_is_a_fault_of_the_class(cls):
         verify(cls(), claim)
     place = __file__.rpartition("/")[2]
     assert f"mechanism {cls.name}: law() returned no probability distribution at {place}:" in str(raised.value)
+
+
+def test_a_first_party_plugin_keeps_its_name():
+    """A stranger's plugin of the same name is refused, and the first-party one still works."""
+    infos = [info for info in load_plugins(modules=[("noise", SimpleNamespace())]).infos if info.provenance.plugin == "noise"]
+    assert {info.provenance.distribution: info.status for info in infos} == {"dpspec-noise": "loaded", "local code": "failed"}

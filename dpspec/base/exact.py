@@ -279,9 +279,28 @@ def rational(value: Any, subject: str = "number") -> Fraction:
     except ParameterError:
         raise
     except (ValueError, InvalidOperation, OverflowError, ZeroDivisionError):
-        raise ParameterError(
-            subject, "must be a finite exact number", 'write a decimal or a ratio such as "1/20"', value=value
-        ) from None
+        raise ParameterError(subject, "must be a finite exact number", _number_advice(value), value=value) from None
+
+
+_PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
+_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+_LOG = re.compile(r"\s*log\s*(\(.*\))\s*")
+
+
+def _number_advice(value: object) -> str:
+    """What to write in place of what is no number; the usual mistakes are recognised.
+
+    >>> _number_advice("5%"), _number_advice("log(3)"), _number_advice("1,5")
+    ('write "5/100"', 'write "ln(3)": ln is the natural logarithm', 'write "1.5", with a point')
+    """
+    text = value if isinstance(value, str) else ""
+    if found := _PERCENT.fullmatch(text):
+        return f'write "{found[1]}/100"' if "." not in found[1] else f'write "{Fraction(found[1]) / 100}"'
+    if found := _LOG.fullmatch(text):
+        return f'write "ln{found[1]}": ln is the natural logarithm'
+    if _COMMA.fullmatch(text):
+        return f'write "{text.strip().replace(",", ".")}", with a point'
+    return 'write a decimal or a ratio such as "1/20"'
 
 
 def _of_decimal(value: Decimal, subject: str) -> Fraction:

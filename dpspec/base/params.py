@@ -14,6 +14,7 @@ itself for the docs, it yields the JSON schema of the spec file and the Hypothes
 from __future__ import annotations
 
 import difflib
+import re
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -384,9 +385,16 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
     >>> did_you_mean("hammming", ["hamming", "path"])
     'did you mean hamming?'
+    >>> did_you_mean("eps", ["steps", "epsilon"]), did_you_mean("dataset-space", ["space", "budget"])
+    ('did you mean epsilon?', 'did you mean space?')
     """
     known = sorted(known)
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+    folded = {other: other.replace("_", "-").lower() for other in known}
+    short = name.replace("_", "-").lower()
+    begun = [other for other in known if len(short) > 2 and folded[other].startswith(short)]  # eps, not e
+    close = begun[:3] or difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+    if not close:  # a part of the name is one, such as space in dataset-space
+        close = [other for other in known if other in re.split(r"[-_ ]", name.lower())][:3]
     if close:
         return f"did you mean {' or '.join(map(named, close))}?"
     return f"known: {', '.join(map(named, known))}" if known and len(known) <= 24 else ""

@@ -179,6 +179,12 @@ BASES: dict[str, str] = {
 }
 """The place of the base class of each kind."""
 
+VALUES = (
+    "spaces", "multiverses", "invariants", "relations", "input_divergences", "output_divergences", "budgets", "mechanisms",
+    "attackers", "tolerances", "routes", "tables",
+)  # fmt: skip
+"""Kinds whose objects are made from the parameters of a file, and are compared and hashed: `define` makes them so."""
+
 
 # --- the registry ---------------------------------------------------------------------------------
 
@@ -271,7 +277,28 @@ def checked_class(cls: Any, kind: str, subject: str) -> type:
     base: type = at(BASES[kind])
     if not (isinstance(cls, type) and issubclass(cls, base)):
         raise PluginContractError(subject, f"registers no {base.__name__}", value=cls)
+    called = f"{singular(kind)} {getattr(cls, 'name', cls.__name__)}"
+    if kind in VALUES and "__attrs_attrs__" not in vars(cls):
+        rule = f"{called} lacks the decorator define"
+        raise PluginContractError(subject, rule, f"write @define above `class {cls.__name__}`")
+    missing = sorted(getattr(cls, "__abstractmethods__", ()))
+    if missing:
+        raise PluginContractError(subject, f"{called} lacks {missing[0]}()", f"define it in `class {cls.__name__}`")
+    stated = [name for name in _stated(base) if not hasattr(cls, name)]
+    if stated:
+        example = f'{stated[0]}: ClassVar[str] = "..."'
+        raise PluginContractError(subject, f"{called} lacks {stated[0]}", f"write `{example}` in `class {cls.__name__}`")
     return cls
+
+
+def _stated(base: type) -> tuple[str, ...]:
+    """What each class of a kind must state of itself: class variables that its base declares without a value.
+
+    The name is left out: a class may be registered under another.
+    """
+    written = (vars(cls).get("__annotations__", {}) for cls in base.__mro__)
+    declared = (name for found in written for name, said in found.items() if "ClassVar" in str(said))
+    return tuple(name for name in declared if name != "name" and not hasattr(base, name))
 
 
 @attrs.frozen(kw_only=True)

@@ -17,11 +17,19 @@ from typing import Any
 import attrs
 import pluggy
 
-from dpspec.base.errors import ApiVersionError, DpspecError, DuplicatePluginError, PluginLoadError, UnknownHookError
+from dpspec.base.errors import (
+    ApiVersionError,
+    DpspecError,
+    DuplicateNameError,
+    DuplicatePluginError,
+    PluginLoadError,
+    UnknownHookError,
+)
 from dpspec.base.late import at
 from dpspec.base.params import did_you_mean
 from dpspec.extension import hooks as hookspecs
-from dpspec.extension.hooks import API, BASES, GROUP, KINDS, PREFIX, TABLE, Entry, Provenance, Registrar, Registry
+from dpspec.extension.hooks import API, BASES, GROUP, KINDS, PREFIX, TABLE, Entry, Provenance, Registrar, Registry, singular
+from dpspec.extension.packages import first_party
 
 
 @attrs.frozen(kw_only=True)
@@ -126,7 +134,7 @@ def _imported(point: EntryPoint) -> Any:
 
 
 def _refuse_duplicates(found: list[_FoundPlugins]) -> list[_FoundPlugins]:
-    """Two plugins with one name are both refused: choosing one would decide something."""
+    """Two plugins with one name are both refused: choosing one would decide something. A first-party plugin keeps its name."""
     owners: dict[str, list[Provenance]] = {}
     for f in found:
         owners.setdefault(f.provenance.plugin, []).append(f.provenance)
@@ -134,11 +142,34 @@ def _refuse_duplicates(found: list[_FoundPlugins]) -> list[_FoundPlugins]:
     for f in found:
         rivals = owners[f.provenance.plugin]
         fault = None
-        if len(rivals) > 1:
+        keeps = _is_first_party(f.provenance) and sum(map(_is_first_party, rivals)) == 1
+        if len(rivals) > 1 and not keeps:
             names = " and by ".join(str(owner) for owner in rivals)
             fault = DuplicatePluginError(f"plugin {f.provenance.plugin}", f"is provided by {names}", "uninstall one of them")
         checked.append(attrs.evolve(f, fault=fault))
     return checked
+
+
+def _is_first_party(provenance: Provenance) -> bool:
+    return provenance.distribution == "dpspec" or provenance.distribution in first_party()
+
+
+def _refuse_taken(entries: Iterable[Entry], provenance: Provenance) -> None:
+    """A name of a first-party package is not for another plugin, whether that package is installed or not.
+
+    Files, verdicts and registered names would mean something else on a machine where the plugin is installed.
+
+    Raises:
+        DuplicateNameError: with the name to change.
+    """
+    if _is_first_party(provenance):
+        return
+    owned = {"dpspec": _core().module().dpspec_names(), **first_party()}
+    for entry in entries:
+        owner = next((package for package, brings in owned.items() if entry.name in brings.get(entry.kind, ())), None)
+        if owner is not None:
+            subject, rule = f"plugin {provenance.plugin}", f"registers the {singular(entry.kind)} {entry.name}, a name of {owner}"
+            raise DuplicateNameError(subject, rule, f'register it under another name, such as "{provenance.plugin}-{entry.name}"')
 
 
 def _load(found: _FoundPlugins) -> PluginInfo:
@@ -150,7 +181,9 @@ def _load(found: _FoundPlugins) -> PluginInfo:
         module = found.module()
         _check_api(name, module)
         _check_hooks(name, module)
-        return PluginInfo(provenance=found.provenance, status="loaded", entries=_register(module, found.provenance))
+        entries = _register(module, found.provenance)
+        _refuse_taken(entries, found.provenance)
+        return PluginInfo(provenance=found.provenance, status="loaded", entries=entries)
     except DpspecError as fault:
         return PluginInfo(provenance=found.provenance, status="failed", error=fault)
     except Exception as problem:  # a plugin may raise anything; it must not take the others down

@@ -219,10 +219,10 @@ def audience_data(found: SpecDocument, audience: str, standing: Standing, langua
         try:
             step = nearest(spec)
             numbers = _numbers(spec, step.candidates.bound)
-        except DpspecError as fault:
+        except DpspecError:  # why is for those who judge a file: `risk` says so, with the option to give
             if not public:
                 raise
-            paragraphs = [how, said["not_one_number"].format(reason=fault.args[0])]
+            paragraphs = [how, said["not_one_number"]]
         else:
             paragraphs = [how, *(_public(found, step, numbers, language) if public else _technical(found, step))]
     caught = numbers.get(POWER.format(Fraction(1, 20)))

@@ -326,7 +326,7 @@ class BlockReader:
             known = self.quantities()
             advice = f"write one of {', '.join(known)}"
             missing = MissingKeyError(path, "names no number", advice)
-            many = WrongShapeError(path, f"names {len(table)} numbers ({', '.join(table)})", "a budget is one number")
+            many = WrongShapeError(path, f"names {len(table)} numbers ({', '.join(table)})", self._one_number(table))
             if any(key not in known for key in table):
                 self.maker.known_keys(table, known, path)
             else:
@@ -341,6 +341,16 @@ class BlockReader:
             return None
         value = self.maker.value(AMOUNT, written, f"{path}.{key}")
         return None if value is FAILED else (key, value)
+
+    def _one_number(self, table: Mapping[str, Any]) -> str:
+        """What to write for a budget of several numbers: some are parameters of an output divergence, such as delta."""
+        for cls in self.maker.registry.classes("output_divergences"):
+            own = {one.name for one in parameters(cls)} & set(table)
+            left = set(table) - own
+            if own and len(left) == 1 and left <= set(cls.budget_parameters):
+                inside, alone = " and ".join(sorted(own)), left.pop()
+                return f'write type = "{cls.name}" and {inside} under [output_divergence], and {alone} alone under [budget]'
+        return "keep one of them: a budget is one number"
 
     def _budget_table(self, table: Mapping[str, Any], path: str) -> Any:
         """``[[budget.universe]]``: a label and a number for each universe."""

@@ -163,9 +163,51 @@ def parse(text: str) -> dict[str, Any]:
         found = _LINE.search(str(problem))
         rule = re.sub(r"\s*\(at .*\)$", "", str(problem)).rstrip(".")
         rule = rule if len(rule) <= 200 else rule[:197] + "..."
-        fault = SpecSyntaxError("TOML", rule[:1].lower() + rule[1:], "texts are quoted, a key stands once in its table")
-        fault.line = int(found[1]) if found else len(text.splitlines())
+        line = int(found[1]) if found else len(text.splitlines())
+        lines = text.splitlines()
+        # of a table that was named by mistake nothing is quoted
+        is_spec = re.search(r"^(?:schema\s*=|\[\w+\])", text, re.MULTILINE)
+        shown = lines[line - 1] if is_spec and line <= len(lines) else ""
+        if not is_spec and not any("=" in one for one in lines[:20]):
+            advice = "name a file *.dpspec.toml; `dpspec new spec NAME --from TABLE` drafts one from a table"
+            raise SpecSyntaxError("file", "is no specification", advice) from None
+        fault = SpecSyntaxError("TOML", rule[:1].lower() + rule[1:], _line_advice(shown, rule))
+        fault.line = line
         raise fault from None
+
+
+_QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019", "\"\"\"''")
+_ASSIGNED = re.compile(r"\s*([\w.-]+)\s*=\s*(.*?)\s*(?:#.*)?")
+
+
+def _line_advice(line: str, rule: str) -> str:  # noqa: PLR0911 - one end for each mistake
+    """What to write in place of a line that is no TOML; the usual mistakes are recognised.
+
+    >>> _line_advice("epsilon = log(3)", "Invalid value")
+    'write epsilon = "ln(3)"'
+    >>> _line_advice("epsilon = 5%", "Expected newline")
+    'write epsilon = "5/100"'
+    >>> _line_advice("[budget", "Expected ']'")
+    'a table is a name in brackets, such as [budget]; its keys are written as key = value, texts in double quotes'
+    """
+    if "overwrite" in rule or "declare" in rule or "twice" in rule:
+        return "a key stands once in its table: delete one of the two lines"
+    found = _ASSIGNED.fullmatch(line)
+    if found is None or not found[2]:
+        return "a table is a name in brackets, such as [budget]; its keys are written as key = value, texts in double quotes"
+    key, value = found[1], found[2]
+    if value.translate(_QUOTES) != value:
+        return f"use straight quotes: {key} = {value.translate(_QUOTES)}"
+    if re.fullmatch(r"[\d.]+ ?%", value):
+        whole = value.rstrip("% ")
+        return f'write {key} = "{whole}/100"' if whole.isdigit() else f"write a decimal between 0 and 1 for {value}"
+    if re.fullmatch(r"[+-]?\d+,\d+", value):
+        return f"write {key} = {value.replace(',', '.')}, with a point"
+    if re.fullmatch(r"log ?\(.*\)", value):
+        return f'write {key} = "ln{value[3:].strip()}"'
+    if re.fullmatch(r"[\w(][\w ()/*+.^-]*", value):
+        return f'write {key} = "{value}"'
+    return "texts are in double quotes, and a key stands once in its table"
 
 
 def _read_float(written: str) -> Any:

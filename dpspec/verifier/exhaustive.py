@@ -20,7 +20,9 @@ renamed law, and that every pair goes to a pair at the same distance. A declarat
 from __future__ import annotations
 
 import itertools
+import traceback
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
+from pathlib import Path
 from typing import Any, TypeVar
 
 import attrs
@@ -38,7 +40,7 @@ from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism, Symmetry
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.laws.atoms import FiniteDichotomy
-from dpspec.laws.law import WORK_OF_A_LAW, FiniteLaw, Law, work_of
+from dpspec.laws.law import WORK_OF_A_LAW, FiniteLaw, Law, NotALaw, work_of
 from dpspec.verifier.declared import check_declared, check_reverse
 from dpspec.verifier.event import Asked, telling_event
 from dpspec.verifier.verdict import Outcome, UniverseResult, Verdict, Witness, worst
@@ -612,9 +614,14 @@ def _exact(call: Callable[[], Value]) -> Value | None:
 
 def computed_law(mechanism: Mechanism, dataset: Dataset, spec: PrivacySpec) -> Law:
     """P_x; whatever the plugin raises becomes a PluginContractError that names it."""
-    law = guarded(mechanism.name, lambda: mechanism.law(dataset, spec.space))
+    subject = f"mechanism {mechanism.name}"
+    try:
+        law = guarded(mechanism.name, lambda: mechanism.law(dataset, spec.space))
+    except NotALaw as fault:  # the fault is in law(), and not in the file that names the mechanism
+        rule = f"law() returned no probability distribution at {_place(fault)}"
+        raise PluginContractError(subject, rule, f"{fault.subject} {fault.rule} (found: {fault.value})") from fault
     if not isinstance(law, Law):
-        raise PluginContractError(f"mechanism {mechanism.name}", "law() must return a Law", value=law)
+        raise PluginContractError(subject, "law() must return a Law", value=law)
     return law
 
 
@@ -626,5 +633,16 @@ def guarded(name: str, call: Callable[[], Any]) -> Any:
         raise
     except Exception as problem:
         raise PluginContractError(
-            name, f"raised {type(problem).__name__}: {problem}", "report it to the plugin's author"
+            name, f"raised {type(problem).__name__}: {problem} ({_place(problem)})", "report it to the plugin's author"
         ) from problem
+
+
+def _place(problem: BaseException) -> str:
+    """The file and line of a plugin's code that an exception came through: the last frame outside the kernel."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    outside = [frame for frame in frames if not Path(frame.filename).is_relative_to(_KERNEL)]
+    last = (outside or frames)[-1]
+    return f"{Path(last.filename).name}:{last.lineno}"
+
+
+_KERNEL = Path(__file__).parents[1]

@@ -85,7 +85,7 @@ def test_error_codes_are_told_apart():
 
 
 def test_the_readme_has_the_two_commands():
-    assert re.findall(r"^pip install .*$", README, re.MULTILINE) == [
+    assert re.findall(r"^pip install -r .*$", README, re.MULTILINE) == [
         "pip install -r requirements.txt && "
         "dpspec compare specs/topdown-2020-pl-persons.dpspec.toml "
         "specs/swapping-2020/swapping-2020-county-tract-by-universe.dpspec.toml",
@@ -102,14 +102,49 @@ def test_the_specification_in_the_readme_holds(tmp_path, budget, outcome):
     assert verify_claim(document.mechanism, document.spec).outcome is outcome
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("scale", "code"), [("1.0", 0), ("0.5", 1)])
-def test_the_own_function_of_the_readme_passes_and_with_less_noise_fails(tmp_path, scale, code):
-    (text,) = re.findall(r"^```python\n(import dpspec as dp\nfrom dpspec.testing.*?)^```$", README, re.MULTILINE | re.DOTALL)
-    (tmp_path / "test_release.py").write_text(text.replace("scale=1.0", f"scale={scale}"), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+def test_the_readme_is_short():
+    """A first page is read whole: at most 900 words, code included."""
+    assert len(README.split()) <= 900
+
+
+def test_the_first_test_of_the_readme_fails_as_printed(tmp_path):
+    """The output of the first screen is what the tool prints, and the change that the README names makes the test pass."""
+    code, printed = re.search(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", README, re.MULTILINE | re.DOTALL).groups()
+    assert len([line for line in code.splitlines() if line]) <= 8
+    assert len(printed.splitlines()) <= 10
+    (tmp_path / "test_randomised.py").write_text(code, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stdout
+    assert done.returncode == 1, done.stdout
+    said = "\n".join(line.removeprefix("E   ") for line in done.stdout.splitlines())
+    assert all(line in said for line in printed.splitlines()), done.stdout
+    assert "0.75 in place of 0.8 the test passes" in README
+    (tmp_path / "test_randomised.py").write_text(code.replace("0.8", "0.75"), encoding="utf-8")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_landing_page_begins_like_the_readme():
+    """So the test above is about both."""
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert re.findall(r"^```(?:python|text)\n.*?^```$", page, re.MULTILINE | re.DOTALL)[:2] == re.findall(
+        r"^```(?:python|text)\n.*?^```$", README, re.MULTILINE | re.DOTALL
+    )[:2]
+
+
+def test_the_mechanism_of_the_readme_is_that_of_the_example():
+    """What the README shows of the plugin, line for line, without the docstring and the check."""
+    (shown,) = re.findall(r"^```python\n(@define.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    whole = (ROOT / "docs" / "examples" / "dpspec-hello" / "src" / "dpspec_hello" / "__init__.py").read_text(encoding="utf-8")
+    assert [line for line in shown.splitlines() if line not in whole.splitlines()] == []
+
+
+def test_the_comparison_of_the_readme_is_what_the_command_prints():
+    command = re.search(r"^pip install .* && dpspec (compare .*)$", README, re.MULTILINE)[1]
+    (shown,) = re.findall(r"^```text\n(Relation: .*?)^```$", README, re.MULTILINE | re.DOTALL)
+    words = [sys.executable, "-m", "dpspec", *command.split()]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert " ".join(done.stdout.split()).startswith(" ".join(shown.split()))  # lines are broken at the width of the terminal
 
 
 def test_links_lead_somewhere():

@@ -27,7 +27,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.base.errors import AdapterError, DpspecError, UnknownHookError
+from dpspec.base.errors import AdapterError, DpspecError, DuplicateNameError, UnknownHookError
 from dpspec.base.exact import number
 from dpspec.base.params import Domain, Items, Parameter, Truth, parameters
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
@@ -112,7 +112,8 @@ def check_import_leaves_random_state_alone(subject: PluginSubject, context: Cont
 def check_plugin_loads(subject: PluginSubject, context: Context) -> None:
     """The plugin imports without a fault, and so do the names of its table. What failed is fatal to every file that needs it."""
     fault = subject.info.error
-    require(fault is None or isinstance(fault, UnknownHookError), str(fault))
+    told = (UnknownHookError, DuplicateNameError)  # by checks of their own
+    require(fault is None or isinstance(fault, told), str(fault))
     for entry in subject.info.entries:
         require(entry.fault is None, str(entry.fault))
 
@@ -137,7 +138,9 @@ def check_interface_version_is_stated(subject: PluginSubject, context: Context) 
 
 @check(KIND)
 def check_names_are_unique(subject: PluginSubject, context: Context) -> None:
-    """No other installed plugin registers a name of the same kind: files would have to write plugin:name."""
+    """No other installed plugin and no first-party package has a name of the same kind: files would mean something else."""
+    fault = subject.info.error
+    require(not isinstance(fault, DuplicateNameError), str(fault))
     taken = Counter((entry.kind, entry.name) for entry in context.registry)
     for entry in subject.info.entries:
         require(taken[entry.kind, entry.name] == 1, f"{entry.name} is registered by another plugin too")

@@ -298,7 +298,7 @@ def said(run, folder, id):
 
 def test_a_label_says_what_was_checked_and_no_more(run, folder):
     assert "keeps its promise" in said(run, folder, "proved")["Was it checked?"]
-    assert "program was not looked at" in said(run, folder, "proved")["Was it checked?"]
+    assert "program was not checked" in said(run, folder, "proved")["Was it checked?"]
     assert "data of a form that we made up" in said(run, folder, "stand-in")["Was it checked?"]
     assert "known to be false" in said(run, folder, "false")["Was it checked?"]
     assert "Nobody has checked" in said(run, folder, "unchecked")["Was it checked?"]

@@ -146,11 +146,11 @@ def _number(document: SpecDocument) -> Iterator[str]:
     if unpublished is not None:
         yield f"No number to rely on: {unpublished}."
     else:
-        measure = spec.output_divergence
-        yield (
-            f"{_said(spec.budget)}, for one change; smaller is stronger. It is measured by {thing_in_words(measure)}, which "
-            f"`dpspec explain {measure.name}` explains."
-        )
+        if spec.budget.uniform() is None:
+            yield "There is no single number: how much is promised depends on the facts that are published exactly."
+        else:
+            yield f"{_said(spec.budget)}, for one change; smaller is stronger."
+        yield f"It is measured by {thing_in_words(spec.output_divergence)}."
         if how_of(document, "budget") in ("assumed", "inferred"):
             yield f"This number is {how_of(document, 'budget')} by the file: no source gives it as such."
     for part in document.parts:
@@ -189,7 +189,7 @@ def _numbers(document: SpecDocument, risk: RiskNumbers) -> Iterator[str]:
         return
     sides = ("any mechanism that keeps the promise", "this mechanism")
     inside = "" if document.spec.multiverse.induced_by() == () else " that agree in all published facts"
-    yield f"The same in numbers, for two ideas{inside} (`dpspec risk` has the theorem of each):"
+    yield f"The same in numbers, for two ideas{inside}:"
     for what, *cells in numbers_cells(risk, document.spec, with_own=document.mechanism is not None):
         yield f"- {what}: {'; '.join(f'{side}: {said}' for side, said in zip(sides, cells, strict=False))}."
     note = numbers_note(risk)
@@ -203,8 +203,7 @@ def _checked(document: SpecDocument, standing: Standing) -> Iterator[str]:
     else:
         yield public_standing(standing.word, document.stand_ins)
     if standing.word in (Word.VERIFIED, Word.DERIVED):
-        yield "The publisher's program was not looked at."
-    yield f"In the words of the engine: {standing.sentence}."
+        yield "The publisher's program was not checked."
 
 
 def _uncovered(document: SpecDocument) -> Iterator[str]:
@@ -227,9 +226,9 @@ def _unsaid(document: SpecDocument) -> Iterator[str]:
             yield f"- Inferred here, not stated in so many words: {BLOCK_QUESTIONS[block]}{why}."
         elif how == "missing":
             yield f"- This file does not say {BLOCK_QUESTIONS[block]}, so there is nothing to check."
-        elif how == "untold":
-            asked = BLOCK_QUESTIONS[block]
-            yield f"- {asked[0].upper()}{asked[1:]}: the file does not say where it has that from."
+    unsourced = [BLOCK_QUESTIONS[block] for block, how in blocks.items() if how == "untold"]
+    if unsourced:
+        yield f"- The source is not stated for: {'; '.join(unsourced)}."
     if document.secret is not None:
         yield f"- Part of how the noise is made is kept secret: {document.secret}."
     made = document.deployment

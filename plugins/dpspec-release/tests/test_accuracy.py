@@ -284,3 +284,22 @@ def test_rounded_answers_are_compared_and_have_no_margin_of_the_noise(files, tmp
     assert found["largest_error"] == max(off)
     assert dp.accuracy(path).exit_code == 3
     assert {row.margin for row in released_numbers(tmp_path / "out" / "released.csv", dp.accuracy(path).value)} == {""}
+
+
+def test_hidden_answers_are_released_as_an_x(files, tmp_path, run):
+    """An empty text was no category, so that nothing with `hidden_below` could be released."""
+    _, table = files
+    noise = 'type = "geometric"\nratio = "1/2"\nqueries = [{ type = "marginal", attributes = ["size"] }]'
+    hiding = SPACE[: SPACE.index("queries")] % ("mult", 'epsilon = "ln(4)"', 'type = "post-processed"\nhidden_below = 30')
+    path = written(tmp_path, f"{hiding}[mechanism.mechanism]\n{noise}\n")
+    assert run("release", path, table, "--out", tmp_path / "out", "--unverified", "--seed", "1", "--utility").code == 0
+    released = {row["cell"]: row["answer"] for row in rows_of(tmp_path / "out" / "released.csv")}
+    assert released["x b"] == "x"
+    assert abs(int(released["s"]) - 47) < 40
+    assert json.loads((tmp_path / "out.confidential" / "utility.json").read_text(encoding="utf-8"))["tables"] == []
+    dp.accuracy(path, tmp_path / "out", out=tmp_path / "margins.csv")
+    assert [row["status"] for row in rows_of(tmp_path / "margins.csv")] == [
+        "not shown" if value == "x" else "margin not known" for value in released.values()
+    ]
+    with pytest.raises(dp.DpspecError, match="is not shown in line"):
+        dp.infer(path, tmp_path / "out", model="block-count")

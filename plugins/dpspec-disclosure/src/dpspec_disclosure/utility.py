@@ -408,7 +408,7 @@ def _from_answers(
     for name, label, answer in released.records():
         if name == str(query) and label in by_label:
             cell = tuple(by_label[label][place] for place in places)
-            found[cell] = found.get(cell, 0.0) + float(answer)
+            found[cell] = found.get(cell, 0.0) + (math.nan if answer == tables.NOT_SHOWN else float(answer))
     return found
 
 

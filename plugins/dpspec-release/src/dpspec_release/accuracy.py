@@ -460,6 +460,6 @@ def as_csv(rows: Sequence[ReleasedNumber], level: Fraction) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["query", *columns.values(), *others])
     for row in rows:
-        status = "noisy" if row.margin else "margin not known"
+        status = "not shown" if row.value == tables.NOT_SHOWN else "noisy" if row.margin else "margin not known"
         writer.writerow([row.query, *(row.cell.get(name, "") for name in columns), row.value, row.margin, status])
     return text.getvalue()

@@ -343,7 +343,8 @@ def risk(
         mechanism: whose own law is shown; without it, that of the file.
         registry: where the name is looked up; without it, among all installed plugins.
         universe_of: a table (a file, a registered name or a data frame), or a release's report: the budget is that of its
-            universe, where budgets differ by universe, and the mechanism's own numbers are those of its universe, where a theorem gives them.
+            universe, where budgets differ by universe, and the mechanism's own numbers are those of its universe, where a
+            theorem gives them.
         secret: attributes of one record, in place of an attacker: only datasets that differ there are compared. Which answers of
             the mechanism react follows from how it is made.
         move: attributes of the largest unit, such as the block of a household: only datasets are compared in which one unit has

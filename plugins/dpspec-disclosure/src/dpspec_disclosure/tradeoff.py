@@ -529,7 +529,7 @@ def _error_text(error: ErrorFound, answer: Tradeoff, notes: _Notes) -> str:
 # --- as a figure ----------------------------------------------------------------------------------
 
 
-def figure(answer: Tradeoff) -> str:
+def figure(answer: Tradeoff, *, size: str = "slide", theme: str = "light") -> str:
     """Risk on the horizontal axis, error on the vertical one: one line for each design and each of its two risks, as SVG."""
     lines: list[CurveLine] = []
     for colour, curve in enumerate(answer.curves):
@@ -546,7 +546,7 @@ def figure(answer: Tradeoff) -> str:
         notes.append(f"upright: 95 % confidence intervals of {answer.runs} simulated runs, seed {answer.seed}")
     if wide and any(y == 0 for line in lines for _, y in line.points):
         notes.append("an error of 0 lies on the lower edge")
-    return chart(f"Error of {answer.statistic} against risk", [panel], size="slide", note="; ".join(notes))
+    return chart(f"Error of {answer.statistic} against risk", [panel], size=size, theme=theme, note="; ".join(notes))
 
 
 _WIDE = 50

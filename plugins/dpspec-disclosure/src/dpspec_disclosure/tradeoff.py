@@ -240,12 +240,20 @@ class _Asked:
     runs: int
     seed: int
     risk: RiskOfDesign
+    known: dict[Fraction | None, dict[str, RiskFound]] = attrs.field(factory=dict, eq=False)
+    """The risks at the values that were looked at: both curves are solved for from them."""
+
+    def risks(self, value: Fraction | None) -> dict[str, RiskFound]:
+        """The risks at a value, computed once."""
+        if value not in self.known:
+            self.known[value] = self.risk.of(self.design.at(value))
+        return self.known[value]
 
     def point(self, value: Fraction | None) -> TradePoint:
         document = self.design.at(value)
         seed = _seed_of(self.seed, self.design, value)
         error = error_of(document.mechanism, self.table, document.spec.space, self.statistic, self.metric, self.runs, seed)
-        return TradePoint(value=value, risks=self.risk.of(document), error=error)
+        return TradePoint(value=value, risks=self.risks(value), error=error)
 
     def at(self, key: str, target: Fraction) -> TradePoint | str:
         """The point with at most this risk whose parameter is nearest to the end of higher risk."""
@@ -255,7 +263,7 @@ class _Asked:
             return "nothing varies in this design"
         start, end = self._top(key, first), self._top(key, last)
         if start is None or end is None:
-            found = self.risk.of(self.design.at(first if start is None else last))[key]
+            found = self.risks(first if start is None else last)[key]
             return found.reason or f"only a lower bound is known for {found.protects}"
         if not min(start, end) <= target <= max(start, end):
             return f"reaches from {_plain(min(start, end))} to {_plain(max(start, end))} only"
@@ -274,7 +282,7 @@ class _Asked:
 
     def _top(self, key: str, value: Fraction) -> float | None:
         """The risk at a value, from above; None where only a lower bound is known."""
-        found = self.risk.of(self.design.at(value))[key]
+        found = self.risks(value)[key]
         return None if found.value is None or found.sense == "at least" else float(found.value.upper)
 
 
@@ -556,7 +564,8 @@ _WIDE = 50
 def _drawn(curve: TradeCurve, key: str, colour: int) -> Iterator[CurveLine]:
     """The line of one design and one of its risks through what was computed, and the intervals of what was simulated."""
     found: list[tuple[float, ErrorFound]] = []
-    for point in curve.points:
+    solved = curve.solved.get(key)
+    for point in (*curve.points, *([solved] if isinstance(solved, TradePoint) else [])):
         risk = point.risks.get(key)
         if risk is None or risk.value is None or point.error.value is None:
             continue

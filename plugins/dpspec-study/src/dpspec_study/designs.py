@@ -1,10 +1,10 @@
 """The designs that are proposed for a question, as tables of a specification file.
 
 Each design is the draft with its own last four blocks and its mechanism. Noise and swapping have a parameter that is solved for,
-so that all have the same risk; the range of the search lies around the value of a Gaussian of the same variance. The others have no
-such parameter: what a test finds out at worst about a rounded, perturbed, suppressed or coarsened table is 1, or is not known from
-above. They are proposed with parameters that are usual in practice, and a claim that is filed as refuted: where two datasets are
-told apart for certain, no finite budget holds.
+so that all have the same risk; the range of the search lies around the value of a Gaussian of the same variance. The others have
+no such parameter: what a test finds out at worst about a rounded, perturbed, suppressed or coarsened table is 1, or is not known
+from above. They are proposed with parameters that are usual in practice, and a claim that is filed as refuted: where two datasets
+are told apart for certain, no finite budget holds.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from statistics import NormalDist
 from typing import Any
 
 import attrs
+from dpspec_census.disclosure.cell_key import designed
+from dpspec_disclosure.tradeoff import GRID
 
 from dpspec.plugin import Attribute
-from dpspec_census.disclosure.cell_key import designed
 from dpspec_study.question import Question
 
 ANY_FINITE = 1_000
 """The epsilon of a claim that is filed as refuted; it stands for any finite number, as in specs/disclosure."""
 BASE, THRESHOLD = 3, 3
 """Counts are rounded to multiples of this; smaller counts than this are suppressed."""
-KEYS, KEY_VARIANCE, KEY_LARGEST = 256, 2, 5
+KEYS, KEY_VARIANCE, KEY_LARGEST = 64, 1, 3
 """Cell keys, the variance of a perturbed count, and its largest change."""
 POINTS = 4
 """Values of a parameter in the figure."""
@@ -77,8 +78,8 @@ def proposals(draft: Mapping[str, Any], attributes: Sequence[Attribute], questio
     """
     shift = NormalDist().inv_cdf(float(1 - question.level)) + NormalDist().inv_cdf(float(question.risk))
     variance, epsilon = 4 / shift**2, math.sqrt(2) * shift
-    noisy = {"queries": [{"type": "marginal", "unit": question.unit, "attributes": list(question.columns)}], "unit": question.unit,
-             "neighbours": "replace-one"}  # fmt: skip
+    counted = {"type": "marginal", "unit": question.unit, "attributes": list(question.columns)}
+    noisy = {"queries": [counted], "unit": question.unit, "neighbours": "replace-one"}
     published = {"tables": [list(question.columns)], "unit": question.unit}
     made = _Maker(draft, question)
     gaussian = made.design(
@@ -90,8 +91,8 @@ def proposals(draft: Mapping[str, Any], attributes: Sequence[Attribute], questio
         {"type": "geometric", **noisy, "sensitivity": 2, "epsilon": 1},
     )  # fmt: skip
     return (
-        attrs.evolve(gaussian, varied="variance", values=(_short(variance / SPREAD), _short(variance * SPREAD))),
-        attrs.evolve(geometric, varied="mechanism.epsilon", values=(_short(epsilon / SPREAD), _short(epsilon * SPREAD))),
+        attrs.evolve(gaussian, varied="variance", values=_range(variance)),
+        attrs.evolve(geometric, varied="mechanism.epsilon", values=_range(epsilon)),
         _swap(made, attributes, question),
         made.refuted(
             "cell-keys", "a small random change of every count that is not 0, by cell keys",
@@ -138,12 +139,16 @@ class _Maker:
 
 
 def _swap(made: _Maker, attributes: Sequence[Attribute], question: Question) -> Proposal:
-    """Records that agree in the matched columns exchange the others; what it keeps is published exactly."""
+    """Records that agree in the matched columns exchange the others; what it keeps is published exactly.
+
+    By derangements: the printed budget holds for them at every rate below 1, and for permutations not (docs/swapping-theorem.md,
+    theorem 4).
+    """
     moved = {"match": list(question.match), "swap_rate": str(START_RATE), "unit": question.unit}
     title = f"records{' of equal ' + ', '.join(question.match) if question.match else ''} exchange {', '.join(question.exchange)}"
     found = made.design(
         "swapping", title, "mult", {"type": "swapping", "form": "s23-full", **moved},
-        {"type": "permutation-swapping", "swap": list(question.exchange), **moved},
+        {"type": "derangement-swapping", "swap": list(question.exchange), **moved},
     )  # fmt: skip
     rest = [a.name for a in attributes if a.name not in (*question.match, *question.exchange)]
     kept = [[*question.match, *rest], [*question.match, *question.exchange]]
@@ -153,7 +158,7 @@ def _swap(made: _Maker, attributes: Sequence[Attribute], question: Question) -> 
 
 
 def _coarse(made: _Maker, attributes: Sequence[Attribute], question: Question) -> Proposal:
-    """The column of the table with the most categories, among those that are not exchanged, with its neighbours joined in pairs."""
+    """The column with the most categories, among those that are not exchanged, with its neighbours joined in pairs."""
     widest = max((a for a in attributes if a.name in question.held), key=lambda a: a.size)
     values = [str(value) for value in widest.values()]
     pairs = [values[place : place + 2] for place in range(0, len(values), 2)]
@@ -167,6 +172,12 @@ def _coarse(made: _Maker, attributes: Sequence[Attribute], question: Question) -
     return made.refuted("coarsening", f"neighbouring categories of {widest.name} joined in pairs", mechanism)
 
 
-def _short(value: float) -> Fraction:
-    """A value to two figures, which a command line shows."""
-    return Fraction(f"{value:.1e}")
+def _range(centre: float) -> tuple[Fraction, Fraction]:
+    """The ends of a search around a value, such that every value that is tried is a multiple of a power of ten.
+
+    >>> [str(end) for end in _range(1.44)]
+    ['9/25', '259/25']
+    """
+    step = Fraction(10) ** math.ceil(math.log10((SPREAD - 1 / SPREAD) * centre / GRID))
+    first = round(centre / SPREAD / float(step)) * step
+    return first, first + GRID * step

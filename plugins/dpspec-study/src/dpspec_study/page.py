@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dpspec.plugin.applications import count
 from dpspec_disclosure.design_risk import WORST
 from dpspec_disclosure.tradeoff import figure
 from dpspec_disclosure.utility import METRICS
-from dpspec_report.page import Bullets, Figure, Grid, Handout, Heading, Piece, Sentence
+from dpspec_report.page import Bullets, Figure, Grid, Handout, Heading, Mood, Piece, Sentence
+
+from dpspec.plugin.applications import count
 from dpspec_study.recommendation import HEADS, error_text, risk_text, rows
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def _recommended(found: Study) -> Iterator[Piece]:
     """The five sentences, the first words of each set off."""
     for place, line in enumerate(found.recommendation):
         mark, _, words = line.partition(": ")
-        mood = "good" if place == 0 and found.best is not None else "open" if place == 0 else ""
+        mood: Mood = "" if place else "open" if found.best is None else "good"
         yield Sentence(words=words, mark=f"{mark}:", mood=mood)
 
 
@@ -42,12 +43,14 @@ def _compared(found: Study) -> Iterator[Piece]:
     yield Heading(words="The designs", anchor="designs")
     named = METRICS[found.question.metric]
     yield Sentence(
-        words=f"Error: {named}, expected over the randomness of the release, of {count(found.cells, 'cell')}. Risk: the power of the "
-        "best test, in the worst case over all data that the row of the design names, and for this table. The risks of noise and "
-        "swapping are brought to the one that was asked for; the others have no parameter that does so."
+        words=f"Error: {named}, expected over the randomness of the release, of {count(found.cells, 'cell')}. Risk: the power of "
+        "the best test, in the worst case over all data that the row of the design names, and for this table. The risks of noise "
+        "and swapping are brought to the one that was asked for; the others have no parameter that does so."
     )
     listed = tuple(rows(found.designs, found.question))
-    moods = tuple("good" if one is found.best else "" for one in found.designs)
+    best: Mood = "good"
+    other: Mood = ""
+    moods = tuple(best if one is found.best else other for one in found.designs)
     yield Grid(caption="Designs, promises, risks and errors", heads=HEADS, rows=listed, moods=moods, stacks=True)
     protects = [(one.name, one.point.risks[WORST]) for one in found.designs]
     yield Bullets(items=tuple(
@@ -66,19 +69,23 @@ def _frontier(found: Study) -> Iterator[Piece]:
     yield Heading(words="Risk against error", anchor="frontier")
     yield Figure(
         svg=figure(found.frontier, size="page", theme="page"),
-        caption="Each line is a design over its parameter; dashed: the risk for this table alone. Designs whose risk is not known, "
-        "or whose error is not, are not drawn. The numbers are in frontier.json.",
+        caption="Each line is a design over its parameter; dashed: the risk for this table alone. Designs whose risk is not "
+        "known, or whose error is not, are not drawn. The numbers are in frontier.json.",
     )
 
 
 def _accuracy(found: Study) -> Iterator[Piece]:
     yield Heading(words="How accurate the published numbers are", anchor="accuracy")
-    yield Sentence(words="The margin of a number holds in 95 % of releases, and the margin of all for all numbers at once. It follows "
-                   "from the law of the mechanism; errors-by-cell.csv has the expected error of every cell.")  # fmt: skip
+    yield Sentence(
+        words="The margin of a number holds in 95 % of releases, and the margin of all for all numbers at once. It follows from "
+        "the law of the mechanism; errors-by-cell.csv has the expected error of every cell."
+    )
     listed = [
         (one.design, one.margin or "not known", one.margin_of_all or "not known", one.reason or "-") for one in found.margins
     ]  # fmt: skip
-    yield Grid(caption="Margins of error at 95 %", heads=("design", "margin", "margin of all", "note"), rows=tuple(listed), stacks=True)
+    yield Grid(
+        caption="Margins of error at 95 %", heads=("design", "margin", "margin of all", "note"), rows=tuple(listed), stacks=True
+    )
 
 
 def _exact(found: Study) -> Iterator[Piece]:

@@ -1,12 +1,12 @@
 """What a study is about: the table of counts that is to be published, and the risk that is tolerated.
 
-    columns = ["region", "age"]     # the table of counts; required
-    exchange = ["region"]           # what two persons exchange in the risk that is compared, and what a swap moves
-    match = ["sex"]                 # what these two persons agree on, and what a swap holds
-    risk = "1/2"                    # the power that a test may have at the level
-    level = "1/20"
-    metric = "mae"                  # the error: mae, rmse, mape or max
-    unit = "person"                 # what one record of the table is
+columns = ["region", "age"]     # the table of counts; required
+exchange = ["region"]           # what two persons exchange in the risk that is compared, and what a swap moves
+match = ["sex"]                 # what these two persons agree on, and what a swap holds
+risk = "1/2"                    # the power that a test may have at the level
+level = "1/20"
+metric = "mae"                  # the error: mae, rmse, mape or max
+unit = "person"                 # what one record of the table is
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 import attrs
 
+from dpspec import DpspecError
 from dpspec.plugin import ParameterError
 from dpspec.plugin.applications import (
     MissingKeyError,
@@ -90,7 +91,16 @@ def read_question(given: str | Path | Mapping[str, Any]) -> Question:
     >>> read_question({"columns": ["region", "age"]}).exchange
     ('region',)
     """
-    data = dict(given) if isinstance(given, Mapping) else parse(decoded(read_bytes(Path(given))))
+    if not isinstance(given, Mapping):
+        try:
+            return _read(parse(decoded(read_bytes(Path(given)))))
+        except DpspecError as fault:
+            fault.file = fault.file or str(given)
+            raise
+    return _read(given)
+
+
+def _read(data: Mapping[str, Any]) -> Question:
     known = tuple(field.name for field in attrs.fields(Question))
     raise_all([
         UnknownKeyError(name, "is no key of a question", did_you_mean(name, known) or f"the keys are {', '.join(known)}")

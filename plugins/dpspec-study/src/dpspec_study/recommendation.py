@@ -10,17 +10,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import attrs
-
-from dpspec.plugin.applications import budget_in_words, count
 from dpspec_disclosure.design_risk import TABLE, WORST
 from dpspec_disclosure.tradeoff import TradePoint
 from dpspec_disclosure.utility import METRICS
-from dpspec_study.designs import ANY_FINITE
+
+from dpspec.plugin.applications import budget_in_words, count
 
 if TYPE_CHECKING:
-    from dpspec.plugin.applications import FileReport
     from dpspec_disclosure.design_risk import RiskFound
     from dpspec_disclosure.utility import ErrorFound
+
+    from dpspec.plugin.applications import FileReport
     from dpspec_study.designs import Proposal
     from dpspec_study.question import Question
 
@@ -69,7 +69,7 @@ class StudiedDesign:
         pairs = [v for v in standing.verdicts if v.witness is not None and v.constant is not None]
         if standing.is_false and any(v.constant.lower.is_infinite for v in pairs if v.constant is not None):
             return "no finite budget holds: two datasets are told apart for certain"
-        return f"refuted at epsilon = {ANY_FINITE:,}" if standing.is_false else standing.word.label
+        return "refuted: its promise is false" if standing.is_false else standing.word.label
 
     def is_within(self, risk: Fraction) -> bool:
         """Whether its risk is at most this one in the worst universe, by an upper bound."""
@@ -99,11 +99,15 @@ def ranked(designs: Sequence[StudiedDesign], risk: Fraction) -> list[StudiedDesi
 def recommendation(designs: Sequence[StudiedDesign], question: Question) -> tuple[str, ...]:
     """Five sentences: the design, the reason, the risk, the promise, and what was not considered."""
     able = ranked(designs, question.risk)
-    others = "; ".join(f"{one.name} ({one.why_not(question.risk)})" for one in designs if one.why_not(question.risk))
+    reasons: dict[str, list[str]] = {}
+    for one in designs:
+        if one.why_not(question.risk):
+            reasons.setdefault(one.why_not(question.risk), []).append(one.name)
+    others = "; ".join(f"{', '.join(names)} ({why})" for why, names in reasons.items())
     if not able:
         return (
             "Recommendation: none of the designs that were compared.",
-            f"Reason: {'no design has' if designs else 'there is no design with'} a verified promise, a bounded risk and a known error.",
+            "Reason: no design has a verified promise, a bounded risk and a known error.",
             f"Attacker risk that was asked for: {_risk_in_words(question)}.",
             "Promise: none.",
             f"Not recommended: {others}.",
@@ -124,7 +128,9 @@ def _reason(best: StudiedDesign, rest: Sequence[StudiedDesign], question: Questi
     if not rest:
         return f"the only design with a verified promise and a bounded risk; its {named} is {error_text(best.point.error)}"
     second = rest[0]
-    shown = f"{error_text(best.point.error)}, against " + ", ".join(f"{error_text(one.point.error)} of {one.name}" for one in rest)
+    shown = f"{error_text(best.point.error)}, against " + ", ".join(
+        f"{error_text(one.point.error)} of {one.name}" for one in rest
+    )
     high, low = best.point.error.high, second.point.error.low
     if high is not None and low is not None and high >= low and (best.point.error.runs or second.point.error.runs):
         return f"its {named} is {shown}; the difference to {second.name} is within the error of the simulation"
@@ -186,7 +192,8 @@ def rows(designs: Sequence[StudiedDesign], question: Question) -> Iterator[tuple
     for one in designs:
         budget = budget_in_words(one.report.document.spec.budget) if one.is_verified else "none"
         yield (
-            one.name, one.parameter or "-", budget, one.verdict, risk_text(one.point.risks[WORST]), risk_text(one.point.risks[TABLE]),
+            one.name, one.parameter or "-", budget, one.verdict,
+            risk_text(one.point.risks[WORST]), risk_text(one.point.risks[TABLE]),
             error_text(one.point.error), one.why_not(question.risk) or "yes",
         )  # fmt: skip
 

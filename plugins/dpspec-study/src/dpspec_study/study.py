@@ -19,20 +19,21 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import attrs
+from dpspec_disclosure.design_risk import WORST
+from dpspec_disclosure.tradeoff import Tradeoff, TradePoint
+from dpspec_report import page as pages
 
 import dpspec as dp
 from dpspec import CommandAnswer, DpspecError, SpecDocument
 from dpspec.plugin import ParameterError, errors
 from dpspec.plugin.applications import Progress, ReleaseError, file_report_data, json_written, outcome_summary, parse, to_toml
 from dpspec.plugin.releases import table_file, table_name
-from dpspec_disclosure.design_risk import WORST
-from dpspec_disclosure.tradeoff import Tradeoff, TradePoint
-from dpspec_report import page as pages
 from dpspec_study.designs import Proposal, proposals
 from dpspec_study.question import MOST_CELLS, Question, read_question
 from dpspec_study.recommendation import HEADS, StudiedDesign, ranked, recommendation, rows
@@ -115,16 +116,16 @@ def study(
     seed: int = SEED,
     progress: Progress | None = None,
 ) -> CommandAnswer:
-    """Compare seven designs of a release of a table at equal attacker risk, and recommend one: ``dpspec study``. `value` is a `Study`.
+    """Compare seven designs of a release at equal attacker risk, and recommend one: ``dpspec study``. `value` is a `Study`.
 
-    Recommended is the design with the least expected error among those whose promise is verified on the whole space and whose risk
-    in the worst universe is proved to be at most the one that was asked for. The risk is the power of the best test, at a level,
-    between two tables that differ by one exchange of values between two records.
+    Recommended is the design with the least expected error among those whose promise is verified on the whole space and whose
+    risk in the worst universe is proved to be at most the one that was asked for. The risk is the power of the best test, at a
+    level, between two tables that differ by one exchange of values between two records.
 
     Args:
         table: a table file, or a data frame (pandas, polars, pyarrow).
-        question: what is to be published, as a TOML file or a mapping (`dpspec_study.question`); without it, the table of counts of
-            the first two columns.
+        question: what is to be published, as a TOML file or a mapping (`dpspec_study.question`); without it, the table of counts
+            of the first two columns.
         out: the folder of the study, which must not exist. Its folder ``confidential`` holds what is computed from the table.
         codebook: a CSV with column, value, label: categories that were public before the data.
         runs: how many releases are simulated of a design whose law is not known.
@@ -150,7 +151,13 @@ def study(
         begun = _begun(target)
         try:
             work = _Work(
-                file=Path(file), name=table_name(table), out=str(out), folder=begun / target.name, codebook=codebook, runs=runs, seed=seed
+                file=Path(file),
+                name=table_name(table),
+                out=str(out),
+                folder=begun / target.name,
+                codebook=codebook,
+                runs=runs,
+                seed=seed,
             )
             found = work.studied(asked, told)
             work.write(found)
@@ -263,8 +270,8 @@ class _Work:
             raise ParameterError("columns", f"names a column that cannot be published: {rule}", "name others", value=lost[0])
         if asked is None:
             return tables, warnings, read_question({"columns": [names[column] for column in wanted]})
-        renamed = {key: tuple(names[column] for column in getattr(asked, key)) for key in ("columns", "exchange", "match")}
-        return tables, warnings, attrs.evolve(asked, **renamed)
+        columns, exchange, match = (tuple(names[one] for one in some) for some in (asked.columns, asked.exchange, asked.match))
+        return tables, warnings, attrs.evolve(asked, columns=columns, exchange=exchange, match=match)
 
     def first_columns(self, unit: str) -> tuple[str, ...]:
         """The first columns of the table that can be attributes.
@@ -286,7 +293,7 @@ class _Work:
         document = dp.build(**tables)
         lines = ["# Proposed by dpspec study; the space is that of the draft."]
         if document.layout is not None and document.layout.observed:
-            lines.append("# CAREFUL: categories were READ OFF THE TABLE, and are published with this file: dpspec lint says which.")
+            lines.append("# CAREFUL: categories were READ OFF THE TABLE, and are published with this file; dpspec lint has them.")
         if proposal.varied:
             lines.append("# The parameter was solved for at the risk that the question names.")
         text = "\n".join([*lines, to_toml(document, dp.installed().registry)])
@@ -309,10 +316,11 @@ class _Work:
     def judged(self, proposal: Proposal, curve: Any) -> StudiedDesign:
         """A design at the risk that was asked for, and the verdict on its file."""
         solved = curve.solved.get(WORST)
-        value, unsolved, point = None, "", curve.points[0]
-        if proposal.varied and isinstance(solved, TradePoint):
+        value: Fraction | None = None
+        unsolved, point = "", curve.points[0]
+        if proposal.varied and isinstance(solved, TradePoint) and solved.value is not None:
             value, point = solved.value, solved
-            self.specify(proposal, proposal.at(solved.value or 0))
+            self.specify(proposal, proposal.at(solved.value))
         elif proposal.varied:
             unsolved = str(solved)
         return StudiedDesign(
@@ -349,7 +357,7 @@ class _Work:
         vary = " ".join(f"--vary {one.vary}" for one in proposed if one.vary)
         swap = quoted(f"{out}/{SPECIFICATIONS}/swapping.dpspec.toml")
         steps = [
-            ("draft the space", f"dpspec new spec {DRAFT} --from {table} {columns}{book} --unit {quoted(question.unit)} --no-ask"),
+            ("the draft", f"dpspec new spec {DRAFT} --from {table} {columns}{book} --unit {quoted(question.unit)} --no-ask"),
             (
                 "risk, error and parameters",
                 f"dpspec tradeoff {files} --table {table} --statistic {quoted(question.statistic)} --metric {question.metric} "
@@ -418,9 +426,9 @@ def _readme(found: Study) -> str:
         "label.html        a page for the people in the data, of the recommended design",
         f"{DRAFT}.dpspec.toml  the draft of the space",
         "",
-        "Before a specification is published: replace categories that were read off the table (dpspec lint names them). The rate of the",
-        "swap was solved for the sizes of the strata of this table, which a swap publishes exactly. Which design is best was found on",
-        "the confidential table.",
+        "Before a specification is published: replace categories that were read off the table (dpspec lint names them). The rate",
+        "of the swap was solved for the sizes of the strata of this table, which a swap publishes exactly. Which design is best",
+        "was found on the confidential table.",
     ]
     return "\n".join([*lines, *(f"warning: {warning}" for warning in found.warnings), ""])
 
@@ -452,13 +460,14 @@ def study_data(found: Study, question: str | None) -> dict[str, Any]:
 
 def _design_data(one: StudiedDesign, margin: Margins, asked: Question) -> dict[str, Any]:
     error, risk = one.point.error, one.point.risks[WORST]
+    value = risk.value
     return {
         "name": one.name,
         "parameter": one.proposal.varied or None,
         "value": None if one.value is None else str(one.value),
         "outcome": one.report.word.word,
         "verdict": one.verdict,
-        "risk": None if risk.value is None else {"sense": risk.sense, "bounds": [float(risk.value.lower), float(risk.value.upper)]},
+        "risk": None if value is None else {"sense": risk.sense, "bounds": [float(value.lower), float(value.upper)]},
         "error": {"kind": error.kind, "value": error.value, "runs": error.runs, "cells_left_out": error.left_out},
         "margin_95": margin.margin,
         "recommendable": not one.why_not(asked.risk),

@@ -14,7 +14,7 @@ from dpspec.plugin.applications import count
 from dpspec_study.recommendation import HEADS, error_text, risk_text, rows
 
 if TYPE_CHECKING:
-    from dpspec_study.study import Study
+    from dpspec_study.result import Study
 
 CONFIDENTIAL = "Confidential: computed from the table, covered by no guarantee, and not for publication."
 

@@ -30,13 +30,15 @@ from dpspec_disclosure.tradeoff import Tradeoff, TradePoint
 from dpspec_report import page as pages
 
 import dpspec as dp
-from dpspec import CommandAnswer, DpspecError, SpecDocument
+from dpspec import CommandAnswer, SpecDocument
 from dpspec.plugin import ParameterError, errors
 from dpspec.plugin.applications import Progress, ReleaseError, file_report_data, json_written, outcome_summary, parse, to_toml
 from dpspec.plugin.releases import table_file, table_name
 from dpspec_study.designs import Proposal, proposals
+from dpspec_study.page import report
 from dpspec_study.question import MOST_CELLS, Question, read_question
-from dpspec_study.recommendation import HEADS, StudiedDesign, ranked, recommendation, rows
+from dpspec_study.recommendation import HEADS, StudiedDesign, rows
+from dpspec_study.result import Margins, Study
 
 AnyPath: TypeAlias = str | Path
 RUNS, SEED = 20, 0
@@ -44,66 +46,6 @@ DRAFT, SPECIFICATIONS, CONFIDENTIAL = "draft", "specifications", "confidential"
 STEPS = ("draft", "designs", "frontier", "verdicts", "margins", "exposure", "label", "report")
 FEW = 2
 """So many columns are taken where no question names them."""
-
-
-@attrs.frozen(kw_only=True)
-class Margins:
-    """The margins of error of a design that follow from a law; None where there is no law.
-
-    Args:
-        design: its name.
-        margin, margin_of_all: at the level 95 %, of one number and of all at once, as the upper end; None where not known.
-        reason: why none is known.
-    """
-
-    design: str
-    margin: str | None = None
-    margin_of_all: str | None = None
-    reason: str = ""
-
-
-@attrs.frozen(kw_only=True)
-class Study:
-    """What a study has found.
-
-    Args:
-        table: what the table is called, and how many records it has.
-        question: what was asked, in the names of the attributes.
-        cells: how many cells the table of counts has.
-        designs: the designs that were compared.
-        frontier: risk and error of each, over its parameter.
-        margins: of each design.
-        determined: for a swap: records that its exact tables determine, those that are undecided, and all; None where not known.
-        warnings: what the draft says about itself.
-        steps: each step with its command.
-        folder: where the study is written.
-    """
-
-    table: tuple[str, int]
-    question: Question
-    cells: int
-    designs: tuple[StudiedDesign, ...]
-    frontier: Tradeoff
-    margins: tuple[Margins, ...]
-    determined: tuple[int, int, int] | None
-    warnings: tuple[str, ...]
-    steps: tuple[tuple[str, str], ...]
-    folder: str
-
-    @property
-    def recommendation(self) -> tuple[str, ...]:
-        """The first five lines of the report."""
-        return recommendation(self.designs, self.question)
-
-    @property
-    def best(self) -> StudiedDesign | None:
-        """The design that is recommended."""
-        return next(iter(ranked(self.designs, self.question.risk)), None)
-
-    @property
-    def exit_code(self) -> int:
-        """0 where a design is recommended, else 3."""
-        return 3 if self.best is None else 0
 
 
 def study(
@@ -383,8 +325,6 @@ class _Work:
 
     def write(self, found: Study) -> None:
         """The reports and tables."""
-        from dpspec_study.page import report
-
         verdicts = [
             file_report_data(f"{SPECIFICATIONS}/{one.name}.dpspec.toml", one.report) for one in found.designs
         ]  # fmt: skip
@@ -489,6 +429,3 @@ def study_text(found: Study) -> str:
         "The numbers are computed from the confidential table: they are for the office, not for publication.",
     ]
     return "\n".join(lines)
-
-
-__all__ = ["DpspecError", "Margins", "Study", "study", "study_data", "study_text"]

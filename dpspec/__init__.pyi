@@ -2806,9 +2806,10 @@ def release(specification: Any, table: Any, out: Any, **options: Any) -> Any:
             (pandas,
             polars, pyarrow).
         out: the directory for the released tables and ``report.json``.
-        options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `unverified`
-            (release
-            although the claim is not verified: not fit for publication).
+        options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `margins` (also
+            write the released numbers with their 95 % margins), `unverified` (release although the claim is not verified:
+                not fit
+            for publication).
 
     Returns:
         what ``report.json`` says.

@@ -273,3 +273,16 @@ def test_questions_are_read_exactly(given):
     assert found.columns == ("a", "b")
     assert found.exchange == ("a",)
     assert str(found.risk) in {"1/2", "1/4"}
+
+
+@pytest.mark.slow
+def test_a_recommended_swap_says_what_it_publishes_exactly(tmp_path):
+    """32 records of which two differ from the others: a swap changes next to nothing, as its exact tables nearly say all."""
+    table = tmp_path / "table.csv"
+    table.write_text("x,z\n" + "a,c\n" * 30 + "b,c\na,d\n", encoding="utf-8")
+    found = dp.study(table, {"columns": ["x", "z"]}, out=tmp_path / "out", runs=3)
+    assert found["recommended"] == "swapping"
+    of = found["determined_by_the_swap"]
+    said = f"determine {of['records']:,} of {of['of']:,} records"
+    assert said in found["recommendation"][3]
+    assert "person by z and person by x exactly" in found["recommendation"][3]

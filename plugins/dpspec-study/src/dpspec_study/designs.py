@@ -4,7 +4,7 @@ Each design is the draft with its own last four blocks and its mechanism. Noise 
 so that all have the same risk; the range of the search lies around the value of a Gaussian of the same variance. The others have
 no such parameter: what a test finds out at worst about a rounded, perturbed, suppressed or coarsened table is 1, or is not known
 from above. They are proposed with parameters that are usual in practice, and a claim that is filed as refuted: where two datasets
-are told apart for certain, no finite budget holds.
+are distinguished with certainty, no finite budget holds.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class _Maker:
     def refuted(self, name: str, title: str, mechanism: Mapping[str, Any]) -> Proposal:
         """A design without a finite budget, filed as such."""
         found = self.design(name, title, "mult", {"epsilon": ANY_FINITE}, mechanism)
-        because = f"epsilon = {ANY_FINITE} stands for any finite number: the design can tell two tables apart for certain"
+        because = f"epsilon = {ANY_FINITE} stands for any finite number: the design can distinguish two tables with certainty"
         return attrs.evolve(found, tables={**found.tables, "claim": {"verdict": "refuted", "because": because}})
 
 

@@ -123,6 +123,9 @@ def _checked(found: Question) -> Question:
     if not found.level + CLOSEST <= found.risk <= 1 - CLOSEST:
         rule = "must be larger than the level of the test, and less than 1"
         raise ParameterError("risk", rule, 'write risk = "1/2"', value=str(found.risk))
+    listed = [name for name in found.every if "," in name]
+    if listed:
+        raise ParameterError("columns", "names a column with a comma in its name", "rename the column", value=listed[0])
     both = [name for name in found.exchange if name in found.match]
     if both:
         raise ParameterError("match", "names a column that is exchanged", "leave it out of one of the two", value=both[0])

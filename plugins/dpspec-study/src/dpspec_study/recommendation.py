@@ -68,7 +68,7 @@ class StudiedDesign:
         standing = self.report.standing
         pairs = [v for v in standing.verdicts if v.witness is not None and v.constant is not None]
         if standing.is_false and any(v.constant.lower.is_infinite for v in pairs if v.constant is not None):
-            return "no finite budget holds: two datasets are told apart for certain"
+            return "no finite budget holds: two datasets are distinguished with certainty"
         return "refuted: its promise is false" if standing.is_false else standing.word.label
 
     def is_within(self, risk: Fraction) -> bool:
@@ -96,8 +96,15 @@ def ranked(designs: Sequence[StudiedDesign], risk: Fraction) -> list[StudiedDesi
     return sorted(able, key=lambda design: (design.point.error.value or 0.0, design.name))
 
 
-def recommendation(designs: Sequence[StudiedDesign], question: Question) -> tuple[str, ...]:
-    """Five sentences: the design, the reason, the risk, the promise, and what was not considered."""
+def recommendation(
+    designs: Sequence[StudiedDesign], question: Question, determined: tuple[int, int, int] | None = None
+) -> tuple[str, ...]:
+    """Five sentences: the design, the reason, the risk, the promise, and what was not considered.
+
+    Args:
+        designs, question: what was compared.
+        determined: records that the exact tables of the swap determine, those that are undecided, and all; None where not known.
+    """
     able = ranked(designs, question.risk)
     reasons: dict[str, list[str]] = {}
     for one in designs:
@@ -118,9 +125,23 @@ def recommendation(designs: Sequence[StudiedDesign], question: Question) -> tupl
         f"Reason: {_reason(best, rest, question)}.",
         f"Attacker risk: {_risk_in_words(question)}; of {best.name} it is {risk_text(best.point.risks[WORST])}, "
         f"for {best.point.risks[WORST].protects}.",
-        f"Promise: {budget_in_words(best.report.document.spec.budget)} for one replaced {question.unit}, {best.verdict}.",
+        f"Promise: {budget_in_words(best.report.document.spec.budget)} for one replaced {question.unit}, "
+        f"{best.verdict}{_exact(best, determined)}.",
         f"Not recommended: {others or 'nothing'}.",
     )
+
+
+def _exact(best: StudiedDesign, determined: tuple[int, int, int] | None) -> str:
+    """What a design publishes exactly, and what that alone determines: the risk of an exchange says nothing about it."""
+    held = best.report.document.spec.multiverse.induced_by() or ()
+    if not held:
+        return ""
+    known = "an unknown number of"
+    if determined is not None:
+        sure, undecided, of = determined
+        known = f"{sure:,} to {sure + undecided:,} of {of:,}" if undecided else f"{sure:,} of {of:,}"
+    tables = " and ".join(map(str, held))
+    return f"; it publishes {tables} exactly, of which nothing is promised and which alone determine {known} records"
 
 
 def _reason(best: StudiedDesign, rest: Sequence[StudiedDesign], question: Question) -> str:

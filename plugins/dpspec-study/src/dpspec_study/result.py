@@ -61,7 +61,7 @@ class Study:
     @property
     def recommendation(self) -> tuple[str, ...]:
         """The first five lines of the report."""
-        return recommendation(self.designs, self.question)
+        return recommendation(self.designs, self.question, self.determined)
 
     @property
     def best(self) -> StudiedDesign | None:

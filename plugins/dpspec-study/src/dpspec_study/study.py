@@ -276,7 +276,9 @@ class _Work:
             return Margins(design=design.name, reason="; ".join(one["reason"] for one in found["unknown"]))
         (one, *_) = found.value.tables
         ends = [None if bracket is None else f"{float(bracket.upper):g}" for bracket in (one.margin, one.margin_of_all)]
-        return Margins(design=design.name, margin=ends[0], margin_of_all=ends[1], reason=one.note)
+        worst = "the largest over true counts from 0 to 200" if one.source == "counts" else ""
+        reason = "; ".join(filter(None, (worst, one.note)))
+        return Margins(design=design.name, margin=ends[0], margin_of_all=ends[1], reason=reason)
 
     def determined(self) -> tuple[int, int, int] | None:
         """How many records the exact tables of the swap determine, as `dpspec exposure` counts them."""

@@ -2806,9 +2806,10 @@ def release(specification: Any, table: Any, out: Any, **options: Any) -> Any:
             (pandas,
             polars, pyarrow).
         out: the directory for the released tables and ``report.json``.
-        options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `unverified`
-            (release
-            although the claim is not verified: not fit for publication).
+        options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `margins` (also
+            write the released numbers with their 95 % margins), `unverified` (release although the claim is not verified:
+                not fit
+            for publication).
 
     Returns:
         what ``report.json`` says.
@@ -3216,6 +3217,38 @@ def strongest(
             space [list of text, an integer, or a list of them].
     """
 
+def study(table: Any, question: Any = ..., *, out: Any, codebook: Any = ..., runs: Any = ..., seed: Any = ..., progress: Any = ...) -> CommandAnswer:
+    """Package dpspec-study. Compare seven designs of a release at equal attacker risk, and recommend one: ``dpspec study``.
+    `value` is a `Study`.
+
+    Recommended is the design with the least expected error among those whose promise is verified on the whole space and
+    whose
+    risk in the worst universe is proved to be at most the one that was asked for. The risk is the power of the best test,
+    at a
+    level, between two tables that differ by one exchange of values between two records.
+
+    Args:
+        table: a table file, or a data frame (pandas, polars, pyarrow).
+        question: what is to be published, as a TOML file or a mapping (`dpspec_study.question`); without it, the table of
+            counts
+            of the first two columns.
+        out: the folder of the study, which must not exist. Its folder ``confidential`` holds what is computed from the
+            table.
+        codebook: a CSV with column, value, label: categories that were public before the data.
+        runs: how many releases are simulated of a design whose law is not known.
+        seed: the seed of these runs.
+        progress: called with (steps done, steps in all).
+
+    Returns:
+        the recommendation, the designs with their risks and errors, and the commands of the steps.
+
+    Raises:
+        ReleaseError: the folder exists, or cannot be written.
+        TableError and its kin: the table cannot be read, or has no such column.
+        MissingKeyError, UnknownKeyError, WrongShapeError, ParameterError: the question is none.
+        NotEnumerableError: the table of counts has too many cells.
+    """
+
 def subsampled(
     *,
     mechanism: Mechanism | str | Mapping[str, Any],
@@ -3510,7 +3543,7 @@ def trade_off(
         delta: the slack in probability [rational in [0, 1); default 0].
     """
 
-def tradeoff(*specifications: Any, table: Any, statistic: Any, metric: Any = ..., risk: Any = ..., vary: Any = ..., at_risk: Any = ..., exchange: Any = ..., runs: Any = ..., seed: Any = ..., out: Any = ..., progress: Any = ...) -> CommandAnswer:
+def tradeoff(*specifications: Any, table: Any, statistic: Any, metric: Any = ..., risk: Any = ..., vary: Any = ..., at_risk: Any = ..., exchange: Any = ..., runs: Any = ..., seed: Any = ..., out: Any = ..., cells: Any = ..., progress: Any = ...) -> CommandAnswer:
     """Package dpspec-disclosure. Which design has which error at which risk, on one table: a curve for each design over one of
     its parameters.
 
@@ -3536,6 +3569,9 @@ def tradeoff(*specifications: Any, table: Any, statistic: Any, metric: Any = ...
         runs: how many releases are drawn for each point whose error is simulated.
         seed: from which their seeds are derived.
         out: a file that the figure is written into; ends in .svg, .png or .pdf.
+        cells: a CSV file that the error of each cell is written into, for each design at the risk in the worst universe
+            that was
+            asked for, where it has one, else at each of its points. Made for its owner alone: errors tell about counts.
         progress: called with (done, in all).
 
     Returns:

@@ -301,14 +301,14 @@ def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, 
 @overload
 def risk(
     specification: Specification, attacker: None = None, *, mechanism: Mechanism | None = None, registry: Registry | None = None,
-    universe_of: str | None = None,
+    universe_of: GivenTable | None = None,
 ) -> Panel: ...  # fmt: skip
 
 
 @overload
 def risk(
     specification: Specification, attacker: None = None, *, mechanism: Mechanism | None = None, registry: Registry | None = None,
-    universe_of: str | None = None, secret: Sequence[str] = (), move: Sequence[str] = (), exchange: Sequence[str] = (),
+    universe_of: GivenTable | None = None, secret: Sequence[str] = (), move: Sequence[str] = (), exchange: Sequence[str] = (),
     within: str | None = None, change: Sequence[str] = (), members: int = 1, **settings: Any,
 ) -> RiskReport: ...  # fmt: skip
 
@@ -316,7 +316,7 @@ def risk(
 @overload
 def risk(
     specification: Specification, attacker: AttackerModel | str, *, mechanism: Mechanism | None = None,
-    registry: Registry | None = None, universe_of: str | None = None, **settings: Any,
+    registry: Registry | None = None, universe_of: GivenTable | None = None, **settings: Any,
 ) -> RiskReport: ...  # fmt: skip
 
 
@@ -326,7 +326,7 @@ def risk(
     *,
     mechanism: Mechanism | None = None,
     registry: Registry | None = None,
-    universe_of: str | None = None,
+    universe_of: GivenTable | None = None,
     secret: Sequence[str] = (),
     move: Sequence[str] = (),
     exchange: Sequence[str] = (),
@@ -342,8 +342,9 @@ def risk(
         attacker: an attacker model or its name; without it, a panel of some, each with its defaults.
         mechanism: whose own law is shown; without it, that of the file.
         registry: where the name is looked up; without it, among all installed plugins.
-        universe_of: a table, or a release's report: the budget is that of its universe, where budgets differ by universe, and
-            the mechanism's own numbers are those of its universe, where a theorem gives them.
+        universe_of: a table (a file, a registered name or a data frame), or a release's report: the budget is that of its
+            universe, where budgets differ by universe, and the mechanism's own numbers are those of its universe, where a
+            theorem gives them.
         secret: attributes of one record, in place of an attacker: only datasets that differ there are compared. Which answers of
             the mechanism react follows from how it is made.
         move: attributes of the largest unit, such as the block of a household: only datasets are compared in which one unit has
@@ -370,6 +371,14 @@ def risk(
     """
     import attrs
 
+    if universe_of is not None and not isinstance(universe_of, str):
+        from dpspec.specfile.given import table_file
+
+        with table_file(universe_of) as named_table:
+            return risk(
+                specification, attacker, mechanism=mechanism, registry=registry, universe_of=named_table, secret=secret,
+                move=move, exchange=exchange, within=within, change=change, members=members, **settings,
+            )  # fmt: skip
     from dpspec.extension.loader import installed
     from dpspec.risks import engine
     from dpspec.risks.own import evidence, nearest_pairs

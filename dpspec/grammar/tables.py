@@ -31,6 +31,8 @@ Codes: TypeAlias = "npt.NDArray[np.integer[Any]]"
 
 ANSWERS = ("query", "cell", "answer")
 """The columns of a released table of answers to queries."""
+NOT_SHOWN = "x"
+"""What is released in the place of an answer that is not shown."""
 _FAULTS_SHOWN = 5
 _CATEGORIES_SHOWN = 8
 

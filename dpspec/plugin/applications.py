@@ -119,6 +119,7 @@ from dpspec.specfile.reader import (
     parse,
     read_text,
 )
+from dpspec.specfile.writer import to_toml
 from dpspec.verifier.derived import METHOD
 from dpspec.verifier.document import (
     STANDING_WORDS,
@@ -264,6 +265,7 @@ __all__ = [
     "steps",
     "thing_by_name",
     "thing_in_words",
+    "to_toml",
     "verdict_lines",
     "verify_document",
     "witness_file",

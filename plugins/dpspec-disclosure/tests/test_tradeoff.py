@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import json
 import math
@@ -346,3 +347,36 @@ def test_the_power_of_noise_against_an_exchange_is_that_of_risk(files):
     found, _ = data(files, "gauss", exchange="town")
     low, high = found["gauss"][0]["risks"][WORST]["bounds"]
     assert low - 1e-4 <= known <= high
+
+
+def test_errors_of_cells_are_those_whose_mean_is_shown(files, tmp_path):
+    """For each design the mean over the file is the number of the row; of rounding each cell is a sum written out."""
+    options = {"metric": "mae", "runs": "5", "vary": "mechanism.swap_rate=1/4,3/4", "cells": str(tmp_path / "cells.csv")}
+    found, _ = data(files, *DESIGNS, **options)
+    with (tmp_path / "cells.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0])[:4] == ["design", "parameter", "town", "job"]
+    assert len(rows) == 6 * (len(DESIGNS) + 1)
+    for name, points in found.items():
+        for point in points:
+            mine = [row for row in rows if row["design"] == name and row["parameter"] in {"", point["value"]}]
+            shown = [float(row["mean_absolute_error"]) for row in mine if row["mean_absolute_error"]]
+            assert sum(shown) / len(shown) == pytest.approx(point["error"]["value"], rel=1e-8)
+            assert len(mine) - len(shown) == point["error"]["cells_left_out"]
+    for row in rows:
+        if row["design"] == "round":
+            rest = TRUTH[row["town"], row["job"]] % 3
+            assert float(row["mean_absolute_error"]) == pytest.approx(2 * rest * (3 - rest) / 3)
+            assert float(row["root_mean_squared_error"]) == pytest.approx(math.sqrt(rest * (3 - rest)))
+    assert (tmp_path / "cells.csv").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_recoded_attribute_has_no_number_for_its_old_categories(files, tmp_path):
+    """It had an exact error: cells whose category was gone were taken for 0, and one name for two groups for the old category."""
+    made = 'type = "coarsening"\nrecodings = [{ attribute = "town", groups = { a = ["a", "b"], c = ["c"] } }]'
+    path = tmp_path / "coarse.dpspec.toml"
+    path.write_text(HEAD.format(name="coarse", standard="mult", budget="epsilon = 9", mechanism=made, invariants=""))
+    files["coarse"] = path
+    found, _ = data(files, "coarse", code=3, exchange="town")
+    assert found["coarse"][0]["error"]["kind"] == "unknown"
+    assert "in other categories" in found["coarse"][0]["error"]["reason"]

@@ -284,3 +284,51 @@ def test_rounded_answers_are_compared_and_have_no_margin_of_the_noise(files, tmp
     assert found["largest_error"] == max(off)
     assert dp.accuracy(path).exit_code == 3
     assert {row.margin for row in released_numbers(tmp_path / "out" / "released.csv", dp.accuracy(path).value)} == {""}
+
+
+def test_hidden_answers_are_released_as_an_x(files, tmp_path, run):
+    """An empty text was no category, so that nothing with `hidden_below` could be released."""
+    _, table = files
+    noise = 'type = "geometric"\nratio = "1/2"\nqueries = [{ type = "marginal", attributes = ["size"] }]'
+    hiding = SPACE[: SPACE.index("queries")] % ("mult", 'epsilon = "ln(4)"', 'type = "post-processed"\nhidden_below = 30')
+    path = written(tmp_path, f"{hiding}[mechanism.mechanism]\n{noise}\n")
+    assert run("release", path, table, "--out", tmp_path / "out", "--unverified", "--seed", "1", "--utility").code == 0
+    released = {row["cell"]: row["answer"] for row in rows_of(tmp_path / "out" / "released.csv")}
+    assert released["x b"] == "x"
+    assert abs(int(released["s"]) - 47) < 40
+    assert json.loads((tmp_path / "out.confidential" / "utility.json").read_text(encoding="utf-8"))["tables"] == []
+    dp.accuracy(path, tmp_path / "out", out=tmp_path / "margins.csv")
+    assert [row["status"] for row in rows_of(tmp_path / "margins.csv")] == [
+        "not shown" if value == "x" else "margin not known" for value in released.values()
+    ]
+    with pytest.raises(dp.DpspecError, match="is not shown in line"):
+        dp.infer(path, tmp_path / "out", model="block-count")
+
+
+def test_a_release_is_written_with_its_margins(files, tmp_path, run):
+    """The file is that of `accuracy --out`; what was released, and what reads it, stays as it is."""
+    spec, table = files
+    for name, more in (("plain", []), ("out", ["--margins"])):
+        assert run("release", spec, table, "--out", tmp_path / name, "--unverified", "--seed", "1", *more).code == 0
+    assert (tmp_path / "out" / "released.csv").read_bytes() == (tmp_path / "plain" / "released.csv").read_bytes()
+    assert not (tmp_path / "plain" / "released-with-margins.csv").exists()
+    dp.accuracy(spec, tmp_path / "out", out=tmp_path / "margins.csv")
+    written_file = tmp_path / "out" / "released-with-margins.csv"
+    assert written_file.read_bytes() == (tmp_path / "margins.csv").read_bytes()
+    assert "margin_95" in rows_of(written_file)[0]
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert report["margins"]["file"] == "released-with-margins.csv"
+    assert [one["file"] for one in report["released"]] == ["released.csv"]
+    assert run("release", spec, table, "--out", tmp_path / "out", "--unverified", "--seed", "1").code == 0
+    assert not written_file.exists()  # a later release without them takes them away
+
+
+def test_margins_are_refused_before_anything_is_drawn_where_no_law_is_known(files, tmp_path, run):
+    _, table = files
+    noise = 'type = "geometric"\nratio = "1/2"\nqueries = [{ type = "marginal", attributes = ["size"] }]'
+    rounding = SPACE[: SPACE.index("queries")] % ("mult", 'epsilon = "ln(4)"', 'type = "post-processed"\nrounded_to = 10')
+    path = written(tmp_path, f"{rounding}[mechanism.mechanism]\n{noise}\n")
+    found = run("release", path, table, "--out", tmp_path / "none", "--unverified", "--margins")
+    assert found.code == 2
+    assert not (tmp_path / "none").exists()
+    assert not (tmp_path / "none.confidential").exists()

@@ -93,6 +93,18 @@ def test_a_draft_is_made_from_a_frame(frame, tmp_path):
     assert [a.name for a in dp.read(tmp_path / "drafted.dpspec.toml").spec.space.attributes] == ["colour", "size"]
 
 
+def test_risk_takes_a_frame_for_the_universe(tmp_path):
+    """It raised TypeError: a frame was taken for the text of a path."""
+    swap = dp.permutation_swapping(swap=["colour"], swap_rate="1/2", unit="person")
+    space = dp.records(colour=["red", "green"], size=["1", "2"])
+    held = [dp.marginal(attributes=["colour"]), dp.marginal(attributes=["size"])]
+    frame = pl.DataFrame({"colour": ["red", "green", "red"], "size": [1, 2, 2]})
+    frame.write_csv(tmp_path / "table.csv")
+    promise = dp.spec(space=space, invariants=held, distance="hamming", standard="pure", epsilon=9)
+    rows = [dp.risk(promise, "tester", mechanism=swap, universe_of=one).rows for one in (str(tmp_path / "table.csv"), frame)]
+    assert rows[0] == rows[1]
+
+
 def test_the_file_is_private_and_removed(frame, monkeypatch):
     seen = []
     with table_file(frame) as path:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -14,13 +16,14 @@ import attrs
 import dpspec as dp
 from dpspec.plugin import Bracket, ParameterError, exact, params
 from dpspec.plugin.applications import CurveLine, CurvePanel, Progress, as_document, chart, figure_file
-from dpspec.plugin.releases import table_name
+from dpspec.plugin.releases import table_name, whole
 from dpspec_disclosure.design_risk import TABLE, WORST, Exchange, RiskFound, RiskMeasure, RiskOfDesign
 from dpspec_disclosure.designs import Design, designs
-from dpspec_disclosure.utility import METRICS, ErrorFound, Statistic, error_of
+from dpspec_disclosure.utility import METRICS, ErrorFound, Statistic, error_of, errors_of_cells
 
 if TYPE_CHECKING:
     from dpspec import CommandAnswer, SpecDocument
+    from dpspec.plugin import Table
 
 RUNS, SEED = 20, 0
 MOST_RUNS = 10_000
@@ -104,6 +107,7 @@ def tradeoff(
     runs: int = RUNS,
     seed: int = SEED,
     out: str | Path | None = None,
+    cells: str | Path | None = None,
     progress: Progress | None = None,
 ) -> CommandAnswer:
     """Which design has which error at which risk, on one table: a curve for each design over one of its parameters.
@@ -125,6 +129,8 @@ def tradeoff(
         runs: how many releases are drawn for each point whose error is simulated.
         seed: from which their seeds are derived.
         out: a file that the figure is written into; ends in .svg, .png or .pdf.
+        cells: a CSV file that the error of each cell is written into, for each design at the risk in the worst universe that was
+            asked for, where it has one, else at each of its points. Made for its owner alone: errors tell about counts.
         progress: called with (done, in all).
 
     Returns:
@@ -163,10 +169,11 @@ def tradeoff(
     moved = _exchange(documents, tuple(exchange)) if measure.exchange else None
     curves: list[TradeCurve] = []
     chosen: Statistic | None = None
-    given: Any = None
+    read: list[Table] = []
     total = sum(len(design.values) for design in found)
     for design in found:
         given = dp.read_table(design.document, table)
+        read.append(given)
         own = Statistic.of(statistic, given)
         if chosen is not None and (own.attributes, own.cells) != (chosen.attributes, chosen.cells):
             raise ParameterError("table", f"has other categories in {design.name} than in {found[0].name}", value=str(own))
@@ -182,13 +189,16 @@ def tradeoff(
         curves.append(TradeCurve(design=design, points=tuple(points), solved=solved))
     assert chosen is not None  # noqa: S101 - there is a design
     answer = Tradeoff(
-        table=(table_name(table), documents[0].spec.space.units[0], len(given)), statistic=chosen, metric=metric, measure=measure,
-        exchange=moved, runs=runs, seed=seed, target=target, curves=tuple(curves),
+        table=(table_name(table), documents[0].spec.space.units[0], len(read[0])), statistic=chosen, metric=metric,
+        measure=measure, exchange=moved, runs=runs, seed=seed, target=target, curves=tuple(curves),
     )  # fmt: skip
     if target is not None:
         _check_reached(answer)
     if picture is not None:
         picture.save(figure(answer))
+    if cells is not None:
+        with whole(Path(cells), 0o600) as part:
+            part.write_text(_cells_csv(answer, read), encoding="utf-8")
     return dp.CommandAnswer(
         "tradeoff", answer.exit_code, tradeoff_data(answer), partial(tradeoff_text, answer), partial(figure, answer), value=answer
     )
@@ -230,12 +240,20 @@ class _Asked:
     runs: int
     seed: int
     risk: RiskOfDesign
+    known: dict[Fraction | None, dict[str, RiskFound]] = attrs.field(factory=dict, eq=False)
+    """The risks at the values that were looked at: both curves are solved for from them."""
+
+    def risks(self, value: Fraction | None) -> dict[str, RiskFound]:
+        """The risks at a value, computed once."""
+        if value not in self.known:
+            self.known[value] = self.risk.of(self.design.at(value))
+        return self.known[value]
 
     def point(self, value: Fraction | None) -> TradePoint:
         document = self.design.at(value)
-        seed = f"{self.seed}/{self.design.name}/{value}"
+        seed = _seed_of(self.seed, self.design, value)
         error = error_of(document.mechanism, self.table, document.spec.space, self.statistic, self.metric, self.runs, seed)
-        return TradePoint(value=value, risks=self.risk.of(document), error=error)
+        return TradePoint(value=value, risks=self.risks(value), error=error)
 
     def at(self, key: str, target: Fraction) -> TradePoint | str:
         """The point with at most this risk whose parameter is nearest to the end of higher risk."""
@@ -245,7 +263,7 @@ class _Asked:
             return "nothing varies in this design"
         start, end = self._top(key, first), self._top(key, last)
         if start is None or end is None:
-            found = self.risk.of(self.design.at(first if start is None else last))[key]
+            found = self.risks(first if start is None else last)[key]
             return found.reason or f"only a lower bound is known for {found.protects}"
         if not min(start, end) <= target <= max(start, end):
             return f"reaches from {_plain(min(start, end))} to {_plain(max(start, end))} only"
@@ -264,7 +282,7 @@ class _Asked:
 
     def _top(self, key: str, value: Fraction) -> float | None:
         """The risk at a value, from above; None where only a lower bound is known."""
-        found = self.risk.of(self.design.at(value))[key]
+        found = self.risks(value)[key]
         return None if found.value is None or found.sense == "at least" else float(found.value.upper)
 
 
@@ -275,6 +293,53 @@ def _check_reached(answer: Tradeoff) -> None:
     if len(reasons) == len(every):
         said = "; ".join(f"{name}, {key}: {reason}" for name, key, reason in reasons)
         raise ParameterError("at_risk", f"is reached by no design ({said})", value=_plain(float(answer.target or 0)))
+
+
+# --- the error of each cell -----------------------------------------------------------------------
+
+
+_COLUMNS = ("design", "parameter", "mean_absolute_error", "root_mean_squared_error", "published", "kind")
+"""Beside one column for each attribute: errors given that a number is published, and the probability that it is."""
+
+
+def points_of_cells(curve: TradeCurve) -> tuple[TradePoint, ...]:
+    """The points of a design whose errors are written cell by cell."""
+    solved = curve.solved.get(WORST)
+    return (solved,) if isinstance(solved, TradePoint) else curve.points
+
+
+def _cells_csv(answer: Tradeoff, read: Sequence[Table]) -> str:
+    """One row for each cell of each such point; a design whose error is not known has none."""
+    names: dict[str, str] = {}
+    for name in answer.statistic.attributes:
+        column = name
+        while column in {*_COLUMNS, *names.values()}:
+            column += "_"
+        names[name] = column
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*_COLUMNS[:2], *names.values(), *_COLUMNS[2:]])
+    for curve, table in zip(answer.curves, read, strict=True):
+        for point in points_of_cells(curve):
+            document, seed = curve.design.at(point.value), _seed_of(answer.seed, curve.design, point.value)
+            if document.mechanism is None:
+                continue
+            try:
+                found = errors_of_cells(document.mechanism, table, document.spec.space, answer.statistic, answer.runs, seed)
+            except dp.DpspecError:  # the row of the design has the reason
+                continue
+            parameter = "" if point.value is None else str(point.value)
+            kind = f"simulated in {found.runs} runs" if found.runs else "exact"
+            rows = zip(answer.statistic.cells, found.mean, found.root, found.published, strict=True)
+            for cell, *numbers in rows:
+                shown = ["" if math.isnan(one) else f"{one:.10g}" for one in numbers]
+                writer.writerow([curve.design.name, parameter, *cell, *shown, kind])
+    return text.getvalue()
+
+
+def _seed_of(seed: int, design: Design, value: Fraction | None) -> str:
+    """The text from which the seeds of the runs of a point are derived."""
+    return f"{seed}/{design.name}/{value}"
 
 
 # --- as data --------------------------------------------------------------------------------------
@@ -472,7 +537,7 @@ def _error_text(error: ErrorFound, answer: Tradeoff, notes: _Notes) -> str:
 # --- as a figure ----------------------------------------------------------------------------------
 
 
-def figure(answer: Tradeoff) -> str:
+def figure(answer: Tradeoff, *, size: str = "slide", theme: str = "light") -> str:
     """Risk on the horizontal axis, error on the vertical one: one line for each design and each of its two risks, as SVG."""
     lines: list[CurveLine] = []
     for colour, curve in enumerate(answer.curves):
@@ -489,7 +554,7 @@ def figure(answer: Tradeoff) -> str:
         notes.append(f"upright: 95 % confidence intervals of {answer.runs} simulated runs, seed {answer.seed}")
     if wide and any(y == 0 for line in lines for _, y in line.points):
         notes.append("an error of 0 lies on the lower edge")
-    return chart(f"Error of {answer.statistic} against risk", [panel], size="slide", note="; ".join(notes))
+    return chart(f"Error of {answer.statistic} against risk", [panel], size=size, theme=theme, note="; ".join(notes))
 
 
 _WIDE = 50
@@ -499,7 +564,8 @@ _WIDE = 50
 def _drawn(curve: TradeCurve, key: str, colour: int) -> Iterator[CurveLine]:
     """The line of one design and one of its risks through what was computed, and the intervals of what was simulated."""
     found: list[tuple[float, ErrorFound]] = []
-    for point in curve.points:
+    solved = curve.solved.get(key)
+    for point in (*curve.points, *([solved] if isinstance(solved, TradePoint) else [])):
         risk = point.risks.get(key)
         if risk is None or risk.value is None or point.error.value is None:
             continue

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--runs", type=click.IntRange(2, 10_000), default=20, show_default=True, help="Releases drawn for each point.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of these releases.")
 @click.option("--out", metavar="FILE", help="Write the figure to FILE, as SVG, PNG or PDF by its ending.")
+@click.option("--cells", metavar="FILE", help="Write the error of each cell to FILE, as CSV: confidential.")
 def command(
     specs: tuple[str, ...], table: str, statistic: str, progress: Progress | None = None, **options: str
 ) -> CommandAnswer:  # fmt: skip

@@ -146,6 +146,46 @@ def error_of(  # noqa: PLR0917 - one design, and what is asked about it
         return ErrorFound(reason=str(fault))
 
 
+@attrs.frozen(kw_only=True)
+class CellErrors:
+    """The error of each cell of a statistic.
+
+    Args:
+        mean: E |Y - n| of each cell, given that a number is published; NaN where none is.
+        root: the root of E (Y - n)^2, in the same way.
+        published: the probability that a number is published; the share of the runs where it is simulated.
+        runs: how many runs were simulated; 0 where all follows from the law.
+    """
+
+    mean: Values
+    root: Values
+    published: Values
+    runs: int = 0
+
+
+def errors_of_cells(  # noqa: PLR0917 - one design, and what is asked about it
+    mechanism: Mechanism, table: Table, space: DatasetSpace, statistic: Statistic, runs: int, seed: str
+) -> CellErrors:
+    """The error of each cell, from the same law or the same runs as `error_of`.
+
+    Raises:
+        ReleaseError and its kin: the mechanism publishes no number of the statistic, or does not run on this table.
+    """
+    every = _deviations(mechanism, space, statistic, statistic.truth)
+    if every is not None:
+        shown = np.asarray([one.published for one in every])
+        mean, square = (np.asarray([getattr(one, name) for one in every]) for name in ("mean", "square"))
+        hidden = np.where(shown > 0, 0.0, math.nan)
+        return CellErrors(mean=mean + hidden, root=np.sqrt(square) + hidden, published=shown)
+    drawn = list(_drawn(mechanism, table, space, statistic, runs, seed))
+    off = np.asarray([run for run, _ in drawn])
+    numbers = (~np.isnan(off)).sum(axis=0)
+    with np.errstate(invalid="ignore"):  # 0/0 of a cell that no run publishes
+        mean, square = np.nansum(off, axis=0) / numbers, np.nansum(off**2, axis=0) / numbers
+    random = any(used for _, used in drawn)
+    return CellErrors(mean=mean, root=np.sqrt(square), published=numbers / len(drawn), runs=len(drawn) if random else 0)
+
+
 # --- where the law is known -----------------------------------------------------------------------
 
 
@@ -153,20 +193,11 @@ def _from_law(
     mechanism: Mechanism, space: DatasetSpace, statistic: Statistic, metric: str, kept: npt.NDArray[np.bool_]
 ) -> ErrorFound | None:
     """The expected error; None where the law of the numbers is not stated."""
-    if not isinstance(mechanism, grammar.CountLaws) or not grammar.states_itself(mechanism, "count_law"):
-        return None
     truth = statistic.truth[kept]
-    deviations: dict[int, Deviation] = {}
-    for count in {int(count) for count in truth}:
-        law = mechanism.count_law(statistic.attributes, count, space)
-        found = None if law is None else Deviation.of(law, count)
-        if found is None:
-            return None
-        deviations[count] = found
-    every = [deviations[int(count)] for count in truth]
-    numbered = [(one, count) for one, count in zip(every, truth.tolist(), strict=True) if one.published > 0]
-    if any(0 < one.published < 1 for one in every):
+    every = _deviations(mechanism, space, statistic, truth)
+    if every is None:
         return None
+    numbered = [(one, count) for one, count in zip(every, truth.tolist(), strict=True) if one.published > 0]
     if not numbered:
         return ErrorFound(reason="every cell is published without a number")
     made: Mapping[str, Callable[[], float | None]] = {
@@ -177,6 +208,20 @@ def _from_law(
     }
     value = made[metric]()
     return None if value is None else ErrorFound(value=value, low=value, high=value, left_out=len(every) - len(numbered))
+
+
+def _deviations(mechanism: Mechanism, space: DatasetSpace, statistic: Statistic, truth: Values) -> list[Deviation] | None:
+    """The deviation of each number; None where a law is not stated, or whether a number is published is random."""
+    if not isinstance(mechanism, grammar.CountLaws) or not grammar.states_itself(mechanism, "count_law"):
+        return None
+    known: dict[int, Deviation] = {}
+    for count in {int(count) for count in truth}:
+        law = mechanism.count_law(statistic.attributes, count, space)
+        found = None if law is None else Deviation.of(law, count)
+        if found is None or 0 < found.published < 1:
+            return None
+        known[count] = found
+    return [known[int(count)] for count in truth]
 
 
 @attrs.frozen(kw_only=True)
@@ -324,16 +369,13 @@ def _from_runs(  # noqa: PLR0917 - one design, and what is asked about it
 ) -> ErrorFound:
     values: list[float] = []
     left_out: list[int] = []
-    for run in range(runs):
-        source = RunSource(seed, run)
-        released = mechanism.release(table, space, source)
-        numbers = published_numbers(mechanism, released, space, statistic)
-        off = np.abs(numbers - statistic.truth)[kept]
+    for every, random in _drawn(mechanism, table, space, statistic, runs, seed):
+        off = every[kept]
         shown = ~np.isnan(off)
         left_out.append(int((~shown).sum()))
         if shown.any():
             values.append(_measured(off[shown], statistic.truth[kept][shown], metric))
-        if not source.used:  # nothing is random, so that every run is the same
+        if not random:
             value = values[0] if values else None
             value = math.sqrt(value) if value is not None and metric == "rmse" else value
             if value is None:
@@ -346,6 +388,18 @@ def _from_runs(  # noqa: PLR0917 - one design, and what is asked about it
     if metric == "rmse":
         mean, ends = math.sqrt(mean), (math.sqrt(max(0.0, ends[0])), math.sqrt(ends[1]))
     return ErrorFound(value=mean, low=ends[0], high=ends[1], runs=runs, left_out=sum(left_out) / runs)
+
+
+def _drawn(  # noqa: PLR0917 - one design, and what is asked about it
+    mechanism: Mechanism, table: Table, space: DatasetSpace, statistic: Statistic, runs: int, seed: str
+) -> Iterator[tuple[Values, bool]]:
+    """|Y - n| of each cell in each run, NaN without a number, and whether it is random; one run where nothing is."""
+    for run in range(runs):
+        source = RunSource(seed, run)
+        released = mechanism.release(table, space, source)
+        yield np.abs(published_numbers(mechanism, released, space, statistic) - statistic.truth), source.used
+        if not source.used:
+            return
 
 
 def _measured(off: Values, truth: Values, metric: str) -> float:
@@ -380,6 +434,7 @@ def published_numbers(mechanism: Mechanism, released: Table, space: DatasetSpace
     elif NUMBERS in names:
         found = _from_cells(released, statistic)
     elif set(statistic.attributes) <= set(names):
+        _check_categories(mechanism, released, space, statistic)
         found = {cell: float(count) for cell, count in released.counts(statistic.attributes).items()}
     else:
         found = None
@@ -387,6 +442,19 @@ def published_numbers(mechanism: Mechanism, released: Table, space: DatasetSpace
         advice = "ask about a table that it publishes"
         raise errors.ReleaseError(f"mechanism {mechanism.name}", f"publishes no table that gives {statistic}", advice)
     return np.asarray([found.get(cell, 0.0) for cell in statistic.cells])
+
+
+def _check_categories(mechanism: Mechanism, released: Table, space: DatasetSpace, statistic: Statistic) -> None:
+    """Refuse a release in other categories: a coarser one does not say how many records of each cell it holds.
+
+    Raises:
+        ReleaseError: an attribute of the statistic has other categories than in the space.
+    """
+    own = {a.name: a for unit in space.units for a in space.attributes_of(unit)}
+    for name in statistic.attributes:
+        if name in own and {*released.attribute(name).values()} != {*own[name].values()}:
+            rule = f"publishes {name} in other categories, so that it gives no number for the cells of {statistic}"
+            raise errors.ReleaseError(f"mechanism {mechanism.name}", rule, "ask about attributes that it leaves as they are")
 
 
 def _from_answers(
@@ -408,7 +476,7 @@ def _from_answers(
     for name, label, answer in released.records():
         if name == str(query) and label in by_label:
             cell = tuple(by_label[label][place] for place in places)
-            found[cell] = found.get(cell, 0.0) + float(answer)
+            found[cell] = found.get(cell, 0.0) + (math.nan if answer == tables.NOT_SHOWN else float(answer))
     return found
 
 

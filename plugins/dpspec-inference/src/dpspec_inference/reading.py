@@ -91,6 +91,9 @@ def _answers(path: Path) -> Iterator[NoisyAnswer]:
     text = _text(path)
     for number, row in enumerate(csv.DictReader(text.splitlines()), start=2):
         written = (row["answer"] or "").strip()
+        if written == tables_of.NOT_SHOWN:
+            rule = f"is not shown in line {number}"
+            raise errors.TableError("answer", rule, "no model estimates from answers that are hidden")
         if not written.lstrip("-").isdecimal():
             rule = f"must be a whole number in line {number}"
             raise errors.TableError("answer", rule, "give the file as dpspec release wrote it")

@@ -432,13 +432,16 @@ class PostProcessed(Mechanism):
         return attrs.evolve(found, publishes_views=False)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
-        """The released answers, changed; those that are hidden are empty."""
+        """The released answers, changed; in the place of those that are hidden is an x, as of suppressed cells."""
         made = self.mechanism.release(table, space, source)
         if tuple(a.name for a in made.attributes) != tables.ANSWERS:
             rule = "changes answers to queries, and what is released has none"
             raise errors.ReleaseError(self.name, rule, "post-process a mechanism that answers queries", value=self.mechanism.name)
-        shown = ((query, cell, self.shown(int(answer))) for query, cell, answer in made.records())
-        return noisy_table((query, cell, "" if value is None else value) for query, cell, value in shown)
+        hidden = tables.NOT_SHOWN
+        shown = (
+            (query, cell, None if answer == hidden else self.shown(int(answer))) for query, cell, answer in made.records()
+        )
+        return noisy_table((query, cell, tables.NOT_SHOWN if value is None else value) for query, cell, value in shown)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[PostProcessed, DatasetSpace]]:

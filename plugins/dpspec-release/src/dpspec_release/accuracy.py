@@ -403,14 +403,24 @@ def released_numbers(path: Path, known: Accuracy) -> list[ReleasedNumber]:
     """
     if path.suffix.lower() != ".csv":
         raise TableError(path.name, "has noisy answers, which are read from CSV files", "release with --as csv")
+    listed = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig")))
+    rows = ((row.get("query") or "", row.get("cell") or "", row.get("answer") or "") for row in listed)
+    return numbers_of(rows, path.name, known)
+
+
+def numbers_of(rows: Iterable[tuple[str, ...]], name: str, known: Accuracy) -> list[ReleasedNumber]:
+    """The same of the rows of a released table of noisy answers: query, cell, answer.
+
+    Raises:
+        TableError: a row is not the cell that the specification has in its place.
+    """
     space = known.document.spec.space
     margins = {table.table: upper_in_words(table.margin) for table in known.tables}
     structure = None if known.document.mechanism is None else grammar.stated_structure(known.document.mechanism, space)
     queries = {str(view.table): view.table for view in (() if structure is None else structure.views)}
     waiting: dict[str, Iterator[tuple[str, ...]]] = {}
     found: list[ReleasedNumber] = []
-    for line, row in enumerate(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))), start=2):
-        query, label = row.get("query") or "", row.get("cell") or ""
+    for line, (query, label, answer) in enumerate(rows, start=2):
         cell: Mapping[str, str] = {"cell": label}
         if query in queries:
             if query not in waiting:
@@ -418,9 +428,9 @@ def released_numbers(path: Path, known: Accuracy) -> list[ReleasedNumber]:
             kinds = next(waiting[query])
             if label != (" x ".join(kinds) or "total"):
                 rule = f"line {line} is not the cell that the specification has there"
-                raise TableError(path.name, rule, "give the file as dpspec release wrote it")
+                raise TableError(name, rule, "give the file as dpspec release wrote it")
             cell = dict(zip(queries[query].attributes, kinds, strict=True))
-        found.append(ReleasedNumber(query, cell, row.get("answer") or "", margins.get(query, "")))
+        found.append(ReleasedNumber(query, cell, answer, margins.get(query, "")))
     return found
 
 
@@ -460,6 +470,6 @@ def as_csv(rows: Sequence[ReleasedNumber], level: Fraction) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["query", *columns.values(), *others])
     for row in rows:
-        status = "noisy" if row.margin else "margin not known"
+        status = "not shown" if row.value == tables.NOT_SHOWN else "noisy" if row.margin else "margin not known"
         writer.writerow([row.query, *(row.cell.get(name, "") for name in columns), row.value, row.margin, status])
     return text.getvalue()

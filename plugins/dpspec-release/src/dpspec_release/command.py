@@ -71,6 +71,11 @@ def _names_of_tables(_: click.Context, __: click.Parameter, incomplete: str) -> 
     help="Compare with TABLE as well, and write confidential tables and a picture into DIR.confidential.",
 )
 @click.option(
+    "--margins",
+    is_flag=True,
+    help="Write released-with-margins.csv as well: one column for each attribute, value, margin_95, status.",
+)
+@click.option(
     "--seed",
     type=click.IntRange(min=0),
     help="Draw from this seed, for tests and audits; the release is then NOT fit for publication.",
@@ -89,6 +94,7 @@ def release(  # noqa: PLR0917 - one argument for each option
     workers: str,
     resume: bool,
     utility: bool,
+    margins: bool,
     seed: int | None,
     unverified: bool,
     verbose: bool,
@@ -109,6 +115,7 @@ def release(  # noqa: PLR0917 - one argument for each option
       dpspec release specs/swapping-1940-massachusetts.dpspec.toml \\
                      massachusetts-1940 --out out
       dpspec release swap.dpspec.toml dwellings.parquet --out out --utility
+      dpspec release noisy.dpspec.toml survey.csv --out out --margins
     """
     import signal
     from functools import partial
@@ -129,6 +136,7 @@ def release(  # noqa: PLR0917 - one argument for each option
         resume=resume,
         suffix=ending,
         unverified=unverified,
+        margins=margins,
         progress=progress,
         stage=progress.entitle,
     )

@@ -26,6 +26,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,11 @@ from dpspec.plugin.releases import (
     to_disk,
     whole,
 )
+from dpspec_release.accuracy import Accuracy, known_accuracy
 
 SUFFIX = ".confidential"
+LEVEL = Fraction(19, 20)
+"""Of the margins that are written beside released numbers."""
 
 _READY, _READY_LIST, _PLACED, _UNFINISHED, _LOCK = "ready", "ready.json", "placed.json", "unfinished", "lock"
 
@@ -320,6 +324,7 @@ class Options:
         resume: go on with the unfinished run of the directory.
         suffix: of the files that are written; None for that of the table.
         unverified: also release under a claim that is not verified; under a refuted one nothing is ever released.
+        margins: also write the released numbers with their 95 % margins, one column for each attribute.
         progress: told how far the work is.
         stage: told what is done next: reading, drawing, checking.
     """
@@ -329,6 +334,7 @@ class Options:
     resume: bool = False
     suffix: str | None = None
     unverified: bool = False
+    margins: bool = False
     progress: Progress = nobody
     stage: Callable[[str], object] = _unsaid
 
@@ -352,6 +358,7 @@ class Release:
         run: the checkpoints, to be forgotten once the release is on disk.
         place: the folders that it goes to.
         standing: how the claim of the specification stands.
+        accuracy: of the numbers, where their margins are written beside them.
     """
 
     document: SpecDocument
@@ -368,6 +375,7 @@ class Release:
     run: Folder | None
     place: ReleasePlace
     standing: Standing
+    accuracy: Accuracy | None = None
 
     @property
     def unfit(self) -> tuple[str, ...]:
@@ -403,6 +411,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     if options.resume and not mechanism.resumable:
         raise ReleaseError("--resume", "is for mechanisms that work in stages; this one begins anew", "leave it out")
     place = ReleasePlace(directory, Path(table))
+    accuracy = _accuracy(document) if options.margins else None
     options.stage("judging")
     judged = standing(document, registry)
     if judged.is_false:
@@ -440,6 +449,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             run=folder,
             place=place,
             standing=judged,
+            accuracy=accuracy,
         )
     except BaseException:
         try:
@@ -455,6 +465,20 @@ def _not_verified(document: SpecDocument, judged: Standing) -> UnverifiedRelease
     error = UnverifiedReleaseError(f"specification {document.id}", f"{judged.sentence}: nothing was released", advice)
     error.exit_code = judged.exit_code  # type: ignore[misc]  # of this error, not of its class
     return error
+
+
+def _accuracy(document: SpecDocument) -> Accuracy:
+    """What is known of the margins before anything is drawn.
+
+    Raises:
+        ReleaseError: no margin follows from the law of noise that is added to counts.
+    """
+    known = known_accuracy(document, LEVEL)
+    if all(one.source != "law" for one in known.tables):
+        reason = "; ".join(f"{table}: {why}" for table, why in known.unknown) or "the law depends on the true count"
+        advice = "leave it out; dpspec accuracy SPEC RELEASE says what is known after the release"
+        raise ReleaseError("--margins", f"are known for noisy counts alone ({reason})", advice)
+    return known
 
 
 def randomness(seed: int | None) -> str:

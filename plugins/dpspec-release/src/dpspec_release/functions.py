@@ -37,8 +37,9 @@ def release(specification: SpecDocument | str | Path, table: GivenTable, out: st
         table: a table file, a directory with households and persons, the name of a registered table, or a data frame (pandas,
             polars, pyarrow).
         out: the directory for the released tables and ``report.json``.
-        options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `unverified` (release
-            although the claim is not verified: not fit for publication).
+        options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `margins` (also
+            write the released numbers with their 95 % margins), `unverified` (release although the claim is not verified: not fit
+            for publication).
 
     Returns:
         what ``report.json`` says.

@@ -20,6 +20,8 @@ def released(data: Mapping[str, Any], directory: str, *, verbose: bool = False) 
     rows = grid()
     for file in data["released"]:
         rows.add_row(Text("released", FAINT), Text(f"{directory}/{file['file']}", "bold"))
+    if "margins" in data:
+        rows.add_row(Text("margins", FAINT), Text(f"{directory}/{data['margins']['file']}", "bold"))
     rows.add_row("", f"{count(data['records'], 'record')} of {data['table']}, by {data['mechanism']['name']}")
     rows.add_row(Text("claim", FAINT), data["claim"]["sentence"])
     rows.add_row(Text("spec", FAINT), data["specification"]["id"])

@@ -37,6 +37,7 @@ from dpspec.plugin.releases import (
     private_folder,
     whole,
 )
+from dpspec_release.accuracy import as_csv, numbers_of
 from dpspec_release.draw import Release, randomness
 from dpspec_release.keys import household_keys, record_keys, same_multiset
 
@@ -151,7 +152,7 @@ def answer_distances(release: Release) -> Iterator[Distance]:
         counts = records.counts(table.attributes)
         true = np.asarray([counts.get(tuple(map(str, cell)), 0) for cell in table.cells(space)], dtype=np.int64)
         answers = released[str(table)]
-        if len(true) == len(answers) and all(answers):  # a post-processed answer may be hidden
+        if len(true) == len(answers) and tables.NOT_SHOWN not in answers:
             yield _distance(table.unit, table.attributes, true, np.asarray(answers, dtype=np.int64))
 
 
@@ -248,6 +249,8 @@ def picture(found: list[Distance]) -> str:
 
 UNFIT = "NOT FIT FOR PUBLICATION: "
 """What the warning of a release begins with; its reasons follow."""
+MARGINS = "released-with-margins.csv"
+"""The released numbers, one column for each attribute, with margins: computed from the release and the specification."""
 FORMAT = 2
 """The version of the report."""
 
@@ -302,6 +305,10 @@ def _prepared(release: Release, formats: Formats) -> tuple[dict[str, Any], dict[
         files[file] = _table(table, ready / file, formats, {} if warning is None else {"dpspec": warning})
         listed.append({"file": file, "records": len(table), "sha256": files[file]})
     data = described(release, listed, _kept(release))
+    if release.accuracy is not None:
+        numbers = numbers_of(release.output.main.records(), MARGINS, release.accuracy)
+        files[MARGINS] = _written(ready / MARGINS, as_csv(numbers, release.accuracy.level))
+        data["margins"] = {"file": MARGINS, "level": str(release.accuracy.level), "sha256": files[MARGINS]}
     files[REPORT] = _written(ready / REPORT, json.dumps({"format": FORMAT, **data}, indent=2) + "\n")
     return data, files
 

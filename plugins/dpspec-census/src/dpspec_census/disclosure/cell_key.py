@@ -24,7 +24,7 @@ import itertools
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from dpspec.plugin import (
@@ -197,6 +197,12 @@ MOST_KEYS = 100_000
 """A law is listed for at most so many combinations of keys of the cells that are not empty."""
 
 
+@lru_cache(maxsize=16)
+def _changes(rows: tuple[PerturbationRow, ...], keys: int) -> tuple[tuple[int, ...], ...]:
+    """The change of every key, row by row: a law is listed over thousands of combinations of keys."""
+    return tuple(tuple(row.change(key, keys) for key in range(keys)) for row in rows)
+
+
 @define
 class Perturbed(CountTables):
     """Shared by the two readings.
@@ -216,13 +222,13 @@ class Perturbed(CountTables):
     def perturbed(self, base: CountVector, keys: Sequence[int], space: DatasetSpace) -> CountVector:
         """The published numbers, from the counts and the cell keys of the base."""
         layout = self.layout(space)
-        counts, sums = layout.published(base), layout.published(keys)
-        return tuple(self._number(count, key % self.keys) for count, key in zip(counts, sums, strict=True))
+        return self.numbers(layout.published(base), layout.published(keys))
 
-    def _number(self, count: int, key: int) -> int:
-        if count == 0:
-            return 0
-        return count + self.rows[min(count, len(self.rows)) - 1].change(key, self.keys)
+    def numbers(self, counts: Sequence[int], sums: Sequence[int]) -> CountVector:
+        """The published numbers, from the true numbers and the sums of the keys of their cells."""
+        changes = _changes(self.rows, self.keys)
+        last, size = len(changes) - 1, self.keys
+        return tuple(count and count + changes[min(count - 1, last)][key % size] for count, key in zip(counts, sums, strict=True))
 
     def keyed(self, table: Table, keys: tables.Codes, space: DatasetSpace) -> CountVector:
         """The cell keys of the base of a real table, from the key of each record."""
@@ -260,7 +266,8 @@ class CellKey(Perturbed):
             rule = f"has more than {MOST_KEYS:,} combinations of cell keys on this dataset"
             raise errors.NotEnumerableError(f"mechanism {self.name}", rule, "use fewer keys or cells, or verify a miniature")
         layout = self.layout(space)
-        ways = (self.perturbed(base, keys, space) for keys in itertools.product(*held))
+        counts = layout.published(base)
+        ways = (self.numbers(counts, layout.published(keys)) for keys in itertools.product(*held))
         weights: Counter[Hashable] = Counter(map(layout.grouped, ways))
         return FiniteLaw.from_weights(weights)
 

@@ -1,0 +1,1 @@
+"""From a table to designs of its release, compared at equal risk."""

@@ -34,6 +34,7 @@ from dpspec.plugin import (
     late_module,
     memoize,
 )
+from dpspec_adapters.seeds import place_of_seed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -593,8 +594,12 @@ class System(GeneratorAdapter):
         if not _takes_one(function):
             return None
 
+        place = place_of_seed(function)
+
         def reads(dataset: Any, generator: Any) -> Any:
-            generator.stand_in({"random": ReadRandom(generator), "numpy.random": ReadLegacy(generator)})
+            of_python, of_numpy = ReadRandom(generator), ReadLegacy(generator)
+            why = None if place is None else f"may have been seeded: {place} sets the state of a generator"
+            generator.stand_in({"random": why or of_python, "numpy.random": why or of_numpy})
             return function(dataset)
 
         return reads

@@ -79,16 +79,6 @@ def held_of_half(x):
     return len(x) + noise()
 
 
-def seeded(x):
-    np.random.seed(0)
-    return len(x) + np.random.laplace()
-
-
-def seeded_by_the_data(x):
-    random.seed(len(x))
-    return len(x) + random.expovariate(1) - random.expovariate(1)
-
-
 def of_a_seed(x):
     return len(x) + np.random.default_rng(7).laplace()
 
@@ -115,13 +105,6 @@ def of_another_name(x):
 
 def of_another_name_of_python(x):
     return 2 * len(x) + drawn_by_python(0, 1)
-
-
-def put_back(x):
-    state = random.getstate()
-    first = random.expovariate(1)
-    random.setstate(state)
-    return len(x) + first - random.expovariate(1)
 
 
 def asked_for(x):
@@ -152,8 +135,6 @@ def test_what_is_drawn_anywhere_is_read(right, wrong):
 @pytest.mark.parametrize(
     "function",
     [
-        seeded,
-        seeded_by_the_data,
         of_a_seed,
         of_a_seed_in_a_sequence,
         of_a_state,
@@ -161,7 +142,6 @@ def test_what_is_drawn_anywhere_is_read(right, wrong):
         that_is_kept,
         of_another_name,
         of_another_name_of_python,
-        put_back,
         asked_for,
     ],
 )

@@ -102,7 +102,8 @@ class EnumeratingGenerator:
         """Draw for the global functions of some modules, for code that is handed no generator.
 
         Args:
-            modules: what draws from this generator by the laws of their functions, by the names of the modules.
+            modules: what draws from this generator by the laws of their functions, by the names of the modules; or a text, why
+                nothing does.
         """
         self._path.elsewhere = {**modules, "": self}
 

@@ -220,6 +220,8 @@ class Questions:
 
     def _standing_in(self, module: str, name: str) -> Any:
         held = self.path.elsewhere.get(module)
+        if type(held) is str:
+            self._stop(f"{module}.{name}", held)
         if name.startswith("_") or name not in vars(type(held)):
             self._stop(f"{module}.{name}", _OUTSIDE)
         return self.get(held, name)

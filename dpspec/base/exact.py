@@ -299,7 +299,9 @@ def _number_advice(value: object) -> str:
     if found := _LOG.fullmatch(text):
         return f'write "ln{found[1]}": ln is the natural logarithm'
     if _COMMA.fullmatch(text):
-        return f'write "{text.strip().replace(",", ".")}", with a point'
+        text = text.strip()
+        thousands = f', or "{text.replace(",", "")}" for thousands' if len(text.partition(",")[2]) == 3 else ""
+        return f'write "{text.replace(",", ".")}", with a point{thousands}'
     return 'write a decimal or a ratio such as "1/20"'
 
 

@@ -387,12 +387,15 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     'did you mean hamming?'
     >>> did_you_mean("eps", ["steps", "epsilon"]), did_you_mean("dataset-space", ["space", "budget"])
     ('did you mean epsilon?', 'did you mean space?')
+    >>> did_you_mean("mul", ["mult", "mult-delta"])
+    'did you mean mult?'
     """
     known = sorted(known)
     folded = {other: other.replace("_", "-").lower() for other in known}
     short = name.replace("_", "-").lower()
     begun = [other for other in known if len(short) > 2 and folded[other].startswith(short)]  # eps, not e
-    close = begun[:3] or difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+    nearly = difflib.get_close_matches(name, known, n=3, cutoff=0.85)
+    close = nearly or begun[:3] or difflib.get_close_matches(name, known, n=3, cutoff=0.6)
     if not close:  # a part of the name is one, such as space in dataset-space
         close = [other for other in known if other in re.split(r"[-_ ]", name.lower())][:3]
     if close:

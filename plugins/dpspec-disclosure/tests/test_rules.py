@@ -113,7 +113,7 @@ def test_cell_keys_have_the_numbers_of_the_mechanism(tmp_path):
     mechanism = CellKey(tables=[[]], rows=rows, keys=3)
     step = PerturbationStep(file="keys.csv").beside(tmp_path)
     for count in range(6):
-        assert step.outcomes(contents(()), count) == {mechanism._number(count, key) for key in range(3)}
+        assert step.outcomes(contents(()), count) == {mechanism.numbers([count], [key])[0] for key in range(3)}
 
 
 def test_rows_beyond_the_table_repeat():

@@ -207,7 +207,7 @@ def test_bad_questions_are_one_line_and_a_code(place, tmp_path, case):
 
 
 def test_no_table_an_existing_folder_and_too_many_cells(place, tmp_path):
-    assert "nothing.csv" in ask(place, tmp_path / "nothing.csv", "--out", tmp_path / "out", code=2)
+    assert "No such file" in ask(place, tmp_path / "nothing.csv", "--out", tmp_path / "out", code=2)
     (tmp_path / "there").mkdir()
     assert "exists already" in ask(place, place / "table.csv", "--out", tmp_path / "there", code=2)
     assert list((tmp_path / "there").iterdir()) == []

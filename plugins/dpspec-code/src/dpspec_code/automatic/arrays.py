@@ -15,8 +15,10 @@ from typing import Any
 import attrs
 import numpy as np
 
+from dpspec.plugin.judges import NotEnumerableError
 from dpspec_code.automatic.formulas import CONTINUOUS, Affine
 from dpspec_code.automatic.noise import (
+    FloatOrInteger,
     NoisyNumber,
     array_of,
     difference_of,
@@ -47,7 +49,11 @@ def _listed(values: Any) -> list[Any]:
 
 def _kind_of(parts: Iterable[Any]) -> type[np.int64 | np.float64]:
     """The type of the numbers of an array of such numbers: integers of 64 bits where all are whole, else doubles."""
-    samples = (part.sample if type(part) is NoisyNumber else part for part in parts)
+    listed = list(parts)
+    for part in listed:
+        if type(part) is NoisyNumber and type(part.sample) is FloatOrInteger:  # what is done with the array depends on it
+            part.path.refuse(NotEnumerableError("an array", "has numbers whose type the data decide", "give it a dtype"))
+    samples = (part.sample if type(part) is NoisyNumber else part for part in listed)
     return np.int64 if all(isinstance(sample, (int, np.integer, np.bool_)) for sample in samples) else np.float64
 
 

@@ -446,11 +446,15 @@ def each_file(
     from dpspec.specfile.reader import spec_files
 
     files: list[tuple[str | Path, DpspecError | None]] = []
+    known: set[Path] = set()
     for path in paths:
         try:
-            files += [(file, None) for file in spec_files(path) if (file, None) not in files]
+            found = [file for file in spec_files(path) if file not in known]
         except DpspecError as fault:
             files.append((path, fault))
+        else:
+            known.update(found)
+            files += [(file, None) for file in found]
     at_once = jobs_for(jobs, len(files))
     attempt = _Attempt(judge, raised, work if at_once == 1 else None)
     words: list[Word] = []

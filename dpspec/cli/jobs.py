@@ -8,10 +8,11 @@ too, `lost` says what is reported of it.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:  # most commands work on one file, and start without them
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -98,6 +99,9 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
 
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (os.environ.get("COLUMNS"),))
     before = set(multiprocessing.active_children())
+    main = vars(sys.modules["__main__"])
+    script: dict[str, Any] = {name: main[name] for name in ("__file__", "__spec__") if name in main}
+    main.update(dict.fromkeys(script))  # without them no process runs the script of this one again
     try:
         yield pool
     except BaseException:
@@ -105,7 +109,10 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         for process in set(multiprocessing.active_children()) - before:
             process.terminate()
         raise
-    pool.shutdown()
+    else:
+        pool.shutdown()
+    finally:
+        main.update(script)
 
 
 def _begin(columns: str | None) -> None:

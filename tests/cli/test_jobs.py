@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -93,3 +95,14 @@ def test_what_is_raised_elsewhere_is_raised_here() -> None:
     assert next(found) == 1
     with pytest.raises(ValueError, match="thirteen"):
         next(found)
+
+
+@SLOW
+def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path) -> None:
+    """Before, each process ran the script of its parent, and every file was reported as lost."""
+    script = tmp_path / "script.py"
+    script.write_text(f"from dpspec.cli import main\nmain(['verify', {str(SPECS / 'inference')!r}, '--jobs', '2'])\n")
+    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0
+    assert "files: " in ran.stdout
+    assert not ran.stderr

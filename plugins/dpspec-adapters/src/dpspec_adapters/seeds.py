@@ -45,7 +45,9 @@ def _modules_of(name: str) -> Iterator[types.ModuleType | None]:
         module = sys.modules.get(name)
         yield module
         for held in [] if module is None else [*vars(module).values()]:
-            found = held.__name__ if isinstance(held, types.ModuleType) else getattr(held, "__module__", None)
+            kind = type(held)  # what an object says of itself may be code of its own
+            is_named = issubclass(kind, (types.FunctionType, type))
+            found = held.__name__ if issubclass(kind, types.ModuleType) else (held if is_named else kind).__module__
             if isinstance(found, str):
                 waiting.append(found)
 

@@ -69,7 +69,8 @@ def measured(lines: Mapping[str, Line], recorded: Mapping[str, Any], given: argp
     """What was measured; which of its counters are larger than recorded; which of its times, or are not recorded."""
     counters = {} if given.quick else counts(lines)
     found: dict[str, Any] = {"lines": {}, "growth": {}, "counters": counters}
-    larger, slower = results.larger_counts(recorded["counters"], counters), []
+    larger = results.larger_counts(recorded["counters"], counters)
+    slower: list[str] = []
     show_counts(counters)
     if given.counters:
         return found, larger, slower

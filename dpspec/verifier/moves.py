@@ -23,7 +23,7 @@ from dpspec.grammar.structure import NoStructure
 from dpspec.risks.candidates import differing_invariants
 from dpspec.risks.own import pair_of_views
 from dpspec.verifier.changes import pairs_of
-from dpspec.verifier.secrets import SecretChange, changed_attribute, may_differ, reacts
+from dpspec.verifier.secrets import SecretChange, changed_attribute, check_names, may_differ, reacts
 
 MOST_TRIED = 48
 """The largest number of pairs of datasets whose laws are compared."""
@@ -70,6 +70,7 @@ def unit_change(
     except NoStructure as fault:
         raise NoFormulaError(f"mechanism {mechanism.name}", str(fault), "ask about datasets that are named") from fault
     if structure is None or structure.is_sampled:
+        check_names(moved, within, spec.space, "exchange" if exchange else "move")
         rule = "does not state how its answers are made of records" if structure is None else "reads a sample of the records"
         raise NoFormulaError(f"mechanism {mechanism.name}", rule, "ask about datasets that are named")
     if not spec.space.units or Changes.found_in(spec.space) is None:

@@ -20,7 +20,7 @@ from dpspec.base.errors import AttackerMisfitError, DpspecError, NoFormulaError,
 from dpspec.base.exact import Number
 from dpspec.base.params import did_you_mean
 from dpspec.blocks.invariant import Invariant, Marginal
-from dpspec.blocks.space import MEMBERS, Attribute, Pair
+from dpspec.blocks.space import MEMBERS, Attribute, DatasetSpace, Pair
 from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Case, NoStructure, Structure, View, cells_of
@@ -94,6 +94,7 @@ def worst_change(
     except NoStructure as fault:
         raise NoFormulaError(f"mechanism {mechanism.name}", str(fault), "ask about datasets that are named") from fault
     if structure is None:
+        check_names(secret, within, spec.space)
         rule = "does not state how its answers are made of records"
         raise NoFormulaError(f"mechanism {mechanism.name}", rule, "ask about datasets that are named")
     try:
@@ -181,6 +182,13 @@ def _of_the_unit(structure: Structure, spec: PrivacySpec) -> tuple[Sensitivity, 
     larger = tuple(unit for unit in outer if any(view.table.unit == unit for view in structure.views))
     views = tuple(view for view in structure.views if view.table.unit not in larger)
     return Sensitivity(structure=attrs.evolve(structure, views=views), spec=spec), larger
+
+
+def check_names(names: Sequence[str], within: str | None, space: DatasetSpace, called: str = "secret") -> None:
+    """Raise AttackerMisfitError for a name that no unit has, before a mechanism without structure is blamed."""
+    known = {attribute.name: attribute for unit in space.units for attribute in space.attributes_of(unit)}
+    if known:
+        may_differ(names, within, known, called)
 
 
 def may_differ(

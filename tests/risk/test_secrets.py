@@ -150,3 +150,9 @@ def test_an_exchange_that_a_table_tells_apart_is_known_for_certain() -> None:
     )  # fmt: skip
     rows = dp.risk(tied, mechanism=BY_SEX, exchange=["sex"]).rows
     assert {dict(row.at)["candidates"] for row in rows} == {"told apart by what is published", "left open by what is published"}
+
+
+@pytest.mark.parametrize(("secret", "within"), [("colour", None), ("county", "tenure")])
+def test_names_are_checked_before_a_mechanism_without_structure_is_blamed(secret: str, within: str | None) -> None:
+    with pytest.raises(AttackerMisfitError, match=within or secret):
+        dp.risk(ROOT / "specs" / "swapping-1940-massachusetts.dpspec.toml", secret=[secret], within=within)

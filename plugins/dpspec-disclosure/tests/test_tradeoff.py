@@ -282,6 +282,7 @@ def test_the_function_answers_as_the_command_and_writes_the_figure(files, tmp_pa
         ({"vary": "mechanism.swap_rate=2"}, "must be a rational in [0, 1]"),
         ({"vary": "mechanism.swap_rate=1..1/2"}, "whose first value is the smaller one"),
         ({"vary": "mechanism.swap_rate=1/2,1", "at_risk": "0.01"}, "reaches from"),
+        ({"vary": "mechanism.swap_rate=1/2,1", "at_risk": "0.99999999"}, "at_risk=0.99999999: is reached by no design"),
         ({"exchange": "street"}, "is none of a person"),
     ],
 )

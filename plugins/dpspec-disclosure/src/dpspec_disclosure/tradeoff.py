@@ -292,7 +292,7 @@ def _check_reached(answer: Tradeoff) -> None:
     reasons = [(name, key, one) for name, key, one in every if isinstance(one, str)]
     if len(reasons) == len(every):
         said = "; ".join(f"{name}, {key}: {reason}" for name, key, reason in reasons)
-        raise ParameterError("at_risk", f"is reached by no design ({said})", value=_plain(float(answer.target or 0)))
+        raise ParameterError("at_risk", f"is reached by no design ({said})", value=_asked(answer.target or Fraction(0)))
 
 
 # --- the error of each cell -----------------------------------------------------------------------
@@ -471,7 +471,7 @@ def _solved_lines(answer: Tradeoff, notes: _Notes) -> list[str]:
             else:
                 shown = _risk_text(one.risks[key], notes), _error_text(one.error, answer, notes)
                 rows.append((curve.design.name, key, _parameter(curve.design, one.value), *shown))
-    return [f"At risk {_plain(float(answer.target))}:", "", *_grid(rows), ""]
+    return [f"At risk {_asked(answer.target)}:", "", *_grid(rows), ""]
 
 
 def _grid(rows: Sequence[tuple[str, ...]]) -> list[str]:
@@ -492,6 +492,15 @@ def _plain(value: float) -> str:
     ('0.8', '13.81', '123,456')
     """
     return f"{value:,.0f}" if 10_000 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def _asked(value: Fraction) -> str:
+    """A number as it was asked for; to fifteen figures where it has no short form.
+
+    >>> _asked(Fraction("0.99999")), _asked(Fraction(2, 3)), _asked(Fraction(5))
+    ('0.99999', '0.666666666666667', '5')
+    """
+    return f"{float(value):.15g}"
 
 
 def _rounded(value: exact.Number, side: int) -> str:

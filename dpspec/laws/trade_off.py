@@ -31,8 +31,10 @@ stick. Compositions are known through that curve (`dpspec.laws.trade_off`).
 
 from __future__ import annotations
 
+import itertools
 import math
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from statistics import NormalDist
@@ -45,6 +47,7 @@ from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball,
 from dpspec.base.memo import memoize
 from dpspec.laws.atoms import merge
 from dpspec.laws.dichotomy import INFINITE, NOTHING, Cell, Dichotomy, exact_atoms_of, growth_of, is_convolved
+from dpspec.laws.integers import DiscreteGaussianLaw, DiscreteGaussianShift
 from dpspec.laws.numeric import normal_cdf
 from dpspec.laws.samples import Sampled
 
@@ -253,7 +256,11 @@ Tangent = tuple[arb, arb]
 
 
 def least_mu(pair: Dichotomy, *, precision: int = 64) -> Bracket:
-    """The least mu; exact for two Gaussians of one variance.
+    """The least mu; exact for two Gaussians of one variance, on a sample too: the whole and the sample share it.
+
+    Let R = (1 - q) P + q Q, q > 0. Every test has R(S) <= (1 - q) a + q (1 - T(a)) <= 1 - T(a) at level a = P(S), so the least
+    mu of (P, R) is at most that of (P, Q). For N(0, 1) and N(mu, 1) it is no less: with A = {x > s + mu} and Phi' the upper tail,
+    R(A) >= q Phi'(s), and Phi'^-1(q Phi'(s)) - s tends to 0, as Phi'(s + d) <= e^(-s d) Phi'(s).
 
     Raises:
         NoFormulaError: when the pair can neither be listed nor cut into cells.
@@ -266,16 +273,96 @@ def least_mu(pair: Dichotomy, *, precision: int = 64) -> Bracket:
     """
     if pair.is_identical:
         return NOTHING
-    if growth_of(pair).is_gaussian:
-        return pair.concentration(precision=precision).scaled(2).sqrt()
+    known = _of_noise(pair, precision)
+    if known is not None:
+        return known
     if pair.below() is not pair:
         low, high = (least_mu(end, precision=precision) for end in (pair.below(), pair.above()))
         return Bracket(lower=low.lower, upper=high.upper)
     if exact_atoms_of(pair) is not None:
         return TradeOff.of(pair).least_mu(precision=precision)
+    return _by_cells_and_lines(pair, precision)
+
+
+def _of_noise(pair: Dichotomy, precision: int) -> Bracket | None:
+    """Of Gaussian laws, of discrete ones with so many corners that all are computed, and of samples."""
+    if growth_of(pair).is_gaussian:
+        return pair.concentration(precision=precision).scaled(2).sqrt()
+    if isinstance(pair, DiscreteGaussianShift):
+        few = pair.variance <= (_MOST_CORNERS // _FAR) ** 2 and _bits_of_tail(pair) <= _MOST_BITS
+        return _of_discrete_gaussian(pair, precision) if few else None
+    return _of_sample(pair, precision) if isinstance(pair, Sampled) else None
+
+
+def _by_cells_and_lines(pair: Dichotomy, precision: int) -> Bracket:
     with ctx.workprec(precision + _SPARE):
         lower, upper = _by_events(pair, precision), _by_lines(pair, precision)
         return Bracket(lower=min(lower, upper), upper=upper)
+
+
+def _of_sample(pair: Sampled, precision: int) -> Bracket:
+    """At most the least mu of the whole; of Gaussian laws exactly that."""
+    whole = least_mu(pair.pair, precision=precision)
+    if growth_of(pair.pair).is_gaussian:
+        return whole
+    found = _by_cells_and_lines(pair, precision)
+    upper = min(found.upper, whole.upper)
+    return Bracket(lower=min(found.lower, upper), upper=upper)
+
+
+_MOST_CORNERS = 1 << 12
+_MOST_BITS = 1 << 15
+"""A discrete Gaussian pair with more corners, or with corners whose errors need more bits, has the bounds of other pairs."""
+_FAR = 16
+"""Beyond so many standard deviations corners are bounded together: by 1/256 more than the limit, about."""
+
+
+def _of_discrete_gaussian(pair: DiscreteGaussianShift, precision: int) -> Bracket:
+    """The largest gap of a corner of T, one by one near the centers, and all others together.
+
+    The corners are the tests {X >= k}, with the errors T_k and 1 - T_(k - s), T_k = P(X >= k); k and s + 1 - k have the same gap
+    z(T_k) - z(T_(k - s)), z the inverse of Phi'(x) = 1 - Phi(x). For m = k - s >= M, where M - 1/2 >= sigma:
+
+    * T_m <= Phi'((m - 1/2)/sigma): a convex density is at most its mean over an interval of length 1 around, and the normaliser
+      is at least sigma sqrt(2 pi) (Poisson summation). So z(T_m) >= (m - 1/2)/sigma.
+    * T_k >= T_m e^(-(2 s E + s^2)/(2 v)), E the mean of X given X >= m (Jensen), at most m + 1/(e^((2 m + 1)/(2 v)) - 1).
+    * Phi'(z + mu) <= Phi'(z) e^(-mu z - mu^2/2).
+
+    So the gap is at most mu = s/sigma + eta once eta (M + s - 1/2)/sigma >= s/(2 v) + s/(v (e^((2 M + 1)/(2 v)) - 1)).
+    """
+    shift, variance = abs(pair.shift), pair.variance
+    first = -((shift - 1) // 2)
+    working = precision + _SPARE + _bits_of_tail(pair)
+    law = DiscreteGaussianLaw(0, variance)
+    with ctx.workprec(working):
+        sigma = ball(variance).sqrt()
+        gaps, places = list[arb](), deque[arb]()
+        best, limit, tail = arb(0), _FAR * math.sqrt(variance), 1 - law.upper_tail(1 - first, working)
+        for k in itertools.count(first):
+            places.append(arb(2).sqrt() * (1 - 2 * tail).erfinv())
+            tail -= law.mass(k, working)
+            if len(places) <= shift:
+                continue
+            gaps.append(places[-1] - places.popleft())
+            best, m = best.max(gaps[-1].lower()), k + 1 - shift
+            beyond = _gap_from(m, shift, variance)
+            if m >= 1 and m - arb(1) / 2 >= sigma and (beyond < best or m > limit):
+                break
+        found = [Bracket.around(gap, least=0) for gap in gaps]
+        ends = [gap.upper for gap in found] + ([] if beyond < best else [Bracket.around(beyond, least=0).upper])
+        return Bracket(lower=max(gap.lower for gap in found), upper=max(ends))
+
+
+def _gap_from(m: int, shift: int, variance: Fraction) -> arb:
+    """s/sigma + eta, which bounds the gaps of all k >= m + s, for m - 1/2 >= sigma."""
+    v = ball(variance)
+    return shift / v.sqrt() * (1 + (arb(1) / 2 + 1 / (arb(2 * m + 1) / (2 * v)).expm1()) / (m + shift - arb(1) / 2))
+
+
+def _bits_of_tail(pair: DiscreteGaussianShift) -> int:
+    """Of the smallest tail that is computed for the corners, e^(-x^2/2) for x = (16 sigma + s + 2)/sigma, and a few."""
+    sigma = max(math.sqrt(pair.variance), 1 / _MOST_CORNERS)
+    return math.ceil(0.75 * (_FAR + (abs(pair.shift) + 2) / sigma) ** 2)
 
 
 def _by_events(pair: Dichotomy, precision: int) -> Number:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from decimal import Decimal, localcontext
 from fractions import Fraction as F
 from statistics import NormalDist
 
@@ -10,10 +12,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from dpspec.base.errors import NoFormulaError, ParameterError
+from dpspec.base.exact import number
 from dpspec.laws.atoms import FiniteDichotomy
-from dpspec.laws.continuous import GaussianLaw
+from dpspec.laws.continuous import GaussianLaw, GaussianShift
+from dpspec.laws.integers import DiscreteGaussianShift
 from dpspec.laws.law import FiniteLaw
-from dpspec.laws.trade_off import PERFECT, TradeOff
+from dpspec.laws.samples import sampled
+from dpspec.laws.trade_off import PERFECT, TradeOff, _gap_from, least_mu
 
 WEIGHTS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=4).filter(
     lambda pairs: any(p for p, _ in pairs) and any(q for _, q in pairs)
@@ -145,3 +150,82 @@ def test_levels_and_laws_outside():
         PERFECT.at("5/4")
     with pytest.raises(NoFormulaError, match="no exact trade-off"):
         TradeOff.of(GaussianLaw(0, 1).against(GaussianLaw(1, 1)))
+
+
+# --- the least mu of noise on integers, and of samples ------------------------------------------------
+
+
+def in_decimals(variance: F, shift: int, far: int) -> list[Decimal]:
+    """The gaps of the tests {X >= k} of two discrete Gaussians: tails are sums, quantiles are found by halving, in 60 digits."""
+    with localcontext() as context:
+        context.prec = 60
+        v = Decimal(variance.numerator) / variance.denominator
+        weights = {k: (-k * k / (2 * v)).exp() for k in range(-far, far + 1)}
+        whole = sum(weights.values())
+        tails, tail = {}, Decimal(0)
+        for k in range(far, -far - 1, -1):
+            tail += weights[k] / whole
+            tails[k] = tail
+        middle = far // 2
+        return [quantile(tails[k]) - quantile(tails[k - shift]) for k in range(-middle, middle + 1 + shift)]
+
+
+def quantile(tail: Decimal) -> Decimal:
+    """x with P(N > x) = tail, for a tail above 1e-30."""
+    low, high = Decimal(-12), Decimal(12)
+    for _ in range(60):
+        x = (low + high) / 2
+        low, high = (x, high) if upper_tail(x) > tail else (low, x)
+    return low
+
+
+def upper_tail(x: Decimal) -> Decimal:
+    """1/2 - the sum of (-1)^n x^(2n+1) / (n! 2^n (2n+1)) / sqrt(2 pi)."""
+    total, term, n = Decimal(0), x, 0
+    while abs(term) > Decimal("1e-55"):
+        total += term / (2 * n + 1)
+        n += 1
+        term *= -x * x / (2 * n)
+    return Decimal("0.5") - total / (2 * Decimal("3.14159265358979323846264338327950288419716939937510582097494459")).sqrt()
+
+
+@pytest.mark.parametrize(
+    ("variance", "shift"), [("1", 1), ("1", 2), ("1", 3), ("1/4", 1), ("2", 3), ("5/2", 4), ("9", 1), ("9", 2)]
+)
+def test_discrete_gaussians_have_a_finite_least_mu(variance: str, shift: int) -> None:
+    found = least_mu(DiscreteGaussianShift(shift, F(variance)))
+    true = float(max(in_decimals(F(variance), shift, math.ceil(10 * math.sqrt(F(variance))))))
+    assert float(found.lower) == pytest.approx(true, rel=1e-12)
+    assert true * (1 - 1e-12) <= float(found.upper) <= true * 1.01
+
+
+def test_the_least_mu_of_variance_one() -> None:
+    found = least_mu(DiscreteGaussianShift(1, F(1)))
+    assert found.lower.decimal(6) == found.upper.decimal(6) == "1.04576"
+
+
+@pytest.mark.parametrize(("variance", "shift"), [("1", 1), ("1", 3), ("1/4", 1), ("1/9", 1), ("4", 2), ("25", 1)])
+def test_corners_far_out_are_within_the_bound_for_all_of_them(variance: str, shift: int) -> None:
+    far = math.ceil(10 * math.sqrt(F(variance)))
+    gaps = in_decimals(F(variance), shift, 2 * far)  # of k = -far, ..., far + shift
+    for m in range(math.ceil(math.sqrt(F(variance)) + 0.5), far // 2 + 1):
+        later = gaps[far + m + shift :]
+        assert max(map(float, later)) <= float(_gap_from(m, shift, F(variance)).lower())
+
+
+@pytest.mark.parametrize("pair", [GaussianShift(number(4)), GaussianShift(number("1/100"))], ids=str)
+def test_a_sample_of_gaussian_noise_has_the_least_mu_of_the_whole(pair: GaussianShift) -> None:
+    """Events far out show it: at z the gap is mu - ln(1/q)/z, about."""
+    normal, mu, rate = NormalDist(), math.sqrt(float(pair.mu_squared)), 0.1
+    for way in (sampled(pair, F(1, 10)), sampled(pair, F(1, 10)).reverse()):
+        assert str(least_mu(way)) == str(least_mu(pair))
+    for z in (2.0, 5.0):
+        power = (1 - rate) * normal.cdf(-z) + rate * normal.cdf(mu - z)
+        assert normal.inv_cdf(power) + z < mu
+
+
+def test_a_sample_of_discrete_gaussian_noise_has_at_most_the_least_mu_of_the_whole() -> None:
+    pair = DiscreteGaussianShift(1, F(1))
+    found = least_mu(sampled(pair, F(1, 10)))
+    assert 0 < found.lower <= found.upper
+    assert found.upper <= least_mu(pair).upper

@@ -87,3 +87,21 @@ def test_calibration_is_within_its_target_and_one_step_further_is_not() -> None:
     assert 100 <= steps.value <= 102
     with pytest.raises(ParameterError, match="leave out"):
         dp.calibrate(epsilon=1, steps=100)
+
+
+def test_ten_records_drawn_from_exactly_a_hundred() -> None:
+    """ln(1 + (e^2 - 1)/10) = 0.494029, for one record replaced (Balle, Barthe and Gaboardi 2018)."""
+    ones = dp.laplace(queries=[dp.marginal(attributes=[], where={"example": ["a"]})], epsilon=2)
+    drawn = dp.subsampled(mechanism=ones, size=10)
+    cases = ((100, "0.49403", Outcome.VERIFIED), (100, "0.494028", Outcome.REFUTED), (99, "0.494029", Outcome.REFUTED))
+    for size, epsilon, outcome in cases:
+        space = dp.records(example=("a", "b"), least=size, most=size)
+        promise = dp.spec(space=space, distance="replace-one", standard="pure", epsilon=epsilon)
+        assert dp.verify(drawn, promise).outcome is outcome
+
+
+def test_discrete_gaussian_noise_of_variance_one_is_gaussian_private() -> None:
+    noise = dp.discrete_gaussian(queries=[dp.marginal(attributes=[])], variance=1, sensitivities=[1])
+    for mu, outcome in (("1.04577", Outcome.VERIFIED), ("1.04575", Outcome.REFUTED)):
+        promise = dp.spec(space=SPACE, distance="add-remove", standard="gaussian", mu=mu)
+        assert dp.verify(noise, promise).outcome is outcome

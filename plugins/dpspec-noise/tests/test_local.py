@@ -90,6 +90,11 @@ def unary(size: int, keep: F, false: F) -> list[dict[Any, F]]:
     return found
 
 
+def twice(laws_by_category: list[dict[Any, F]]) -> list[dict[Any, F]]:
+    """Two rows of bits, independent of each other."""
+    return [{(*a, *b): p * q for a, p in law.items() for b, q in law.items()} for law in laws_by_category]
+
+
 def hadamard(size: int, odds: F) -> list[dict[Any, F]]:
     """The matrix by doubling: H, H over H, -H."""
     matrix = np.array([[1]])
@@ -121,7 +126,8 @@ def drawn_rule(lot: random.Random, size: int) -> tuple[Any, list[dict[Any, F]]]:
     def chance(least: int = 0, most: int = 7) -> F:
         return F(lot.randint(least, most), 7)
 
-    kind = lot.choice(("k-ary", "k-ary", "kept", "unary", "unary", "symmetric", "optimised", "hadamard", "sketch", "sketch"))
+    kinds = ("k-ary", "k-ary", "kept", "unary", "unary", "hashed", "symmetric", "optimised", "hadamard", "sketch", "sketch")
+    kind = lot.choice(kinds)
     odds = F(lot.randint(1, 9), lot.randint(1, 3))
     odds = max(odds, 1 / odds)
     if kind == "k-ary":
@@ -132,6 +138,10 @@ def drawn_rule(lot: random.Random, size: int) -> tuple[Any, list[dict[Any, F]]]:
     if kind == "unary":
         keep, false = chance(), chance()
         return UnaryEncoding(keep_probability=keep, false_probability=false), unary(size, keep, false)
+    if kind == "hashed":
+        keep, false = chance(), chance()
+        rule = UnaryEncoding(keep_probability=keep, false_probability=false, hashes=2)
+        return rule, twice(unary(size, keep, false))
     if kind == "symmetric":
         return UnaryEncoding(form=kind, epsilon=ln(odds**2)), unary(size, odds / (odds + 1), 1 / (odds + 1))
     if kind == "optimised":
@@ -468,6 +478,7 @@ def rules(shift: F = F(0)) -> Iterator[Any]:
     yield UnaryEncoding(keep_probability=F(3, 5) + shift, false_probability=F(1, 5))
     yield UnaryEncoding(form="optimised", epsilon=1 + 4 * shift)
     yield UnaryEncoding(keep_probability=F(3, 5), false_probability=F(1, 5) + shift)
+    yield UnaryEncoding(keep_probability=F(3, 5) + shift, false_probability=F(1, 5), hashes=2)
     yield KAryResponse(epsilon=1 + 4 * shift)
     yield HadamardResponse(epsilon=1 + 4 * shift)
     yield HadamardResponse(epsilon=ln(3) + 4 * shift)
@@ -540,6 +551,7 @@ def test_certain_answers_are_released_as_they_are() -> None:
     (KAryResponse(epsilon="ln(3)"), "ln(3)"), (KAryResponse(keep_probability="1/5"), "ln(2)"),
     (UnaryEncoding(form="optimised", epsilon="ln(2)"), "ln(2)"),
     (UnaryEncoding(keep_probability="3/4", false_probability="1/3"), "ln(6)"),
+    (UnaryEncoding(form="optimised", epsilon="ln(4)", hashes=2), "ln(4)"),
     (HadamardResponse(epsilon="ln(3)"), "ln(3)"), (CountMeanSketch(epsilon="ln(4)", width=2, hashes=HASHES), "ln(4)"),
 ])  # fmt: skip
 def test_the_code_that_releases_has_the_constant_on_every_choice_of_its_randomness(rule: Any, epsilon: str) -> None:
@@ -655,3 +667,31 @@ def test_what_is_too_long_says_so() -> None:
         UnaryEncoding(form="optimised", epsilon=1).release(table, space, SeededRandomness(1))
     with pytest.raises(IncompatibleBlocksError, match="hashes at most"):
         CountMeanSketch(epsilon=1, width=2, hashes=((1,),)).check(sequences(2**31))
+
+
+# --- several bits for each category --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["symmetric", "optimised"])
+def test_the_budget_of_a_form_is_that_of_all_bits_of_a_category(form: str) -> None:
+    rule = UnaryEncoding(form=form, epsilon="ln(81)", hashes=2)
+    assert rule.epsilon_of(3) == ln(81)
+    assert rule.chances() == UnaryEncoding(form=form, epsilon="ln(9)").chances()
+
+
+def test_the_reports_of_rappor_at_one_time_with_two_hash_functions() -> None:
+    """h ln(q (1 - p) / (p (1 - q))), p = f/2 (1/2 + 3/4) + (1 - f)/2, q = f/2 (1/2 + 3/4) + (1 - f) 3/4 (Erlingsson, Pihur and
+    Korolova 2014, Theorem 2)."""
+    f = F(1, 2)
+    false, keep = (f / 2 * (F(1, 2) + F(3, 4)) + (1 - f) * at for at in (F(1, 2), F(3, 4)))
+    rule, space = UnaryEncoding(keep_probability=keep, false_probability=false, hashes=2), sequences(4, 2)
+    assert rule.epsilon_of(4).decimal(5) == "1.0743"
+    assert verify(rule, claim(space, value="1.0743")).outcome is Outcome.VERIFIED
+    assert verify(rule, claim(space, value="1.0742")).outcome is Outcome.REFUTED
+    assert verify(rule, claim(space, value="0.5372")).outcome is Outcome.REFUTED  # that of one hash function
+
+
+@pytest.mark.parametrize("hashes", [0, -1, 65, True, "2.5"])
+def test_a_number_of_hash_functions_is_a_small_whole_number(hashes: Any) -> None:
+    with pytest.raises(ParameterError, match="hashes"):
+        UnaryEncoding(keep_probability="3/4", false_probability="1/4", hashes=hashes)

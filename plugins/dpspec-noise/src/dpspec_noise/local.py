@@ -20,6 +20,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
+import attrs
 from dpspec_divergences import HammingOrdered, Mult
 
 from dpspec.plugin import (
@@ -31,6 +32,7 @@ from dpspec.plugin import (
     Exact,
     FiniteLaw,
     IncompatibleBlocksError,
+    Integer,
     Law,
     Marginal,
     Mechanism,
@@ -71,6 +73,9 @@ ExactChance = Any
 MOST_OUTCOMES, MOST_IRRATIONAL = 1 << 14, 1 << 10
 """The law of one report is not listed beyond so many outcomes or bits of rational, or of irrational probability; its structure is
 known for any number of them."""
+
+MOST_HASHES = 64
+"""Each bit of a category has a law of its own in the proof."""
 
 MOST_BITS = 1 << 29
 """A release has at most so many bits in all."""
@@ -352,6 +357,8 @@ class UnaryEncoding(LocalRule):
     q = f/2, and so costs 2 ln((1 - f/2) / (f/2)) for good. What is sent at one time is flipped again: 1 with probability s for
     a 1 and r for a 0 gives p = f/2 (r + s) + (1 - f) s and q = f/2 (r + s) + (1 - f) r; it says nothing of many times
     (Erlingsson, Pihur and Korolova 2014, Theorems 1 and 2).
+    With h hash functions each category has h bits of its own, and two categories differ in 2 h bits: h times that epsilon. A
+    Bloom filter, in which categories may share bits, costs no more.
 
     Args:
         attribute: the attribute that is reported; the only one where it is not named.
@@ -360,6 +367,7 @@ class UnaryEncoding(LocalRule):
             or
         keep_probability: p, the probability that a bit that is set is reported as set, with
         false_probability: q, the probability that a bit that is not set is reported as set.
+        hashes: h, how many bits each category has.
 
     >>> space = OrderedRecords(attributes=(Attribute(name="word", count=10**6),))
     >>> for form in ("symmetric", "optimised"):
@@ -368,6 +376,11 @@ class UnaryEncoding(LocalRule):
     epsilon = ln(9)
     >>> str(UnaryEncoding(keep_probability="3/4", false_probability="1/4").epsilon_of(2))
     'ln(9)'
+
+    The reports at one time of RAPPOR with f = 1/2, a bit reported with 1/2 or 3/4, and two hash functions:
+
+    >>> UnaryEncoding(keep_probability="11/16", false_probability="9/16", hashes=2).epsilon_of(2).decimal(5)
+    '1.0743'
     """
 
     name: ClassVar[str] = "unary-encoding"
@@ -376,6 +389,7 @@ class UnaryEncoding(LocalRule):
     epsilon: Annotated[Number, Exact(0, "inf", open_high=True)] | None = None
     keep_probability: Annotated[Fraction, Rational(0, 1)] | None = None
     false_probability: Annotated[Fraction, Rational(0, 1)] | None = None
+    hashes: Annotated[int, Integer(1, MOST_HASHES)] = 1
 
     def __attrs_post_init__(self) -> None:
         by_form, by_chance = (self.form, self.epsilon), (self.keep_probability, self.false_probability)
@@ -393,22 +407,28 @@ class UnaryEncoding(LocalRule):
             return self.keep_probability, self.false_probability
         assert self.epsilon is not None  # noqa: S101 - checked when made
         if self.form == "optimised":
-            return Fraction(1, 2), 1 / (odds_of(self.epsilon) + 1)
-        odds = odds_of(self.epsilon, Fraction(1, 2))
+            return Fraction(1, 2), 1 / (odds_of(self.epsilon, Fraction(1, self.hashes)) + 1)
+        odds = odds_of(self.epsilon, Fraction(1, 2 * self.hashes))
         return odds / (odds + 1), 1 / (odds + 1)
 
     def leaning(self, size: int) -> tuple[ExactChance, ExactChance]:
+        """Of the bits of one hash function."""
         keep, false = self.chances()
         return keep * (1 - false), (1 - keep) * false
 
+    def epsilon_of(self, size: int) -> Number:
+        return LocalRule.epsilon_of(self, size) * self.hashes
+
     def report(self, place: int, asked: Attribute) -> Law:
-        """The law of the row of bits, in the order of the categories."""
-        check_listed(self.name, asked.size, self.chances()[1])
+        """The law of the row of bits, in the order of the hash functions and of the categories."""
+        check_listed(self.name, asked.size * self.hashes, self.chances()[1])
         own, other = bit_laws(*self.chances())
-        return laws.product([own if i == place else other for i in range(asked.size)])
+        return laws.product([own if i == place else other for i in range(asked.size)] * self.hashes)
 
     def structure(self, space: DatasetSpace) -> grammar.Structure:
-        return self.reports(space)
+        """The bits of each hash function are a report of their own."""
+        found = self.reports(space)
+        return attrs.evolve(found, views=found.views * self.hashes, hypotheses=found.hypotheses * self.hashes)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """ln(p (1 - q) / ((1 - p) q)), its absolute value where the own bit is 1 less often than others."""
@@ -417,7 +437,7 @@ class UnaryEncoding(LocalRule):
 
     def drawn(self, places: Integers, asked: Attribute, source: Randomness) -> Table:
         """A column of bits for each category."""
-        check_released(self.name, len(places), asked.size)
+        check_released(self.name, len(places), asked.size * self.hashes)
         keep, false = self.chances()
 
         def column(place: int) -> Mask:
@@ -426,8 +446,10 @@ class UnaryEncoding(LocalRule):
                 bits[own] = coins_of(source, chance, int(own.sum()))
             return bits
 
-        names = (f"{asked.name} {category}" for category in asked.values())
-        return bits_of(names, map(column, range(asked.size)))
+        every = range(self.hashes)
+        suffixes = [""] if self.hashes == 1 else [f" (bit {j + 1})" for j in every]
+        names = (f"{asked.name} {category}{suffix}" for suffix in suffixes for category in asked.values())
+        return bits_of(names, (column(place) for _ in every for place in range(asked.size)))
 
     @classmethod
     def examples(cls) -> Iterator[Any]:
@@ -435,6 +457,7 @@ class UnaryEncoding(LocalRule):
         yield cls(form="symmetric", epsilon=number("ln(9)"))
         yield cls(keep_probability=Fraction(1, 5), false_probability=Fraction(1, 3))
         yield cls(form="optimised", epsilon=number(1)), few_records(3)
+        yield cls(keep_probability=Fraction(3, 4), false_probability=Fraction(1, 3), hashes=2), few_records(2)
 
 
 @memoize(maxsize=64)

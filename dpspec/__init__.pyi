@@ -521,7 +521,9 @@ def calibrate(*, epsilon: Any, delta: Any = ..., steps: Any = ..., rate: Any = .
     """Package dpspec-flavours. Find the least noise, the largest rate, or the most steps of a training run within (epsilon,
     delta), by bisection.
 
-    Each candidate is accepted only if the proved upper end of its epsilon is within the target.
+    Each candidate is accepted only if the proved upper end of its epsilon is within the target. Nothing is said of a run
+    whose
+    batches are drawn in another way, such as from a shuffled dataset.
 
     Args:
         epsilon, delta: the target, for one record added or removed.
@@ -3621,6 +3623,7 @@ def unary_encoding(
     epsilon: NumberLike | None = ...,
     keep_probability: NumberLike | None = ...,
     false_probability: NumberLike | None = ...,
+    hashes: int = ...,
 ) -> Mechanism:
     """Package dpspec-noise. Unary encoding: one bit for each category; that of the record's own is 1 with probability p, every
     other with q.
@@ -3632,7 +3635,8 @@ def unary_encoding(
           computed that a person ever sends, has p = 1 - f/2 and q = f/2, and so costs 2 ln((1 - f/2) / (f/2)) for good.
           What is sent at one time is flipped again: 1 with probability s for a 1 and r for a 0 gives p = f/2 (r + s) + (1 -
           f) s and q = f/2 (r + s) + (1 - f) r; it says nothing of many times (Erlingsson, Pihur and Korolova 2014, Theorems
-          1 and 2).
+          1 and 2). With h hash functions each category has h bits of its own, and two categories differ in 2 h bits: h
+          times that epsilon. A Bloom filter, in which categories may share bits, costs no more.
 
     Args:
         attribute: the attribute that is reported; the only one where it is not named [text].
@@ -3641,6 +3645,7 @@ def unary_encoding(
             square; or [exact number in [0, inf)].
         keep_probability: p, the probability that a bit that is set is reported as set, with [rational in [0, 1]].
         false_probability: q, the probability that a bit that is not set is reported as set [rational in [0, 1]].
+        hashes: h, how many bits each category has [integer in [1, 64]; default 1].
     """
 
 def uniform(

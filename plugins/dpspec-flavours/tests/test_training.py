@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 from fractions import Fraction
+from pathlib import Path
 
+import jsonschema
 import pytest
+from click.testing import CliRunner
 
 import dpspec as dp
 from dpspec.base.words import Word
+from dpspec.cli import main
 from dpspec.plugin import ParameterError
 from dpspec.verifier.verdict import Outcome
 
@@ -105,3 +110,81 @@ def test_discrete_gaussian_noise_of_variance_one_is_gaussian_private() -> None:
     for mu, outcome in (("1.04577", Outcome.VERIFIED), ("1.04575", Outcome.REFUTED)):
         promise = dp.spec(space=SPACE, distance="add-remove", standard="gaussian", mu=mu)
         assert dp.verify(noise, promise).outcome is outcome
+
+
+# --- the command ---------------------------------------------------------------------------------------
+
+
+def called(*arguments: object) -> tuple[int, str, str]:
+    found = CliRunner().invoke(main, ["calibrate", *map(str, arguments)])
+    return found.exit_code, found.stdout, found.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (("--steps", 100, "--rate", "1/50"), "noise_multiplier"),
+        (("--rate", "1/50", "--noise-multiplier", 1), "steps"),
+        (("--steps", 100, "--noise-multiplier", 1), "rate"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else "",
+)
+def test_the_command_finds_what_is_left_out(given: tuple[object, ...], found: str, tmp_path: Path) -> None:
+    """The number it prints is within the target for `sgd`, and the file that it writes is verified."""
+    run = tmp_path / "run.dpspec.toml"
+    code, out, _ = called("--epsilon", 2, *given, "--format", "json", "--out", run)
+    data = json.loads(out)
+    schema = dp.schema("output")
+    jsonschema.validate(data, {"$defs": schema["$defs"], "$ref": "#/$defs/calibrate"})
+    assert (code, data["found"]) == (0, found)
+    assert str(data["value"]) == str(data[found])
+    again = dp.sgd(steps=data["steps"], rate=data["rate"], noise_multiplier=data["noise_multiplier"])
+    assert again.spec.budget.uniform() <= 2 + Fraction(1, 10_000)
+    assert dp.verify(run).word is Word.HOLDS
+
+
+def test_the_first_line_is_the_answer_and_the_sampler_is_named() -> None:
+    code, out, _ = called("--epsilon", 2, "--steps", 1_000, "--rate", "0.01")
+    assert code == 0
+    assert out.splitlines()[0] == "noise_multiplier = 0.96"
+    assert "independently of all others" in out
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--epsilon", 1, "--steps", 10), "leave out the one to find"),
+        (("--epsilon", 1, "--steps", 10, "--rate", "0.1", "--noise-multiplier", 1), "leave out the one to find"),
+        (("--epsilon", -1, "--steps", 10, "--rate", "0.1"), "epsilon"),
+        (("--epsilon", "nan", "--steps", 10, "--rate", "0.1"), "epsilon"),
+        (("--epsilon", "inf", "--steps", 10, "--rate", "0.1"), "epsilon"),
+        (("--epsilon", "much", "--steps", 10, "--rate", "0.1"), "epsilon"),
+        (("--epsilon", 1, "--steps", 10, "--rate", "1.5"), "rate"),
+        (("--epsilon", 1, "--steps", 10, "--rate", 0), "rate"),
+        (("--epsilon", 1, "--steps", 0, "--rate", "0.1"), "steps"),
+        (("--epsilon", 1, "--steps", 10, "--noise-multiplier", 0), "noise_multiplier"),
+        (("--epsilon", 1, "--delta", 0, "--steps", 10, "--rate", "0.1"), "delta"),
+        (("--epsilon", 1, "--delta", 1, "--steps", 10, "--rate", "0.1"), "delta"),
+        (("--epsilon", "1/1000", "--rate", 1, "--noise-multiplier", 1), "has no value"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(given: tuple[object, ...], told: str) -> None:
+    code, out, err = called(*given)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert len(err.strip().splitlines()) == 1 or err.startswith("Usage")
+
+
+def test_a_file_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    code, _, err = called("--epsilon", 2, "--steps", 10, "--rate", "0.1", "--out", tmp_path / "file" / "run.dpspec.toml")
+    assert code == 2
+    assert "cannot be written" in err
+
+
+@pytest.mark.slow
+def test_a_large_target_needs_little_noise() -> None:
+    """Noise that is too small for doubles is no error: the least noise that is proved is found."""
+    found = dp.calibrate(epsilon=10**6, steps=10, rate="0.01").value
+    assert found.epsilon.upper <= 10**6
+    assert found.value < 1

@@ -10,8 +10,10 @@ together (Zhu, Dong and Wang 2022, Theorems 10 and 11). So what is proved of the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -22,16 +24,19 @@ from dpspec import CommandAnswer
 from dpspec.plugin import (
     Attribute,
     Bracket,
+    Exact,
     Integer,
+    Number,
     ParameterError,
     Rational,
     UnorderedRecords,
     blocks,
+    errors,
     exact,
     laws,
     number,
 )
-from dpspec.plugin.applications import as_document
+from dpspec.plugin.applications import as_document, to_toml, write_whole
 from dpspec_flavours.secrets.averages import Subsampled
 
 if TYPE_CHECKING:
@@ -103,6 +108,8 @@ class Calibration:
         value: that number, on the safe side.
         epsilon: what the run spends with it at delta, with both ends proved.
         delta: of (epsilon, delta).
+        target: the epsilon that was asked for.
+        steps, rate, noise_multiplier: the run, with the number that was found.
         run: the statement of the run, with the target as its budget.
     """
 
@@ -110,18 +117,32 @@ class Calibration:
     value: Fraction
     epsilon: Bracket
     delta: Fraction
+    target: Number
+    steps: int
+    rate: Fraction
+    noise_multiplier: Fraction
     run: SpecDocument
 
     def in_words(self) -> str:
-        """One line for people."""
+        """The answer, what it spends, and of which mechanism that is true."""
         lower, upper = self.epsilon.ends()
-        known = f"epsilon between {lower} and {upper} at delta = {float(self.delta):g}"
-        return f"{self.found} = {float(self.value):.6g}: {known}, for one record added or removed"
+        lines = [
+            f"{self.found} = {_short(self.value)}",
+            f"  epsilon    between {lower} and {upper} at delta = {_short(self.delta)}, target {self.target}",
+            f"  run        {self.steps:,} steps, rate {_short(self.rate)}, noise multiplier {_short(self.noise_multiplier)}",
+            "  neighbours one record added or removed",
+            "  sampler    each record takes part in each step with probability `rate`, independently of all others",
+        ]
+        return "\n".join(lines)
 
     def data(self) -> dict[str, Any]:
         """The same for machines."""
         lower, upper = self.epsilon.ends()
-        return {"found": self.found, "value": str(self.value), "epsilon": [lower, upper]}
+        return {
+            "found": self.found, "value": str(self.value), "epsilon": [lower, upper], "delta": str(self.delta),
+            "target": str(self.target), "steps": self.steps, "rate": str(self.rate),
+            "noise_multiplier": str(self.noise_multiplier), "sampler": "poisson", "neighbours": "add-remove",
+        }  # fmt: skip
 
 
 def calibrate(
@@ -134,7 +155,8 @@ def calibrate(
 ) -> CommandAnswer:
     """Find the least noise, the largest rate, or the most steps of a training run within (epsilon, delta), by bisection.
 
-    Each candidate is accepted only if the proved upper end of its epsilon is within the target.
+    Each candidate is accepted only if the proved upper end of its epsilon is within the target. Nothing is said of a run whose
+    batches are drawn in another way, such as from a shuffled dataset.
 
     Args:
         epsilon, delta: the target, for one record added or removed.
@@ -154,8 +176,10 @@ def calibrate(
     given = {"noise_multiplier": noise_multiplier, "rate": rate, "steps": steps}
     missing = [name for name, value in given.items() if value is None]
     if len(missing) != 1:
-        raise ParameterError("calibrate", "finds one number: leave out noise_multiplier, rate or steps", value=", ".join(missing))
-    target, allowed = number(epsilon, "epsilon"), _delta(delta)
+        rule = "finds exactly one of noise_multiplier, rate and steps"
+        advice = "leave out the one to find and give the other two"
+        raise ParameterError("calibrate", rule, advice, value=", ".join(missing) or "nothing to find")
+    target, allowed = _target(epsilon), _delta(delta)
     known = {
         "noise_multiplier": None if noise_multiplier is None else _noise(noise_multiplier),
         "rate": None if rate is None else _rate(rate),
@@ -166,15 +190,42 @@ def calibrate(
         at = {**known, missing[0]: value}
         return _spent(int(at["steps"] or 0), at["rate"] or Fraction(1), at["noise_multiplier"] or Fraction(1), allowed)
 
-    value = _SEARCHES[missing[0]](lambda at: spent(at).upper <= target)
+    def holds(value: Fraction) -> bool:
+        try:
+            return spent(value).upper <= target
+        except errors.NoFormulaError:  # noise that is too small for doubles
+            return False
+
+    value = _SEARCHES[missing[0]](holds)
     if value is None:
         rule = "has no value with which the run is proved to be within the target"
         raise ParameterError(missing[0], rule, "allow a larger epsilon or delta, or change the other numbers")
     at = {**known, missing[0]: value}
     noise, share, count = at["noise_multiplier"] or Fraction(1), at["rate"] or Fraction(1), int(at["steps"] or 0)
     run = sgd(steps=count, rate=share, noise_multiplier=noise, delta=allowed, epsilon=target)
-    found = Calibration(found=missing[0], value=value, epsilon=spent(value), delta=allowed, run=run)
+    found = Calibration(
+        found=missing[0], value=value, epsilon=spent(value), delta=allowed, target=target, steps=count, rate=share,
+        noise_multiplier=noise, run=run,
+    )  # fmt: skip
     return CommandAnswer("calibrate", 0, found.data(), found.in_words, value=found)
+
+
+def write_run(found: Calibration, path: str) -> None:
+    """Write the run as a specification file, whole or not at all.
+
+    Args:
+        found: what `calibrate` found.
+        path: the file; its name up to the first dot is the id of the specification, as far as ids are made of its letters.
+
+    Raises:
+        ReleaseError: it cannot be written there.
+    """
+    from dpspec import installed
+
+    title = f"{found.steps:,} steps, rate {_short(found.rate)}, noise multiplier {_short(found.noise_multiplier)}"
+    name = "-".join(re.findall("[a-z0-9]+", Path(path).name.split(".", 1)[0].lower())) or "training"
+    run = attrs.evolve(found.run, id=name, title=title)
+    write_whole(Path(path), to_toml(run, installed().registry))
 
 
 def _spent(steps: int, rate: Fraction, noise: Fraction, delta: Fraction) -> Bracket:
@@ -243,6 +294,16 @@ def _rate(value: exact.NumberLike) -> Fraction:
 def _noise(value: exact.NumberLike) -> Fraction:
     found: Fraction = Rational(0, open_low=True).read(value, "noise_multiplier")
     return found
+
+
+def _target(value: exact.NumberLike) -> Number:
+    found: Number = Exact(0, "inf", open_high=True).read(value, "epsilon")
+    return found
+
+
+def _short(value: Fraction) -> str:
+    """A whole number, or six digits."""
+    return str(value.numerator) if value.denominator == 1 else f"{float(value):.6g}"
 
 
 def _delta(value: exact.NumberLike) -> Fraction:

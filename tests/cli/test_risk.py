@@ -263,7 +263,7 @@ def test_the_limits_for_the_public_are_those_of_a_distance(run, specs):
     path = specs / "flavours" / "geo-indistinguishability.dpspec.toml"
     told = " ".join(run("explain", path, "--audience", "public").out.split())
     assert "All this is about two ideas at distance 1 or less" in told
-    assert "For two ideas further apart the limits are weaker, or there are none." in told
+    assert "For ideas further apart the limits are weaker, or there are none." in told
 
 
 @pytest.mark.parametrize("position", [0, 1])

@@ -47,6 +47,7 @@ from dpspec.extension.packages import contributed
 from dpspec.grammar.spec import blocks_of
 from dpspec.reason.conversions import budget_at
 from dpspec.reason.rules import promise_for
+from dpspec.report.accuracy import margins
 from dpspec.report.audience import BY_TABLE, audience_data, fact_in_words, public_standing, step_in_words
 from dpspec.report.comparison import (
     blocks_picture,
@@ -234,6 +235,7 @@ __all__ = [
     "ledger_data",
     "load_text",
     "longer_units",
+    "margins",
     "multiverse_in_words",
     "noise_laws",
     "number_in_words",

@@ -444,7 +444,7 @@ def test_evidence_marks_what_is_known_and_how(run, folder, tmp_path):
     assert ran.code == 3
     assert "of the mechanism alone: 1 step of the release" in next(row["says"] for row in told["lines"] if row["what"] == "claim")
     assert marks(data, "budget")["budget"] == ("stated by the publisher", None)
-    assert marks(data, "utility")["error of what is published"] == ("not stated", None)
+    assert marks(data, "utility")["error: mechanism randomised-response"] == ("not stated", None)
     assert set(json.loads((tmp_path / "a" / "evidence.json").read_text())["evidence"]["marks"]) == set(data["marks"])
     _, other = gathered(run, folder, "stand-in", tmp_path / "b")
     assert marks(other, "budget")["budget"] == ("stated by others", None)  # a list is not the publisher

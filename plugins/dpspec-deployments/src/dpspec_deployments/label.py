@@ -8,6 +8,7 @@ commands, no names of the program and no notation: a test reads every label of t
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ from dpspec.plugin.applications import (
     fact_in_words,
     harmless,
     longer_units,
+    margins,
     number_in_words,
     numbers_data,
     promise_for,
@@ -83,6 +85,7 @@ def label(
         "What is published exactly": _exact(document),
         "The number": _number(document, at),
         "What someone can find out about you": (*_attacker(document, standing, at), *_numbers(risk)),
+        "How exact the published numbers are": _accuracy(document),
         "What the promise does not cover": _uncovered(document),
         "What is not said": _unsaid(document),
     }
@@ -249,6 +252,34 @@ def _cases(statements: Sequence[RiskStatement], *, upper: bool) -> str:
         return f"{'no limit' if end >= 1 else f'at most {exact.rounded_up(end * 100, 3)}'} if the promise is kept"
     end = max(ends)
     return f"{'up to 100' if end >= 1 else f'at least {exact.rounded_down(end * 100, 3)}'} for this release"
+
+
+MOST_MARGINS = 6
+"""Lines on the accuracy of tables; a page for people lists no more."""
+
+
+def _accuracy(document: SpecDocument) -> Iterator[str]:
+    """How far the noise moves the published numbers, from the law of the mechanism alone."""
+    found = margins(document)
+    if found is None or not found["plain"]:
+        known = "It is not known" if found else "This page does not say"
+        yield f"{known} how far the published numbers are from the true ones."
+        return
+    if "mechanism" in document.stand_ins:
+        yield "We do not know the real release. These numbers are for the one that we made up."
+    by_margin: dict[str, list[str]] = {}
+    for table, margin in found["plain"]:
+        by_margin.setdefault(margin, []).append(table)
+    yield "In at least 95 of 100 releases, a published number is no further from the true one than this:"
+    for margin, tables in itertools.islice(by_margin.items(), MOST_MARGINS):
+        more = f"; and {len(tables) - MOST_MARGINS} more tables" if len(tables) > MOST_MARGINS else ""
+        yield f"- {margin}, in the table of {'; '.join(tables[:MOST_MARGINS])}{more}."
+    if len(by_margin) > MOST_MARGINS:
+        yield f"- {len(by_margin) - MOST_MARGINS} more margins are left out here."
+    if any(table["source"] == "counts" for table in found["tables"]):
+        yield "That was computed for true counts up to 200."
+    if found["unknown"]:
+        yield "For the other published numbers it is not known."
 
 
 def _checked(document: SpecDocument, standing: Standing) -> Iterator[str]:

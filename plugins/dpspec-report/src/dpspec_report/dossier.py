@@ -48,6 +48,7 @@ from dpspec.plugin.applications import (
     each,
     file_numbers,
     headline,
+    margins,
     number_in_words,
     numbers_cells,
     numbers_note,
@@ -303,6 +304,7 @@ def file_pieces(one: FiledReport, anchor: str = "", level: int = 2) -> Iterator[
     if one.found is not None:
         yield from _checked(one.found)
     yield from _risk(one)
+    yield from _accuracy(one.document)
     yield from _beside(one.document, assumed=one.found is None)
     yield Heading(words="File and sources", level=3)
     named = [f"{label}: {words}" for label, words in one.document.source]
@@ -518,6 +520,21 @@ def _numbers(one: FiledReport) -> Iterator[Piece]:
         yield from [Sentence(words=note)] if note else []
     for side, reason in numbers.unknown:
         yield Sentence(words=f"Unknown, {side}: {reason}.")
+
+
+def _accuracy(document: SpecDocument) -> Iterator[Piece]:
+    """How far what is published is from the true numbers: what `dpspec accuracy` computes of the same file."""
+    found = margins(document)
+    if found is None:
+        return
+    yield Heading(words="How exact the published numbers are", level=3)
+    if found["rows"]:
+        caption = "The error of each published number, from the law of the mechanism"
+        yield Grid(caption=caption, heads=tuple(found["heads"]), rows=tuple(map(tuple, found["rows"])))
+    for note in found["notes"]:
+        yield Sentence(words=note)
+    for one in found["unknown"]:
+        yield Sentence(words=f"Not known, {one['table']}: {one['reason']}.")
 
 
 def _beside(document: SpecDocument, *, assumed: bool) -> Iterator[Piece]:

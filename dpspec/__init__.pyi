@@ -1781,13 +1781,17 @@ def l_infinity() -> InputDivergence:
     """Package dpspec-divergences. The largest absolute difference: d(x, x') = max |x_i - x'_i|, infinity for different sizes.
     """
 
-def label(specification: Any, progress: Any = ...) -> CommandAnswer:
+def label(specification: Any, universe_of: Any = ..., progress: Any = ...) -> CommandAnswer:
     """Package dpspec-deployments. One page for the people in the data: what is promised, whether it was checked, and what is
     not said.
 
     Args:
         specification: a specification or its file.
+        universe_of: a table or a release's report; where budgets differ by universe, the number is that of its universe.
         progress: called with (done, in all).
+
+    Raises:
+        TableError: the table does not fit the space.
     """
 
 def label_dp() -> Flavour:
@@ -3822,19 +3826,23 @@ def within_distance(
         most: the largest distance that is compared, in units of d [integer in [1, inf)].
     """
 
-def write_report(*specifications: Any, out: Any, title: Any = ..., progress: Any = ..., drawing: Any = ...) -> CommandAnswer:
-    """Package dpspec-report. Write one page on specifications, to hand on: promises, verdicts, witnesses, risks, comparisons,
+def write_report(*specifications: Any, out: Any, title: Any = ..., universe_of: Any = ..., progress: Any = ..., drawing: Any = ...) -> CommandAnswer:
+    """Package dpspec-report. Write one page on specifications, to share: promises, verdicts, witnesses, risks, comparisons,
     sources. `value` has them.
 
     Args:
         specifications: files, or directories that stand for their specification files.
         out: the page, as HTML or Markdown by its ending.
         title: what it is called.
+        universe_of: a table (a file, a registered name or a data frame) or a release's report: where budgets differ by
+            universe,
+            the numbers are those of its universe.
         progress: called with (files judged, files in all).
         drawing: called with (files drawn, files in all).
 
     Raises:
         PictureError: another ending.
+        TableError: the table does not fit the space of a file whose budgets differ by universe.
     """
 
 def zero_concentrated_dp() -> Flavour:

@@ -426,6 +426,29 @@ def risk(
     return attrs.evolve(found, reports=tuple(attrs.evolve(report, about=(document, about)) for report in found.reports))
 
 
+def document_at(document: SpecDocument, universe_of: GivenTable, registry: Registry | None = None) -> SpecDocument:
+    """The file with the budget of the universe that holds a table, as `risk` has it with ``universe_of``.
+
+    Args:
+        document: the file.
+        universe_of: a table (a file, a registered name or a data frame), or a release's report.
+        registry: where formats and tables are looked up; without it, among all installed plugins.
+
+    Raises:
+        TableError: the table does not fit the space.
+        AttackerMisfitError: no universe holds it.
+    """
+    import attrs
+
+    from dpspec.extension.loader import installed
+    from dpspec.risks import engine
+    from dpspec.specfile.given import table_file
+
+    with table_file(universe_of) as named_table:
+        meant = engine.dataset_of(named_table, document.spec.space, registry or installed().registry, document.layout)
+    return attrs.evolve(document, spec=engine.at_universe_of(document.spec, meant))
+
+
 SECRET_LEVELS = ("1/100", "1/20", "1/10")
 
 

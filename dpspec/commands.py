@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpspec.api import as_document, find_yardsticks, quick_standing
+from dpspec.api import as_document, document_at, find_yardsticks, quick_standing
 from dpspec.base.errors import DpspecError, ParameterError, UnknownNameError
 from dpspec.base.params import did_you_mean
 from dpspec.base.words import Word, worst_code
@@ -23,7 +23,7 @@ from dpspec.report.shown import CommandAnswer
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from dpspec.api import Specification
+    from dpspec.api import GivenTable, Specification
     from dpspec.base.exact import NumberLike
     from dpspec.base.types import JsonData, Progress
     from dpspec.grammar.attacker import Tolerance
@@ -93,7 +93,12 @@ def checked(path: Path, registry: Any, seen: dict[str, SpecDocument]) -> tuple[W
 
 
 def explain(
-    name: AnyPath, audience: str | None = None, language: str | None = None, *, without: str | int | None = None
+    name: AnyPath,
+    audience: str | None = None,
+    language: str | None = None,
+    *,
+    without: str | int | None = None,
+    universe_of: GivenTable | None = None,
 ) -> CommandAnswer:
     """What goes by a name, whatever its kind: a block, a mechanism, a rule, an error code, a word, a source, a file, flavours.
 
@@ -102,9 +107,11 @@ def explain(
         audience: of a file, tell its promise to the "public" or to "technical" readers.
         language: of the public text, such as de; English, where it is left out.
         without: of a file, what is left of its promise where this invariant is not held fixed: its number, from 1, or its text.
+        universe_of: with an audience, a table or a release's report: the numbers are those of its universe, as in `risk`.
 
     Raises:
         UnknownNameError: nothing goes by it; with what is spelt alike.
+        TableError: the table does not fit the space.
     """
     from dpspec.extension.loader import installed
     from dpspec.report import audience as audiences, explain as words, flavours
@@ -115,6 +122,8 @@ def explain(
     if language is not None and (audience != "public" or language not in audiences.catalogue()):
         rule = f"goes with the public, and is one of {', '.join(audiences.catalogue())}"
         raise ParameterError("language", rule, value=language)
+    if universe_of is not None and audience is None:
+        raise ParameterError("universe_of", "goes with an audience", 'give audience="public", or use risk')
     if name == "flavours":
         family = flavours.family(registry)
         return CommandAnswer(
@@ -133,8 +142,14 @@ def explain(
         return _without(document, str(without), audience, registry)
     stands = quick_standing(document, registry)
     if audience is not None:
-        data = audiences.audience_data(document, audience, stands, language or audiences.ENGLISH)
-        return CommandAnswer("explain", 0, {"audience": data}, partial(audiences.audience_text, data, document), value=document)
+        at = document if universe_of is None else document_at(document, universe_of, registry)
+        data = audiences.audience_data(
+            at, audience, stands, language or audiences.ENGLISH, of_table=at.spec is not document.spec
+        )  # fmt: skip
+        notes = () if universe_of is not None or document.spec.budget.uniform() is not None else (audiences.BY_TABLE,)
+        return CommandAnswer(
+            "explain", 0, {"audience": data}, partial(audiences.audience_text, data, document), value=document, notes=notes
+        )  # fmt: skip
     numbers = file_numbers(document, stands, registry)
     data = words.file_data(document, registry, stands, numbers)
     return CommandAnswer("explain", 0, {"file": data}, partial(words.file_text, data, document, numbers), value=document)

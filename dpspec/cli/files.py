@@ -280,6 +280,11 @@ def _languages(_: click.Context, __: click.Parameter, incomplete: str) -> list[s
     metavar="INVARIANT",
     help="With a FILE, what is left of its promise without this invariant: its number, from 1, or its text.",
 )
+@click.option(
+    "--universe-of",
+    metavar="TABLE",
+    help="With --audience, where budgets differ by universe, give the numbers of that of this table, or of a report.json.",
+)
 @formatted
 def explain(name: str, picture: FigureFile | None, as_json: bool, **asked: str | None) -> int:
     """Say what NAME means: anything registered, an error code, or a word of the field; or put a specification FILE into words.
@@ -297,6 +302,8 @@ def explain(name: str, picture: FigureFile | None, as_json: bool, **asked: str |
       dpspec explain specs/randomised-response.dpspec.toml
       dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public
       dpspec explain specs/topdown-2020-pl.dpspec.toml --audience public --language de
+      dpspec explain specs/swapping-derangement.dpspec.toml --audience public \\
+                     --universe-of households.csv
       dpspec explain specs/topdown-2020-pl.dpspec.toml --without "person by state"
     """
     from dpspec import commands
@@ -304,6 +311,8 @@ def explain(name: str, picture: FigureFile | None, as_json: bool, **asked: str |
 
     if asked["language"] is not None and asked["audience"] != "public":
         raise click.UsageError(f"--language {asked['language']}: goes with --audience public")
+    if asked["universe_of"] is not None and asked["audience"] is None:
+        raise click.UsageError("--universe-of: goes with --audience; without one, use dpspec risk FILE --universe-of TABLE")
     if picture is not None and name != "flavours":
         raise click.UsageError(
             f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture.path}"

@@ -72,7 +72,7 @@ def renderer(name: str, subject: str) -> Any:
     """The function that an installed package contributes under a name in the group ``dpspec.renderers``.
 
     Args:
-        name: ``chart``, ``diagram``, ``side-by-side``, ``figure-file`` or ``sarif``.
+        name: ``chart``, ``diagram``, ``side-by-side``, ``figure-file``, ``sarif``, ``draft`` or ``margins``.
         subject: what a message calls the form that is missing, such as "format sarif".
 
     Raises:

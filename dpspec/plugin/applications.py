@@ -9,7 +9,7 @@ into words, and what writes files. Everything else of dpspec may move.
 
 from __future__ import annotations
 
-from dpspec.api import as_document, as_documents, compared, order_specs
+from dpspec.api import as_document, as_documents, compared, document_at, order_specs
 from dpspec.base.errors import (
     CertificateError,
     CertificateVersionError,
@@ -47,7 +47,8 @@ from dpspec.extension.packages import contributed
 from dpspec.grammar.spec import blocks_of
 from dpspec.reason.conversions import budget_at
 from dpspec.reason.rules import promise_for
-from dpspec.report.audience import audience_data, public_standing
+from dpspec.report.accuracy import margins
+from dpspec.report.audience import BY_TABLE, audience_data, fact_in_words, public_standing, step_in_words
 from dpspec.report.comparison import (
     blocks_picture,
     claim_status,
@@ -98,7 +99,7 @@ from dpspec.report.terminal import (
 )
 from dpspec.report.text import counted, ledger_data, summary as outcome_summary, verdict_lines
 from dpspec.risks.allowed import allowed_power
-from dpspec.risks.engine import at_universe_of, dataset_of, parsed
+from dpspec.risks.engine import RiskRow, at_universe_of, dataset_of, parsed
 from dpspec.risks.numbers import RiskNumbers
 from dpspec.scaffold import write_schema, write_spec
 from dpspec.specfile.deployment import (
@@ -136,6 +137,7 @@ from dpspec.verifier.verdict import Witness
 
 __all__ = [
     "BAD",
+    "BY_TABLE",
     "FAINT",
     "GOOD",
     "KEEPING",
@@ -180,6 +182,7 @@ __all__ = [
     "RegistryCheckError",
     "ReleaseError",
     "RiskNumbers",
+    "RiskRow",
     "SpecTooLargeError",
     "Standing",
     "UnknownKeyError",
@@ -214,9 +217,11 @@ __all__ = [
     "dataset_of",
     "decoded",
     "did_you_mean",
+    "document_at",
     "documents_of",
     "drawn",
     "each",
+    "fact_in_words",
     "figure_file",
     "file_numbers",
     "file_report_data",
@@ -230,6 +235,7 @@ __all__ = [
     "ledger_data",
     "load_text",
     "longer_units",
+    "margins",
     "multiverse_in_words",
     "noise_laws",
     "number_in_words",
@@ -262,6 +268,7 @@ __all__ = [
     "standards",
     "standing",
     "standing_data",
+    "step_in_words",
     "steps",
     "thing_by_name",
     "thing_in_words",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -17,6 +18,7 @@ from dpspec.base.errors import DpspecError, NotReachedError
 from dpspec.base.exact import Bracket, Number
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
+from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant
 from dpspec.report import terminal
 from dpspec.report.explain import promise
@@ -80,6 +82,9 @@ def nearest(spec: PrivacySpec) -> SmallestStep:
 
 
 ENGLISH = "en"
+BY_TABLE = "the number depends on the table; --universe-of TABLE gives that of one table, or of a release's report.json"
+"""What a terminal is told beside a public page; the page itself names no option."""
+OF_TABLE = "The budget is that of the universe of the table that was named."
 PUBLIC = "public.toml"
 _STANDINGS = {Word.RECORDED: "refuted", Word.REFUTED: "refuted"}
 
@@ -94,7 +99,7 @@ def catalogue() -> dict[str, JsonData]:
 def public_sentences(
     found: SpecDocument, standing: Standing, step: SmallestStep | None, caught: Bracket | None, language: str = ENGLISH
 ) -> tuple[str, str, str, str]:
-    """Four sentences: how the promise stands, what is published exactly, what can be found out, and what is not promised.
+    """Four statements: the claim status, what is published exactly, what can be found out, and what is not promised.
 
     Args:
         found: the file.
@@ -129,19 +134,52 @@ def _named_unit(unit: str, said: JsonData) -> str:
 
 
 def _facts(held: Iterable[Invariant], said: JsonData) -> str:
-    """What is published exactly; names of attributes and categories are the file's own words in every language."""
-    words = said["facts"]
+    """What is published exactly, in one line."""
+    return "; ".join(dict.fromkeys(_fact(fact, said) for fact in held))
 
-    def told(fact: Invariant) -> str:
-        table = fact.as_marginal()
-        if table is None:
-            return str(words["other"]).format(fact=fact)
-        by = " x ".join(table.attributes)
-        counted = words["by" if by else "total"].format(unit=said["units"].get(table.unit, table.unit), attributes=by)
-        where = [words["condition"].format(attribute=name, categories=f"{{{', '.join(held)}}}") for name, held in table.where]
-        return words["where"].format(fact=counted, conditions=", ".join(where)) if where else str(counted)
 
-    return "; ".join(map(told, held))
+def fact_in_words(fact: Invariant, language: str = ENGLISH) -> str:
+    """A fact that is published exactly, for people; one that has no plain words only by where it comes from.
+
+    >>> import dpspec as dp
+    >>> fact_in_words(dp.marginal(attributes=["region"], where={"age": ["old", "young"]}))
+    'person by region where age is old or young'
+    """
+    return _fact(fact, catalogue()[language])
+
+
+def _fact(fact: Invariant, said: JsonData) -> str:
+    """Names of attributes and categories are the file's own words in every language."""
+    words, table = said["facts"], fact.as_marginal()
+    if table is None:
+        return str(words["other"]).format(fact=fact) if is_plain(str(fact)) else str(words["technical"])
+    by = ", ".join(table.attributes)
+    counted = words["by" if by else "total"].format(unit=said["units"].get(table.unit, table.unit), attributes=by)
+    where = [words["condition"].format(attribute=name, categories=words["either"].join(held)) for name, held in table.where]
+    return str(words["where"].format(fact=counted, conditions=", ".join(where)) if where else counted)
+
+
+_TECHNICAL = re.compile(r"[\[\](){}<>_^`]|\d{7}|\b(?:None|True|False|inf|nan)\b|\bwhat \S+ can publish")
+
+
+def is_plain(text: str) -> bool:
+    """Whether a description of a block can be read by people who do not know the program: no brackets, no name of a program.
+
+    >>> [is_plain(text) for text in ("one person added or removed", "constant [4.2, inf]", "what cell-key can publish")]
+    [True, False, False]
+    """
+    return _TECHNICAL.search(text) is None
+
+
+def step_in_words(divergence: InputDivergence, language: str = ENGLISH) -> str:
+    """What one change is, for people; where the divergence has no plain words, that the file defines it.
+
+    >>> import dpspec as dp
+    >>> step_in_words(dp.hamming())
+    'one person replaced by another'
+    """
+    told = thing_in_words(divergence).removeprefix("neighbours only: ")
+    return told if is_plain(told) else str(catalogue()[language]["facts"]["step"])
 
 
 def public_standing(word: Word, stand_ins: Sequence[str], language: str = ENGLISH) -> str:
@@ -200,12 +238,21 @@ def _unit(found: SpecDocument) -> str:
     return unit if found.deployment is None else dict(found.deployment.units).get(unit, unit)
 
 
-def audience_data(found: SpecDocument, audience: str, standing: Standing, language: str = ENGLISH) -> JsonData:
-    """The paragraphs for an audience, and the numbers in them; for the public four sentences before them.
+def audience_data(
+    found: SpecDocument, audience: str, standing: Standing, language: str = ENGLISH, *, of_table: bool = False
+) -> JsonData:
+    """The paragraphs for an audience, and the numbers in them; for the public four statements before them.
 
     The numbers hold for every mechanism that satisfies the specification: the largest power of a test (Kifer et
     al. 2022, Theorems 6.1 to 6.3 and Section 6.3), and the largest chance that the likelihood ratio of the truth is at least
     a factor (Kifer et al. 2022, Definition 5.4 and Theorem 3 of Section 7.4.1).
+
+    Args:
+        found: the file; with `of_table`, as `document_at` gives it.
+        audience: "public" or "technical".
+        standing: its claim status.
+        language: of the public text, one of `catalogue`.
+        of_table: whether the budget is that of the universe of one table.
     """
     spec, public = found.spec, audience == "public"
     step, numbers = None, dict[str, Bracket]()
@@ -225,6 +272,8 @@ def audience_data(found: SpecDocument, audience: str, standing: Standing, langua
             paragraphs = [how, said["not_one_number"]]
         else:
             paragraphs = [how, *(_public(found, step, numbers, language) if public else _technical(found, step))]
+            if of_table:
+                paragraphs.insert(1, said["of_table"] if public else OF_TABLE)
     caught = numbers.get(POWER.format(Fraction(1, 20)))
     return {
         "id": found.id,
@@ -263,12 +312,12 @@ def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket]
     if _tells_nothing(spec, step):
         yield said["never"]
     elif numbers:
-        caught = limit(numbers[POWER.format(Fraction(1, 20))], language)
+        caught = _sentence(numbers[POWER.format(Fraction(1, 20))], language)
         yield said["odds_known" if known else "odds"].format(caught=caught)
-        twice, tenfold = (limit(numbers[GROWTH.format(factor)], language).strip("()") for factor in FACTORS)
-        yield said["growth"].format(twice=_capital(twice), tenfold=_capital(tenfold))
+        twice, tenfold = (_sentence(numbers[GROWTH.format(factor)], language) for factor in FACTORS)
+        yield said["growth"].format(twice=twice, tenfold=tenfold)
     if numbers:
-        divergence = thing_in_words(spec.input_divergence)
+        divergence = step_in_words(spec.input_divergence, language)
         yield said["distance"].format(distance=step.distance, divergence=divergence, called=_called(found, words))
     else:
         yield said["nothing"]
@@ -277,7 +326,9 @@ def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket]
         yield said["some"]
 
 
-def _capital(text: str) -> str:
+def _sentence(chance: Bracket, language: str) -> str:
+    """A limit as a sentence of its own, without its full stop."""
+    text = limit(chance, language).strip("()")
     return f"{text[0].upper()}{text[1:]}"
 
 

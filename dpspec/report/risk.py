@@ -236,14 +236,20 @@ KEEPING = "any mechanism that keeps the promise"
 LARGEST = "Odds and beliefs are the largest over all releases that can occur, however rare these are."
 
 
-def file_numbers(found: SpecDocument, standing: Standing, registry: Registry) -> RiskNumbers:
+def file_numbers(
+    found: SpecDocument, standing: Standing, registry: Registry, at: PrivacySpec | None = None
+) -> RiskNumbers:  # fmt: skip
     """The numbers of a file: those of `risk_numbers`, at the two datasets that the check of its claim found farthest apart.
 
     Args:
         found: the file.
         standing: the claim status, with the verdicts behind it.
         registry: where the attackers are looked up.
+        at: its specification with the budget of the universe of one table; the numbers are then those that the promise allows
+            there, and not those of the mechanism, which were found in other universes.
     """
+    if at is not None:
+        return risk_numbers(at, None, registry)
     return risk_numbers(found.spec, found.mechanism, registry, *farthest_pairs(found.mechanism, found.spec, standing))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
+from dpspec.base.exact import number
 from dpspec.base.shown import Showable
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class PromisedBeside:
 
     def __str__(self) -> str:
         who = "" if self.view is None else f", as the {self.view} sees it"
-        return self.title + who + ("" if self.share is None else f", for {self.share} of the units")
+        return self.title + who + ("" if self.share is None else f", for {number(100 * self.share).plain()} % of the units")
 
 
 @attrs.frozen(kw_only=True)

@@ -254,7 +254,7 @@ def test_budgets_by_universe_are_those_of_a_table(run, specs, tmp_path):
 
 def test_the_public_is_told_what_is_certain(run, total):
     told = " ".join(run("explain", total, "--audience", "public").out.split())
-    for words in ("number of yes", "in 100 of 100 cases", "Never.", "it always shows in the published facts"):
+    for words in ("number of yes", "in 100 of 100 cases", "Never.", "It always shows in the facts that are published exactly"):
         assert words in told
 
 
@@ -262,8 +262,8 @@ def test_the_limits_for_the_public_are_those_of_a_distance(run, specs):
     """Two places on a map may be further apart than distance 1: the limit told is none for them."""
     path = specs / "flavours" / "geo-indistinguishability.dpspec.toml"
     told = " ".join(run("explain", path, "--audience", "public").out.split())
-    assert "All this holds for two ideas at distance 1 or less" in told
-    assert "For two ideas further apart the limits are weaker, or there are none." in told
+    assert "All this is about two ideas at distance 1 or less" in told
+    assert "For ideas further apart the limits are weaker, or there are none." in told
 
 
 @pytest.mark.parametrize("position", [0, 1])

@@ -82,6 +82,6 @@ def test_what_stands_in_for_the_release_is_told_to_the_public(block: str, said: 
     runner = CliRunner()
     public = " ".join(runner.invoke(main, ["explain", str(path), "--audience", "public"]).output.split())
     assert said in public
-    assert "It was checked that a release made as it is described here keeps its promise, for all data" not in public
+    assert "We checked that a release made as described here keeps its promise, for all data" not in public
     judged = " ".join(runner.invoke(main, ["verify", str(path)]).output.split())
     assert f"the {block} stands in for another" in judged

@@ -43,7 +43,9 @@ def test_explain_label_compare_and_report_show_the_numbers_of_risk(path, tmp_pat
     assert _powers(inside, "worst_case") == pytest.approx(allowed, abs=2e-4)
     for data in (explained.to_dict()["file"]["risk"], label.to_dict()["risk"], compared.to_dict()["risk"]["left"]):
         assert [row for row in data["rows"] if row["quantity"].startswith(("power", "advantage"))] == inside
-    for text in (str(explained), str(label), str(compared), page.read_text(encoding="utf-8")):
+    in_100 = [float(number) for number in re.findall(r"at\s+least\s+([\d.]+)\s+for\s+this\s+release", str(label))]
+    assert all(any(0 <= 100 * wanted - value < 0.1 for value in in_100) for wanted in own), label
+    for text in (str(explained), str(compared), page.read_text(encoding="utf-8")):
         found = [float(number) for number in re.findall(r"at\s+least\s+(0\.\d+)", text)]
         assert all(any(abs(value - wanted) < 1e-4 for value in found) for wanted in own), text
         assert re.search(r"any mechanism that keeps the\s+(this mechanism\s+)?promise", text), "the head of a column may wrap"

@@ -6,13 +6,19 @@ import csv
 import hashlib
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+import dpspec as dp
+from dpspec import installed
 from dpspec.base.errors import NoFormulaError
 from dpspec.cli import main
+from dpspec.plugin.applications import RiskNumbers, Standing, Word
+from dpspec_deployments.label import label_data
+from tests.cli.test_public import grade
 
 HEAD = """\
 schema = 1
@@ -301,9 +307,9 @@ def test_a_label_says_what_was_checked_and_no_more(run, folder):
     assert "program was not checked" in said(run, folder, "proved")["Was it checked?"]
     assert "data of a form that we made up" in said(run, folder, "stand-in")["Was it checked?"]
     assert "known to be false" in said(run, folder, "false")["Was it checked?"]
-    assert "Nobody has checked" in said(run, folder, "unchecked")["Was it checked?"]
+    assert "No one has checked" in said(run, folder, "unchecked")["Was it checked?"]
     assert "a gap tells a count" in said(run, folder, "leaves-out")["What the promise does not cover"]
-    assert "stayed open" in said(run, folder, "leaves-out")["Was it checked?"]
+    assert "could not verify this promise" in said(run, folder, "leaves-out")["Was it checked?"]
 
 
 def test_a_label_of_a_false_promise_says_so_before_any_limit(run, folder):
@@ -316,7 +322,7 @@ def test_nothing_is_blurred_where_nothing_may_be_told(run, tmp_path):
     written(tmp_path, "none", budget="epsilon = 0", keep="1/2")
     page = run("label", tmp_path / "none.dpspec.toml").out
     assert "looks the same for both ideas" in " ".join(page.split())
-    assert "blurred by chance" not in page
+    assert "random noise" not in page
 
 
 def test_facts_are_the_publishers_only_where_every_source_is(run, folder, tmp_path):
@@ -360,6 +366,52 @@ def test_a_label_of_a_unit_with_a_time(run, folder):
     assert "what data there are" in page["What is not said"]
 
 
+DEPLOYMENTS = Path(__file__).parents[3] / "specs" / "deployments"
+NOTATION = {
+    "a command": r"\bdpspec [a-z]|--[a-z]",
+    "a tuple or a repr": r"\(\(|\)\)|, \)|\b(?:None|True|False)\b|<[a-z]|\bNumber\(|\w+=\w",
+    "an interval": r"\[[^\]]*,[^\]]*\]|\binf\b|\bnan\b",
+    "a long fraction": r"\d{7}|\d/\d",
+    "a formula": r"\bln\(|\bsqrt\(",
+    "a registered budget or invariant": r"\bs2[34]\b|s23-full|what \S+ can publish",
+}
+
+
+def public_pages():
+    """Every label of the catalogue without what its file says in its own words: title, product, steps, sources, attributes."""
+    for path in sorted(DEPLOYMENTS.rglob("*.dpspec.toml")):
+        document = dp.read(path)
+        data = label_data(document, Standing(word=Word.UNDECIDED, reason="of the test"), RiskNumbers(rows=()))
+        yield document, {one["heading"]: one["sentences"] for one in data["sections"]}
+
+
+def test_no_label_has_commands_names_of_the_program_or_notation():
+    registered = {name for kind in ("mechanisms", "output_divergences", "invariants", "multiverses", "budgets")
+                  for name in installed().registry.names(kind) if "-" in name}  # fmt: skip
+    pages = list(public_pages())
+    assert len(pages) > 100
+    for document, sections in pages:
+        own = ("What it is", "What the promise does not cover")
+        text = "\n".join(line for heading, lines in sections.items() if heading not in own for line in lines)
+        text = text.replace(document.spec.budget.unpublished() or "\0", "")
+        found = [f"{what}: {hit[0]}" for what, pattern in NOTATION.items() for hit in re.finditer(pattern, text)]
+        found += [name for name in registered if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)]
+        assert not found, (document.id, found)
+
+
+def test_what_is_not_said_takes_few_lines():
+    assert max(len(sections["What is not said"]) for _, sections in public_pages()) <= 5
+
+
+def test_labels_are_read_in_grade_8():
+    grades = []
+    for _, sections in public_pages():
+        own = ("What it is", "What the promise does not cover", "What is published exactly")
+        lines = [line.lstrip("- ") for heading, lines in sections.items() if heading not in own for line in lines]
+        grades.append(grade(" ".join(lines)))
+    assert max(grades) <= 8
+
+
 def test_a_label_as_html_needs_nothing_and_obeys_nothing(run, folder, tmp_path):
     written(tmp_path, "nasty", publisher='"<script>alert(1)</script>"', facts='use = "a & b"')
     page = run("label", tmp_path / "nasty.dpspec.toml", "--format", "html").out
@@ -392,7 +444,7 @@ def test_evidence_marks_what_is_known_and_how(run, folder, tmp_path):
     assert ran.code == 3
     assert "of the mechanism alone: 1 step of the release" in next(row["says"] for row in told["lines"] if row["what"] == "claim")
     assert marks(data, "budget")["budget"] == ("stated by the publisher", None)
-    assert marks(data, "utility")["error of what is published"] == ("not stated", None)
+    assert marks(data, "utility")["error: mechanism randomised-response"] == ("not stated", None)
     assert set(json.loads((tmp_path / "a" / "evidence.json").read_text())["evidence"]["marks"]) == set(data["marks"])
     _, other = gathered(run, folder, "stand-in", tmp_path / "b")
     assert marks(other, "budget")["budget"] == ("stated by others", None)  # a list is not the publisher

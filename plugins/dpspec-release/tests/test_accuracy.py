@@ -286,6 +286,80 @@ def test_rounded_answers_are_compared_and_have_no_margin_of_the_noise(files, tmp
     assert {row.margin for row in released_numbers(tmp_path / "out" / "released.csv", dp.accuracy(path).value)} == {""}
 
 
+def test_where_nothing_is_shown_the_reason_is_stated_and_no_figure_is_written(files, tmp_path, run):
+    _, table = files
+    noise = 'type = "geometric"\nratio = "1/2"\nqueries = [{ type = "marginal", attributes = ["size"] }]'
+    hiding = SPACE[: SPACE.index("queries")] % ("mult", 'epsilon = "ln(4)"', 'type = "post-processed"\nhidden_below = 1000')
+    path = written(tmp_path, f"{hiding}[mechanism.mechanism]\n{noise}\n")
+    ran = run("release", path, table, "--out", tmp_path / "out", "--unverified", "--seed", "1", "--utility")
+    assert ran.code == 0
+    assert "no table was compared" in ran.out
+    assert "person by size: none of its numbers is shown" in ran.out
+    assert not (tmp_path / "out.confidential" / "utility.svg").exists()
+
+
+# --- in reports -----------------------------------------------------------------------------------
+
+
+def test_report_label_and_evidence_show_what_the_command_prints(files, tmp_path, run):
+    """One computation: the numbers of `accuracy`, in three pages."""
+    spec, _ = files
+    data = json.loads(run("accuracy", spec, "--format", "json").out)
+    margins = [table["margin"]["upper"] for table in data["tables"]]
+    assert margins == ["4", "4"]
+    run("report", spec, "--out", tmp_path / "page.md")
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    run("evidence", spec, "--out", tmp_path / "evidence")
+    shown = json.loads((tmp_path / "evidence" / "accuracy.json").read_text(encoding="utf-8"))
+    assert shown["tables"] == data["tables"]
+    assert shown["joint"] == data["joint"]
+    readme = (tmp_path / "evidence" / "README.md").read_text(encoding="utf-8")
+    label = run("label", spec).out
+    deviation = number(data["tables"][0]["deviation"]["upper"]).decimal(4)
+    for name in ("colour x size", "size"):
+        assert f"| person by {name} | two-sided geometric, decay ln(2) | " in page
+        assert f"error: person by {name}" in readme
+    assert f"| {deviation} | 4 |" in page
+    assert f"standard deviation {deviation}, 95 % margin 4" in readme
+    assert "- 4, in the table of person by colour, size; person by size." in " ".join(label.split())
+
+
+def test_what_is_not_known_is_said_in_each_report(files, tmp_path, run):
+    noise = 'type = "geometric"\nratio = "1/2"\nqueries = [{ type = "marginal", attributes = ["size"] }]'
+    rounding = SPACE[: SPACE.index("queries")] % ("mult", 'epsilon = "ln(4)"', 'type = "post-processed"\nrounded_to = 10')
+    path = written(tmp_path, f"{rounding}[mechanism.mechanism]\n{noise}\n")
+    assert "It is not known how far" in run("label", path).out
+    run("report", path, "--out", tmp_path / "page.md")
+    assert "Not known, mechanism post-processed: the law of its numbers is not stated." in (tmp_path / "page.md").read_text()
+    run("evidence", path, "--out", tmp_path / "evidence")
+    assert "unknown: the law of its numbers is not stated" in (tmp_path / "evidence" / "README.md").read_text(encoding="utf-8")
+    assert not (tmp_path / "evidence" / "accuracy.json").exists()
+
+
+def test_the_probability_of_all_numbers_at_once_is_that_of_independent_noise(files, run):
+    """Eight numbers, each off by more than 4 with probability 2 q^5 / (1 + q) at q = 1/2, that is 1/24."""
+    data = json.loads(run("accuracy", files[0], "--format", "json").out)
+    wanted = Fraction(23, 24) ** 8
+    assert Fraction(data["joint"]["lower"]) <= wanted <= Fraction(data["joint"]["upper"])
+    assert Fraction(data["joint"]["upper"]) - Fraction(data["joint"]["lower"]) < Fraction(1, 10**9)
+    assert Fraction(data["joint_of_all"]["lower"]) >= Fraction(19, 20)
+    together = run("accuracy", files[0]).out
+    assert "All 8 numbers are within their own margins at once in at least 71.1 % of releases." in together
+
+
+def test_numbers_of_a_table_are_counted_as_they_are_listed():
+    from dpspec_release.accuracy import _cells
+
+    nested = [{"name": "state", "count": 2}, {"name": "county", "count": 4, "within": "state"}, {"name": "sex", "count": 3}]
+    space = dp.records(attributes=nested)
+    for attributes in (["state"], ["county"], ["state", "county"], ["county", "sex"], ["sex", "state"], []):
+        for where in ({}, {"sex": ["0", "2"]}, {"county": ["1"]}):
+            table = dp.marginal(attributes=attributes, where=where)
+            assert _cells(table, space) == len(list(table.cells(space))), (attributes, where)
+    wide = dp.records(attributes=[{"name": "a", "count": 10**6}, {"name": "b", "count": 10**3}])
+    assert _cells(dp.marginal(attributes=["a", "b"]), wide) == 10**9
+
+
 def test_hidden_answers_are_released_as_an_x(files, tmp_path, run):
     """An empty text was no category, so that nothing with `hidden_below` could be released."""
     _, table = files
@@ -296,7 +370,9 @@ def test_hidden_answers_are_released_as_an_x(files, tmp_path, run):
     released = {row["cell"]: row["answer"] for row in rows_of(tmp_path / "out" / "released.csv")}
     assert released["x b"] == "x"
     assert abs(int(released["s"]) - 47) < 40
-    assert json.loads((tmp_path / "out.confidential" / "utility.json").read_text(encoding="utf-8"))["tables"] == []
+    (found,) = json.loads((tmp_path / "out.confidential" / "utility.json").read_text(encoding="utf-8"))["tables"]
+    assert (found["hidden"], found["cells"]) == (1, 1)
+    assert found["largest_error"] == abs(int(released["s"]) - 47)
     dp.accuracy(path, tmp_path / "out", out=tmp_path / "margins.csv")
     assert [row["status"] for row in rows_of(tmp_path / "margins.csv")] == [
         "not shown" if value == "x" else "margin not known" for value in released.values()

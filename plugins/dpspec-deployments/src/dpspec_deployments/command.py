@@ -111,19 +111,25 @@ def _format() -> str:
 
 @click.command("label", cls=LabelCommand, short_help="One page for people: what is promised, and what is not said?")
 @click.argument("path", metavar="FILE", type=click.Path())
-def label(path: str, progress: Progress | None = None) -> CommandAnswer:
-    """Tell the people in the data, on one page, what FILE promises: who is protected, what one change is, what is published
-    exactly, the number and what it does to an attacker, whether it was checked, what it does not cover, and what is not said.
+@click.option(
+    "--universe-of",
+    metavar="TABLE",
+    help="Where budgets differ by universe, give the number of that of this table, or of a report.json.",
+)
+def label(path: str, universe_of: str | None, progress: Progress | None = None) -> CommandAnswer:
+    """Write one page for the people in the data about what FILE promises: who is protected, what one change is, what is published
+    exactly, the number and what someone can find out, whether it was checked, what it does not cover, and what is not said.
     Nothing is graded.
 
     \b
     Examples:
       dpspec label specs/randomised-response.dpspec.toml
       dpspec label specs/randomised-response.dpspec.toml --format html > label.html
+      dpspec label specs/swapping-derangement.dpspec.toml --universe-of households.csv
     """
     from dpspec_deployments import functions
 
-    return functions.label(path, progress=progress)
+    return functions.label(path, universe_of, progress=progress)
 
 
 @click.command("evidence", short_help="What a reviewer asks for, with its proofs and witnesses.")

@@ -8,6 +8,7 @@ false is proved, too: the line then says so.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator
 from importlib.metadata import version
@@ -35,6 +36,7 @@ from dpspec.plugin.applications import (
     harmless,
     json_text,
     longer_units,
+    margins,
     origins,
     promise_for,
     thing_in_words,
@@ -51,6 +53,9 @@ if TYPE_CHECKING:
 PROVED, RECOMPUTED, STATED, OTHERS, NOT_STATED = (
     "proved", "recomputed", "stated by the publisher", "stated by others", "not stated",
 )  # fmt: skip
+ACCURACY = "accuracy.json"
+"""The error of every table, exactly."""
+NUMBERS = ("level", "tables", "unknown", "joint", "joint_of_all")
 MARKS = (PROVED, RECOMPUTED, STATED, OTHERS, NOT_STATED)
 LEVELS_OF_EVIDENCE = {
     "budget": "Budget and unit",
@@ -119,6 +124,9 @@ def gather(document: SpecDocument, registry: Registry, progress: Progress | None
     name = f"{document.id}.dpspec.toml"
     verdicts = file_report_data(name, report)
     files = {f"witnesses/{path}": text for path, text in shown.values()}
+    accuracy = margins(document)
+    if accuracy is not None and accuracy["tables"]:
+        files[ACCURACY] = json.dumps({key: accuracy[key] for key in NUMBERS}, indent=2) + "\n"
     files["verify.json"] = json_text("verify", report.word.exit_code, {"files": [verdicts]}) + "\n"
     if document.text is not None:
         files[name] = document.text
@@ -289,7 +297,29 @@ def _composition(document: SpecDocument) -> Iterator[EvidenceLine]:
 def _utility(document: SpecDocument) -> Iterator[EvidenceLine]:
     made = document.deployment
     yield _fact(document, "utility", "use", None if made is None else made.use, "what the release is for")
-    yield EvidenceLine(level="utility", what="error of what is published", mark=NOT_STATED, says="a file has no place for it")
+    yield from _accuracy(document)
+
+
+MOST_TABLES = 12
+"""Tables whose error has a line of its own; accuracy.json has all."""
+
+
+def _accuracy(document: SpecDocument) -> Iterator[EvidenceLine]:
+    """The error of what is published, from the law of the mechanism."""
+    found = margins(document)
+    if found is None:
+        why = "no mechanism is named, or no package that knows its law is installed"
+        yield EvidenceLine(level="utility", what="error of what is published", mark=NOT_STATED, says=why)
+        return
+    note = _about_a_stand_in(document)
+    for table, law, numbers, deviation, margin in found["rows"][:MOST_TABLES]:
+        each = f"each of {numbers} numbers" if numbers else "each number"
+        says = f"standard deviation {deviation or 'unknown'}, 95 % margin {margin} for {each} ({law}){note}"
+        yield EvidenceLine(level="utility", what=f"error: {table}", mark=RECOMPUTED, says=says, file=ACCURACY)
+    for says in found["notes"]:
+        yield EvidenceLine(level="utility", what="error of all", mark=RECOMPUTED, says=says, file=ACCURACY)
+    for one in found["unknown"]:
+        yield EvidenceLine(level="utility", what=f"error: {one['table']}", mark=NOT_STATED, says=f"unknown: {one['reason']}")
 
 
 def _trust(document: SpecDocument) -> Iterator[EvidenceLine]:

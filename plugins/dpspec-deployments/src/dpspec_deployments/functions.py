@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpspec import CommandAnswer, SpecDocument, installed
 from dpspec.plugin import ParameterError, specfile
 from dpspec.plugin.applications import (
+    BY_TABLE,
     SCHEMA_LINE,
     CertificateError,
     JsonData,
@@ -17,6 +18,7 @@ from dpspec.plugin.applications import (
     add_up,
     as_document,
     compared,
+    document_at,
     documents_of,
     file_numbers,
     ledger_data,
@@ -126,22 +128,31 @@ def _added_up(entries: Iterable[CatalogueEntry]) -> tuple[JsonData, Callable[[],
     return {"ledger": ledger_data(found), "notes": notes}, lambda: "\n".join([printed(found), "", *notes])
 
 
-def label(specification: AnyPath | SpecDocument, progress: Progress | None = None) -> CommandAnswer:
+def label(
+    specification: AnyPath | SpecDocument, universe_of: Any = None, progress: Progress | None = None
+) -> CommandAnswer:  # fmt: skip
     """One page for the people in the data: what is promised, whether it was checked, and what is not said.
 
     Args:
         specification: a specification or its file.
+        universe_of: a table or a release's report; where budgets differ by universe, the number is that of its universe.
         progress: called with (done, in all).
+
+    Raises:
+        TableError: the table does not fit the space.
     """
     from dpspec_deployments import label as pages
 
     document = as_document(specification)
     registry = installed().registry
+    at = None if universe_of is None else document_at(document, universe_of, registry)
     stands = standing(document, registry, progress=progress)
-    data = pages.label_data(document, stands, file_numbers(document, stands, registry))
+    spec = None if at is None or at.spec is document.spec else at.spec
+    data = pages.label_data(document, stands, file_numbers(document, stands, registry, spec), at)
+    notes = () if at is not None or document.spec.budget.uniform() is not None else (BY_TABLE,)
     return CommandAnswer(
-        "label", 0, data, partial(pages.label_text, data), as_html=partial(pages.label_html, data), value=document
-    )
+        "label", 0, data, partial(pages.label_text, data), as_html=partial(pages.label_html, data), value=document, notes=notes,
+    )  # fmt: skip
 
 
 def evidence(specification: AnyPath | SpecDocument, out: AnyPath, progress: Progress | None = None) -> CommandAnswer:

@@ -1,18 +1,22 @@
 """A label: one page for the people in the data, on what a deployment promises them and what it does not say.
 
 Nothing is graded. What is said of an attacker is the public explanation of the same file (Kazan 2025), whose numbers come from
-the risk engine; whether the promise is kept is what the engine found, and a stand-in is told as one.
+the risk engine; whether the promise is kept is what the engine found, and a stand-in is named as one. The page has no
+commands, no names of the program and no notation: a test reads every label of the catalogue.
 """
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+import itertools
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 from rich.text import Text
 
+from dpspec.plugin import Sense, exact
 from dpspec.plugin.applications import (
     JsonData,
     Word,
@@ -20,15 +24,17 @@ from dpspec.plugin.applications import (
     budget_in_words,
     count,
     drawn,
+    fact_in_words,
     harmless,
     longer_units,
-    numbers_cells,
+    margins,
+    number_in_words,
     numbers_data,
-    numbers_note,
     promise_for,
     public_standing,
     read_unit,
     standing_data,
+    step_in_words,
     thing_in_words,
 )
 from dpspec_deployments.catalogue import how_of, number_state, one_of, unit_of
@@ -37,8 +43,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from dpspec import SpecDocument
-    from dpspec.plugin import Budget
-    from dpspec.plugin.applications import RiskNumbers, Standing
+    from dpspec.plugin import Budget, RiskStatement
+    from dpspec.plugin.applications import RiskNumbers, RiskRow, Standing
 
 
 BLOCK_QUESTIONS = {
@@ -60,13 +66,16 @@ class LabelSection:
     sentences: tuple[str, ...]
 
 
-def label(document: SpecDocument, standing: Standing, risk: RiskNumbers) -> tuple[LabelSection, ...]:
+def label(
+    document: SpecDocument, standing: Standing, risk: RiskNumbers, at: SpecDocument | None = None
+) -> tuple[LabelSection, ...]:  # fmt: skip
     """The sections of a label.
 
     Args:
         document: a specification file, best one with [deployment] and [provenance].
-        standing: how its claim stands.
+        standing: its claim status.
         risk: what the promise and the mechanism mean to an attacker.
+        at: the file with the budget of the universe of one table, as `document_at` gives it, where one was named.
     """
     sections = {
         "What it is": _what(document),
@@ -74,8 +83,9 @@ def label(document: SpecDocument, standing: Standing, risk: RiskNumbers) -> tupl
         "Who is protected": _who(document),
         "What one change is": _change(document),
         "What is published exactly": _exact(document),
-        "The number": _number(document),
-        "What it does to somebody who wants to find out about you": (*_attacker(document, standing), *_numbers(document, risk)),
+        "The number": _number(document, at),
+        "What someone can find out about you": (*_attacker(document, standing, at), *_numbers(risk)),
+        "How exact the published numbers are": _accuracy(document),
         "What the promise does not cover": _uncovered(document),
         "What is not said": _unsaid(document),
     }
@@ -95,161 +105,241 @@ def _what(document: SpecDocument) -> Iterator[str]:
 
 
 def _who(document: SpecDocument) -> Iterator[str]:
-    spec, unit = document.spec, unit_of(document)
+    unit = unit_of(document)
     if unit is None:
-        yield f"The promise names no unit. One change is: {thing_in_words(spec.input_divergence)}."
+        yield f"The promise names no unit. One change is: {step_in_words(document.spec.input_divergence)}."
         return
     words = read_unit(unit)
     if words.time is None:
-        yield f"What is protected is one {unit}: what the data hold of it. For several together the promise can be weaker."
+        yield f"The promise protects what the data hold of one {unit}. For several together it can be weaker."
         return
     period = words.time if words.times == 1 else f"{words.times} {words.time}s"
-    yield f"What is protected is one {unit}: what the data hold of one {'-'.join(words.parts)} from one {period}."
-    yield f"The promise is about one {period} at a time. Over longer times it can be weaker, the longer the weaker."
+    yield f"The promise protects what the data hold of one {'-'.join(words.parts)} from one {period}."
+    yield f"It is about one {period} at a time. Over a longer time it can be weaker."
 
 
 def _change(document: SpecDocument) -> Iterator[str]:
     spec, unit = document.spec, unit_of(document) or "record"
     steps = spec.input_divergence.record_steps(spec.space)
-    far = "" if steps is None or steps.within is None else f" up to {steps.within} such steps are one change;"
+    far = "" if steps is None or steps.within is None else f" Up to {steps.within} such steps are one change."
     own = spec.input_divergence.counted_unit()
     if steps is not None and steps.unit == own and steps.added is None and steps.replaced == 1:
-        yield f"The data of one {unit} are replaced by others;{far} how many of them the data hold stays the same."
+        yield f"The data of one {unit} are replaced by others.{far} How many of them the data hold stays the same."
     elif steps is not None and steps.unit == own and steps.added == 1:
         other = "counts as one change too" if steps.replaced == 1 else f"counts as {steps.replaced} changes"
-        yield f"The data of one {unit} are added, or taken away;{far} to replace them by others {other}."
+        yield f"The data of one {unit} are added or taken away.{far} To replace them by others {other}."
     else:
-        yield f"One change is: {one_of(thing_in_words(spec.input_divergence), document)}."
+        yield f"One change is: {one_of(step_in_words(spec.input_divergence), document)}."
 
 
 def _exact(document: SpecDocument) -> Iterator[str]:
     held, how = document.spec.multiverse.induced_by(), how_of(document, "multiverse")
     if held is None:
-        yield f"Which states of the data are protected from each other is given so: {thing_in_words(document.spec.multiverse)}."
+        yield "The promise compares some states of the data only. The file lists them."
     elif not held:
         yield {
-            "stated": "Nothing is said to be published as it is, without noise.",
-            "inferred": "As far as can be inferred from the sources, nothing is published as it is, without noise.",
-            "assumed": "This page assumes that nothing is published as it is, without noise; see what is not said, below.",
-            "untold": "The file names nothing that is published as it is, and does not say where it has that from.",
+            "stated": "No source names a fact that is published exactly, without noise.",
+            "inferred": "As far as the sources show, nothing is published exactly, without noise.",
+            "assumed": "This page assumes that nothing is published exactly, without noise. No source says so.",
+            "untold": "The file names nothing that is published exactly. It does not give a source for that.",
         }[how]
     else:
-        yield "These facts are published as they are, and anybody can know them. No promise is made about what they show:"
-        yield from (f"- {one_of(str(invariant), document)}" for invariant in held)
+        yield "These facts are published exactly, and anyone can know them. No promise is made about what they show:"
+        yield from (f"- {one_of(fact, document)}" for fact in dict.fromkeys(map(fact_in_words, held)))
         if how == "assumed":
-            yield "That these are the facts is an assumption of the file."
+            yield "The file assumes that these are the facts. No source says so."
 
 
-def _number(document: SpecDocument) -> Iterator[str]:
-    spec, made = document.spec, document.deployment
+def _number(document: SpecDocument, at: SpecDocument | None) -> Iterator[str]:
+    spec, made = (at or document).spec, document.deployment
     unpublished = spec.budget.unpublished()
     if unpublished is not None:
         yield f"No number to rely on: {unpublished}."
     else:
         if spec.budget.uniform() is None:
-            yield "There is no single number: how much is promised depends on the facts that are published exactly."
+            yield "There is no single number. How much is promised depends on the facts that are published exactly."
         else:
-            yield f"{_said(spec.budget)}, for one change; smaller is stronger."
-        yield f"It is measured by {thing_in_words(spec.output_divergence)}."
+            yield f"{_said(spec.budget)}, for one change. A smaller number is a stronger promise."
+        if at is not None and spec is not document.spec:
+            yield "This is the number for the facts of one table. The table was named when this page was made."
+        yield f"It is measured by {_measure(document)}."
         if how_of(document, "budget") in ("assumed", "inferred"):
-            yield f"This number is {how_of(document, 'budget')} by the file: no source gives it as such."
+            yield f"This number is {how_of(document, 'budget')} by the file. No source gives it as such."
     for part in document.parts:
-        yield f"Promised besides: {part}: {_said(part.spec.budget)}."
+        yield f"Also promised, for {part}: {_said(part.spec.budget)}."
     if made is not None and made.period is not None:
         again = "for every release" if made.period == "release" else f"after every {made.period}"
-        yield f"This number is renewed {again}: over several of them the promise can be weaker."
+        yield f"This number is renewed {again}. Over several of them the promise can be weaker."
     own = unit_of(document)
     for unit in () if own is None else longer_units(own):
         found = promise_for(spec, unit, called=own)
         if found.budget is not None:
             yield f"For one {unit} it amounts to at most {_said(found.budget)}."
-    states = [number_state(one, spec) for one in document.expectations]
+    states = [number_state(one, document.spec) for one in document.expectations]
     if states:
         right, wrong = states.count("recomputed"), states.count("failed") + states.count("misprint")
-        told = f"Of {count(len(states), 'printed number')}, {right} came out when computed again"
-        yield told + (f", and {wrong} did not." if wrong else ".")
+        told = f"We computed {count(len(states), 'published number')} again. The result is the same for {right} of them"
+        yield told + (f". It differs for {wrong}." if wrong else ".")
+
+
+def _measure(document: SpecDocument) -> str:
+    """The standard of protection, with its delta alone where it has other parameters."""
+    told = thing_in_words(document.spec.output_divergence)
+    return told if re.fullmatch(r"[\w -]+(?: \(delta = [^()]*\))?", told) else re.split(r", | at | \(", told)[0]
 
 
 def _said(budget: Budget) -> str:
-    return budget_in_words(budget)
+    """A budget as people read it: a decimal number, with *about* where it has more digits."""
+    value = budget.uniform()
+    if value is None and budget.unpublished() is None:
+        return f"a number of {budget.parameter} that depends on the data"
+    if value is None or budget.bounds() is not None:
+        return budget_in_words(budget)
+    told = value_in_short(value)
+    return f"{budget.parameter} {'is ' if told.startswith('about') else '= '}{told}"
 
 
-def _attacker(document: SpecDocument, standing: Standing) -> Iterator[str]:
+def value_in_short(value: exact.Number) -> str:
+    """A number as people read it: exact where it has few digits, otherwise *about* its decimals.
+
+    >>> from dpspec.plugin import exact
+    >>> [value_in_short(exact.number(value)) for value in ("2.56", "1/300")], value_in_short(exact.ln(3))
+    (['2.56', 'about 0.003334'], 'about 1.099')
+    """
+    told = number_in_words(value)
+    return told if re.fullmatch(r"[\d,]{1,9}(?:\.\d{1,6})?|infinity", told) else f"about {exact.rounded_up(value)}"
+
+
+def _attacker(document: SpecDocument, standing: Standing, at: SpecDocument | None) -> Iterator[str]:
     if document.spec.budget.unpublished() is not None:
-        yield "Without a number nobody can say how much the release helps them."
+        yield "Without a number, no one can say how much the release helps them."
         return
     if standing.is_false:
         yield "The release is known to break the promise. What follows is about a release that would keep it."
-    yield from audience_data(document, "public", standing)["paragraphs"][1:]
+    found, of_table = at or document, at is not None and at.spec is not document.spec
+    yield from audience_data(found, "public", standing, of_table=of_table)["paragraphs"][1:]
 
 
-def _numbers(document: SpecDocument, risk: RiskNumbers) -> Iterator[str]:
-    """The numbers behind it, each for any mechanism that keeps the promise, and for the one that the file describes."""
-    if not risk.rows:
+def _numbers(risk: RiskNumbers) -> Iterator[str]:
+    """The numbers behind it, each for any release that keeps the promise, and for the one that the file describes."""
+    lines = [line for line in map(_number_line, risk.rows) if line]
+    if lines:
+        far = next((dict(row.at)["distance"] for row in risk.rows if "distance" in dict(row.at)), "1")
+        yield f"The limits in more detail, for two ideas at distance {far} or less:"
+        yield from lines
+
+
+def _number_line(row: RiskRow) -> str:
+    """A number of an attacker in plain words; nothing for those that say the same in another measure."""
+    at = dict(row.at)
+    said = "; ".join(one for one in (_cases(row.worst, upper=True), _cases(row.own, upper=False)) if one)
+    if said and row.quantity == "power" and "level" in at:
+        wrong = number_in_words(exact.number(at["level"]) * 100)
+        return f"- Right guesses in 100, with at most {wrong} wrong: {said}."
+    if said and row.quantity.startswith("posterior belief") and at.get("prior") == "1/2":
+        return f"- How sure of 100 someone can be who first found both ideas equally likely: {said}."
+    return ""
+
+
+def _cases(statements: Sequence[RiskStatement], *, upper: bool) -> str:
+    """A probability as cases of a hundred, rounded to the side on which it stays true."""
+    wanted = (Sense.AT_MOST, Sense.EQUALS) if upper else (Sense.AT_LEAST, Sense.EQUALS)
+    ends = [one.value.upper if upper else one.value.lower for one in statements if one.relation in wanted]
+    if not ends:
+        return ""
+    if upper:
+        end = min(ends)
+        return f"{'no limit' if end >= 1 else f'at most {exact.rounded_up(end * 100, 3)}'} if the promise is kept"
+    end = max(ends)
+    return f"{'up to 100' if end >= 1 else f'at least {exact.rounded_down(end * 100, 3)}'} for this release"
+
+
+MOST_MARGINS = 6
+"""Lines on the accuracy of tables; a page for people lists no more."""
+
+
+def _accuracy(document: SpecDocument) -> Iterator[str]:
+    """How far the noise moves the published numbers, from the law of the mechanism alone."""
+    found = margins(document)
+    if found is None or not found["plain"]:
+        known = "It is not known" if found else "This page does not say"
+        yield f"{known} how far the published numbers are from the true ones."
         return
-    sides = ("any mechanism that keeps the promise", "this mechanism")
-    inside = "" if document.spec.multiverse.induced_by() == () else " that agree in all published facts"
-    yield f"The same in numbers, for two ideas{inside}:"
-    for what, *cells in numbers_cells(risk, document.spec, with_own=document.mechanism is not None):
-        yield f"- {what}: {'; '.join(f'{side}: {said}' for side, said in zip(sides, cells, strict=False))}."
-    note = numbers_note(risk)
-    if note:
-        yield note
+    if "mechanism" in document.stand_ins:
+        yield "We do not know the real release. These numbers are for the one that we made up."
+    by_margin: dict[str, list[str]] = {}
+    for table, margin in found["plain"]:
+        by_margin.setdefault(margin, []).append(table)
+    yield "In at least 95 of 100 releases, a published number is no further from the true one than this:"
+    for margin, tables in itertools.islice(by_margin.items(), MOST_MARGINS):
+        more = f"; and {len(tables) - MOST_MARGINS} more tables" if len(tables) > MOST_MARGINS else ""
+        yield f"- {margin}, in the table of {'; '.join(tables[:MOST_MARGINS])}{more}."
+    if len(by_margin) > MOST_MARGINS:
+        yield f"- {len(by_margin) - MOST_MARGINS} more margins are left out here."
+    if any(table["source"] == "counts" for table in found["tables"]):
+        yield "That was computed for true counts up to 200."
+    if found["unknown"]:
+        yield "For the other published numbers it is not known."
 
 
 def _checked(document: SpecDocument, standing: Standing) -> Iterator[str]:
     if standing.word not in (Word.VERIFIED, Word.DERIVED) and document.spec.budget.unpublished() is not None:
-        yield "No number was published that a release could be held against."
+        yield "No number was published that a release could be checked against."
     else:
         yield public_standing(standing.word, document.stand_ins)
     if standing.word in (Word.VERIFIED, Word.DERIVED):
-        yield "The publisher's program was not checked."
+        yield "The publisher's own program was not checked."
 
 
 def _uncovered(document: SpecDocument) -> Iterator[str]:
     for step in document.unaccounted:
         yield f"- {step}."
     if not document.unaccounted:
-        yield "The file names no step outside of the promise. That none was taken is not shown."
+        yield "The file names no step outside of the promise. It does not show that there was none."
 
 
 def _unsaid(document: SpecDocument) -> Iterator[str]:
+    """What no source states, one line for each way in which it is not stated."""
     blocks = {block: how_of(document, block) for block in BLOCK_QUESTIONS}
     if document.mechanism is None and document.secret is None:
         blocks["mechanism"] = "missing"
-    for block, how in blocks.items():
-        because = next((one.because for one in document.provenance if one.block == block), None)
-        why = "" if because is None else f" ({because})"
-        if how == "assumed":
-            yield f"- Assumed here, not stated: {BLOCK_QUESTIONS[block]}{why}."
-        elif how == "inferred":
-            yield f"- Inferred here, not stated in so many words: {BLOCK_QUESTIONS[block]}{why}."
-        elif how == "missing":
-            yield f"- This file does not say {BLOCK_QUESTIONS[block]}, so there is nothing to check."
-    unsourced = [BLOCK_QUESTIONS[block] for block, how in blocks.items() if how == "untold"]
-    if unsourced:
-        yield f"- The source is not stated for: {'; '.join(unsourced)}."
+    for how, begins in UNSAID.items():
+        found = [words for block, words in BLOCK_QUESTIONS.items() if blocks[block] == how]
+        if found:
+            yield f"- {begins}: {'; '.join(found)}."
     if document.secret is not None:
-        yield f"- Part of how the noise is made is kept secret: {document.secret}."
+        yield "- Part of how the noise is made is kept secret."
     made = document.deployment
     if made is not None:
-        if made.trust is None:
-            yield "- Who sees the data before the noise is added."
+        open_ = [] if made.trust is not None else ["who sees the data before the noise is added"]
         if made.release is None and made.period is None:
-            yield "- Whether the same data will be released again, and what that adds up to."
+            open_.append("whether the same data will be released again, and what that adds up to")
+        if open_:
+            yield f"- Not stated: {'; '.join(open_)}."
+
+
+UNSAID = {
+    "assumed": "Assumed here, not stated",
+    "inferred": "Inferred here, not stated outright",
+    "missing": "Missing, so that nothing can be checked",
+    "untold": "The source is not stated",
+}
+"""How a line begins on the blocks of which no source is named that states them."""
 
 
 # --- pages ----------------------------------------------------------------------------------------
 
 
-def label_data(document: SpecDocument, standing: Standing, risk: RiskNumbers) -> JsonData:
-    """The label as data."""
+def label_data(
+    document: SpecDocument, standing: Standing, risk: RiskNumbers, at: SpecDocument | None = None
+) -> JsonData:  # fmt: skip
+    """The label as data; see `label`."""
     return {
         "id": document.id,
         "title": document.title,
         "path": document.path,
         "standing": standing_data(standing),
-        "sections": [{"heading": one.heading, "sentences": list(one.sentences)} for one in label(document, standing, risk)],
+        "sections": [{"heading": one.heading, "sentences": list(one.sentences)} for one in label(document, standing, risk, at)],
         "risk": numbers_data(risk),
         "sources": [str(source) for source in document.sources],
     }
@@ -282,7 +372,7 @@ def label_html(data: JsonData) -> str:
     title = _escaped(data["title"])
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n<style>{_STYLE}</style>\n'
-        f"</head>\n<body>\n<main>\n<h1>{title}</h1>\n" + "\n".join(body) + "\n</main>\n<footer>Made by dpspec label from the "
+        f"</head>\n<body>\n<main>\n<h1>{title}</h1>\n" + "\n".join(body) + "\n</main>\n<footer>Made with dpspec from the "
         f"file {_escaped(data['id'])}. It grades nothing.</footer>\n</body>\n</html>"
     )
 

@@ -15,8 +15,9 @@ For a published number Y of a true number n and a level L,
   smallest of so many runs, k the least with P(Binomial(runs, L) < k) >= L (David and Nagaraja 2003, Section 7.1). It says how
   much the mechanism moves a table like this one, and no confidential record is read.
 
-All K numbers of a release are within their margins at once with probability L, where each margin is that at the level
-1 - (1 - L)/K (Bonferroni); this holds whether or not the numbers are independent.
+All K numbers of a release are within their margins at once with probability at least L, where each margin is that at the level
+1 - (1 - L)/K (Bonferroni); this holds whether or not the numbers are independent. Where they are, as for noise that is added to
+counts, the probability that all of them are within given margins at once is the product of their coverages, exactly.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from dpspec.plugin import (
     table_files,
     tables,
 )
-from dpspec.plugin.applications import REPORT, Progress, Registry, count
+from dpspec.plugin.applications import REPORT, Progress, Registry, count, fact_in_words
 from dpspec.plugin.releases import (
     HOUSEHOLD_ID,
     MEMBERS,
@@ -92,6 +93,8 @@ class NumberAccuracy:
         deviation: the standard deviation; None where it is not known.
         bias: the largest |E Y - n|.
         coverage: how often a number is within the margin; None where that is simulated.
+        coverage_of_all: how often a number is within `margin_of_all`.
+        words: the table as people read it.
         note: what has to be said of the numbers besides.
     """
 
@@ -104,18 +107,20 @@ class NumberAccuracy:
     deviation: Bracket | None
     bias: Bracket
     coverage: Bracket | None
+    coverage_of_all: Bracket | None = None
+    words: str = ""
     note: str = ""
 
     def data(self) -> dict[str, Any]:
         """The entry of ``--format json``."""
         return {
-            "table": self.table, "numbers": self.numbers, "law": self.law, "source": self.source, "bias": _ends(self.bias),
-            "deviation": _ends(self.deviation), "margin": _ends(self.margin), "margin_of_all": _ends(self.margin_of_all),
-            "coverage": _ends(self.coverage), "note": self.note,
+            "table": self.table, "numbers": self.numbers, "law": self.law, "source": self.source, "bias": ends(self.bias),
+            "deviation": ends(self.deviation), "margin": ends(self.margin), "margin_of_all": ends(self.margin_of_all),
+            "coverage": ends(self.coverage), "coverage_of_all": ends(self.coverage_of_all), "note": self.note,
         }  # fmt: skip
 
 
-def _ends(value: Bracket | None) -> dict[str, str] | None:
+def ends(value: Bracket | None) -> dict[str, str] | None:
     return None if value is None else {"lower": str(value.lower), "upper": str(value.upper)}
 
 
@@ -136,6 +141,35 @@ class Accuracy:
     tables: tuple[NumberAccuracy, ...]
     unknown: tuple[tuple[str, str], ...]
     runs: int = 0
+
+    @property
+    def joint(self) -> Bracket | None:
+        """The probability that all numbers are within their margins at once; None where they are not known to be independent."""
+        return None if self.unknown else joint_coverage([(one.coverage, one.numbers, one.source) for one in self.tables])
+
+    @property
+    def joint_of_all(self) -> Bracket | None:
+        """The same with the larger margins, `margin_of_all`; at least the level."""
+        return None if self.unknown else joint_coverage([(one.coverage_of_all, one.numbers, one.source) for one in self.tables])
+
+
+def joint_coverage(parts: Sequence[tuple[Bracket | None, int | None, str]]) -> Bracket | None:
+    """The product of coverages of independent numbers; None where one is not known, or where its law is not that of noise.
+
+    Args:
+        parts: for each table the coverage of one number, how many numbers it has, and what its law follows from.
+
+    >>> str(joint_coverage([(Bracket.exactly("1/2"), 2, "law"), (Bracket.exactly(1), 3, "law")]).upper)
+    '1/4'
+    """
+    low = high = number(1).enclose()
+    for coverage, numbers, source in parts:
+        if coverage is None or numbers is None or source != "law":
+            return None
+        low, high = low * coverage.lower.enclose() ** numbers, high * coverage.upper.enclose() ** numbers
+    if not parts:
+        return None
+    return Bracket(lower=Bracket.around(low, least=0).lower, upper=min(Bracket.around(high, least=0).upper, number(1)))
 
 
 def known_accuracy(document: SpecDocument, level: Fraction) -> Accuracy:
@@ -190,16 +224,21 @@ def _from_structure(mechanism: Mechanism, space: DatasetSpace, level: Fraction) 
 
 
 def _of_noise(table: Marginal, noise: Any, size: int | None, level: Fraction, of_all: Fraction | None) -> NumberAccuracy:
-    found = laws.margin(noise, level)
+    found, together = laws.margin(noise, level), None if of_all is None else laws.margin(noise, of_all)
     return NumberAccuracy(
         table=str(table), numbers=size, law=_in_words(noise), source="law", margin=found.value,
-        margin_of_all=None if of_all is None else laws.margin(noise, of_all).value, deviation=laws.deviation(noise),
+        margin_of_all=None if together is None else together.value, deviation=laws.deviation(noise),
         bias=Bracket.exactly(0), coverage=found.coverage,
+        coverage_of_all=None if together is None else together.coverage, words=fact_in_words(table),
     )  # fmt: skip
 
 
 def _cells(query: Marginal, space: DatasetSpace) -> int | None:
-    """How many cells a table has; None from a million on."""
+    """How many cells a table has; None where they have to be listed, and are more than a million."""
+    known, where = {a.name: a for a in space.attributes_of(query.unit)}, dict(query.where)
+    own = [known[name] for name in query.attributes if name in known]
+    if len(own) == len(query.attributes) == len(set(query.attributes)) and not any(a.within in query.attributes for a in own):
+        return math.prod(len(set(where[a.name])) if a.name in where else a.size for a in own)
     size = sum(1 for _ in itertools.islice(query.cells(space), MOST_CELLS + 1))
     return size if size <= MOST_CELLS else None
 
@@ -238,7 +277,7 @@ def _from_count_laws(mechanism: Mechanism, space: DatasetSpace, level: Fraction)
         elif not any(complete):
             unknown.append((str(table), "it publishes no number"))
         else:
-            found.append(_worst(str(table), complete, _cells(table, space), level))
+            found.append(attrs.evolve(_worst(str(table), complete, _cells(table, space), level), words=fact_in_words(table)))
     return found, unknown
 
 

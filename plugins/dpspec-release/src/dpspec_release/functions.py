@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,6 +16,7 @@ from dpspec_release import drafts, draw as engine, synthesis, text
 from dpspec_release.accuracy import (
     RUNS,
     as_csv,
+    ends,
     files_of_release,
     is_noisy_answers,
     known_accuracy,
@@ -108,10 +110,27 @@ def accuracy(
     data = {
         "specification": document.id, "level": str(asked), "runs": known.runs, "tables": [one.data() for one in known.tables],
         "unknown": [{"table": table, "reason": reason} for table, reason in known.unknown],
+        "joint": ends(known.joint), "joint_of_all": ends(known.joint_of_all),
         "released": None if rows is None else len(rows), "written": None if out is None else str(out),
     }  # fmt: skip
     code = 0 if known.tables else 3
     return CommandAnswer("accuracy", code, data, partial(text.accuracy_text, known, rows, out), value=known)
+
+
+def margins(document: SpecDocument) -> dict[str, Any]:
+    """What reports show of the accuracy of a file: that of `accuracy` before anything is released.
+
+    Args:
+        document: a file that names a mechanism.
+
+    Returns:
+        `tables` and `unknown` as in the JSON of `accuracy`, and the same for people: a grid of `heads` and `rows`, `plain` lines
+        (table, margin), and `notes`.
+    """
+    known = known_accuracy(document, Fraction(19, 20))
+    unknown = [{"table": table, "reason": reason} for table, reason in known.unknown]
+    data = {"level": str(known.level), "tables": [one.data() for one in known.tables], "unknown": unknown}
+    return data | {"joint": ends(known.joint), "joint_of_all": ends(known.joint_of_all)} | text.margins(known)
 
 
 def synth(

@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from dpspec.plugin import exact
 from dpspec.plugin.applications import FAINT, count, drawn
 from dpspec.plugin.releases import grid
 from dpspec_release.accuracy import LARGEST_COUNT, Accuracy, ReleasedNumber, upper_in_words
@@ -50,7 +51,10 @@ def released(data: Mapping[str, Any], directory: str, *, verbose: bool = False) 
             else f"; largest MAPE: {worst['mape']:.3g} % ({worst['unit']} by {' x '.join(worst['attributes'])})"
         )
         rows.add_row(Text("utility", FAINT), Text(data["utility"]["folder"], "bold"))
-        rows.add_row("", f"{count(len(tables), 'table')} compared{range_of}; NOT for publication")
+        compared = f"{count(len(tables), 'table')} compared" if tables else "no table was compared"
+        rows.add_row("", f"{compared}{range_of}; NOT for publication")
+        for one in data["utility"]["left_out"]:
+            rows.add_row("", f"not compared, {one['table']}: {one['reason']}")
     return drawn(rows)
 
 
@@ -123,12 +127,54 @@ def accuracy_text(known: Accuracy, rows: Sequence[ReleasedNumber] | None, out: o
             parts.append(Text(f"The cell of each table that moved most, in {count(known.runs, 'run')}; no law is known."))
         elif all(one.margin_of_all is not None for one in known.tables):
             parts.append(Text(f"In {percent} of releases, all numbers at once are within the margins of the last column."))
+        parts += [Text(note) for note in _joint(known)]
     else:
         parts.append(Text("Nothing is known of the accuracy of these numbers."))
     parts += [Text(f"not known  {table}: {reason}") for table, reason in known.unknown]
     if rows is not None:
         parts += [Text(), *_released_rows(rows), *([Text(f"wrote {out}")] if out is not None else [])]
     return drawn(*parts)
+
+
+def _joint(known: Accuracy) -> list[str]:
+    """How often all numbers are within their margins at once, where that follows from independent noise."""
+    numbers = sum(one.numbers or 0 for one in known.tables)
+    if known.joint is None or numbers < 2:
+        return []
+    often = exact.rounded_down(known.joint.lower * 100, 3)
+    return [f"All {numbers:,} numbers are within their own margins at once in at least {often} % of releases."]
+
+
+MOST_ROWS = 40
+"""Tables that a report lists."""
+
+
+def margins(known: Accuracy) -> dict[str, Any]:
+    """The accuracy of a file for reports: a grid, plain lines, and notes.
+
+    Args:
+        known: what follows from the specification.
+
+    Returns:
+        `heads` and `rows` of a grid; `plain`, pairs of a table in words and its margin; `notes`, sentences.
+    """
+    percent = f"{float(100 * known.level):g} %"
+    shown = known.tables[:MOST_ROWS]
+    rows = [
+        [
+            one.table, one.law, "" if one.numbers is None else f"{one.numbers:,}",
+            "" if one.deviation is None else one.deviation.upper.decimal(4), upper_in_words(one.margin, 4),
+        ]
+        for one in shown
+    ]  # fmt: skip
+    notes = [_headline(known, percent), *_joint(known)] if known.tables else []
+    notes += [f"{one.table}: {one.note}." for one in shown if one.note]
+    left_out = len(known.tables) - len(shown)
+    notes += [f"{count(left_out, 'table')} more are left out here."] if left_out else []
+    return {
+        "heads": ["table", "error", "numbers", "standard deviation", f"margin ({percent})"], "rows": rows, "notes": notes,
+        "plain": [[one.words, upper_in_words(one.margin, 3)] for one in known.tables],
+    }  # fmt: skip
 
 
 def _headline(known: Accuracy, percent: str) -> str:

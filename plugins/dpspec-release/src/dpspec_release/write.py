@@ -110,6 +110,7 @@ class Distance:
         mape: the mean absolute percentage error over these, in percent.
         mean_absolute_error: the mean of |M_c - N_c| over all cells.
         largest_error: the largest |M_c - N_c|.
+        hidden: how many cells the release does not show; they are in none of these numbers.
     """
 
     unit: str
@@ -118,6 +119,7 @@ class Distance:
     mape: float
     mean_absolute_error: float
     largest_error: int
+    hidden: int = 0
 
 
 def distances(before: Table, after: Table, unit: str) -> Iterator[Distance]:
@@ -134,10 +136,12 @@ def distances(before: Table, after: Table, unit: str) -> Iterator[Distance]:
             yield _distance(unit, names, true, released)
 
 
-def answer_distances(release: Release) -> Iterator[Distance]:
-    """The distances of released noisy answers from the true counts, for the tables of counts that the mechanism measures."""
+def answer_distances(release: Release) -> Iterator[Distance | tuple[str, str]]:
+    """The distances of released noisy answers from the true counts, for the tables of counts that the mechanism measures; of a
+    table that is not compared, its name and why."""
     before, after, space = release.given, release.output.main, release.document.spec.space
     if len(after) > MOST_CELLS:
+        yield "all tables", f"more than {MOST_CELLS:,} numbers were released"
         return
     structure = None
     with contextlib.suppress(DpspecError):
@@ -145,15 +149,22 @@ def answer_distances(release: Release) -> Iterator[Distance]:
     released: dict[str, list[str]] = {}
     for query, _, answer in after.records():
         released.setdefault(query, []).append(answer)
-    for table in dict.fromkeys(view.table for view in (() if structure is None else structure.views)):
-        records = _records_of(table, before, space)
-        if str(table) not in released or records is None:
+    views = {str(view.table): view.table for view in (() if structure is None else structure.views)}
+    for name, answers in released.items():
+        table = views.get(name)
+        records = None if table is None else _records_of(table, before, space)
+        if table is None or records is None:
+            yield name, "it is no table of counts of these records"
             continue
         counts = records.counts(table.attributes)
         true = np.asarray([counts.get(tuple(map(str, cell)), 0) for cell in table.cells(space)], dtype=np.int64)
-        answers = released[str(table)]
-        if len(true) == len(answers) and tables.NOT_SHOWN not in answers:
-            yield _distance(table.unit, table.attributes, true, np.asarray(answers, dtype=np.int64))
+        shown = np.asarray([answer != tables.NOT_SHOWN for answer in answers], dtype=bool)
+        if len(true) != len(answers) or not shown.any():
+            yield name, "its cells are not those of the table" if shown.any() else "none of its numbers is shown"
+            continue
+        numbers = np.asarray([answer for answer in answers if answer != tables.NOT_SHOWN], dtype=np.int64)
+        found = _distance(table.unit, table.attributes, true[shown], numbers)
+        yield attrs.evolve(found, hidden=int(len(shown) - shown.sum()))
 
 
 def _records_of(table: Marginal, before: Table, space: DatasetSpace) -> Table | None:
@@ -180,17 +191,24 @@ def _distance(unit: str, names: Sequence[str], true: Any, released: Any) -> Dist
 
 
 def write_utility(release: Release) -> dict[str, Any]:
-    """Write utility.json and utility.svg into the confidential folder of the release; returns what was written.
+    """Write utility.json and, where a table was compared, utility.svg into the confidential folder; returns what was written.
 
     Raises:
         ReleaseError: it cannot be written.
     """
-    found = list(_of_all_units(release))
-    data = {"warning": NOTE, "tables": [attrs.asdict(d) for d in found], "stated_by_mechanism": dict(release.output.confidential)}
+    every = list(_of_all_units(release))
+    found = [one for one in every if isinstance(one, Distance)]
+    left_out = [{"table": one[0], "reason": one[1]} for one in every if not isinstance(one, Distance)]
+    data = {
+        "warning": NOTE, "tables": [attrs.asdict(d) for d in found], "left_out": left_out,
+        "stated_by_mechanism": dict(release.output.confidential),
+    }  # fmt: skip
     folder = release.place.private
     try:
         private_folder(folder)
-        for name, text in zip(FILES, (json.dumps(data, indent=2) + "\n", picture(found)), strict=True):
+        (folder / FILES[1]).unlink(missing_ok=True)  # of an earlier release
+        texts = (json.dumps(data, indent=2) + "\n", *([picture(found)] if found else []))
+        for name, text in zip(FILES, texts, strict=False):
             with whole(folder / name, 0o600) as part:
                 part.write_text(text, encoding="utf-8")
     except OSError as problem:
@@ -198,7 +216,7 @@ def write_utility(release: Release) -> dict[str, Any]:
     return {"folder": str(folder), **data}
 
 
-def _of_all_units(release: Release) -> Iterator[Distance]:
+def _of_all_units(release: Release) -> Iterator[Distance | tuple[str, str]]:
     """The distances of the records, and of the persons with the attributes of their households."""
     before, after = release.given, release.output.main
     if tuple(a.name for a in after.attributes) == tables.ANSWERS:

@@ -87,13 +87,20 @@ def curve(  # noqa: PLR0917 - one option, one argument
 _TITLE = click.option("--title", metavar="TEXT", default="", help="Call it so.")
 
 
-@click.command(cls=PageCommand, short_help="One page on specifications, to hand on.")
+@click.command(cls=PageCommand, short_help="One page on specifications, to share.")
 @_FILES
 @click.option(
     "--out", metavar="FILE", required=True, type=click.Path(), help="Write it into FILE, as HTML or Markdown by its ending."
 )
 @_TITLE
-def report(paths: tuple[str, ...], out: str, title: str, progress: Progress | None = None) -> CommandAnswer:
+@click.option(
+    "--universe-of",
+    metavar="TABLE",
+    help="Where budgets differ by universe, give the numbers of that of this table, or of a report.json.",
+)
+def report(
+    paths: tuple[str, ...], out: str, title: str, universe_of: str | None, progress: Progress | None = None
+) -> CommandAnswer:  # fmt: skip
     """Write one page on FILES (or all of a folder): what each promises in plain words, whether it was checked and how, the
     witness of what is refuted, what an attacker can find out, how they compare, what they add up to, sources and hashes.
 
@@ -108,7 +115,9 @@ def report(paths: tuple[str, ...], out: str, title: str, progress: Progress | No
     """
     from dpspec_report import functions
 
-    return functions.write_report(*paths, out=out, title=title, progress=progress, drawing=_then(progress))
+    return functions.write_report(
+        *paths, out=out, title=title, universe_of=universe_of, progress=progress, drawing=_then(progress)
+    )
 
 
 @click.command(cls=PageCommand, short_help="The same for a folder, as pages with an index.")

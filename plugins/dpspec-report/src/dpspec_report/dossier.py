@@ -44,9 +44,11 @@ from dpspec.plugin.applications import (
     claim_status,
     count,
     counted,
+    document_at,
     each,
     file_numbers,
     headline,
+    margins,
     number_in_words,
     numbers_cells,
     numbers_note,
@@ -91,6 +93,7 @@ class FiledReport:
         hash: SHA-256 of its bytes; empty where it cannot be read.
         document, found: what it says, and what was found; None where that failed.
         fault: why.
+        at: the file with the budget of the universe of one table, where one was named and budgets differ by universe.
     """
 
     path: str
@@ -98,6 +101,7 @@ class FiledReport:
     document: SpecDocument | None = None
     found: FileReport | None = None
     fault: DpspecError | None = None
+    at: SpecDocument | None = None
 
     @property
     def word(self) -> Word:
@@ -150,7 +154,9 @@ class Dossier:
 # --- gathering ------------------------------------------------------------------------------------
 
 
-def gather(paths: Sequence[str | Path], registry: Registry, compare: Compare, progress: Progress | None = None) -> Dossier:
+def gather(
+    paths: Sequence[str | Path], registry: Registry, compare: Compare, progress: Progress | None = None, universe_of: Any = None,
+) -> Dossier:  # fmt: skip
     """Read, judge, compare and add up.
 
     Args:
@@ -158,9 +164,11 @@ def gather(paths: Sequence[str | Path], registry: Registry, compare: Compare, pr
         registry: where names are looked up.
         compare: what compares two specifications.
         progress: called with (files done, files in all).
+        universe_of: a table, for the numbers of files whose budgets differ by universe.
 
     Raises:
-        ParameterError: for no path at all.
+        ParameterError: for no path at all, or for a table that no file needs.
+        TableError: the table does not fit the space of a file that needs it.
     """
     if not paths:
         raise ParameterError("files", "are none", "give specification files, or a folder with some")
@@ -175,6 +183,11 @@ def gather(paths: Sequence[str | Path], registry: Registry, compare: Compare, pr
         files.append(_filed(file, fault, registry))
         if progress is not None:
             progress(done, len(listed))
+    if universe_of is not None:
+        files = [_at_table(one, universe_of, registry) for one in files]
+        if all(one.at is None for one in files):
+            rule = "is needed by no file: no budget differs by universe"
+            raise ParameterError("universe-of", rule, "leave it out, or give the file whose budget differs")
     readable = [one.document for one in files if one.document is not None]
     notes: list[str] = []
     standings = [_standing_of(one) for one in files if one.document is not None]
@@ -200,6 +213,12 @@ def _filed(file: str, fault: DpspecError | None, registry: Registry) -> FiledRep
     except OSError as problem:
         broken = UnreadableFileError("file", f"cannot be read ({problem.strerror})", "check the path", value=file)
         return FiledReport(path=file, hash=digest, fault=broken)
+
+
+def _at_table(one: FiledReport, universe_of: Any, registry: Registry) -> FiledReport:
+    if one.document is None or one.document.spec.budget.uniform() is not None:
+        return one
+    return attrs.evolve(one, at=document_at(one.document, universe_of, registry))
 
 
 def _standing_of(one: FiledReport) -> Standing:
@@ -285,6 +304,7 @@ def file_pieces(one: FiledReport, anchor: str = "", level: int = 2) -> Iterator[
     if one.found is not None:
         yield from _checked(one.found)
     yield from _risk(one)
+    yield from _accuracy(one.document)
     yield from _beside(one.document, assumed=one.found is None)
     yield Heading(words="File and sources", level=3)
     named = [f"{label}: {words}" for label, words in one.document.source]
@@ -317,7 +337,8 @@ def _plain_words(one: FiledReport) -> Iterator[Piece]:
         if found is None:
             yield Sentence(words=promise(document))
             return
-        for words in audience_data(document, "public", found.standing)["paragraphs"]:
+        said = audience_data(one.at or document, "public", found.standing, of_table=one.at is not None)
+        for words in said["paragraphs"]:
             yield Sentence(words=words)
     except DpspecError as fault:
         yield Sentence(words=promise(document))
@@ -489,8 +510,9 @@ def _numbers(one: FiledReport) -> Iterator[Piece]:
     document, found = one.document, one.found
     if document is None or found is None:
         return
-    numbers = file_numbers(document, found.standing, installed().registry)
-    rows = tuple(numbers_cells(numbers, document.spec, with_own=document.mechanism is not None))
+    at = None if one.at is None else one.at.spec
+    numbers = file_numbers(document, found.standing, installed().registry, at)
+    rows = tuple(numbers_cells(numbers, at or document.spec, with_own=at is None and document.mechanism is not None))
     if rows:
         heads = ("number", KEEPING, "this mechanism")[: len(rows[0])]
         yield Grid(caption=numbers_title(document.spec), heads=heads, rows=rows)
@@ -498,6 +520,21 @@ def _numbers(one: FiledReport) -> Iterator[Piece]:
         yield from [Sentence(words=note)] if note else []
     for side, reason in numbers.unknown:
         yield Sentence(words=f"Unknown, {side}: {reason}.")
+
+
+def _accuracy(document: SpecDocument) -> Iterator[Piece]:
+    """How far what is published is from the true numbers: what `dpspec accuracy` computes of the same file."""
+    found = margins(document)
+    if found is None:
+        return
+    yield Heading(words="How exact the published numbers are", level=3)
+    if found["rows"]:
+        caption = "The error of each published number, from the law of the mechanism"
+        yield Grid(caption=caption, heads=tuple(found["heads"]), rows=tuple(map(tuple, found["rows"])))
+    for note in found["notes"]:
+        yield Sentence(words=note)
+    for one in found["unknown"]:
+        yield Sentence(words=f"Not known, {one['table']}: {one['reason']}.")
 
 
 def _beside(document: SpecDocument, *, assumed: bool) -> Iterator[Piece]:

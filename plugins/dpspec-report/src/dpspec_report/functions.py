@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from dpspec import CommandAnswer, SpecDocument, compare, installed
 from dpspec.plugin import exact
@@ -88,26 +89,30 @@ def write_report(
     *specifications: AnyPath,
     out: AnyPath,
     title: str = "",
+    universe_of: Any = None,
     progress: Progress | None = None,
     drawing: Progress | None = None,
 ) -> CommandAnswer:
-    """Write one page on specifications, to hand on: promises, verdicts, witnesses, risks, comparisons, sources. `value` has them.
+    """Write one page on specifications, to share: promises, verdicts, witnesses, risks, comparisons, sources. `value` has them.
 
     Args:
         specifications: files, or directories that stand for their specification files.
         out: the page, as HTML or Markdown by its ending.
         title: what it is called.
+        universe_of: a table (a file, a registered name or a data frame) or a release's report: where budgets differ by universe,
+            the numbers are those of its universe.
         progress: called with (files judged, files in all).
         drawing: called with (files drawn, files in all).
 
     Raises:
         PictureError: another ending.
+        TableError: the table does not fit the space of a file whose budgets differ by universe.
     """
     target = Path(out)
     written = {".html": page.html, ".htm": page.html, ".md": page.markdown}.get(target.suffix.lower())
     if written is None:
         raise PictureError("out", "is neither .html nor .md", "choose one of these endings", value=str(out))
-    found = _gathered(specifications, progress)
+    found = _gathered(specifications, progress, universe_of)
     write_whole(target, written(dossier.report_page(found, title, drawing)))
     data = {"written": [str(out)], "files": _ended(found)}
     return CommandAnswer("report", found.exit_code, data, partial(_handed_on, f"wrote {out}", found), value=found)
@@ -139,9 +144,11 @@ def site(
     return CommandAnswer("site", found.exit_code, data, partial(_handed_on, head, found), value=found)
 
 
-def _gathered(paths: Sequence[AnyPath], progress: Progress | None) -> dossier.Dossier:
+def _gathered(paths: Sequence[AnyPath], progress: Progress | None, universe_of: Any = None) -> dossier.Dossier:
     registry = installed().registry
-    return dossier.gather(paths, registry, lambda left, right: compare(left, right, registry), progress=progress)
+    return dossier.gather(
+        paths, registry, lambda left, right: compare(left, right, registry), progress=progress, universe_of=universe_of
+    )
 
 
 def _ended(found: dossier.Dossier) -> list[dict[str, str]]:

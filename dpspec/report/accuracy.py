@@ -1,0 +1,32 @@
+"""The accuracy of what a file releases, as reports show it: computed by the package that releases tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpspec.base.errors import DpspecError
+from dpspec.base.types import JsonData
+from dpspec.extension.packages import RENDERERS, contributed
+
+if TYPE_CHECKING:
+    from dpspec.specfile.document import SpecDocument
+
+
+def margins(document: SpecDocument) -> JsonData | None:
+    """What a package that releases tables knows of the accuracy of a file, before anything is released.
+
+    Args:
+        document: the file.
+
+    Returns:
+        what the renderer ``margins`` answers: `tables`, `unknown`, `joint`, and for people `heads`, `rows`, `plain`, `notes`.
+        None where no package contributes it, or where the file names no mechanism.
+    """
+    found = contributed(RENDERERS).get("margins")
+    if found is None or document.mechanism is None:
+        return None
+    try:
+        return dict(found.load()(document))
+    except DpspecError as fault:
+        unknown = [{"table": "all", "reason": str(fault)}]
+        return {"tables": [], "unknown": unknown, "joint": None, "heads": [], "rows": [], "plain": [], "notes": []}

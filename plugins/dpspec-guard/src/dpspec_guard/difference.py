@@ -459,8 +459,10 @@ def _findings(found: FileDifference, old: SpecDocument, new: SpecDocument, shown
     if before is not None and after is not None and _is_worse((old, before), (new, after)):
         message = f"before, {before.sentence}; now, {_with_stand_ins(new, after)}"
         line = _line_of(new, "mechanism")
-        code = Word.REFUTED.exit_code
-        yield Finding(code="verdict", message=message, advice=advice, exit_code=code, file=shown, line=line, explained=reason)
+        yield Finding(
+            code="verdict", message=message, advice=advice, exit_code=Word.REFUTED.exit_code, file=shown, line=line,
+            explained=reason,
+        )  # fmt: skip
     if old.id == new.id and _fresh(new, old):
         message, advice = "a recorded change was removed or edited", "restore it: the records are the history of the promise"
         yield Finding(
@@ -472,7 +474,7 @@ def _findings(found: FileDifference, old: SpecDocument, new: SpecDocument, shown
 _LOST = {
     "weaker": "the promise is weaker: a mechanism may keep NEW and break OLD",
     "incomparable": "the promises are incomparable: a mechanism may keep NEW and break OLD",
-    "undecided": "undecided: it is unknown whether NEW implies OLD",
+    "undecided": "it is unknown whether NEW implies OLD",
 }
 
 

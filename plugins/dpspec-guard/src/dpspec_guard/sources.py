@@ -165,7 +165,7 @@ def _of_revision(revision: str, paths: Sequence[str]) -> Side:
     commit = commit_of(revision)
     inside = [_inside(path) for path in paths]
     files: dict[str, SourceFile] = {}
-    for row in _git("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0"):
+    for row in filter(None, _git("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")):
         facts, _, name = row.partition(b"\t")
         path = os.fsdecode(name)
         root = next((root for root in inside or [PurePosixPath()] if PurePosixPath(path).is_relative_to(root)), None)

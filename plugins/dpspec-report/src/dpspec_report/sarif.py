@@ -37,8 +37,8 @@ def sarif(documents: Sequence[JsonData]) -> JsonData:
     """One SARIF log with a run for each document.
 
     Args:
-        documents: what `check`, `lint` or `verify` print with ``--format json``, or the document of an error. Another command gives
-            its findings in the form of those of `lint`, and in ``rules`` what each of its codes means.
+        documents: what `check`, `lint` or `verify` print with ``--format json``, or the document of an error. Another command
+            gives its findings in the form of those of `lint`, and in ``rules`` what each of its codes means.
 
     >>> log = sarif([{"command": "check", "exit_code": 0, "files": [{"path": "a.dpspec.toml", "outcome": "valid"}]}])
     >>> log["version"], log["runs"][0]["results"]
@@ -53,11 +53,11 @@ def _run(document: JsonData) -> JsonData:
     ids = sorted({result["ruleId"] for result in results})
     for result in results:
         result["ruleIndex"] = ids.index(result["ruleId"])
-    told = document.get("rules", {})
+    rules = [_rule(name, document.get("rules", {})) for name in ids]
     failed = [_notification(error) for error in document.get("errors", ())]
     invocation = {"executionSuccessful": not failed, "exitCode": document["exit_code"]}
     return {
-        "tool": {"driver": {"name": "dpspec", "semanticVersion": version("dpspec"), "rules": [_rule(name, told) for name in ids]}},
+        "tool": {"driver": {"name": "dpspec", "semanticVersion": version("dpspec"), "rules": rules}},
         "automationDetails": {"id": f"dpspec/{command}/"},
         "columnKind": "unicodeCodePoints",
         "invocations": [{**invocation, "toolExecutionNotifications": failed} if failed else invocation],

@@ -103,8 +103,12 @@ def relation(old: SpecDocument, new: SpecDocument, registry: Registry) -> Relati
     """How the promises of a file relate to those that it made before; both answers are those of `dpspec compare`.
 
     A promise about somebody's view of the system, or to a share of the units, is held against promises about the same view and to
-    the same share, or to all. One that has no counterpart is lost.
+    the same share, or to all. One that has no counterpart is lost. A promise that did not change implies itself, also where its
+    number is not published, so that `compare` cannot relate it to another one.
     """
+    if _promises(old) == _promises(new):
+        same = Implied(answer=Answer.IMPLIES, reasons=("the promise is the same",))
+        return Relation(kept=same, gained=same)
     old, notes = renamed(old, new, registry)
     before, after = grouped(old), grouped(new)
     if before.keys() == after.keys() == {(None, None)}:
@@ -120,6 +124,10 @@ def relation(old: SpecDocument, new: SpecDocument, registry: Registry) -> Relati
     kept = [_best(group, [of(group, other).kept for other in _covering(group, after)]) for group in before]
     gained = [_best(group, [of(other, group).gained for other in _covering(group, before)]) for group in after]
     return Relation(kept=_all_of(kept), gained=_all_of(gained), notes=notes)
+
+
+def _promises(document: SpecDocument) -> list[object]:
+    return [document.spec, *((part.spec, part.view, part.share) for part in document.parts)]
 
 
 def spec_relation(old: PrivacySpec, new: PrivacySpec, registry: Registry) -> Relation:

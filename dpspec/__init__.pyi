@@ -980,6 +980,29 @@ def derangement_swapping(
         unit: the unit that one record is [text; default household].
     """
 
+def diff(*given: Any, progress: Any = ...) -> CommandAnswer:
+    """Package dpspec-guard. What changed between two versions of specifications, and whether every old promise still follows.
+
+    Args:
+        given: OLD and NEW, each a file, a folder (with the folders in it) or a git revision; or one range of revisions such
+            as
+            ``"main..HEAD"``, followed by paths that restrict it.
+        progress: called with (done, in all).
+
+    Returns:
+        an answer with `exit_code` (0: every old promise follows, or the files record why not; 1: one is lost; 2: a new file
+        cannot be read; 3: undecided), `content` as JSON data, and a `Difference` as `value`.
+
+    Raises:
+        DpspecError: a path or a revision cannot be read.
+
+    >>> import dpspec as dp
+    >>> same = "specs/randomised-response.dpspec.toml"
+    >>> found = diff(same, same)
+    >>> found.exit_code, found["changes"]
+    (0, [])
+    """
+
 def differ_in_one_position(
     *,
     unit: str = ...,

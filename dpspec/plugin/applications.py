@@ -127,6 +127,7 @@ from dpspec.verifier.document import (
     FileReport,
     Obligation,
     Standing,
+    claim_of,
     standing,
     verify_document,
 )
@@ -208,6 +209,7 @@ __all__ = [
     "budget_in_words",
     "chart",
     "check_ids",
+    "claim_of",
     "claim_status",
     "compared",
     "contributed",

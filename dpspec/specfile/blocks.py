@@ -1,12 +1,13 @@
 """Reading the tables of a specification file: the five blocks, the mechanism, miniatures, and the records of what is published.
 
-Miniatures inherit the blocks that they do not state. Records are the claim, the ledger, expectations, explanations and the
-source.
+Miniatures inherit the blocks that they do not state. Records are the claim, the ledger, expectations, explanations, the
+history of the promise and the source.
 """
 
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,7 @@ from dpspec.specfile.document import (
     LedgerPart,
     Miniature,
     PromisedBeside,
+    RecordedChange,
     RecordedClaim,
     SecretMechanism,
     SecretParameter,
@@ -58,6 +60,8 @@ BLOCK_KINDS = {
     "budget": "budgets",
 }
 """The five block tables in order, each with the kind of thing that its `type` names."""
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 AMOUNT: Domain = next(p.domain for p in parameters(UniformBudget) if p.name == "value")
 """What a budget may be: an exact number from 0 to infinity."""
@@ -570,3 +574,31 @@ class RecordReader:
             self.maker.known_keys(row, dict.fromkeys(("finding", "because")), path)
             found.append(Explanation(finding=self.text(row, "finding", path), because=self.text(row, "because", path)))
         return tuple(found)
+
+    # -- history ----------------------------------------------------------------------------------
+
+    def changes(self, data: Mapping[str, Any], blocks: BlockReader) -> tuple[RecordedChange, ...]:
+        """The tables [[change]]."""
+        found = []
+        for place, row in blocks.rows(data, "change"):
+            path = f"change[{place}]"
+            self.maker.known_keys(row, dict.fromkeys(("from", "to", "because", "approved_by")), path)
+            before, after = (self._promise(row, key, path) for key in ("from", "to"))
+            because, by = (self._responsible(row, key, path) for key in ("because", "approved_by"))
+            found.append(RecordedChange(before=before, after=after, because=because, approved_by=by))
+        return tuple(found)
+
+    def _responsible(self, row: Mapping[str, Any], key: str, path: str) -> str:
+        """A reason or a name, of which blanks are none."""
+        found = self.text(row, key, path)
+        if found and not found.strip():
+            self.log.add(ParameterError(f"{path}.{key}", "is blank", f'write {key} = "..."', value=found), f"{path}.{key}")
+        return found
+
+    def _promise(self, row: Mapping[str, Any], key: str, path: str) -> str:
+        """The hash of a promise."""
+        found = self.text(row, key, path)
+        if found and _SHA256.fullmatch(found) is None:
+            rule, advice = "is no hash of a promise", "copy the 64 hexadecimal digits that dpspec diff prints"
+            self.log.add(ParameterError(f"{path}.{key}", rule, advice, value=found), f"{path}.{key}")
+        return found

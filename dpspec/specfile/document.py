@@ -258,6 +258,22 @@ class Explanation:
 
 
 @attrs.frozen(kw_only=True)
+class RecordedChange:
+    """A change of the promise that the file records, approved by a person.
+
+    Args:
+        before, after: the hashes of the promise before and after it, as `dpspec diff` prints them.
+        because: the reason in words.
+        approved_by: who takes responsibility for it.
+    """
+
+    before: str
+    after: str
+    because: str
+    approved_by: str
+
+
+@attrs.frozen(kw_only=True)
 class LedgerPart:
     """One part of a budget.
 
@@ -301,6 +317,7 @@ class SpecDocument(Showable):
         expectations: printed numbers with the routes that recompute them.
         ledger: the parts of the budget.
         explained: the findings of the linter that are meant to stand.
+        changes: the recorded changes of the promise, the oldest first.
         source: where the statements are published: pairs (key, text).
         sources: where they are published, when several sources are told apart.
         deployment: what was published, by whom and when.
@@ -324,6 +341,7 @@ class SpecDocument(Showable):
     expectations: tuple[Expectation, ...] = ()
     ledger: Ledger | None = None
     explained: tuple[Explanation, ...] = ()
+    changes: tuple[RecordedChange, ...] = ()
     source: tuple[tuple[str, str], ...] = ()
     sources: tuple[PublishedSource, ...] = ()
     deployment: Deployment | None = None

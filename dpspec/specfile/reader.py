@@ -17,6 +17,7 @@ The language in one view; every table with ``type`` takes the parameters that th
     [[counterexample]]                  title, because, mechanism = {type, ...}: what must fail
     [[expect]]                          what, <number>, tolerance, because, route = {type, ...}; corrected, for an erratum
     [[explained]]                       finding, because: what the linter finds and is meant to stand
+    [[change]]                          from, to, because, approved_by: a change of the promise, with the hashes of both
     [source]                            texts, dates and whole numbers under any key
     [[source]]                          id, title, author, publisher, year, date, read, doi, arxiv, url, version, page, licence
     [deployment]                        publisher, product, published or year; region, kind, sector, use, trust, release, ...
@@ -247,7 +248,7 @@ def _too_large_at(subject: str, rule: str, text: str, place: int) -> SpecTooLarg
 
 _KEYS = (
     "schema", "id", "title", "space", "multiverse", "input_divergence", "output_divergence", "budget", "mechanism",
-    "claim", "ledger", "miniature", "counterexample", "expect", "explained", "source",
+    "claim", "ledger", "miniature", "counterexample", "expect", "explained", "change", "source",
     "deployment", "provenance", "unaccounted", "part", "table",
 )  # fmt: skip
 _OWN = ("id", "title")
@@ -409,6 +410,7 @@ class _Reader:
         counterexamples = self.blocks.counterexamples(self.data, miniatures[0].spec if miniatures else read.spec)
         expectations = self.records.expectations(self.data, self.blocks)
         explained = self.records.explanations(self.data, self.blocks)
+        changes = self.records.changes(self.data, self.blocks)
         listed = {"source": isinstance(self.data.get("source"), list), "unaccounted": True}
         rows = {key: self.blocks.rows(self.data, key) if several else [] for key, several in listed.items()}
         facts = self._facts(rows)
@@ -419,7 +421,7 @@ class _Reader:
         return SpecDocument(
             id=identity, title=title, path=name, spec=read.spec, mechanism=read.mechanism, claim=claim,
             miniatures=miniatures, counterexamples=counterexamples, expectations=expectations, ledger=ledger,
-            explained=explained, source=source, parts=parts, secret=read.secret, layout=layout, **facts,
+            explained=explained, changes=changes, source=source, parts=parts, secret=read.secret, layout=layout, **facts,
         )  # fmt: skip
 
     def _facts(self, rows: Mapping[str, list[tuple[int, Mapping[str, Any]]]]) -> dict[str, Any]:

@@ -28,6 +28,8 @@ FIRST_PARTY = ("attackers", "census", "divergences", "flavours", "noise")
 """The plugins of this repository, whose language the checked-in schema describes together with the core's."""
 
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
+_HASH: dict[str, Any] = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+_OF_CHANGE = ("from", "to", "because", "approved_by")
 
 
 def language_schema(registry: Registry) -> dict[str, Any]:
@@ -60,6 +62,7 @@ def language_schema(registry: Registry) -> dict[str, Any]:
         ),
         "expect": _list({"$ref": "#/$defs/expectation"}),
         "explained": _list(_object({"finding": _TEXT, "because": _TEXT}, ["finding", "because"])),
+        "change": _list(_object({"from": _HASH, "to": _HASH, "because": _TEXT, "approved_by": _TEXT}, [*_OF_CHANGE])),
         "source": {"anyOf": [{"type": "object", "additionalProperties": {"type": ["string", "integer"]}}, _sources()]},
         "deployment": {**object_schema(Deployment), "anyOf": _either(("published", "year"))},
         "provenance": _object({block: _provenance() for block in BLOCKS}, []),

@@ -108,6 +108,9 @@ class _Writer:
         for explanation in document.explained:
             written = {"finding": _text(explanation.finding), "because": _text(explanation.because)}
             yield from _table("explained", written, array=True)
+        for change in document.changes:
+            history = {"from": change.before, "to": change.after, "because": change.because, "approved_by": change.approved_by}
+            yield from _table("change", {key: _text(value) for key, value in history.items()}, array=True)
         if document.source:
             yield from _table("source", {_key(key): _text(value) for key, value in document.source})
         yield from self.facts(document)

@@ -558,7 +558,7 @@ def claim_of(document: SpecDocument) -> SpecDocument:
     return attrs.evolve(
         document, id="", title="", path=None, text=None, sha256=None, layout=None, ledger=None,
         claim=None if claim is None else attrs.evolve(claim, because="", source=""),
-        counterexamples=(), explained=(), source=(), sources=(),
+        counterexamples=(), explained=(), changes=(), source=(), sources=(),
     )  # fmt: skip
 
 

@@ -37,7 +37,8 @@ def sarif(documents: Sequence[JsonData]) -> JsonData:
     """One SARIF log with a run for each document.
 
     Args:
-        documents: what `check`, `lint` or `verify` print with ``--format json``, or the document of an error.
+        documents: what `check`, `lint` or `verify` print with ``--format json``, or the document of an error. Another command
+            gives its findings in the form of those of `lint`, and in ``rules`` what each of its codes means.
 
     >>> log = sarif([{"command": "check", "exit_code": 0, "files": [{"path": "a.dpspec.toml", "outcome": "valid"}]}])
     >>> log["version"], log["runs"][0]["results"]
@@ -52,10 +53,11 @@ def _run(document: JsonData) -> JsonData:
     ids = sorted({result["ruleId"] for result in results})
     for result in results:
         result["ruleIndex"] = ids.index(result["ruleId"])
+    rules = [_rule(name, document.get("rules", {})) for name in ids]
     failed = [_notification(error) for error in document.get("errors", ())]
     invocation = {"executionSuccessful": not failed, "exitCode": document["exit_code"]}
     return {
-        "tool": {"driver": {"name": "dpspec", "semanticVersion": version("dpspec"), "rules": [_rule(name) for name in ids]}},
+        "tool": {"driver": {"name": "dpspec", "semanticVersion": version("dpspec"), "rules": rules}},
         "automationDetails": {"id": f"dpspec/{command}/"},
         "columnKind": "unicodeCodePoints",
         "invocations": [{**invocation, "toolExecutionNotifications": failed} if failed else invocation],
@@ -68,7 +70,7 @@ def _results(document: JsonData) -> Iterator[JsonData]:
         if finding["explained"] is None:
             message = f"{finding['message']}; {finding['advice']}" if finding["advice"] else finding["message"]
             level = "error" if finding["severity"] == "error" else "warning"
-            yield _result(f"lint/{finding['code']}", level, message, finding["file"], finding["line"])
+            yield _result(f"{document['command']}/{finding['code']}", level, message, finding["file"], finding["line"])
     for file in document.get("files", ()):
         if isinstance(file, Mapping):  # `lint` lists paths alone
             yield from _of_file(file)
@@ -134,9 +136,9 @@ def _notification(error: Mapping[str, Any]) -> JsonData:
     return told
 
 
-def _rule(name: str) -> JsonData:
+def _rule(name: str, told: Mapping[str, str]) -> JsonData:
     kind, _, code = name.partition("/")
-    text = {"lint": _finding_text, "verify": _word_text, "file": _error_text}[kind](code)
+    text = told[name] if name in told else {"lint": _finding_text, "verify": _word_text, "file": _error_text}[kind](code)
     more = f"\nMore: dpspec explain {code}" if kind == "file" else ""
     return {"id": name, "shortDescription": {"text": text}, "help": {"text": text + more}}
 

@@ -1,0 +1,59 @@
+"""The command `dpspec diff`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from dpspec import CommandAnswer
+    from dpspec.plugin.applications import Progress
+
+
+def _as_markdown(found: CommandAnswer) -> str:
+    from dpspec_guard.page import markdown
+
+    return markdown(found.value).rstrip("\n")
+
+
+def _as_sarif(found: CommandAnswer) -> str:
+    from dpspec.plugin.applications import contributed
+    from dpspec_guard.page import review_data
+
+    log = contributed("dpspec.renderers")["sarif"].load()([review_data(found.value)])
+    return json.dumps(log, indent=2, ensure_ascii=False)
+
+
+class DiffCommand(click.Command):
+    """A command that counts specifications, and prints Markdown and SARIF, too."""
+
+    counts = ("comparing", "specifications")
+    formats: Mapping[str, Callable[[CommandAnswer], str]] = {"markdown": _as_markdown, "sarif": _as_sarif}
+
+
+@click.command(cls=DiffCommand, short_help="Did a promise become weaker?")
+@click.argument("given", metavar="OLD NEW | RANGE [PATHS]...", nargs=-1, required=True)
+def diff(given: tuple[str, ...], progress: Progress | None = None) -> CommandAnswer:
+    """Compare two versions of specifications: does every old promise still follow?
+
+    OLD and NEW are files, folders with the folders in them, or git revisions. A RANGE is main..HEAD, or main...HEAD from the
+    merge base. Nothing is checked out. For each changed specification: the blocks that changed, each alone too; the relation of
+    both promises, with two datasets that separate them; what an attacker may find out, before and after; and both verdicts.
+
+    Exits with 1 where a promise is weaker, a verdict worse or a file gone, unless a new [[change]] of the file names this very
+    change; with 3 where the relation is undecided.
+
+    \b
+    Examples:
+      dpspec diff specs/topdown-2020-pl-persons.dpspec.toml \\
+                  specs/topdown-2020-pl-housing-units.dpspec.toml
+      dpspec diff main...HEAD --format markdown
+      dpspec diff HEAD specs
+    """
+    from dpspec_guard.functions import diff as compared
+
+    return compared(*given, progress=progress)

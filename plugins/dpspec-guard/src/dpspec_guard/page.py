@@ -1,0 +1,278 @@
+"""A diff as text, as Markdown for a pull request, and as data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from dpspec.plugin.applications import JsonData, Standing, count, harmless, standing_data
+from dpspec_guard.difference import BlockChange, Consequence, Difference, FileDifference, Finding, changed_files
+from dpspec_guard.relation import Implied, Relation, SeparatingPair
+
+LONGEST = 400
+"""Characters of a line about a block; beyond it the file is the place to read on."""
+
+_RULES = {
+    "weaker": "The new promise is weaker than the old one: a mechanism may keep it and break the old one.",
+    "incomparable": "Neither promise implies the other: a mechanism may keep the new one and break the old one.",
+    "undecided": "It is unknown whether the new promise implies the old one.",
+    "terms": "The deployment has another period, number of releases, trust model or meaning of a unit.",
+    "verdict": "Less is known in favour of the claim than before.",
+    "removed": "A promise was removed.",
+    "history": "A recorded change of the promise was removed or edited.",
+    "unreadable": "A specification cannot be read.",
+}
+"""What each finding means."""
+
+
+def summary(found: Difference) -> list[str]:
+    """The answer in one or two lines."""
+    changed = changed_files(found.files)
+    if not changed:
+        return [f"no specification changed between {found.old} and {found.new}"]
+    counted = Counter(file.effect for file in changed)
+    told = ", ".join(f"{number} {effect}" for effect, number in counted.items())
+    lines = [f"{count(len(changed), 'specification')} changed between {found.old} and {found.new}: {told}"]
+    open_ones = [finding for finding in found.findings if finding.explained is None]
+    if open_ones:
+        codes = Counter(finding.code for finding in open_ones)
+        lines.append(f"fails: {', '.join(f'{number} x {code}' for code, number in codes.items())}")
+    elif found.findings:
+        lines.append("passes: the files record why their promises changed")
+    else:
+        lines.append("passes: every old promise follows from a new one")
+    return lines
+
+
+def _cut(text: str) -> str:
+    clean = harmless(text, keep="")
+    return clean if len(clean) <= LONGEST else f"{clean[: LONGEST - 3]}..."
+
+
+def in_short(relation: Relation | None, reason: str) -> str:
+    """What a change of one block does by itself."""
+    if relation is not None:
+        return relation.effect.word
+    return f"cannot stand alone ({reason})" if reason else "not compared"
+
+
+def _standing(found: Standing | None) -> str:
+    return "none" if found is None else found.sentence
+
+
+# --- text -----------------------------------------------------------------------------------------
+
+
+def text(found: Difference) -> str:
+    """What the terminal shows."""
+    lines = summary(found)
+    for file in changed_files(found.files):
+        lines += ["", f"{file.title}: {file.effect}", *(f"  {line}" for line in _file_lines(file))]
+    return "\n".join(lines)
+
+
+def _file_lines(file: FileDifference) -> Iterator[str]:
+    for finding in file.findings:
+        yield f"{finding.code}: {_cut(finding.message)}"
+        if finding.explained is not None:
+            yield f"  recorded: {_cut(finding.explained)}"
+    if file.relation is not None:
+        yield from _relation_lines(file.relation)
+    for block in file.blocks:
+        yield from _block_lines(block)
+    yield from (f"{term.name}: {_cut(term.before)} -> {_cut(term.after)}" for term in file.terms)
+    if file.others:
+        yield f"also changed: {', '.join(file.others)}"
+    if file.consequences:
+        yield "what an attacker may find out, before -> after:"
+        yield from (f"  {line}" for line in _consequence_lines(file.consequences))
+    before, after = file.standings
+    if before is not None or after is not None:
+        yield "verdict:"
+        yield f"  before: {_cut(_standing(before))}"
+        yield f"  after:  {_cut(_standing(after))}"
+    yield from _advice(file.findings)
+
+
+def _advice(findings: Sequence[Finding]) -> Iterator[str]:
+    """What to do, each advice once."""
+    for advice in dict.fromkeys(finding.advice for finding in findings if finding.explained is None):
+        yield from advice.splitlines()
+
+
+def _relation_lines(relation: Relation) -> Iterator[str]:
+    yield f"NEW implies OLD: {relation.kept.answer.value}; OLD implies NEW: {relation.gained.answer.value}"
+    yield from (f"  {line}" for line in _implied_lines(relation.kept, "NEW", "OLD"))
+    yield from (f"note: {_cut(note)}" for note in relation.notes)
+
+
+def _implied_lines(found: Implied, premise: str, conclusion: str) -> Iterator[str]:
+    if found.pair is not None:
+        pair = found.pair
+        yield f"x  = {_cut(pair.left)}"
+        yield f"x' = {_cut(pair.right)}"
+        yield f"mechanism: {_cut(pair.mechanism)}"
+        yield f"  keeps {premise}: {_cut(pair.argument)}"
+        yield f"  breaks {conclusion}: {_cut(pair.check)}"
+    else:
+        yield from map(_cut, found.reasons)
+
+
+def _block_lines(block: BlockChange) -> Iterator[str]:
+    yield f"{block.block}, alone: {_cut(in_short(block.alone, block.reason))}"
+    yield from (f"  - {_cut(line)}" for line in block.before)
+    yield from (f"  + {_cut(line)}" for line in block.after)
+    yield from (f"  {name}: {before} -> {after}" for name, before, after in block.numbers)
+
+
+def _consequence_lines(rows: Sequence[Consequence]) -> Iterator[str]:
+    for row in rows:
+        yield f"{row.what}: {' -> '.join(row.promised)}; this mechanism: {' -> '.join(row.own)}"
+
+
+# --- Markdown -------------------------------------------------------------------------------------
+
+
+def markdown(found: Difference) -> str:
+    """A comment for a pull request."""
+    head, *rest = summary(found)
+    lines = [f"### {_escaped(head)}", "", *(f"**{_escaped(line)}**" for line in rest)]
+    files = changed_files(found.files)
+    if files:
+        lines += ["", "| specification | promise | verdict before | verdict after |", "| --- | --- | --- | --- |"]
+        for file in files:
+            words = ["none" if one is None else one.word.label for one in file.standings]
+            lines.append(f"| {' | '.join(map(_escaped, (file.title, file.effect, *words)))} |")
+    for file in files:
+        lines += ["", f"#### {_escaped(file.title)}: {_escaped(file.effect)}", *_file_markdown(file)]
+    return "\n".join(lines) + "\n"
+
+
+_SIGNS = {ord(sign): f"&#{ord(sign)};" for sign in "&<>\"'\\`*_[]|#@~!"}
+"""What may begin something in Markdown or HTML."""
+
+
+def _escaped(given: str) -> str:
+    """A text that is neither a tag, a link, a mention nor a cell of its own in Markdown."""
+    return _cut(given).translate(_SIGNS)
+
+
+def _file_markdown(file: FileDifference) -> Iterator[str]:
+    for finding in file.findings:
+        told = "" if finding.explained is None else f" Recorded: {_escaped(finding.explained)}"
+        yield from ("", f"**{finding.code}**: {_escaped(finding.message)}{told}")
+    if file.relation is not None:
+        kept, gained = file.relation.kept, file.relation.gained
+        yield from ("", f"NEW implies OLD: **{kept.answer.value}**. OLD implies NEW: **{gained.answer.value}**.")
+        reasons = [f"- {_escaped(reason)}" for reason in kept.reasons]
+        yield from ("", *(reasons if kept.pair is None else _pair_markdown(kept.pair)))
+    if file.blocks:
+        yield from ("", "| block | before | after | this change alone |", "| --- | --- | --- | --- |")
+        for block in file.blocks:
+            cells = ["<br>".join(map(_escaped, lines)) for lines in (block.before, block.after)]
+            yield f"| {_escaped(block.block)} | {cells[0]} | {cells[1]} | {_escaped(in_short(block.alone, block.reason))} |"
+    if file.consequences:
+        yield from ("", "| what an attacker may find out | promised before | promised after | own before | own after |")
+        yield "| --- | --- | --- | --- | --- |"
+        for row in file.consequences:
+            yield f"| {' | '.join(map(_escaped, (row.what, *row.promised, *row.own)))} |"
+    yield from ("", *(f"- {_escaped(f'{term.name}: {term.before} -> {term.after}')}" for term in file.terms))
+    if file.others:
+        yield from ("", f"Also changed: {', '.join(map(_escaped, file.others))}")
+    for when, found in zip(("Before", "After"), file.standings, strict=True):
+        if found is not None:
+            yield from ("", f"{when}: {_escaped(found.sentence)}")
+    for advice in dict.fromkeys(finding.advice for finding in file.findings if finding.explained is None):
+        said, *code = advice.splitlines()
+        yield from ("", _escaped(said), *(["", "```toml", *code, "```"] if code else []))
+
+
+def _pair_markdown(pair: SeparatingPair) -> Iterator[str]:
+    yield from (f"- x = {_escaped(pair.left)}", f"- x' = {_escaped(pair.right)}", f"- mechanism: {_escaped(pair.mechanism)}")
+    yield f"- keeps NEW: {_escaped(pair.argument)}"
+    yield f"- breaks OLD: {_escaped(pair.check)}"
+
+
+# --- data -----------------------------------------------------------------------------------------
+
+
+def data(found: Difference) -> JsonData:
+    """What ``--format json`` prints beside the command and the exit code."""
+    return {
+        "old": found.old,
+        "new": found.new,
+        "unchanged": sum(file.kind == "same" for file in found.files),
+        "changes": [_file_data(file) for file in changed_files(found.files)],
+        "findings": [finding_data(finding) for finding in found.findings],
+    }
+
+
+def _file_data(file: FileDifference) -> JsonData:
+    return {
+        "title": file.title,
+        "kind": file.kind,
+        "effect": file.effect,
+        "ids": [None if one is None else one.id for one in (file.old, file.new)],
+        "hashes": list(file.hashes),
+        "relation": None if file.relation is None else _relation_data(file.relation),
+        "blocks": [_block_data(block) for block in file.blocks],
+        "terms": [{"name": t.name, "before": t.before, "after": t.after, "keeps": t.keeps} for t in file.terms],
+        "others": list(file.others),
+        "consequences": [{"what": r.what, "promised": [*r.promised], "own": [*r.own]} for r in file.consequences],
+        "standings": [None if one is None else standing_data(one) for one in file.standings],
+    }
+
+
+def _relation_data(relation: Relation) -> JsonData:
+    return {
+        "effect": relation.effect.word,
+        "kept": _implied_data(relation.kept),
+        "gained": _implied_data(relation.gained),
+        "notes": list(relation.notes),
+    }
+
+
+def _implied_data(found: Implied) -> JsonData:
+    pair = None
+    if found.pair is not None:
+        names = ("left", "right", "mechanism", "argument", "check", "is_outside")
+        pair = {name: getattr(found.pair, name) for name in names}
+    return {"answer": found.answer.value, "reasons": list(found.reasons), "pair": pair}
+
+
+def _block_data(block: BlockChange) -> JsonData:
+    return {
+        "block": block.block,
+        "before": list(block.before),
+        "after": list(block.after),
+        "numbers": [{"name": name, "before": before, "after": after} for name, before, after in block.numbers],
+        "alone": None if block.alone is None else _relation_data(block.alone),
+        "reason": block.reason,
+    }
+
+
+def finding_data(finding: Finding) -> JsonData:
+    """A finding, in the form of those of `dpspec lint`."""
+    return {
+        "code": finding.code,
+        "severity": "error" if finding.code != "undecided" else "warning",
+        "message": f"{finding.message}; {finding.detail}" if finding.detail else finding.message,
+        "advice": finding.advice,
+        "file": finding.file,
+        "line": finding.line,
+        "explained": finding.explained,
+    }
+
+
+def review_data(found: Difference) -> JsonData:
+    """The document of which the SARIF log is made: each finding, and what its code means."""
+    codes = {finding.code for finding in found.findings}
+    return {
+        "command": "diff",
+        "exit_code": found.exit_code,
+        "findings": [finding_data(finding) for finding in found.findings],
+        "rules": {f"diff/{code}": _RULES[code] for code in sorted(codes)},
+    }
+
+
+__all__ = ["data", "markdown", "review_data", "summary", "text"]

@@ -1,0 +1,198 @@
+"""How a new promise relates to an old one, from the two answers of `compare`."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+
+import attrs
+
+from dpspec import DpspecError, SpecDocument
+from dpspec.plugin import PrivacySpec
+from dpspec.plugin.applications import Answer, Direction, Registry, blocks_of, compared, pair_in_words
+from dpspec_guard.labels import renamed
+from dpspec_guard.promise import Group, grouped
+
+
+class Effect(enum.Enum):
+    """What a change does to a promise; the word, and whether the old promise follows from the new one (None: unknown)."""
+
+    EQUAL = ("equal", True)
+    STRONGER = ("stronger", True)
+    NOT_WEAKER = ("stronger or equal", True)
+    WEAKER = ("weaker", False)
+    INCOMPARABLE = ("incomparable", False)
+    NOT_STRONGER = ("weaker or incomparable", False)
+    UNDECIDED = ("undecided", None)
+
+    def __init__(self, word: str, keeps: bool | None) -> None:
+        self.word, self.keeps = word, keeps
+
+
+_EFFECTS = {
+    (Answer.IMPLIES, Answer.IMPLIES): Effect.EQUAL,
+    (Answer.IMPLIES, Answer.SEPARATED): Effect.STRONGER,
+    (Answer.IMPLIES, Answer.UNKNOWN): Effect.NOT_WEAKER,
+    (Answer.SEPARATED, Answer.IMPLIES): Effect.WEAKER,
+    (Answer.SEPARATED, Answer.SEPARATED): Effect.INCOMPARABLE,
+    (Answer.SEPARATED, Answer.UNKNOWN): Effect.NOT_STRONGER,
+}
+"""By the answers to "does NEW imply OLD?" and "does OLD imply NEW?"."""
+
+
+@attrs.frozen(kw_only=True)
+class SeparatingPair:
+    """Two datasets on which a mechanism keeps one promise and breaks the other.
+
+    Args:
+        left, right: the datasets, in words.
+        mechanism: what it does.
+        argument: why it keeps the one.
+        check: what the exact engine found against the other.
+        is_outside: whether one of the two is no dataset of the promise that is kept, which asks nothing there.
+    """
+
+    left: str
+    right: str
+    mechanism: str
+    argument: str
+    check: str
+    is_outside: bool
+
+
+@attrs.frozen(kw_only=True)
+class Implied:
+    """Whether one promise implies another.
+
+    Args:
+        answer: derived, separated or unknown.
+        reasons: for derived the steps; otherwise what is missing, and what was tried.
+        pair: where it is separated by a mechanism, the datasets.
+    """
+
+    answer: Answer
+    reasons: tuple[str, ...] = ()
+    pair: SeparatingPair | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Relation:
+    """How a new promise relates to an old one.
+
+    Args:
+        kept: whether NEW implies OLD.
+        gained: whether OLD implies NEW.
+        notes: what was restated, so that both are about one schema.
+    """
+
+    kept: Implied
+    gained: Implied
+    notes: tuple[str, ...] = ()
+
+    @property
+    def effect(self) -> Effect:
+        """Both answers in one word: undecided wherever it is unknown whether NEW implies OLD.
+
+        >>> Relation(kept=Implied(answer=Answer.UNKNOWN), gained=Implied(answer=Answer.IMPLIES)).effect.word
+        'undecided'
+        """
+        return _EFFECTS.get((self.kept.answer, self.gained.answer), Effect.UNDECIDED)
+
+
+def relation(old: SpecDocument, new: SpecDocument, registry: Registry) -> Relation:
+    """How the promises of a file relate to those that it made before; both answers are those of `dpspec compare`.
+
+    A promise about somebody's view of the system, or to a share of the units, is held against promises about the same view and to
+    the same share, or to all. One that has no counterpart is lost. A promise that did not change implies itself, also where its
+    number is not published, so that `compare` cannot relate it to another one.
+    """
+    if _promises(old) == _promises(new):
+        same = Implied(answer=Answer.IMPLIES, reasons=("the promise is the same",))
+        return Relation(kept=same, gained=same)
+    old, notes = renamed(old, new, registry)
+    before, after = grouped(old), grouped(new)
+    if before.keys() == after.keys() == {(None, None)}:
+        found_one = _plain(old, new, registry)
+        return attrs.evolve(found_one, notes=(*notes, *found_one.notes))
+    found: dict[tuple[Group, Group], Relation] = {}
+
+    def of(one: Group, other: Group) -> Relation:
+        if (one, other) not in found:
+            found[one, other] = _plain(before[one], after[other], registry)
+        return found[one, other]
+
+    kept = [_best(group, [of(group, other).kept for other in _covering(group, after)]) for group in before]
+    gained = [_best(group, [of(other, group).gained for other in _covering(group, before)]) for group in after]
+    return Relation(kept=_all_of(kept), gained=_all_of(gained), notes=notes)
+
+
+def _promises(document: SpecDocument) -> list[object]:
+    return [document.spec, *((part.spec, part.view, part.share) for part in document.parts)]
+
+
+def spec_relation(old: PrivacySpec, new: PrivacySpec, registry: Registry) -> Relation:
+    """The same of five blocks."""
+    first, second = (SpecDocument(id=name, title=name, spec=spec) for name, spec in (("old", old), ("new", new)))
+    return relation(first, second, registry)
+
+
+def alone(old: PrivacySpec, new: PrivacySpec, block: str, registry: Registry) -> Relation | str:
+    """What one changed block does by itself: OLD with this block of NEW against OLD; or why that is no specification."""
+    try:
+        mixed = old.replace(**{block: blocks_of(new)[block]})
+    except DpspecError as fault:
+        return str(fault)
+    return spec_relation(old, mixed, registry)
+
+
+def _covering(group: Group, groups: object) -> Iterator[Group]:
+    """The groups whose promises may imply those of a group: of the same view, to the same share or to all."""
+    view, share = group
+    candidates = dict.fromkeys([(view, share), (view, None)])
+    return (one for one in candidates if one in groups)  # type: ignore[operator]
+
+
+def _best(group: Group, found: list[Implied]) -> Implied:
+    """What is known of a group from those that may imply it."""
+    if not found:
+        view, share = group
+        whose = "" if view is None else f" as the {view} sees it"
+        whom = "" if share is None else f" for {share} of the units"
+        return Implied(answer=Answer.SEPARATED, reasons=(f"no promise{whose}{whom} is made on the other side",))
+    order = (Answer.IMPLIES, Answer.UNKNOWN, Answer.SEPARATED)
+    return min(found, key=lambda one: order.index(one.answer))
+
+
+def _all_of(found: list[Implied]) -> Implied:
+    """Whether all of several promises follow."""
+    order = (Answer.SEPARATED, Answer.UNKNOWN, Answer.IMPLIES)
+    worst = min(found, key=lambda one: order.index(one.answer))
+    return attrs.evolve(worst, reasons=tuple(reason for one in found if one.answer is worst.answer for reason in one.reasons))
+
+
+def _plain(old: SpecDocument, new: SpecDocument, registry: Registry) -> Relation:
+    found = compared(old, new, registry, on_one_schema=True)
+    return Relation(
+        kept=_implied(found.backward, found.left),
+        gained=_implied(found.forward, found.right),
+        notes=(*found.restated, *found.notes),
+    )
+
+
+def _implied(direction: Direction, conclusion: PrivacySpec) -> Implied:
+    steps = tuple(
+        f"{step.block}: {step.reason}" for step in direction.steps if direction.answer is Answer.IMPLIES or step.holds is not True
+    )
+    separation = direction.separation
+    if separation is None:
+        tried = tuple(f"tried: {what}" for what in direction.tried)
+        return Implied(answer=direction.answer, reasons=(*steps, *tried))
+    left, right = pair_in_words(separation.left, separation.right, conclusion.space)
+    pair = SeparatingPair(
+        left=left, right=right, mechanism=separation.mechanism, argument=separation.argument, check=separation.checks[1],
+        is_outside=separation.kind == "space",
+    )  # fmt: skip
+    return Implied(answer=direction.answer, reasons=steps, pair=pair)
+
+
+__all__ = ["Effect", "Implied", "Relation", "SeparatingPair", "alone", "relation", "spec_relation"]

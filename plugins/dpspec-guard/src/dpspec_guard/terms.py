@@ -1,0 +1,101 @@
+"""What a file says of its deployment that decides what the promise is worth, and that the five blocks do not say.
+
+The period after which the budget is renewed, whether there is one release or many, who sees the data as they are, and what the
+units of the blocks stand for. `compare` does not read them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from types import MappingProxyType
+
+import attrs
+
+from dpspec import SpecDocument
+
+_DAYS = MappingProxyType({"day": (1, 1), "week": (7, 7), "month": (28, 31), "quarter": (90, 92), "year": (365, 366)})
+"""The fewest and the most days of each period."""
+_TRUST = ("local", "shuffle", "central")
+"""Who sees the data as they are: no one, no one who can tell whose they are, the publisher; the strongest promise first."""
+
+
+@attrs.frozen(kw_only=True)
+class TermChange:
+    """A term that changed.
+
+    Args:
+        name: the key in ``[deployment]``.
+        before, after: what was and what is.
+        keeps: whether the new one is at least as strong; None where that is unknown.
+    """
+
+    name: str
+    before: str
+    after: str
+    keeps: bool | None
+
+
+def terms_of(document: SpecDocument) -> dict[str, str]:
+    """The terms of a file by their keys; "" for what it does not say."""
+    found = document.deployment
+    if found is None:
+        return dict.fromkeys(("period", "release", "trust", "units"), "")
+    units = ", ".join(f"{unit} is {words}" for unit, words in sorted(found.units))
+    return {"period": found.period or "", "release": found.release or "", "trust": found.trust or "", "units": units}
+
+
+def term_changes(old: SpecDocument, new: SpecDocument) -> Iterator[TermChange]:
+    """The terms that changed, and whether each is still as strong.
+
+    A term that is stated for the first time where none was stated is unknown, too: a reader may have assumed another one.
+    """
+    before, after = terms_of(old), terms_of(new)
+    for name, one in before.items():
+        other = after[name]
+        if one != other:
+            keeps = _RULES[name](one, other) if one and other and name in _RULES else None
+            yield TermChange(name=name, before=one or "not stated", after=other or "not stated", keeps=keeps)
+
+
+def _period(before: str, after: str) -> bool | None:
+    """A budget that is renewed earlier is a weaker promise.
+
+    >>> _period("week", "day"), _period("week", "7 days"), _period("day", "month"), _period("month", "30 days")
+    (False, True, True, None)
+    """
+    old, new = _length(before), _length(after)
+    if old is None or new is None:
+        return None
+    if new[0] >= old[1]:
+        return True
+    return False if new[1] < old[0] else None
+
+
+def _length(period: str) -> tuple[int, int] | None:
+    """The fewest and the most hours of a period; None for one that has no length."""
+    found = re.fullmatch(r"(?:([0-9]+) )?([a-z]+?)s?", period)
+    if found is None:
+        return None
+    times, name = int(found[1] or 1), found[2]
+    if name == "hour":
+        return times, times
+    if name not in _DAYS:
+        return None
+    least, most = _DAYS[name]
+    return times * least * 24, times * most * 24
+
+
+def _release(_: str, after: str) -> bool:
+    return after == "one"
+
+
+def _trust(before: str, after: str) -> bool | None:
+    if before not in _TRUST or after not in _TRUST:
+        return None
+    return _TRUST.index(after) <= _TRUST.index(before)
+
+
+_RULES = {"period": _period, "release": _release, "trust": _trust}
+
+__all__ = ["TermChange", "term_changes", "terms_of"]

@@ -254,3 +254,14 @@ def test_an_unknown_number_is_no_charge(tmp_path, write):
     for number in (1, 2, 99):
         with pytest.raises((AccountError, ParameterError)):
             account.draw(number)
+
+
+@pytest.mark.parametrize("files", [{"a.csv": "x"}, {"a.csv": None}, {1: "0" * 64}, {"a.csv": "0" * 65}, {"a.csv": "G" * 64}])
+def test_files_are_recorded_by_their_hash_alone(tmp_path, write, files):
+    account = Account.create(tmp_path / "a.db", write("year", epsilon="3"), as_promised=True)
+    with pytest.raises(ParameterError):
+        account.charge(write("week", epsilon="1"), files)
+    assert len(account.balance().history.events) == 1
+    for reason in ("", "  ", None, 5):
+        with pytest.raises(ParameterError):
+            account.void(account.reserve(write("week", epsilon="1/10")).number, reason)

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, TypeAlias
 import attrs
 
 from dpspec import DpspecError, SpecDocument, installed
-from dpspec.plugin import PrivacySpec
+from dpspec.plugin import ParameterError, PrivacySpec
 from dpspec.plugin.applications import Standing, Word, as_document, read_bytes, read_text, to_toml
 from dpspec_accounts.errors import AccountError, ChargeStateError
-from dpspec_accounts.history import COMMITTED, RESERVED, Charge, Event, History, following, replayed, sha256
+from dpspec_accounts.history import COMMITTED, DIGEST, DRAWN, RESERVED, Charge, Event, History, following, replayed, sha256
 from dpspec_accounts.store import WAIT, Rows, Store
 from dpspec_accounts.totals import (
     Frame,
@@ -178,11 +178,11 @@ class Account:
 
     def charge_and_quote(self, specification: AnySpecification, files: Mapping[str, str] | None = None) -> tuple[Charge, Quote]:
         """The same as `charge`, with what it spends."""
-        text = self._prepared(specification)
+        text, written = self._prepared(specification), _files(files)
         with self._store.writing() as rows:
             number, quote = self._reserved(rows, text)
             self._step(rows, number, "draw", {})
-            return self._step(rows, number, "commit", {"files": dict(files or {})}), quote
+            return self._step(rows, number, "commit", {"files": written}), quote
 
     def reserve(self, specification: AnySpecification) -> Reservation:
         """Reserve the budget of a release; it counts from here on, until it is voided.
@@ -214,8 +214,9 @@ class Account:
         Raises:
             ChargeStateError: it was not drawn, or is committed.
         """
+        written = _files(files)
         with self._store.writing() as rows:
-            return self._step(rows, number, "commit", {"files": dict(files or {})})
+            return self._step(rows, number, "commit", {"files": written})
 
     def void(self, number: int, because: str) -> Charge:
         """Give back a reservation from which nothing was drawn.
@@ -227,6 +228,8 @@ class Account:
         Raises:
             ChargeStateError: something was drawn or published, or it is void.
         """
+        if not isinstance(because, str) or not because.strip():
+            raise ParameterError("because", "must be a text", "say why, for the history")
         with self._store.writing() as rows:
             return self._step(rows, number, "void", {"because": because})
 
@@ -284,7 +287,7 @@ class Account:
         before = replayed(events).charge(number)
         if before is None:
             raise AccountError("charge", "is none of this account", "`dpspec account show` lists them", value=number)
-        if before.state != (RESERVED if kind in ("draw", "void") else "drawn"):
+        if before.state != (RESERVED if kind in ("draw", "void") else DRAWN):
             raise _no_step(before, kind)
         added = following(events, kind, content, number)
         found = replayed([*events, added]).charge(number)
@@ -404,10 +407,18 @@ def over_cap(text: str, quote: Quote) -> OverCapError:
 
 def _no_step(charge: Charge, kind: str) -> ChargeStateError:
     rule, advice = f"is {charge.state}", "see `dpspec account show`"
-    if kind == "void" and charge.state in ("drawn", COMMITTED):
+    if kind == "void" and charge.state in (DRAWN, COMMITTED):
         rule = f"is {charge.state}: something may be released, so it cannot be voided"
         advice = "it counts; a new account with a larger cap is a decision of its own"
     return ChargeStateError(f"charge {charge.number}", rule, advice)
+
+
+def _files(files: Mapping[str, str] | None) -> dict[str, str]:
+    """Names of files and their SHA-256, as they are recorded."""
+    found = dict(files or {})
+    if not all(isinstance(name, str) and isinstance(digest, str) and DIGEST.fullmatch(digest) for name, digest in found.items()):
+        raise ParameterError("files", "must be names with their SHA-256 in 64 hexadecimal digits", "use `wrote(path)`")
+    return found
 
 
 def _recorded(text: str) -> dict[str, str]:

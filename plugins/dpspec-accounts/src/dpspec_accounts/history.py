@@ -52,7 +52,7 @@ _SHAPES: Mapping[str, Mapping[str, type]] = {
 }
 _EVERY: Mapping[str, type] = {"at": _TEXT, "version": _TEXT}
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @attrs.frozen(kw_only=True)
@@ -251,7 +251,7 @@ def _check_parts(place: int, content: Mapping[str, Any]) -> None:
     for key in ("specification", "files"):
         if not all(isinstance(text, str) for text in content.get(key, {}).values()):
             raise broken(place, f"has {key} that are no texts")
-    if not all(_DIGEST.fullmatch(found) for found in content.get("files", {}).values()):
+    if not all(DIGEST.fullmatch(found) for found in content.get("files", {}).values()):
         raise broken(place, "names a file without its SHA-256")
     given = content.get("specification")
     if given is None:

@@ -71,7 +71,8 @@ def test_what_stands_in_is_said_to_be_made_up(told, blocks, said):
 
 def test_a_limit_is_that_of_the_best_test(told):
     """Warner with ln 3: with false alarms in 1 of 20 cases a test has power 3/20; a bracket around that is rounded up."""
-    (cases,) = re.findall(r"looks for a change in the data of one person\. .* they find it in at most (\d+) of 100 cases\.$", told()[2])
+    said = r"looks for a change in the data of one person\. .* they find it in at most (\d+) of 100 cases\.$"
+    (cases,) = re.findall(said, told()[2])
     assert int(cases) in (15, 16)
 
 
@@ -268,7 +269,8 @@ def filled(language):
     change = said["change"]["replaced"].format(unit=unit)
     fill = {
         "facts": "the total", "change": change, "cases": "14", "unit": unit, "what": "yours", "distance": "1",
-        "caught": "14", "twice": "14", "tenfold": "3", "divergence": "one person", "called": "", "reason": "none", "units": "", "words": "",
+        "caught": "14", "twice": "14", "tenfold": "3", "divergence": "one person", "called": "", "reason": "none",
+        "units": "", "words": "",
     }  # fmt: skip
     return {
         table: [text.format(**fill) for text in said[table].values()]
@@ -312,8 +314,9 @@ def test_the_numbers_of_a_table_are_those_of_risk(run, specs, households):
     told = run("explain", specs / SWAP, "--audience", "public", "--universe-of", households, "--format", "json").json("explain")
     risk = run("risk", specs / SWAP, "--attacker", "tester", "--set", 'levels=["1/20"]', "--set", "distance=2", "--universe-of",
                households, "--format", "json").json("risk")  # fmt: skip
-    (wanted,) = [row["worst_case"][0]["value"]["upper"] for row in risk["rows"] if row["quantity"] == "power" and row["worst_case"]
-                 and {"name": "candidates", "value": "told apart by what is published"} not in row["at"]]  # fmt: skip
+    powers = [row for row in risk["rows"] if row["quantity"] == "power" and row["worst_case"]]
+    (wanted,) = [row["worst_case"][0]["value"]["upper"] for row in powers
+                 if {"name": "candidates", "value": "told apart by what is published"} not in row["at"]]  # fmt: skip
     assert [row["value"]["upper"] for row in told["audience"]["numbers"] if "level 1/20" in row["what"]] == [wanted]
     assert wanted.startswith("0.8")
     assert any("one table" in text for text in told["audience"]["paragraphs"])

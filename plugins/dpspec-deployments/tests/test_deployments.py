@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from dpspec_deployments.label import label_data
 
 import dpspec as dp
 from dpspec import installed
 from dpspec.base.errors import NoFormulaError
 from dpspec.cli import main
 from dpspec.plugin.applications import RiskNumbers, Standing, Word
-from dpspec_deployments.label import label_data
 from tests.cli.test_public import grade
 
 HEAD = """\

@@ -138,6 +138,21 @@ def above_threshold(
         query_scale: the scales of the noise, in counts [rational in (0, inf)].
     """
 
+def account(url: Any, *, wait: Any = ...) -> Any:
+    """Package dpspec-accounts. Open a budget account: ``dpspec account``.
+
+    Args:
+        url: a path of an SQLite file, or ``postgresql://USER@HOST/DATABASE``.
+        wait: how many seconds to wait for another process that writes.
+
+    Returns:
+        the account: `balance`, `quote`, `charge`, `reserve`, `draw`, `commit`, `void` and `export`. Make one with
+        ``Account.create`` of dpspec_accounts.account, or with `dpspec account create`.
+
+    Raises:
+        AccountError: the URL cannot be one.
+    """
+
 def accuracy(specification: Any, released: Any = ..., *, level: Any = ..., runs: Any = ..., seed: Any = ..., out: Any = ..., progress: Any = ...) -> CommandAnswer:
     """Package dpspec-release. How far published numbers lie from the true ones: ``dpspec accuracy``. `value` has the accuracy.
 
@@ -2826,7 +2841,7 @@ def registry_import(*paths: Any, out: Any) -> CommandAnswer:
         out: the folder for the files.
     """
 
-def release(specification: Any, table: Any, out: Any, **options: Any) -> Any:
+def release(specification: Any, table: Any, out: Any, *, account: Any = ..., **options: Any) -> Any:
     """Package dpspec-release. Draw one release of a table by the mechanism of a specification, and write it to a directory.
 
     Args:
@@ -2835,6 +2850,7 @@ def release(specification: Any, table: Any, out: Any, **options: Any) -> Any:
             (pandas,
             polars, pyarrow).
         out: the directory for the released tables and ``report.json``.
+        account: the place of a budget account, in which the release is reserved before anything is drawn.
         options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `margins` (also
             write the released numbers with their 95 % margins), `unverified` (release although the claim is not verified:
                 not fit

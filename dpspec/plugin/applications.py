@@ -39,11 +39,11 @@ from dpspec.base.types import JsonData, Progress
 from dpspec.base.words import Word, worst_code, worst_word
 from dpspec.blocks.units import longer_units, read_unit
 from dpspec.comparison.compare import Answer, Direction, Order, order
-from dpspec.composition import Composition, add_up, documents_of
+from dpspec.composition import Composition, Part, add_up, compose as compose_parts, documents_of
 from dpspec.constructors import standards
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
-from dpspec.extension.packages import contributed
+from dpspec.extension.packages import contributed, renderer
 from dpspec.grammar.spec import blocks_of
 from dpspec.reason.conversions import budget_at
 from dpspec.reason.rules import promise_for
@@ -174,6 +174,7 @@ __all__ = [
     "Obligation",
     "Order",
     "OwnFaultError",
+    "Part",
     "PictureError",
     "Progress",
     "PublishedSource",
@@ -212,6 +213,7 @@ __all__ = [
     "claim_of",
     "claim_status",
     "compared",
+    "compose_parts",
     "contributed",
     "count",
     "counted",
@@ -266,6 +268,7 @@ __all__ = [
     "read_bytes",
     "read_text",
     "read_unit",
+    "renderer",
     "space_in_words",
     "standards",
     "standing",

@@ -11,7 +11,12 @@ import pytest
 from dpspec.cli import main
 
 ROOT = Path(__file__).parents[2]
-GROUPS = {"new": ("spec", "plugin"), "registry": ("import", "export"), "rules": ("check", "compare", "show")}
+GROUPS = {
+    "account": ("create", "charge", "show", "history", "check", "void", "export", "verify"),
+    "new": ("spec", "plugin"),
+    "registry": ("import", "export"),
+    "rules": ("check", "compare", "show"),
+}
 COMMANDS = [
     (name, *below) for name in main.every_command() for below in ([(one,) for one in GROUPS[name]] if name in GROUPS else [()])
 ]

@@ -1,0 +1,1 @@
+"""Budget accounts of data collections: what releases spend together, and a cap that no sequence of charges exceeds."""

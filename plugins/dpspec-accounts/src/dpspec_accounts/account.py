@@ -1,0 +1,425 @@
+"""A budget account of one data collection: what is charged to it never exceeds its cap, whatever the order and the processes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, TypeAlias
+
+import attrs
+
+from dpspec import DpspecError, SpecDocument, installed
+from dpspec.plugin import ParameterError, PrivacySpec
+from dpspec.plugin.applications import Standing, Word, as_document, read_bytes, read_text, to_toml
+from dpspec_accounts.errors import AccountError, ChargeStateError
+from dpspec_accounts.history import COMMITTED, DIGEST, DRAWN, RESERVED, Charge, Event, History, following, replayed, sha256
+from dpspec_accounts.store import WAIT, Rows, Store
+from dpspec_accounts.totals import (
+    Frame,
+    Spent,
+    caveats_of,
+    check_charge,
+    document_of,
+    fits,
+    frame_of,
+    remainder_of,
+    standing_of,
+    total_of,
+)
+
+AnySpecification: TypeAlias = "SpecDocument | PrivacySpec | str | Path"
+EXPORT, EXPORT_VERSION = "dpspec-account", 1
+
+
+@attrs.frozen(kw_only=True)
+class Balance:
+    """What an account has spent.
+
+    Args:
+        name: the place of the account, without user or password.
+        history: every row, with the states of the charges.
+        frame: the blocks of the account, with the cap.
+        total: what all charges that count spend together; a reservation counts, a void charge does not.
+    """
+
+    name: str
+    history: History
+    frame: Frame
+    total: Spent
+
+    @property
+    def as_promised(self) -> bool:
+        """Whether promises count that nobody verified."""
+        return bool(self.history.account["as_promised"])
+
+    @property
+    def remainder(self) -> Spent | None:
+        """What is left under the cap; None where it has no exact form, or where nothing is left."""
+        return remainder_of(self.frame, self.total)
+
+
+@attrs.frozen(kw_only=True)
+class Quote:
+    """What a charge would spend.
+
+    Args:
+        balance: the account before it.
+        amount: what the specification alone spends in the blocks of the account.
+        total: what all charges together would spend.
+        standing: how its claim stands.
+        caveats: why its number is not that of all that it releases.
+    """
+
+    balance: Balance
+    amount: Spent
+    total: Spent
+    standing: Standing
+    caveats: tuple[str, ...]
+
+    @property
+    def fits(self) -> bool:
+        """Whether the total is at most the cap."""
+        return fits(self.total, self.balance.frame.cap)
+
+
+class OverCapError(DpspecError):
+    """A charge does not fit under the cap of its account; nothing was charged.
+
+    `quote` has what it would spend, and what is left.
+    """
+
+    code: ClassVar[str] = "over-cap"
+    exit_code: ClassVar[int] = 1
+    quote: Quote
+
+
+class Account:
+    """A budget account: opened by its URL, which is a path of an SQLite file or ``postgresql://USER@HOST/DATABASE``.
+
+    Args:
+        url: where it is.
+        wait: how many seconds to wait for another process that writes.
+
+    Raises:
+        AccountError: the URL cannot be one.
+
+    >>> import tempfile
+    >>> import dpspec as dp
+    >>> def year(epsilon):
+    ...     return dp.spec(space=dp.records(region=["north", "south"]), distance="add-remove", standard="pure", epsilon=epsilon)
+    >>> noise = dp.geometric(queries=dp.marginal(attributes="region"), ratio="1/2")
+    >>> weekly = dp.SpecDocument(id="weekly", title="A weekly table", spec=year("ln(2)"), mechanism=noise)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     account = Account.create(f"{folder}/year.db", year("3"))
+    ...     print(account.charge(weekly).state, "|", account.balance().total, "|", account.balance().remainder)
+    committed | epsilon = ln(2) (about 0.693147) | epsilon = 3 - ln(2) (about 2.30685)
+    """
+
+    def __init__(self, url: str | Path, *, wait: float = WAIT) -> None:
+        self._store = Store(url, wait=wait)
+
+    @property
+    def name(self) -> str:
+        """Where it is, without user and password."""
+        return self._store.name
+
+    @classmethod
+    def create(
+        cls, url: str | Path, specification: AnySpecification, *, as_promised: bool = False, wait: float = WAIT
+    ) -> Account:
+        """Make an account.
+
+        Args:
+            url: where it will be.
+            specification: five blocks, or their file: the space, the universes, the unit and the standard of the account, and its
+                cap as their budget. A mechanism in the file is ignored.
+            as_promised: whether promises that are not verified may be charged; every report then says so.
+            wait: as of the class.
+
+        Raises:
+            AccountError: the specification cannot be that of an account, or there is one at this place.
+        """
+        found = cls(url, wait=wait)
+        text = text_of(specification)
+        frame_of(text)
+        found._store.create(following((), "create", {"specification": _recorded(text), "as_promised": bool(as_promised)}))
+        return found
+
+    def balance(self) -> Balance:
+        """What is spent, computed from the specifications of all charges."""
+        with self._store.reading() as rows:
+            events = rows.all()
+        return self._balance(events)
+
+    def quote(self, specification: AnySpecification) -> Quote:
+        """What a charge would spend; nothing is charged.
+
+        Raises:
+            AccountError: it cannot be charged to this account. NoCompositionError: no rule leads it to the blocks of the account.
+        """
+        text = text_of(specification)
+        check_charge(text)
+        return self._quote(self.balance(), text)
+
+    def charge(self, specification: AnySpecification, files: Mapping[str, str] | None = None) -> Charge:
+        """Charge a release that was made outside of dpspec: reserve, draw and commit in one step.
+
+        Args:
+            specification: its specification, or the file of it.
+            files: what was published, by name and SHA-256.
+
+        Raises:
+            OverCapError: it does not fit under the cap; nothing was charged.
+            AccountError: as `quote`; or the claim is not verified, and the account does not count as promised.
+        """
+        return self.charge_and_quote(specification, files)[0]
+
+    def charge_and_quote(self, specification: AnySpecification, files: Mapping[str, str] | None = None) -> tuple[Charge, Quote]:
+        """The same as `charge`, with what it spends."""
+        text, written = self._prepared(specification), _files(files)
+        with self._store.writing() as rows:
+            number, quote = self._reserved(rows, text)
+            self._step(rows, number, "draw", {})
+            return self._step(rows, number, "commit", {"files": written}), quote
+
+    def reserve(self, specification: AnySpecification) -> Reservation:
+        """Reserve the budget of a release; it counts from here on, until it is voided.
+
+        Raises:
+            as `charge`.
+        """
+        text = self._prepared(specification)
+        with self._store.writing() as rows:
+            number, _ = self._reserved(rows, text)
+        return Reservation(self, number)
+
+    def draw(self, number: int) -> Charge:
+        """Record that something may be drawn from now on; the charge can no longer be voided.
+
+        Raises:
+            ChargeStateError: it is not reserved.
+        """
+        with self._store.writing() as rows:
+            return self._step(rows, number, "draw", {})
+
+    def commit(self, number: int, files: Mapping[str, str] | None = None) -> Charge:
+        """Record what was written.
+
+        Args:
+            number: of the charge.
+            files: by name and SHA-256.
+
+        Raises:
+            ChargeStateError: it was not drawn, or is committed.
+        """
+        written = _files(files)
+        with self._store.writing() as rows:
+            return self._step(rows, number, "commit", {"files": written})
+
+    def void(self, number: int, because: str) -> Charge:
+        """Give back a reservation from which nothing was drawn.
+
+        Args:
+            number: of the charge.
+            because: why, for the history.
+
+        Raises:
+            ChargeStateError: something was drawn or published, or it is void.
+        """
+        if not isinstance(because, str) or not because.strip():
+            raise ParameterError("because", "must be a text", "say why, for the history")
+        with self._store.writing() as rows:
+            return self._step(rows, number, "void", {"because": because})
+
+    def export(self) -> dict[str, Any]:
+        """The whole history as JSON data, which `dpspec account verify` checks without the database."""
+        with self._store.reading() as rows:
+            events = rows.all()
+        replayed(events)
+        return {"format": EXPORT, "version": EXPORT_VERSION, "events": [event.data() for event in events]}
+
+    # -- inside a transaction ---------------------------------------------------------------------
+
+    def _balance(self, events: Sequence[Event]) -> Balance:
+        history = replayed(events)
+        frame = frame_of(history.account["specification"]["text"])
+        return Balance(name=self.name, history=history, frame=frame, total=total_of(frame, counted_texts(history.counted)))
+
+    def _quote(self, before: Balance, text: str) -> Quote:
+        return Quote(
+            balance=before,
+            amount=total_of(before.frame, [text]),
+            total=total_of(before.frame, [*counted_texts(before.history.counted), text]),
+            standing=standing_of(text),
+            caveats=caveats_of(text),
+        )
+
+    def _prepared(self, specification: AnySpecification) -> str:
+        """The text of a specification that was verified already: that takes long, and no one else is to wait for it."""
+        text = text_of(specification)
+        check_charge(text)
+        standing_of(text)
+        return text
+
+    def _reserved(self, rows: Rows, text: str) -> tuple[int, Quote]:
+        """Append the reservation of a specification that fits: its number, and what it spends."""
+        events = rows.all()
+        quote = self._quote(self._balance(events), text)
+        check_standing(text, quote.standing, quote.caveats, as_promised=quote.balance.as_promised)
+        if not quote.fits:
+            raise over_cap(text, quote)
+        content = {
+            "specification": _recorded(text),
+            "verdict": quote.standing.word.word,
+            "caveats": list(quote.caveats),
+            "as_promised": quote.balance.as_promised,
+            "amount": quote.amount.data(),
+            "total": quote.total.data(),
+        }
+        added = following(events, "reserve", content)
+        rows.add(added)
+        return added.seq, quote
+
+    def _step(self, rows: Rows, number: int, kind: str, content: Mapping[str, Any]) -> Charge:
+        events = rows.all()
+        before = replayed(events).charge(number)
+        if before is None:
+            raise AccountError("charge", "is none of this account", "`dpspec account show` lists them", value=number)
+        if before.state != (RESERVED if kind in ("draw", "void") else DRAWN):
+            raise _no_step(before, kind)
+        added = following(events, kind, content, number)
+        found = replayed([*events, added]).charge(number)
+        assert found is not None  # noqa: S101 - it was there before
+        rows.add(added)
+        return found
+
+
+def account(url: str | Path, *, wait: float = WAIT) -> Account:
+    """Open a budget account: ``dpspec account``.
+
+    Args:
+        url: a path of an SQLite file, or ``postgresql://USER@HOST/DATABASE``.
+        wait: how many seconds to wait for another process that writes.
+
+    Returns:
+        the account: `balance`, `quote`, `charge`, `reserve`, `draw`, `commit`, `void` and `export`. Make one with
+        ``Account.create`` of dpspec_accounts.account, or with `dpspec account create`.
+
+    Raises:
+        AccountError: the URL cannot be one.
+    """
+    return Account(url, wait=wait)
+
+
+class Reservation:
+    """A reserved budget; as a context manager it is drawn from when the block begins and committed when it ends without an error.
+
+    With an error the charge stays drawn and counts: something may have been released.
+
+    Args:
+        account: whose it is.
+        number: of the charge.
+    """
+
+    def __init__(self, account: Account, number: int) -> None:
+        self.account, self.number = account, number
+        self._files: dict[str, str] = {}
+
+    def __enter__(self) -> Reservation:
+        self.account.draw(self.number)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            self.account.commit(self.number, self._files)
+
+    def wrote(self, path: str | Path) -> None:
+        """Record a file that was written: its name and SHA-256."""
+        self._files[Path(path).name] = hashlib.sha256(read_bytes(Path(path))).hexdigest()
+
+    def void(self, because: str) -> None:
+        """Give it back, where nothing was drawn.
+
+        Raises:
+            ChargeStateError: something was.
+        """
+        self.account.void(self.number, because)
+
+
+# --- rules of what may be charged -----------------------------------------------------------------
+
+
+def text_of(specification: AnySpecification) -> str:
+    """The text of a specification; what is charged is what this text says.
+
+    Raises:
+        AccountError: a document in Python that no text says. NotWritableError: a block has no form in a file.
+    """
+    document, registry = as_document(specification), installed().registry
+    if document.text is not None and read_text(document.text, registry, document.id) == document:
+        return document.text
+    written = to_toml(document, registry)  # a document that was changed in Python after it was read
+    if read_text(written, registry, document.id) == document:
+        return written
+    rule = "is not what its own text says when it is read again"
+    raise AccountError(f"specification {document.id}", rule, "charge its file")
+
+
+def counted_texts(charges: Sequence[Charge]) -> list[str]:
+    """The specifications of charges."""
+    return [charge.content["specification"]["text"] for charge in charges]
+
+
+def check_standing(text: str, found: Standing, caveats: Sequence[str], *, as_promised: bool) -> None:
+    """Refuse a promise that is not verified, unless the account counts as promised.
+
+    Raises:
+        AccountError: with the exit code of the claim: 1 for a refuted one, 3 for an undecided one, 5 for one never checked.
+    """
+    subject = f"specification {document_of(text).id}"
+    if found.word is Word.PLUGIN:
+        raise _with_code(AccountError(subject, f"was not judged: {found.reason}", "nothing was charged"), found.exit_code)
+    if as_promised:
+        return
+    advice = "nothing was charged; an account that counts promises is made with `dpspec account create --as-promised`"
+    if not found.word.is_good:
+        raise _with_code(AccountError(subject, found.sentence, advice), found.exit_code)
+    if caveats:
+        raise _with_code(AccountError(subject, "; ".join(caveats), advice), Word.UNDECIDED.exit_code)
+
+
+def _with_code(error: AccountError, code: int) -> AccountError:
+    error.exit_code = code  # type: ignore[misc]  # of this error, not of its class
+    return error
+
+
+def over_cap(text: str, quote: Quote) -> OverCapError:
+    """The error of a charge that does not fit."""
+    left = quote.balance.remainder
+    rule = f"spends {quote.amount}, and with it the account {quote.total}; the cap is {quote.balance.frame.cap}"
+    advice = "nothing was charged" + (f"; what is left is {left}" if left is not None else "")
+    error = OverCapError(f"specification {document_of(text).id}", rule, advice)
+    error.quote = quote
+    return error
+
+
+def _no_step(charge: Charge, kind: str) -> ChargeStateError:
+    rule, advice = f"is {charge.state}", "see `dpspec account show`"
+    if kind == "void" and charge.state in (DRAWN, COMMITTED):
+        rule = f"is {charge.state}: something may be released, so it cannot be voided"
+        advice = "it counts; a new account with a larger cap is a decision of its own"
+    return ChargeStateError(f"charge {charge.number}", rule, advice)
+
+
+def _files(files: Mapping[str, str] | None) -> dict[str, str]:
+    """Names of files and their SHA-256, as they are recorded."""
+    found = dict(files or {})
+    if not all(isinstance(name, str) and isinstance(digest, str) and DIGEST.fullmatch(digest) for name, digest in found.items()):
+        raise ParameterError("files", "must be names with their SHA-256 in 64 hexadecimal digits", "use `wrote(path)`")
+    return found
+
+
+def _recorded(text: str) -> dict[str, str]:
+    return {"text": text, "sha256": sha256(text)}

@@ -1,0 +1,165 @@
+"""The commands `dpspec account`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from dpspec import CommandAnswer
+    from dpspec.plugin.applications import Progress
+
+_URL = click.argument("url", metavar="ACCOUNT")
+_SPEC = click.argument("spec", metavar="SPEC", type=click.Path())
+
+
+class VerifyCommand(click.Command):
+    """A command that counts rows."""
+
+    counts = ("verifying", "rows")
+
+
+@click.group("account", short_help="What is left of a privacy budget, and what is charged to it?")
+def command() -> None:
+    """Keep the budget account of a data collection: a cap that releases together never exceed.
+
+    ACCOUNT is the path of an SQLite file, or postgresql://USER@HOST/DATABASE. Give a password by ~/.pgpass or PGPASSWORD, not in
+    the URL, which other users of the machine can see.
+
+    \b
+    Examples:
+      dpspec account create survey.db year.dpspec.toml
+      dpspec account charge survey.db week-1.dpspec.toml
+      dpspec account show survey.db
+    """
+
+
+@command.command("create", short_help="Make an account.")
+@_URL
+@_SPEC
+@click.option("--as-promised", is_flag=True, help="Count promises that are not verified; every report says so.")
+def create(url: str, spec: str, as_promised: bool) -> CommandAnswer:
+    """Make an account whose blocks are those of SPEC, and whose cap is its budget.
+
+    The standard must be one whose sums hold for releases that depend on earlier ones: pure, approximate, zero-concentrated, Renyi
+    or Gaussian differential privacy. List as invariants everything that is, or will be, published exactly.
+
+    \b
+    Example:
+      dpspec account create survey.db year.dpspec.toml
+    """
+    from dpspec_accounts import functions
+
+    return functions.create(url, spec, as_promised=as_promised)
+
+
+@command.command("charge", short_help="Charge a release that was made.")
+@_URL
+@_SPEC
+@click.option("--written", metavar="FILE", multiple=True, type=click.Path(), help="Record the hash of a file that was published.")
+def charge(url: str, spec: str, written: tuple[str, ...]) -> CommandAnswer:
+    """Verify SPEC, convert it to the blocks of the account, and charge it if the total stays at or below the cap.
+
+    Over the cap nothing is charged, what is left is printed, and the exit code is 1. A claim that is refuted, undecided or
+    unchecked is not charged (exit 1, 3, 5), unless the account counts promises.
+
+    \b
+    Example:
+      dpspec account charge survey.db week-1.dpspec.toml --written week-1/released.csv
+    """
+    from dpspec_accounts import functions
+
+    return functions.charge(url, spec, written)
+
+
+@command.command("show", short_help="What is spent, and what is left?")
+@_URL
+def show(url: str) -> CommandAnswer:
+    """Print the cap, the total, what is left, and every charge with its state.
+
+    \b
+    Example:
+      dpspec account show survey.db
+    """
+    from dpspec_accounts import functions
+
+    return functions.show(url)
+
+
+@command.command("history", short_help="What happened, row by row?")
+@_URL
+def history(url: str) -> CommandAnswer:
+    """Print every row of the history, which is only added to.
+
+    \b
+    Example:
+      dpspec account history survey.db
+    """
+    from dpspec_accounts import functions
+
+    return functions.history(url)
+
+
+@command.command("check", short_help="Would a charge fit?")
+@_URL
+@_SPEC
+def check(url: str, spec: str) -> CommandAnswer:
+    """Print what SPEC would spend. Nothing is charged. Exits with 1 when it does not fit under the cap.
+
+    \b
+    Example:
+      dpspec account check survey.db week-53.dpspec.toml
+    """
+    from dpspec_accounts import functions
+
+    return functions.check(url, spec)
+
+
+@command.command("void", short_help="Give back a reservation from which nothing was drawn.")
+@_URL
+@click.argument("number", metavar="CHARGE", type=click.IntRange(min=1))
+@click.option("--because", metavar="TEXT", required=True, help="The reason, for the history.")
+def void(url: str, number: int, because: str) -> CommandAnswer:
+    """Give back the reservation with the number CHARGE. Refused (exit 1) when something may have been drawn.
+
+    \b
+    Example:
+      dpspec account void survey.db 5 --because "the process was stopped before it read the table"
+    """
+    from dpspec_accounts import functions
+
+    return functions.void(url, number, because)
+
+
+@command.command("export", short_help="Write the whole history into a file.")
+@_URL
+@click.option("--out", metavar="FILE", required=True, type=click.Path(), help="The JSON file to write.")
+def export(url: str, out: str) -> CommandAnswer:
+    """Write every row into a JSON file that anyone can verify without the database.
+
+    \b
+    Example:
+      dpspec account export survey.db --out survey-account.json
+    """
+    from dpspec_accounts import functions
+
+    return functions.export(url, out)
+
+
+@command.command("verify", cls=VerifyCommand, short_help="Recompute an export of an account.")
+@click.argument("path", metavar="EXPORT", type=click.Path())
+@click.option("--head", metavar="HASH", help="Require a row with this hash, such as the last one of an earlier export.")
+def verify(path: str, head: str | None, progress: Progress | None = None) -> CommandAnswer:
+    """Recompute the chain, the states, and every verdict, amount and total of an export, from the export alone.
+
+    A row that is wrong is named (exit 1). Without --head, rows that were removed at the end, or a history that was written anew
+    and is consistent, cannot be recognised.
+
+    \b
+    Example:
+      dpspec account verify survey-account.json --head 3f7a...
+    """
+    from dpspec_accounts import functions
+
+    return functions.verify(path, head=head, progress=progress)

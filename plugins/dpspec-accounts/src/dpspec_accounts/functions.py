@@ -1,0 +1,89 @@
+"""What the commands of `dpspec account` answer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from dpspec import CommandAnswer
+from dpspec.plugin.applications import Progress, read_bytes, write_whole
+from dpspec_accounts import text
+from dpspec_accounts.account import Account, AnySpecification, Balance, OverCapError, Quote
+from dpspec_accounts.verification import read_export, verify_events
+
+
+def create(url: str, specification: AnySpecification, *, as_promised: bool = False) -> CommandAnswer:
+    """Make an account: ``dpspec account create``."""
+    return _balance("account-create", Account.create(url, specification, as_promised=as_promised).balance())
+
+
+def show(url: str) -> CommandAnswer:
+    """What is spent and left: ``dpspec account show``."""
+    return _balance("account-show", Account(url).balance())
+
+
+def _balance(command: str, found: Balance) -> CommandAnswer:
+    return CommandAnswer(command, 0, text.balance_data(found), partial(text.balance_text, found), value=found)
+
+
+def check(url: str, specification: AnySpecification) -> CommandAnswer:
+    """Whether a charge would fit; nothing is charged: ``dpspec account check``. Exits with 1 when it does not."""
+    quote = Account(url).quote(specification)
+    done = "it fits; nothing was charged" if quote.fits else "over the cap; nothing was charged"
+    return _quoted("account-check", quote, None, done)
+
+
+def charge(url: str, specification: AnySpecification, written: Sequence[str | Path] = ()) -> CommandAnswer:
+    """Charge a release that was made: ``dpspec account charge``. Over the cap it exits with 1, and nothing is charged."""
+    files = {Path(path).name: hashlib.sha256(read_bytes(Path(path))).hexdigest() for path in written}
+    try:
+        made, quote = Account(url).charge_and_quote(specification, files)
+    except OverCapError as fault:
+        return _quoted("account-charge", fault.quote, None, "over the cap; nothing was charged")
+    return _quoted("account-charge", quote, made.number, f"charged as charge {made.number}")
+
+
+def _quoted(command: str, quote: Quote, charged: int | None, done: str) -> CommandAnswer:
+    data, words = text.quote_data(quote, charged=charged), partial(text.quote_text, quote, done=done)
+    return CommandAnswer(command, 0 if quote.fits else 1, data, words, value=quote)
+
+
+def history(url: str) -> CommandAnswer:
+    """Every row: ``dpspec account history``."""
+    found = Account(url).balance().history
+    return CommandAnswer("account-history", 0, text.history_data(found), partial(text.history_text, found), value=found)
+
+
+def void(url: str, number: int, because: str) -> CommandAnswer:
+    """Give back a reservation from which nothing was drawn: ``dpspec account void``."""
+    found = Account(url).void(number, because)
+    data = text.charge_data(found)
+    return CommandAnswer("account-void", 0, {"charge": data}, partial(text.step_text, found, data), value=found)
+
+
+def export(url: str, out: str | Path) -> CommandAnswer:
+    """Write the whole history into a file: ``dpspec account export``."""
+    data = Account(url).export()
+    write_whole(Path(out), json.dumps(data, indent=1) + "\n")
+    head, rows = data["events"][-1]["hash"], len(data["events"])
+    content = {"written": str(out), "rows": rows, "head": head}
+    return CommandAnswer("account-export", 0, content, lambda: f"{rows} rows written to {out}\nlast row: {head}")
+
+
+def verify(path: str | Path, *, head: str | None = None, progress: Progress | None = None) -> CommandAnswer:
+    """Recompute an export: ``dpspec account verify``."""
+    found = verify_events(read_export(path), head=head, progress=progress)
+    data = {**text.balance_data(found), "rows": len(found.history.events), "anchored": head is not None}
+    return CommandAnswer("account-verify", 0, data, partial(_verified, found, head), value=found)
+
+
+def _verified(found: Balance, head: str | None) -> str:
+    known = "the expected hash is one of its rows" if head is not None else _UNSIGNED
+    rows = len(found.history.events)
+    return f"consistent: {rows} rows, every verdict, amount and total recomputed\n{known}\n{text.balance_text(found)}"
+
+
+_UNSIGNED = "who wrote it, and whether rows are missing at its end, an export alone does not show: give --head HASH"

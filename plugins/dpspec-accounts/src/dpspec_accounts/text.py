@@ -1,0 +1,129 @@
+"""What the answers of `dpspec account` look like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from dpspec.plugin.applications import BAD, FAINT, GOOD, count, drawn, thing_in_words
+from dpspec_accounts.account import Balance, Quote
+from dpspec_accounts.history import Charge, History
+from dpspec_accounts.totals import document_of
+
+PROMISED = "as promised: charges count as their files state them, verified or not"
+
+
+def balance_data(found: Balance) -> dict[str, Any]:
+    """An account as JSON data."""
+    left, frame = found.remainder, found.frame
+    return {
+        "account": {"id": frame.document.id, "title": frame.document.title, "place": found.name},
+        "as_promised": found.as_promised,
+        "cap": frame.cap.data(),
+        "total": found.total.data(),
+        "remainder": None if left is None else left.data(),
+        "filter": frame.filter.citation,
+        "head": found.history.head,
+        "charges": [charge_data(charge) for charge in found.history.charges],
+    }
+
+
+def charge_data(charge: Charge) -> dict[str, Any]:
+    """A charge as JSON data."""
+    content = charge.content
+    return {
+        "number": charge.number, "id": document_of(content["specification"]["text"]).id, "state": charge.state,
+        "at": content["at"], "verdict": content["verdict"], "caveats": list(content["caveats"]),
+        "sha256": content["specification"]["sha256"], "amount": dict(content["amount"]), "files": dict(charge.files),
+    }  # fmt: skip
+
+
+def balance_text(found: Balance) -> str:
+    """The account, what is left, and its charges."""
+    frame, counted = found.frame, found.history.counted
+    left = found.remainder
+    head = Text()
+    head.append(f"{frame.document.title}: {found.total} of {frame.cap} spent", GOOD)
+    lines = [
+        f"left: {left}" if left is not None else "left: nothing that has an exact form",
+        f"{count(len(counted), 'charge')} that count, in {thing_in_words(frame.spec.output_divergence)}, "
+        f"for {thing_in_words(frame.spec.input_divergence)}",
+        f"sums hold for releases that depend on earlier ones ({frame.filter.citation})",
+    ]
+    warning = [Text(PROMISED, BAD)] if found.as_promised else []
+    listed = [] if not found.history.charges else [_charges(found.history)]
+    return drawn(head, *warning, *(Text(line) for line in lines), *listed, Text(f"last row: {found.history.head}", FAINT))
+
+
+def _charges(history: History) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for title in ("charge", "specification", "state", "verdict", "amount", "date"):
+        table.add_column(title, justify="left")
+    for charge in history.charges:
+        data = charge_data(charge)
+        amount = ", ".join(f"{key} {value}" for key, value in data["amount"].items() if key != "standard")
+        row = (str(charge.number), data["id"], data["state"], data["verdict"], amount, data["at"][:10])
+        table.add_row(*map(Text, row), style=None if charge.counts else FAINT)
+    return table
+
+
+def quote_data(found: Quote, *, charged: int | None) -> dict[str, Any]:
+    """A charge, or what one would spend, as JSON data."""
+    left = found.balance.remainder
+    frame = found.balance.frame
+    return {
+        "fits": found.fits, "charged": charged, "amount": found.amount.data(), "total": found.total.data(),
+        "cap": frame.cap.data(), "remainder": None if left is None else left.data(),
+        "verdict": found.standing.word.word, "caveats": list(found.caveats), "as_promised": found.balance.as_promised,
+    }  # fmt: skip
+
+
+def quote_text(found: Quote, *, done: str) -> str:
+    """What a charge spends, or would spend."""
+    cap, left = found.balance.frame.cap, found.balance.remainder
+    head = Text(done, GOOD if found.fits else BAD)
+    lines = [f"this charge: {found.amount}; with it the account: {found.total}; cap: {cap}"]
+    if not found.fits:
+        lines.append(f"left: {left}" if left is not None else "left: nothing that has an exact form")
+    lines.append(f"the claim of the file: {found.standing.sentence}")
+    lines += [f"caveat: {caveat}" for caveat in found.caveats]
+    warning = [Text(PROMISED, BAD)] if found.balance.as_promised else []
+    return drawn(head, *warning, *map(Text, lines))
+
+
+def history_data(history: History) -> dict[str, Any]:
+    """Every row as JSON data, without the texts of specifications."""
+    rows = []
+    for event in history.events:
+        content = event.content
+        given = content.pop("specification", None)
+        rows.append({
+            "seq": event.seq, "kind": event.kind, "charge": event.charge, "hash": event.hash,
+            "specification": None if given is None else given["sha256"], "content": content,
+        })  # fmt: skip
+    return {"head": history.head, "events": rows}
+
+
+def history_text(history: History) -> str:
+    """Every row on one line."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for title in ("row", "what", "charge", "at", "hash", ""):
+        table.add_column(title)
+    for event in history.events:
+        content = event.content
+        charge = event.seq if event.kind == "reserve" else event.charge
+        note = content.get("because") or ", ".join(content.get("files", {}))
+        if event.kind in ("create", "reserve"):
+            note = document_of(content["specification"]["text"]).id
+        row = (str(event.seq), event.kind, "" if charge is None else str(charge), content["at"], event.hash[:12], note)
+        table.add_row(*map(Text, row))
+    promised = [Text(PROMISED, BAD)] if history.account["as_promised"] else []
+    return drawn(*promised, table, Text(f"last row: {history.head}", FAINT))
+
+
+def step_text(found: Charge, data: Mapping[str, Any]) -> str:
+    """A charge after a step."""
+    return drawn(Text(f"charge {found.number} ({data['id']}) is {found.state}", GOOD))

@@ -1,0 +1,259 @@
+"""What charges spend together, always computed from their specifications by the rules of `dpspec ledger`.
+
+The account is a part of its own ledger, with a budget of 0: so every total is in the space, the universes, the unit and the
+standard of the account, or there is none. A total that was stored is compared with this one and never used.
+
+An analyst chooses what to release next by what was released before. So a total may be held against the cap only where the rule
+that adds is a *privacy filter*: budgets that are chosen on the way, one after another, of which the sum never exceeds a fixed cap
+(Rogers, Roth, Ullman and Vadhan 2016). These are the standards of `FILTERS`; an account in another one is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+import attrs
+from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi
+from dpspec_divergences.trade_off import GaussianTradeOff
+
+from dpspec import DpspecError, PrivacySpec, SpecDocument, installed
+from dpspec.plugin import Number, OutputDivergence, UniformBudget, number
+from dpspec.plugin.applications import (
+    Composition,
+    Part,
+    Standing,
+    compose_parts,
+    multiverse_in_words,
+    number_in_words,
+    parameters,
+    read_text,
+    standing,
+    thing_in_words,
+)
+from dpspec_accounts.errors import AccountError
+
+
+@attrs.frozen(kw_only=True)
+class Filter:
+    """Why a sum in one standard holds for budgets that are chosen on the way.
+
+    Args:
+        citation: where that is proved.
+        nothing: the standard in which a release of nothing has the budget 0 and adds nothing.
+        squares: whether squares of budgets add.
+    """
+
+    citation: str
+    nothing: Callable[[OutputDivergence], OutputDivergence] = lambda standard: standard
+    squares: bool = False
+
+
+FILTERS: Mapping[type[OutputDivergence], Filter] = {
+    Mult: Filter(citation="basic composition filter: Rogers, Roth, Ullman and Vadhan 2016"),
+    MultDelta: Filter(
+        citation="basic composition filter, epsilon and delta each: Rogers, Roth, Ullman and Vadhan 2016",
+        nothing=lambda _: MultDelta(delta=Fraction(0)),
+    ),
+    DNor: Filter(citation="Renyi filter at every order: Feldman and Zrnic 2021; Lecuyer 2021"),
+    Renyi: Filter(citation="Renyi filter: Feldman and Zrnic 2021; Lecuyer 2021"),
+    GaussianTradeOff: Filter(citation="filter of Gaussian privacy: Smith and Thakurta 2022", squares=True),
+}
+
+
+@attrs.frozen(kw_only=True)
+class Spent:
+    """An amount in the blocks of an account.
+
+    Args:
+        standard: the output divergence, with its delta or order.
+        parameter: which number it is: epsilon, rho or mu.
+        value: the number.
+    """
+
+    standard: OutputDivergence
+    parameter: str
+    value: Number
+
+    def data(self) -> dict[str, str]:
+        """As JSON data, exactly: the standard, its parameters, and the number."""
+        fields = {found.name: str(getattr(self.standard, found.name)) for found in parameters(type(self.standard))}
+        return {"standard": self.standard.name, **fields, self.parameter: str(self.value)}
+
+    def __str__(self) -> str:
+        delta = getattr(self.standard, "delta", None)
+        beside = "" if delta is None else f", delta = {number_in_words(delta)}"
+        return f"{self.parameter} = {number_in_words(self.value)}{beside}"
+
+
+@attrs.frozen(kw_only=True)
+class Frame:
+    """The blocks of an account: in which everything that is charged is counted.
+
+    Args:
+        document: its specification file.
+        cap: what may be spent.
+        zero: the account as a part that spends nothing.
+        filter: why sums hold for budgets that are chosen on the way.
+    """
+
+    document: SpecDocument
+    cap: Spent
+    zero: Part
+    filter: Filter
+
+    @property
+    def spec(self) -> PrivacySpec:
+        """The five blocks; the budget is the cap."""
+        return self.document.spec
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def document_of(text: str) -> SpecDocument:
+    """The specification of a text, read once."""
+    return read_text(text, installed().registry, "charge")
+
+
+@lru_cache(maxsize=64)
+def frame_of(text: str) -> Frame:
+    """The blocks of an account from the text of its specification file.
+
+    Raises:
+        AccountError: the file cannot be an account, and why.
+    """
+    document = document_of(text)
+    spec, standard = document.spec, document.spec.output_divergence
+    found = FILTERS.get(type(standard))
+    subject = f"account {document.id}"
+    if found is None:
+        known = ", ".join(cls.name for cls in FILTERS)
+        rule = f"is in a standard whose sums are not known to hold for adaptive releases ({thing_in_words(standard)})"
+        raise AccountError(subject, rule, f"state the cap in one of {known}")
+    if document.parts:
+        raise AccountError(subject, "states further promises", "state one specification, whose budget is the cap")
+    value = spec.budget.uniform()
+    if value is None or spec.budget.unpublished() is not None or spec.budget.bounds() is not None or value.is_infinite:
+        raise AccountError(subject, "has a budget that is no finite number for all universes", 'write such as rho = "1/2"')
+    parameter = standard.budget_parameters[0]
+    nothing = UniformBudget(parameter=parameter, value=number(0))
+    zero = Part(id="the account", spec=spec.replace(output_divergence=found.nothing(standard), budget=nothing))
+    first = standard.budget_for(parameter, standard.lipschitz(spec.budget.parameter, value))
+    cap = Spent(standard=standard, parameter=parameter, value=value if spec.budget.parameter == parameter else first)
+    return Frame(document=document, cap=cap, zero=zero, filter=found)
+
+
+@lru_cache(maxsize=1024)
+def standing_of(text: str) -> Standing:
+    """How the claim of a specification stands, as `dpspec verify` finds it: nothing that a file or a row says is believed."""
+    return standing(document_of(text), installed().registry)
+
+
+def caveats_of(text: str) -> tuple[str, ...]:
+    """Why the number of a file is not that of all that it releases; empty where nothing is known against it."""
+    document = document_of(text)
+    return (
+        *(f"the guarantee does not cover: {step}" for step in document.unaccounted),
+        *(f"the {block} of the file stands in for another" for block in document.stand_ins),
+    )
+
+
+# --- totals ---------------------------------------------------------------------------------------
+
+
+def composed(frame: Frame, texts: Sequence[str]) -> Composition:
+    """The ledger of specifications in the blocks of the account.
+
+    Raises:
+        AccountError: they are not led to its universes. NoCompositionError: a space, a unit or a standard without a rule.
+    """
+    documents = enumerate(map(document_of, texts), 1)
+    parts = [Part(id=f"charge {place} ({document.id})", spec=document.spec) for place, document in documents]
+    return compose_parts([frame.zero, *parts], like=frame.spec)
+
+
+def total_of(frame: Frame, texts: Sequence[str]) -> Spent:
+    """What specifications spend together, in the blocks of the account.
+
+    Raises:
+        AccountError: one of them publishes counts exactly that the account does not, or is in a standard that the account's does
+            not bound. NoCompositionError: a space, a unit or a standard without a rule.
+
+    >>> import dpspec as dp
+    >>> from dpspec.plugin.applications import to_toml
+    >>> people = dp.records(region=["north", "south"])
+    >>> def text(epsilon):
+    ...     spec = dp.spec(space=people, distance="add-remove", standard="pure", epsilon=epsilon)
+    ...     return to_toml(spec, dp.installed().registry, id="survey")
+    >>> print(total_of(frame_of(text("1")), [text("1/10"), text("1/5")]))
+    epsilon = 0.3
+    """
+    found = composed(frame, texts)
+    spec = found.spec
+    if spec.multiverse != frame.spec.multiverse and (spec.multiverse.induced_by() or frame.spec.multiverse.induced_by()):
+        ours = frame.spec.multiverse.induced_by() or ()
+        new = [str(invariant) for invariant in spec.multiverse.induced_by() or () if invariant not in ours]
+        reason = f"publishes exactly what the account does not: {', '.join(new)}" if new else _other_universes(spec)
+        raise AccountError("charge", reason, "create the account with all invariants that are, or will be, published exactly")
+    if spec.space != frame.spec.space or spec.input_divergence != frame.spec.input_divergence:
+        raise AccountError("charge", "is not led to the space and the unit of the account", "see `dpspec ledger`")
+    value = spec.budget.uniform()
+    if value is None or spec.budget.parameter != frame.cap.parameter or not _is_bounded(frame.cap.standard, spec):
+        rule = f"is in a standard that the account's does not bound ({thing_in_words(spec.output_divergence)})"
+        raise AccountError("charge", rule, f"state it in {thing_in_words(frame.cap.standard)}; see `dpspec convert`")
+    return Spent(standard=spec.output_divergence, parameter=spec.budget.parameter, value=value)
+
+
+def _other_universes(spec: PrivacySpec) -> str:
+    return f"holds in other universes than the account's: {' '.join(multiverse_in_words(spec.multiverse))}"
+
+
+def _is_bounded(standard: OutputDivergence, spec: PrivacySpec) -> bool:
+    """Whether a total is in the account's standard, or in one that differs in the delta alone, which adds."""
+    found = spec.output_divergence
+    return found == standard or (isinstance(found, MultDelta) and isinstance(standard, MultDelta))
+
+
+def fits(total: Spent, cap: Spent) -> bool:
+    """Whether a total is at most the cap, in every number that it has."""
+    if isinstance(total.standard, MultDelta) and isinstance(cap.standard, MultDelta):
+        return total.value <= cap.value and total.standard.delta <= cap.standard.delta
+    return total.standard == cap.standard and total.value <= cap.value
+
+
+def remainder_of(frame: Frame, total: Spent) -> Spent | None:
+    """What is left under the cap, in its numbers; None where that has no exact form, or nothing is left."""
+    cap = frame.cap
+    try:
+        if frame.filter.squares:
+            left = (cap.value.squared() - total.value.squared()).sqrt()
+        else:
+            left = cap.value - total.value if cap.value != total.value else number(0)
+        if isinstance(cap.standard, MultDelta) and isinstance(total.standard, MultDelta):
+            if total.standard.delta > cap.standard.delta:
+                return None
+            standard: OutputDivergence = MultDelta(delta=cap.standard.delta - total.standard.delta)
+            return Spent(standard=standard, parameter=cap.parameter, value=left) if left >= number(0) else None
+        return Spent(standard=cap.standard, parameter=cap.parameter, value=left) if left >= number(0) else None
+    except DpspecError:  # a difference without an exact form
+        return None
+
+
+def check_charge(text: str) -> None:
+    """Refuse a file that cannot be one charge.
+
+    Raises:
+        AccountError: its budget is not one published number, or it makes further promises, which its budget does not count.
+    """
+    document = document_of(text)
+    budget = document.spec.budget
+    if budget.uniform() is None or budget.unpublished() is not None or budget.bounds() is not None:
+        rule = "has a budget that is no published number for all universes"
+        raise AccountError(f"specification {document.id}", rule, 'state one, such as rho = "1/2"')
+    if document.parts:
+        named = ", ".join(part.title for part in document.parts)
+        rule = f"makes further promises, which its budget does not count: {named}"
+        raise AccountError(f"specification {document.id}", rule, "charge each as a file of its own")

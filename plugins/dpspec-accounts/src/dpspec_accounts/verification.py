@@ -1,0 +1,150 @@
+"""Whether an export of an account is consistent, from the export alone.
+
+Nothing that a row says of itself is believed. The chain, the states, the verdict of each specification, each amount and each
+total are computed again by this version of dpspec, and compared with what the rows record.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from dpspec import DpspecError
+from dpspec.plugin.applications import read_bytes
+from dpspec_accounts.account import EXPORT, EXPORT_VERSION, Balance, check_standing, counted_texts
+from dpspec_accounts.errors import AccountError, HistoryError
+from dpspec_accounts.history import Charge, Event, History, broken, replayed
+from dpspec_accounts.totals import (
+    Frame,
+    caveats_of,
+    check_charge,
+    fits,
+    frame_of,
+    standing_of,
+    total_of,
+)
+
+MOST_BYTES = 1 << 28
+"""An export is read up to this size."""
+_COLUMNS: dict[str, tuple[type, ...]] = {
+    "seq": (int,), "kind": (str,), "charge": (int, type(None)), "body": (str,), "previous": (str,), "hash": (str,),
+}  # fmt: skip
+
+
+def read_export(path: str | Path) -> tuple[Event, ...]:
+    """The rows of an export; nothing is checked but their types.
+
+    Raises:
+        AccountError: the file is none.
+    """
+    raw = read_bytes(Path(path), MOST_BYTES)
+    try:
+        data = json.loads(raw.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise _no_export("is no JSON") from None
+    if not isinstance(data, dict) or data.keys() != {"format", "version", "events"} or data["format"] != EXPORT:
+        raise _no_export("is no export of an account")
+    if type(data["version"]) is not int or data["version"] != EXPORT_VERSION:
+        raise _no_export("is an export of another version")
+    if not isinstance(data["events"], list):
+        raise _no_export("has no list of rows")
+    return tuple(_event(place, row) for place, row in enumerate(data["events"], 1))
+
+
+def _no_export(rule: str) -> AccountError:
+    return AccountError("export", rule, "make one with `dpspec account export`")
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object none of whose keys occurs twice: readers differ in which one counts."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError
+    return found
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(text)
+
+
+def _event(place: int, row: Any) -> Event:
+    if not isinstance(row, dict) or row.keys() != _COLUMNS.keys():
+        raise broken(place, "does not have the columns of a row")
+    if any(type(row[name]) not in kinds for name, kinds in _COLUMNS.items()):
+        raise broken(place, "has a column of another type")
+    return Event(**row)
+
+
+def verify_events(
+    events: Sequence[Event], *, head: str | None = None, progress: Callable[[int, int], object] | None = None
+) -> Balance:
+    """Recompute everything that the rows of an account record.
+
+    Args:
+        events: the rows.
+        head: a hash that is known from elsewhere, as of an earlier export: it must be that of one of the rows.
+        progress: called with (done, in all).
+
+    Returns:
+        what is spent, computed.
+
+    Raises:
+        HistoryError: names the first row that is wrong, and why.
+    """
+    history = replayed(events)
+    if head is not None and head not in {event.hash for event in events}:
+        rule = "has no row with the hash that is expected: rows were changed or removed"
+        raise HistoryError("history", rule, "compare it with the export that the hash is from")
+    frame = _frame(history)
+    counted: dict[int, Charge] = {}
+    by_number = {charge.number: charge for charge in history.charges}
+    for place, event in enumerate(events, 1):
+        if event.kind == "reserve":
+            charge = by_number[event.seq]
+            _check_charge(frame, history, charge, counted_texts(list(counted.values())))
+            counted[event.seq] = charge
+        elif event.kind == "void" and event.charge is not None:
+            del counted[event.charge]
+        if progress is not None:
+            progress(place, len(events))
+    return Balance(name="export", history=history, frame=frame, total=total_of(frame, counted_texts(list(counted.values()))))
+
+
+def _frame(history: History) -> Frame:
+    try:
+        return frame_of(history.account["specification"]["text"])
+    except DpspecError as fault:
+        raise broken(1, f"holds a specification that cannot be that of an account ({fault})") from None
+
+
+def _check_charge(frame: Frame, history: History, charge: Charge, before: Sequence[str]) -> None:
+    """Compare what a reservation records with what its specification says."""
+    content, seq = charge.content, charge.number
+    text, as_promised = content["specification"]["text"], history.account["as_promised"]
+    try:
+        check_charge(text)
+        found, caveats = standing_of(text), caveats_of(text)
+        amount, total = total_of(frame, [text]), total_of(frame, [*before, text])
+    except DpspecError as fault:
+        raise broken(seq, f"holds a specification that cannot be charged ({fault})") from None
+    computed = {
+        "verdict": found.word.word, "caveats": list(caveats), "as_promised": as_promised,
+        "amount": amount.data(), "total": total.data(),
+    }  # fmt: skip
+    for key, value in computed.items():
+        if content[key] != value:
+            raise broken(seq, f"records the {key.replace('_', ' ')} {_shown(content[key])}, and it is {_shown(value)}")
+    try:
+        check_standing(text, found, caveats, as_promised=as_promised)
+    except AccountError as fault:
+        raise broken(seq, f"charges what may not be charged ({fault})") from None
+    if not fits(total, frame.cap):
+        raise broken(seq, f"leads to {total}, above the cap of {frame.cap}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {text}" for key, text in value.items())[:200]
+    return str(value)[:200]

@@ -1,0 +1,103 @@
+"""Several processes and sudden ends: the total never exceeds the cap, and nothing that was acknowledged is lost.
+
+The model is serial: the rows of the history are replayed here, by code that shares nothing with the package.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from dpspec_accounts.account import Account
+from dpspec_accounts.verification import verify_events
+
+SCRIPT = Path(__file__).with_name("crashing.py")
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that can be killed")
+
+
+def ran(url, spec, *how):
+    done = subprocess.run(
+        [sys.executable, SCRIPT, str(url), str(spec), *map(str, how)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def modelled(events, cap, epsilon):
+    """The states of all charges, and that no prefix of the history exceeds the cap."""
+    states: dict[int, str] = {}
+    for event in events:
+        kind, body = event["kind"], json.loads(event["body"])
+        if kind == "reserve":
+            states[event["seq"]] = "reserved"
+            assert Fraction(body["amount"]["epsilon"]) == epsilon
+        elif kind != "create":
+            before, after = {"draw": ("reserved", "drawn"), "commit": ("drawn", "committed"), "void": ("reserved", "void")}[kind]
+            assert states[event["charge"]] == before
+            states[event["charge"]] = after
+        counted = sum(state != "void" for state in states.values())
+        assert counted * epsilon <= cap
+        if kind == "reserve":
+            assert Fraction(body["total"]["epsilon"]) == counted * epsilon
+    return states
+
+
+ORDER = ("reserved", "drawn", "committed")
+
+
+def check_acknowledged(lines, states):
+    """What a process was told is done is done, whatever happened to it afterwards."""
+    for line in lines:
+        state, _, number = line.partition(":")
+        if state == "over":
+            continue
+        found = states[int(number)]
+        assert found == "void" or state != "void"
+        assert found == state if state in ("void", "committed") else found == "void" or ORDER.index(found) >= ORDER.index(state)
+
+
+def check_every_end(place, spec):
+    """A charge is whole or absent, wherever its process ends."""
+    account = Account(place)
+    found = ran(place, spec, "each")
+    events = account.export()["events"]
+    states = modelled(events, Fraction(1000), Fraction(1, 2))
+    assert set(states.values()) == {"committed"}
+    acknowledged = [int(line.partition(":")[2]) for lines in found for line in lines]
+    assert set(acknowledged) <= set(states)
+    assert len(found) > 10
+    assert 2 <= len(states) < len(found)  # some were killed before the end, and some after it without an answer
+    verify_events(account.balance().history.events)
+
+
+def check_many(place, spec, cap):
+    account = Account(place)
+    found = ran(place, spec, "together", 4)
+    states = modelled(account.export()["events"], cap, Fraction(1, 2))
+    check_acknowledged([line for lines in found for line in lines], states)
+    counted = sum(state != "void" for state in states.values())
+    assert counted == cap / Fraction(1, 2)  # the last processes end only where nothing fits
+    assert sum(line == "over" for lines in found for line in lines) >= 4
+    for number, state in states.items():
+        if state == "reserved":
+            account.void(number, "its process ended")
+    left = sum(state in ("drawn", "committed") for state in states.values())
+    assert Fraction(str(account.balance().total.value)) == left * Fraction(1, 2)
+    verify_events(account.balance().history.events)
+
+
+def test_a_process_that_ends_at_any_statement_leaves_a_whole_charge_or_none(tmp_path, write):
+    place = tmp_path / "a.db"
+    Account.create(place, write("year", epsilon="1000"), as_promised=True)
+    check_every_end(place, write("week", epsilon="1/2"))
+
+
+def test_processes_together_never_exceed_the_cap(tmp_path, write):
+    place = tmp_path / "a.db"
+    Account.create(place, write("year", epsilon="6"), as_promised=True)
+    check_many(place, write("week", epsilon="1/2"), Fraction(6))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -144,7 +145,8 @@ class Account:
         found = cls(url, wait=wait)
         text = text_of(specification)
         frame_of(text)
-        found._store.create(following((), "create", {"specification": _recorded(text), "as_promised": bool(as_promised)}))
+        content = {"specification": _recorded(text), "as_promised": bool(as_promised), "identity": secrets.token_hex(16)}
+        found._store.create(following((), "create", content))
         return found
 
     def balance(self) -> Balance:

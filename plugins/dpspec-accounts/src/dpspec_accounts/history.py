@@ -7,7 +7,8 @@ A row is (seq, kind, charge, body, previous, hash) with
 `previous` the hash of the row before (64 zeros for the first), `body` a JSON object as text in canonical form: sorted keys, no
 blanks. So the hash of the last row covers every column of every row. The kinds of rows, and the states of a charge:
 
-    create                    the account: its specification file, whose budget is the cap, and whether it counts as promised
+    create                    the account: its specification file, whose budget is the cap, whether it counts as promised, and a
+                              random number, by which it is another one than an account of equal content
     reserve  -> reserved      a specification that fits under the cap; counted from here on
     draw     -> drawn         from reserved: something may have been drawn
     commit   -> committed     from drawn: what was written, by name and SHA-256
@@ -44,7 +45,7 @@ _STEPS: Mapping[str, tuple[str, str]] = {"draw": (RESERVED, DRAWN), "commit": (D
 
 _TEXT, _FLAG, _MAP = str, bool, dict
 _SHAPES: Mapping[str, Mapping[str, type]] = {
-    "create": {"specification": _MAP, "as_promised": _FLAG},
+    "create": {"specification": _MAP, "as_promised": _FLAG, "identity": _TEXT},
     "reserve": {"specification": _MAP, "verdict": _TEXT, "caveats": list, "as_promised": _FLAG, "amount": _MAP, "total": _MAP},
     "draw": {},
     "commit": {"files": _MAP},
@@ -52,6 +53,7 @@ _SHAPES: Mapping[str, Mapping[str, type]] = {
 }
 _EVERY: Mapping[str, type] = {"at": _TEXT, "version": _TEXT}
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
+_IDENTITY = re.compile(r"[0-9a-f]{32}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -253,6 +255,8 @@ def _check_parts(place: int, content: Mapping[str, Any]) -> None:
             raise broken(place, f"has {key} that are no texts")
     if not all(DIGEST.fullmatch(found) for found in content.get("files", {}).values()):
         raise broken(place, "names a file without its SHA-256")
+    if "identity" in content and not _IDENTITY.fullmatch(content["identity"]):
+        raise broken(place, "has no identity of 32 hexadecimal digits")
     given = content.get("specification")
     if given is None:
         return

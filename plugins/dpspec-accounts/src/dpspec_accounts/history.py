@@ -207,17 +207,25 @@ def replayed(events: Iterable[Event]) -> History:
     rows = tuple(events)
     if not rows:
         raise HistoryError("history", "is empty", "give an account, or an export of one")
-    previous, account, charges = FIRST, dict[str, Any](), dict[int, Charge]()
+    previous, charges = FIRST, dict[int, Charge]()
+    contents = []
     for place, event in enumerate(rows, 1):
-        content = _checked(event, place, previous)
+        contents.append(_checked(event, place, previous))
         previous = event.hash
-        if event.kind == "create":
-            account = content
-        elif event.kind == "reserve":
-            charges[event.seq] = Charge(number=event.seq, content=content, state=RESERVED)
-        else:
-            charges[_subject(event, charges)] = _advanced(event, content, charges)
-    return History(events=rows, account=account, charges=tuple(charges.values()))
+        _apply(event, contents[-1], charges)
+    return History(events=rows, account=contents[0], charges=tuple(charges.values()))
+
+
+def extended(history: History, event: Event) -> History:
+    """A history with one row more, which is checked as `replayed` does.
+
+    Raises:
+        HistoryError: the row does not follow.
+    """
+    content = _checked(event, len(history.events) + 1, history.head)
+    charges = {charge.number: charge for charge in history.charges}
+    _apply(event, content, charges)
+    return attrs.evolve(history, events=(*history.events, event), charges=tuple(charges.values()))
 
 
 def _checked(event: Event, place: int, previous: str) -> dict[str, Any]:
@@ -262,6 +270,14 @@ def _check_parts(place: int, content: Mapping[str, Any]) -> None:
         return
     if given.keys() != {"text", "sha256"} or given["sha256"] != sha256(given["text"]):
         raise broken(place, "holds a specification whose SHA-256 is another one")
+
+
+def _apply(event: Event, content: Mapping[str, Any], charges: dict[int, Charge]) -> None:
+    """What a row makes of the charges."""
+    if event.kind == "reserve":
+        charges[event.seq] = Charge(number=event.seq, content=content, state=RESERVED)
+    elif event.kind != "create":
+        charges[_subject(event, charges)] = _advanced(event, content, charges)
 
 
 def _subject(event: Event, charges: Mapping[int, Charge]) -> int:

@@ -43,7 +43,7 @@ from dpspec.composition import Composition, Part, add_up, compose as compose_par
 from dpspec.constructors import standards
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
-from dpspec.extension.packages import contributed
+from dpspec.extension.packages import contributed, renderer
 from dpspec.grammar.spec import blocks_of
 from dpspec.reason.conversions import budget_at
 from dpspec.reason.rules import promise_for
@@ -268,6 +268,7 @@ __all__ = [
     "read_bytes",
     "read_text",
     "read_unit",
+    "renderer",
     "space_in_words",
     "standards",
     "standing",

@@ -2,6 +2,8 @@
 
 python crashing.py URL SPEC each         one process after another, each killed at the next statement of a charge
 python crashing.py URL SPEC together N   N processes at once, each killed at a random statement, until the cap is spent
+python crashing.py URL SPEC release TABLE FOLDER
+                                         releases of a table into folders 1, 2, ..., each killed at the next statement
 
 Each process acknowledges what it was told is done, by one line in a pipe. The answer is a JSON list of these lines, in the order
 in which processes ended. Nothing depends on the time of day or on how long anything takes.
@@ -124,8 +126,32 @@ def together(account: Account, spec: str, processes: int) -> list[list[str]]:
     return found
 
 
+def releases(url: str, spec: str, table: str, folder: str) -> list[list[str]]:
+    """One release after another, killed at its first, second, ... statement of the database, until one ends by itself."""
+    import dpspec as dp
+
+    found: list[list[str]] = []
+    for when in WHEN:
+        statement, was_killed = 0, True
+        while was_killed:
+            statement += 1
+            out = f"{folder}/{len(found) + 1}"
+
+            def work(say: Callable[[str], None], statement: int = statement, when: str = when, out: str = out) -> None:
+                killed_at(statement, when)
+                dp.release(spec, table, out, account=url)
+                say("released")
+
+            lines, was_killed = ended(*begun(work))
+            found.append(lines)
+    return found
+
+
 if __name__ == "__main__":
     url, spec, how, *rest = sys.argv[1:]
     opened = Account(url, wait=300)
     opened.quote(spec)  # what is read and verified once, for all processes
-    print(json.dumps(each(opened, spec) if how == "each" else together(opened, spec, int(rest[0]))))
+    if how == "release":
+        print(json.dumps(releases(url, spec, *rest)))
+    else:
+        print(json.dumps(each(opened, spec) if how == "each" else together(opened, spec, int(rest[0]))))

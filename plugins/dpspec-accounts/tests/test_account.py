@@ -265,3 +265,50 @@ def test_files_are_recorded_by_their_hash_alone(tmp_path, write, files):
     for reason in ("", "  ", None, 5):
         with pytest.raises(ParameterError):
             account.void(account.reserve(write("week", epsilon="1/10")).number, reason)
+
+
+SOURCE = """\
+[[source]]
+id = "conf"
+title = "A paper"
+url = "https://example.org"
+read = "2026-01-01"
+"""
+BESIDE = {
+    "a step outside of the guarantee": """\
+[[unaccounted]]
+step = "small areas left out by their true number"
+effect = "an area that is missing is small"
+touches = ["multiverse"]
+source = "conf"
+""",
+    "an assumed block": """\
+[provenance]
+input_divergence = { how = "assumed", because = "no source says what one change is" }
+""",
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_a_verified_number_does_not_cover_is_refused(tmp_path, write, name):
+    week = write("week", epsilon="ln(3)", keep="3/4")
+    assert Account.create(tmp_path / "a.db", write("year", epsilon="3")).quote(week).caveats == ()
+    week.write_text(week.read_text(encoding="utf-8") + SOURCE + BESIDE[name], encoding="utf-8")
+    with pytest.raises(AccountError) as fault:
+        Account(tmp_path / "a.db").charge(week)
+    assert fault.value.exit_code == 3
+    promised = Account.create(tmp_path / "b.db", write("year", epsilon="3"), as_promised=True)
+    assert len(promised.charge(week).content["caveats"]) == 1
+
+
+def test_a_file_with_further_promises_is_no_single_charge(tmp_path, write):
+    """Its other part has a release and a budget of its own, which the number of the file does not count."""
+    week = write("week", epsilon="ln(3)", keep="3/4")
+    more = '[[part]]\ntitle = "the other half"\n[part.budget]\nepsilon = "1"\n'
+    week.write_text(week.read_text(encoding="utf-8") + more, encoding="utf-8")
+    for promised in (False, True):
+        account = Account.create(tmp_path / f"{promised}.db", write("year", epsilon="3"), as_promised=promised)
+        with pytest.raises(AccountError, match="further promises"):
+            account.charge(week)
+        with pytest.raises(AccountError, match="further promises"):
+            Account.create(tmp_path / "c.db", week)

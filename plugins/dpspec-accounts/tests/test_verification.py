@@ -156,6 +156,7 @@ ACCOUNT = {
     "another space": (text_with("length = 6", "length = 5"), "row 2"),
     "the flag": (put("as_promised", value=True), "row 2"),
     "a version": (put("version", value="0.0.9"), "row 1"),
+    "no identity": (put("identity", value="x"), "row 1"),
     "an infinite cap": (text_with('epsilon = "6"', 'epsilon = "inf"'), "row 1"),
 }
 

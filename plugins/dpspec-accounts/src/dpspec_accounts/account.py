@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +15,19 @@ from dpspec import DpspecError, SpecDocument, installed
 from dpspec.plugin import ParameterError, PrivacySpec
 from dpspec.plugin.applications import Standing, Word, as_document, read_bytes, read_text, to_toml
 from dpspec_accounts.errors import AccountError, ChargeStateError
-from dpspec_accounts.history import COMMITTED, DIGEST, DRAWN, RESERVED, Charge, Event, History, following, replayed, sha256
+from dpspec_accounts.history import (
+    COMMITTED,
+    DIGEST,
+    DRAWN,
+    RESERVED,
+    Charge,
+    Event,
+    History,
+    extended,
+    following,
+    replayed,
+    sha256,
+)
 from dpspec_accounts.store import WAIT, Rows, Store
 from dpspec_accounts.totals import (
     Frame,
@@ -144,14 +157,15 @@ class Account:
         found = cls(url, wait=wait)
         text = text_of(specification)
         frame_of(text)
-        found._store.create(following((), "create", {"specification": _recorded(text), "as_promised": bool(as_promised)}))
+        content = {"specification": _recorded(text), "as_promised": bool(as_promised), "identity": secrets.token_hex(16)}
+        found._store.create(following((), "create", content))
         return found
 
     def balance(self) -> Balance:
         """What is spent, computed from the specifications of all charges."""
         with self._store.reading() as rows:
             events = rows.all()
-        return self._balance(events)
+        return self._balance(replayed(events))
 
     def quote(self, specification: AnySpecification) -> Quote:
         """What a charge would spend; nothing is charged.
@@ -180,9 +194,11 @@ class Account:
         """The same as `charge`, with what it spends."""
         text, written = self._prepared(specification), _files(files)
         with self._store.writing() as rows:
-            number, quote = self._reserved(rows, text)
-            self._step(rows, number, "draw", {})
-            return self._step(rows, number, "commit", {"files": written}), quote
+            history, quote = self._reserved(rows, text)
+            number = len(history.events)
+            history = self._step(rows, history, number, "draw", {})
+            history = self._step(rows, history, number, "commit", {"files": written})
+        return history.charges[-1], quote
 
     def reserve(self, specification: AnySpecification) -> Reservation:
         """Reserve the budget of a release; it counts from here on, until it is voided.
@@ -192,8 +208,8 @@ class Account:
         """
         text = self._prepared(specification)
         with self._store.writing() as rows:
-            number, _ = self._reserved(rows, text)
-        return Reservation(self, number)
+            history, _ = self._reserved(rows, text)
+        return Reservation(self, len(history.events))
 
     def draw(self, number: int) -> Charge:
         """Record that something may be drawn from now on; the charge can no longer be voided.
@@ -201,8 +217,7 @@ class Account:
         Raises:
             ChargeStateError: it is not reserved.
         """
-        with self._store.writing() as rows:
-            return self._step(rows, number, "draw", {})
+        return self._stepped(number, "draw", {})
 
     def commit(self, number: int, files: Mapping[str, str] | None = None) -> Charge:
         """Record what was written.
@@ -214,9 +229,7 @@ class Account:
         Raises:
             ChargeStateError: it was not drawn, or is committed.
         """
-        written = _files(files)
-        with self._store.writing() as rows:
-            return self._step(rows, number, "commit", {"files": written})
+        return self._stepped(number, "commit", {"files": _files(files)})
 
     def void(self, number: int, because: str) -> Charge:
         """Give back a reservation from which nothing was drawn.
@@ -230,8 +243,7 @@ class Account:
         """
         if not isinstance(because, str) or not because.strip():
             raise ParameterError("because", "must be a text", "say why, for the history")
-        with self._store.writing() as rows:
-            return self._step(rows, number, "void", {"because": because})
+        return self._stepped(number, "void", {"because": because})
 
     def export(self) -> dict[str, Any]:
         """The whole history as JSON data, which `dpspec account verify` checks without the database."""
@@ -242,8 +254,7 @@ class Account:
 
     # -- inside a transaction ---------------------------------------------------------------------
 
-    def _balance(self, events: Sequence[Event]) -> Balance:
-        history = replayed(events)
+    def _balance(self, history: History) -> Balance:
         frame = frame_of(history.account["specification"]["text"])
         return Balance(name=self.name, history=history, frame=frame, total=total_of(frame, counted_texts(history.counted)))
 
@@ -263,10 +274,10 @@ class Account:
         standing_of(text)
         return text
 
-    def _reserved(self, rows: Rows, text: str) -> tuple[int, Quote]:
-        """Append the reservation of a specification that fits: its number, and what it spends."""
-        events = rows.all()
-        quote = self._quote(self._balance(events), text)
+    def _reserved(self, rows: Rows, text: str) -> tuple[History, Quote]:
+        """Append the reservation of a specification that fits: the history that ends with it, and what it spends."""
+        history = replayed(rows.all())
+        quote = self._quote(self._balance(history), text)
         check_standing(text, quote.standing, quote.caveats, as_promised=quote.balance.as_promised)
         if not quote.fits:
             raise over_cap(text, quote)
@@ -278,22 +289,30 @@ class Account:
             "amount": quote.amount.data(),
             "total": quote.total.data(),
         }
-        added = following(events, "reserve", content)
-        rows.add(added)
-        return added.seq, quote
+        return _added(rows, history, following(history.events, "reserve", content)), quote
 
-    def _step(self, rows: Rows, number: int, kind: str, content: Mapping[str, Any]) -> Charge:
-        events = rows.all()
-        before = replayed(events).charge(number)
+    def _stepped(self, number: int, kind: str, content: Mapping[str, Any]) -> Charge:
+        """A charge after one step, in a transaction of its own."""
+        with self._store.writing() as rows:
+            found = self._step(rows, replayed(rows.all()), number, kind, content).charge(number)
+        assert found is not None  # noqa: S101 - it was there before
+        return found
+
+    def _step(self, rows: Rows, history: History, number: int, kind: str, content: Mapping[str, Any]) -> History:
+        """Append one step of a charge: the history that ends with it."""
+        before = history.charge(number)
         if before is None:
             raise AccountError("charge", "is none of this account", "`dpspec account show` lists them", value=number)
         if before.state != (RESERVED if kind in ("draw", "void") else DRAWN):
             raise _no_step(before, kind)
-        added = following(events, kind, content, number)
-        found = replayed([*events, added]).charge(number)
-        assert found is not None  # noqa: S101 - it was there before
-        rows.add(added)
-        return found
+        return _added(rows, history, following(history.events, kind, content, number))
+
+
+def _added(rows: Rows, history: History, event: Event) -> History:
+    """A history with one row more, which is checked before the database gets it."""
+    found = extended(history, event)
+    rows.add(event)
+    return found
 
 
 def account(url: str | Path, *, wait: float = WAIT) -> Account:

@@ -7,7 +7,8 @@ A row is (seq, kind, charge, body, previous, hash) with
 `previous` the hash of the row before (64 zeros for the first), `body` a JSON object as text in canonical form: sorted keys, no
 blanks. So the hash of the last row covers every column of every row. The kinds of rows, and the states of a charge:
 
-    create                    the account: its specification file, whose budget is the cap, and whether it counts as promised
+    create                    the account: its specification file, whose budget is the cap, whether it counts as promised, and a
+                              random number, by which it is another one than an account of equal content
     reserve  -> reserved      a specification that fits under the cap; counted from here on
     draw     -> drawn         from reserved: something may have been drawn
     commit   -> committed     from drawn: what was written, by name and SHA-256
@@ -44,7 +45,7 @@ _STEPS: Mapping[str, tuple[str, str]] = {"draw": (RESERVED, DRAWN), "commit": (D
 
 _TEXT, _FLAG, _MAP = str, bool, dict
 _SHAPES: Mapping[str, Mapping[str, type]] = {
-    "create": {"specification": _MAP, "as_promised": _FLAG},
+    "create": {"specification": _MAP, "as_promised": _FLAG, "identity": _TEXT},
     "reserve": {"specification": _MAP, "verdict": _TEXT, "caveats": list, "as_promised": _FLAG, "amount": _MAP, "total": _MAP},
     "draw": {},
     "commit": {"files": _MAP},
@@ -52,6 +53,7 @@ _SHAPES: Mapping[str, Mapping[str, type]] = {
 }
 _EVERY: Mapping[str, type] = {"at": _TEXT, "version": _TEXT}
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
+_IDENTITY = re.compile(r"[0-9a-f]{32}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -205,17 +207,25 @@ def replayed(events: Iterable[Event]) -> History:
     rows = tuple(events)
     if not rows:
         raise HistoryError("history", "is empty", "give an account, or an export of one")
-    previous, account, charges = FIRST, dict[str, Any](), dict[int, Charge]()
+    previous, charges = FIRST, dict[int, Charge]()
+    contents = []
     for place, event in enumerate(rows, 1):
-        content = _checked(event, place, previous)
+        contents.append(_checked(event, place, previous))
         previous = event.hash
-        if event.kind == "create":
-            account = content
-        elif event.kind == "reserve":
-            charges[event.seq] = Charge(number=event.seq, content=content, state=RESERVED)
-        else:
-            charges[_subject(event, charges)] = _advanced(event, content, charges)
-    return History(events=rows, account=account, charges=tuple(charges.values()))
+        _apply(event, contents[-1], charges)
+    return History(events=rows, account=contents[0], charges=tuple(charges.values()))
+
+
+def extended(history: History, event: Event) -> History:
+    """A history with one row more, which is checked as `replayed` does.
+
+    Raises:
+        HistoryError: the row does not follow.
+    """
+    content = _checked(event, len(history.events) + 1, history.head)
+    charges = {charge.number: charge for charge in history.charges}
+    _apply(event, content, charges)
+    return attrs.evolve(history, events=(*history.events, event), charges=tuple(charges.values()))
 
 
 def _checked(event: Event, place: int, previous: str) -> dict[str, Any]:
@@ -253,11 +263,21 @@ def _check_parts(place: int, content: Mapping[str, Any]) -> None:
             raise broken(place, f"has {key} that are no texts")
     if not all(DIGEST.fullmatch(found) for found in content.get("files", {}).values()):
         raise broken(place, "names a file without its SHA-256")
+    if "identity" in content and not _IDENTITY.fullmatch(content["identity"]):
+        raise broken(place, "has no identity of 32 hexadecimal digits")
     given = content.get("specification")
     if given is None:
         return
     if given.keys() != {"text", "sha256"} or given["sha256"] != sha256(given["text"]):
         raise broken(place, "holds a specification whose SHA-256 is another one")
+
+
+def _apply(event: Event, content: Mapping[str, Any], charges: dict[int, Charge]) -> None:
+    """What a row makes of the charges."""
+    if event.kind == "reserve":
+        charges[event.seq] = Charge(number=event.seq, content=content, state=RESERVED)
+    elif event.kind != "create":
+        charges[_subject(event, charges)] = _advanced(event, content, charges)
 
 
 def _subject(event: Event, charges: Mapping[int, Charge]) -> int:

@@ -157,7 +157,7 @@ def caveats_of(text: str) -> tuple[str, ...]:
     document = document_of(text)
     return (
         *(f"the guarantee does not cover: {step}" for step in document.unaccounted),
-        *(f"the {block} of the file stands in for another" for block in document.stand_ins),
+        *map(str, document.assumed),
     )
 
 

@@ -85,6 +85,7 @@ def _names_of_tables(_: click.Context, __: click.Parameter, incomplete: str) -> 
     is_flag=True,
     help="Release although the claim is not verified; the release is then NOT fit for publication.",
 )
+@click.option("--account", metavar="ACCOUNT", help="Reserve the budget in this account before anything is drawn.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell all reasons: steps, theorems, what was checked.")
 def release(  # noqa: PLR0917 - one argument for each option
     spec: str,
@@ -97,6 +98,7 @@ def release(  # noqa: PLR0917 - one argument for each option
     margins: bool,
     seed: int | None,
     unverified: bool,
+    account: str | None,
     verbose: bool,
     progress: StagedProgress,
 ) -> CommandAnswer:
@@ -110,12 +112,16 @@ def release(  # noqa: PLR0917 - one argument for each option
     miniatures only (7) or was never checked (5), nothing is released without --unverified; with it the release is marked as not
     fit for publication. What is confidential lies in DIR.confidential, which you alone can open.
 
+    With --account, the budget is reserved in an account of `dpspec account` before the first random bit, and committed with the
+    hashes of what was written. Over the cap nothing is drawn (exit 1). A run that ends after drawing began stays charged.
+
     \b
     Examples:
       dpspec release specs/swapping-1940-massachusetts.dpspec.toml \\
                      massachusetts-1940 --out out
       dpspec release swap.dpspec.toml dwellings.parquet --out out --utility
       dpspec release noisy.dpspec.toml survey.csv --out out --margins
+      dpspec release noisy.dpspec.toml survey.csv --out out --account survey.db
     """
     import signal
     from functools import partial
@@ -123,7 +129,7 @@ def release(  # noqa: PLR0917 - one argument for each option
 
     from dpspec import CommandAnswer, installed, read
     from dpspec.plugin.applications import harmless
-    from dpspec_release import draw as engine, text
+    from dpspec_release import draw as engine, functions, text
     from dpspec_release.write import write, write_utility
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -139,6 +145,7 @@ def release(  # noqa: PLR0917 - one argument for each option
         margins=margins,
         progress=progress,
         stage=progress.entitle,
+        guard=functions.guard_of(account),
     )
     drawn = engine.draw(document, table, registry, Path(out), options)
     others = drawn.place.others()
@@ -147,6 +154,8 @@ def release(  # noqa: PLR0917 - one argument for each option
     if utility:
         data["utility"] = write_utility(drawn)
     notes = [] if data["warning"] is None else [data["warning"]]
+    if options.guard is not None:
+        notes.append(str(options.guard))
     if others:
         names = harmless(", ".join(others), keep="")
         notes.append(f"{out} also holds what no release here has placed, and it is left as it is: {names}")

@@ -28,7 +28,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import attrs
 import numpy as np
@@ -314,6 +314,29 @@ def _unsaid(stage: str) -> None:
     """Nobody is told."""
 
 
+class ReleaseGuard(Protocol):
+    """What keeps the budget that releases spend: asked before anything is drawn, and told what was written."""
+
+    @property
+    def token(self) -> str:
+        """A text by which the reservation of this run is found again, when the run goes on."""
+
+    def reserve(self, document: SpecDocument) -> None:
+        """Reserve the budget of a new run; an error ends the run before it draws."""
+
+    def resume(self, document: SpecDocument, token: str) -> None:
+        """Go on under the reservation of an earlier run."""
+
+    def draw(self) -> None:
+        """Record that drawing begins; called after everything else is ready, and before the mechanism runs."""
+
+    def abandon(self) -> None:
+        """Give the reservation back: the run ended, and `draw` was not called."""
+
+    def commit(self, files: Mapping[str, str]) -> None:
+        """Record what is published: SHA-256 by name."""
+
+
 @attrs.frozen(kw_only=True)
 class Options:
     """How to draw.
@@ -327,6 +350,7 @@ class Options:
         margins: also write the released numbers with their 95 % margins, one column for each attribute.
         progress: told how far the work is.
         stage: told what is done next: reading, drawing, checking.
+        guard: what keeps the budget; None where nobody does.
     """
 
     seed: int | None = None
@@ -337,6 +361,7 @@ class Options:
     margins: bool = False
     progress: Progress = nobody
     stage: Callable[[str], object] = _unsaid
+    guard: ReleaseGuard | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -359,6 +384,7 @@ class Release:
         place: the folders that it goes to.
         standing: how the claim of the specification stands.
         accuracy: of the numbers, where their margins are written beside them.
+        guard: what keeps the budget, to be told what was written.
     """
 
     document: SpecDocument
@@ -376,6 +402,7 @@ class Release:
     place: ReleasePlace
     standing: Standing
     accuracy: Accuracy | None = None
+    guard: ReleaseGuard | None = None
 
     @property
     def unfit(self) -> tuple[str, ...]:
@@ -425,12 +452,15 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     if collections is not None and unit == space.units[0]:
         check_size(space.name, len(given), *collections.total_range())
     place.open()
+    guard = GuardedRun(options.guard)
     try:
+        if not options.resume:
+            guard.reserve(document)
         folder = None
         if mechanism.resumable:  # the digest of a large table takes as long as reading it
             folder = Folder(place.unfinished, _identity(document, mechanism, given, registry, options))
         with closing(workers):
-            output = _output(mechanism, given, space, workers, folder, options)
+            output = _output(mechanism, given, document, workers, folder, options, guard)
         options.stage("checking")
         _check_names(mechanism, output)
         invariants = document.spec.multiverse.induced_by() or ()
@@ -450,9 +480,11 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             place=place,
             standing=judged,
             accuracy=accuracy,
+            guard=options.guard,
         )
     except BaseException:
         try:
+            guard.abandon()
             place.leave()
         except KeyboardInterrupt:  # a library told of an interruption itself, and that of the signal comes after it
             place.leave()
@@ -504,18 +536,73 @@ def sealed(table: Table) -> Table:
 
 
 def _output(  # noqa: PLR0917 - one run with all that it needs
-    mechanism: Mechanism, given: Table, space: DatasetSpace, workers: Workers, folder: Folder | None, options: Options
+    mechanism: Mechanism,
+    given: Table,
+    document: SpecDocument,
+    workers: Workers,
+    folder: Folder | None,
+    options: Options,
+    guard: GuardedRun,
 ) -> Output:
     """What one run gives; an unfinished run that cannot be gone on with is forgotten."""
     source = _source(folder, options)
+    guard.begin(document, folder, resumed=options.resume)
     options.stage("drawing")
     run = Run(source=source, workers=workers, checkpoints=folder or NoCheckpoints(), progress=options.progress)
     try:
-        return _guarded(mechanism, given, space, run)
+        return _guarded(mechanism, given, document.spec.space, run)
     except ValueError:  # table or specification is refused, so there is nothing to go on with
         if folder is not None:
             folder.finish()
         raise
+
+
+_CHARGE = "charge"
+"""The token of the reservation, among the stages of an unfinished run."""
+
+
+class GuardedRun:
+    """One run and the guard of its budget: what was reserved and not drawn from is given back.
+
+    Args:
+        guard: the guard; None where nobody keeps the budget.
+    """
+
+    def __init__(self, guard: ReleaseGuard | None) -> None:
+        self._guard, self._reserved, self._drawn = guard, False, False
+
+    def reserve(self, document: SpecDocument) -> None:
+        """Reserve the budget of a new run."""
+        if self._guard is not None:
+            self._guard.reserve(document)
+            self._reserved = True
+
+    def begin(self, document: SpecDocument, folder: Folder | None, *, resumed: bool) -> None:
+        """Record that drawing begins, under the reservation of this run, or of the one that goes on.
+
+        Raises:
+            ReleaseError: the run that goes on was charged and no account is given, or was not charged and one is.
+        """
+        charge = None if folder is None else folder.path / _CHARGE
+        if resumed and charge is not None and charge.exists() != (self._guard is not None):
+            rule = "was not begun with an account" if self._guard is not None else "was charged to an account"
+            advice = "go on without --account" if self._guard is not None else "go on with --account"
+            raise ReleaseError("unfinished run", rule, f"{advice}, or delete it and begin anew", value=str(charge.parent))
+        if self._guard is None:
+            return
+        if resumed and charge is not None:
+            self._guard.resume(document, charge.read_text(encoding="utf-8"))
+        elif charge is not None:
+            with whole(charge, 0o600) as part:
+                part.write_text(self._guard.token, encoding="utf-8")
+        self._drawn = True
+        self._guard.draw()
+
+    def abandon(self) -> None:
+        """Give back what was reserved here, unless something may be drawn; where that fails, it stays reserved and counts."""
+        if self._guard is not None and self._reserved and not self._drawn:
+            with contextlib.suppress(DpspecError):
+                self._guard.abandon()
 
 
 def _source(folder: Folder | None, options: Options) -> KeyedRandomness:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from dpspec import CommandAnswer, SpecDocument, installed
 from dpspec.plugin import ParameterError, exact, laws
-from dpspec.plugin.applications import Progress, as_document, write_whole
+from dpspec.plugin.applications import Progress, as_document, renderer, write_whole
 from dpspec.plugin.releases import formats_of, table_file
 from dpspec_release import drafts, draw as engine, synthesis, text
 from dpspec_release.accuracy import (
@@ -31,7 +31,9 @@ GivenTable: TypeAlias = Any
 """A path, the name of a registered table, or a data frame."""
 
 
-def release(specification: SpecDocument | str | Path, table: GivenTable, out: str | Path, **options: Any) -> dict[str, Any]:
+def release(
+    specification: SpecDocument | str | Path, table: GivenTable, out: str | Path, *, account: str | None = None, **options: Any
+) -> dict[str, Any]:
     """Draw one release of a table by the mechanism of a specification, and write it to a directory.
 
     Args:
@@ -39,6 +41,7 @@ def release(specification: SpecDocument | str | Path, table: GivenTable, out: st
         table: a table file, a directory with households and persons, the name of a registered table, or a data frame (pandas,
             polars, pyarrow).
         out: the directory for the released tables and ``report.json``.
+        account: the place of a budget account, in which the release is reserved before anything is drawn.
         options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `margins` (also
             write the released numbers with their 95 % margins), `unverified` (release although the claim is not verified: not fit
             for publication).
@@ -53,8 +56,22 @@ def release(specification: SpecDocument | str | Path, table: GivenTable, out: st
     """
     registry, place = installed().registry, Path(out)
     with table_file(table) as name:
-        drawn = engine.draw(as_document(specification), name, registry, place, engine.Options(**options))
+        drawn = engine.draw(
+            as_document(specification), name, registry, place, engine.Options(guard=guard_of(account), **options)
+        )
         return write(drawn, registry, place)
+
+
+def guard_of(account: str | None) -> engine.ReleaseGuard | None:
+    """What keeps the budget of a release in an account; None without one.
+
+    Raises:
+        MissingPackageError: the package of accounts is not installed.
+    """
+    if account is None:
+        return None
+    made: engine.ReleaseGuard = renderer("release-guard", "option --account")(account)
+    return made
 
 
 def accuracy(

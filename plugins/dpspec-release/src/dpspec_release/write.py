@@ -293,6 +293,8 @@ def write(release: Release, registry: Registry, directory: Path) -> dict[str, An
         data, files = _prepared(release, formats_of(registry))
         forget_utility(place.private)
         place.place(files)
+        if release.guard is not None:
+            release.guard.commit(files)
     except OSError as problem:
         rule = f"cannot be written ({problem.strerror or problem})"
         raise ReleaseError("directory", rule, "choose another --out", value=str(directory)) from None

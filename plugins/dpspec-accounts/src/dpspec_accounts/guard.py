@@ -1,0 +1,108 @@
+"""The budget of `dpspec release --account`: reserved before the first random bit, committed with what was written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from dpspec import SpecDocument
+from dpspec_accounts.account import Account, text_of
+from dpspec_accounts.errors import AccountError, ChargeStateError
+from dpspec_accounts.history import DRAWN, RESERVED, Charge
+
+
+class AccountGuard:
+    """One release and its charge in an account; what `dpspec_release` calls, in this order.
+
+    Args:
+        account: the account.
+    """
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+        self._number: int | None = None
+        self._state = RESERVED
+
+    def __str__(self) -> str:
+        return f"charged as charge {self._number} of {self._account.name}"
+
+    @property
+    def number(self) -> int:
+        """The number of the charge.
+
+        Raises:
+            ChargeStateError: nothing is reserved.
+        """
+        if self._number is None:
+            raise ChargeStateError("charge", "is not reserved", "reserve it before it is drawn")
+        return self._number
+
+    @property
+    def token(self) -> str:
+        """The account, by the hash of its first row, and the number of the charge."""
+        return json.dumps({"account": self._account.balance().history.events[0].hash, "charge": self.number})
+
+    def reserve(self, document: SpecDocument) -> None:
+        """Reserve the budget of a release.
+
+        Raises:
+            OverCapError: it does not fit. AccountError: it cannot be charged to this account.
+        """
+        self._number = self._account.reserve(document).number
+
+    def resume(self, document: SpecDocument, token: str) -> None:
+        """Go on under the charge of an earlier run.
+
+        Raises:
+            AccountError: it is that of another account or of another specification. ChargeStateError: it is over.
+        """
+        history = self._account.balance().history
+        found = _found(token, history.events[0].hash)
+        charge = None if found is None else history.charge(found)
+        if charge is None or charge.content["specification"]["text"] != text_of(document):
+            advice = "name the account that the run was begun with, or delete the run and begin anew"
+            raise AccountError("unfinished run", "is not charged to this account", advice, value=self._account.name)
+        _check_open(charge)
+        self._number, self._state = charge.number, charge.state
+
+    def draw(self) -> None:
+        """Record that drawing begins."""
+        if self._state == RESERVED:
+            self._state = self._account.draw(self.number).state
+
+    def abandon(self) -> None:
+        """Give the reservation back."""
+        self._account.void(self.number, "the release ended before it drew")
+
+    def commit(self, files: Mapping[str, str]) -> None:
+        """Record what was written."""
+        self._state = self._account.commit(self.number, files).state
+
+
+def _found(token: str, account: str) -> int | None:
+    """The number in a token of this account."""
+    try:
+        data = json.loads(token)
+    except ValueError:
+        return None
+    given = isinstance(data, dict) and data.get("account") == account
+    return data["charge"] if given and type(data.get("charge")) is int else None
+
+
+def _check_open(charge: Charge) -> None:
+    if charge.state not in (RESERVED, DRAWN):
+        raise ChargeStateError(f"charge {charge.number}", f"is {charge.state}", "delete the unfinished run and begin anew")
+
+
+def guard(url: str) -> AccountGuard:
+    """What keeps the budget of a release in an account.
+
+    Args:
+        url: as of `dpspec_accounts.account.account`.
+
+    Raises:
+        AccountError: there is no account at this place.
+    """
+    account = Account(url)
+    account.balance()
+    return AccountGuard(account)

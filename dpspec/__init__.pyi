@@ -1048,7 +1048,8 @@ def discrete_gaussian(
     neighbours: str = ...,
     unit: str = ...,
     sensitivities: Sequence[NumberLike],
-    variance: NumberLike,
+    variance: NumberLike | None = ...,
+    scale: NumberLike | None = ...,
 ) -> Mechanism:
     """Package dpspec-noise. Discrete Gaussian noise: P(w) proportional to e^(-w^2/(2 variance)) on the integers (Canonne,
     Kamath and Steinke 2020).
@@ -1062,7 +1063,9 @@ def discrete_gaussian(
         unit: the unit that is added, removed or replaced [text; default person].
         sensitivities: s_q, in the order of the queries; such as "sqrt(2)" for a histogram and one replaced record [list of
             exact number in [0, inf)].
-        variance: the parameter sigma^2, in counts squared (the variance of the law is slightly smaller) [rational in (0,
+        variance: the parameter sigma^2, in counts squared (the variance of the law is slightly smaller); or [rational in
+            (0, inf)].
+        scale: sigma, in counts: a rational or the square root of one. It is kept as the variance [exact number in (0,
             inf)].
     """
 
@@ -1383,6 +1386,7 @@ def gaussian(
     epsilon: NumberLike | None = ...,
     delta: NumberLike | None = ...,
     variance: NumberLike | None = ...,
+    scale: NumberLike | None = ...,
 ) -> Mechanism:
     """Package dpspec-noise. The Gaussian mechanism: q(x) + N(0, sigma^2), with sigma^2 given or calibrated to (epsilon,
     delta).
@@ -1404,7 +1408,9 @@ def gaussian(
         calibration: the formula of the variance, with [one of lecture, standard].
         epsilon: the claimed approximate budget; or [exact number in (0, inf)].
         delta: the claimed approximate budget; or [rational in (0, 1)].
-        variance: sigma^2 itself, in counts squared [rational in (0, inf)].
+        variance: sigma^2 itself, in counts squared; or [rational in (0, inf)].
+        scale: sigma, in counts: a rational or the square root of one. It is kept as the variance [exact number in (0,
+            inf)].
     """
 
 def gaussian_dp() -> Flavour:
@@ -1445,6 +1451,7 @@ def geometric(
     sensitivity: NumberLike = ...,
     epsilon: NumberLike | None = ...,
     ratio: NumberLike | None = ...,
+    scale: NumberLike | None = ...,
 ) -> Mechanism:
     """Package dpspec-noise. Two-sided geometric noise: P(w) = (1-r)/(1+r) r^|w|, r = e^(-epsilon/sensitivity).
 
@@ -1456,7 +1463,8 @@ def geometric(
         sensitivity: the largest L1 change of all answers together between neighbours, in counts (Lecture notes 2025)
             [rational in (0, inf); default 1].
         epsilon: the claimed pure budget, or [exact number in (0, inf)].
-        ratio: r, in (0, 1); the budget is then sensitivity ln(1/r) [rational in (0, 1)].
+        ratio: r, in (0, 1); the budget is then sensitivity ln(1/r); or [rational in (0, 1)].
+        scale: that of Laplace noise, in counts: r = e^(-1/scale). It is kept as epsilon [rational in (0, inf)].
     """
 
 def graphs(
@@ -1846,7 +1854,9 @@ def laplace(
     neighbours: str = ...,
     unit: str = ...,
     sensitivity: NumberLike = ...,
-    epsilon: NumberLike,
+    epsilon: NumberLike | None = ...,
+    scale: NumberLike | None = ...,
+    variance: NumberLike | None = ...,
 ) -> Mechanism:
     """Package dpspec-noise. The Laplace mechanism: q(x) + Lap(b), b = sensitivity/epsilon, density e^(-|w|/b)/(2b) (Dwork,
     McSherry, Nissim and Smith 2006).
@@ -1858,7 +1868,9 @@ def laplace(
         unit: the unit that is added, removed or replaced [text; default person].
         sensitivity: the largest L1 change of all answers together between neighbours, in counts (Lecture notes 2025)
             [rational in (0, inf); default 1].
-        epsilon: the claimed pure budget [exact number in (0, inf)].
+        epsilon: the claimed pure budget; or [exact number in (0, inf)].
+        scale: b, in counts; the budget is then sensitivity/b; or [rational in (0, inf)].
+        variance: 2 b^2, in counts squared. Both are kept as epsilon [rational in (0, inf)].
     """
 
 def laplace_moments(

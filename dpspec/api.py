@@ -560,11 +560,17 @@ def _by_theorem(
     return attrs.evolve(report, rows=tuple(rows))
 
 
-def ledger(*specifications: Specification, like: Specification | None = None, as_promised: bool = False) -> Composition:
+def ledger(
+    *specifications: Specification,
+    times: Sequence[int] | None = None,
+    like: Specification | None = None,
+    as_promised: bool = False,
+) -> Composition:
     """What several releases of one data collection spend together: their promises as one specification.
 
     Args:
         specifications: the parts: five blocks, specifications or files.
+        times: how often each is released; once, when it is left out.
         like: a specification whose space and input divergence the total is stated in.
         as_promised: add refuted promises too; the total is then one of promises.
 
@@ -577,15 +583,15 @@ def ledger(*specifications: Specification, like: Specification | None = None, as
     >>> import dpspec as dp
     >>> people = dp.records(region=["north", "south"])
     >>> year = dp.spec(space=people, distance="add-remove", standard="pure", epsilon="1/10")
-    >>> print(dp.ledger(year, year).spec.budget)
-    epsilon = 1/5
+    >>> print(dp.ledger(year, year).spec.budget, dp.ledger(year, times=[12]).spec.budget)
+    epsilon = 1/5 epsilon = 6/5
     """
     from dpspec.composition import add_up
     from dpspec.extension.loader import installed
 
     documents = as_documents(specifications)
     frame = None if like is None else as_document(like).spec
-    return add_up(documents, installed().registry, frame, as_promised=as_promised)
+    return add_up(documents, installed().registry, frame, times=times, as_promised=as_promised)
 
 
 def compose(

@@ -50,12 +50,19 @@ class Part:
         spec: the specification it promises to satisfy.
         standing: how the claim stands that it does, where that was looked at.
         besides: what its file says beside the specification: assumptions, steps outside of the guarantee, further promises.
+        times: how often it is released, each time with noise of its own.
     """
 
     id: str
     spec: PrivacySpec
     standing: Standing | None = attrs.field(default=None, eq=False)
     besides: tuple[str, ...] = attrs.field(default=(), eq=False)
+    times: int = 1
+
+    @property
+    def name(self) -> str:
+        """Its id, with how often it is released where that is not once."""
+        return self.id if self.times == 1 else f"{self.id} ({self.times:,} times)"
 
     @property
     def proved(self) -> PrivacySpec:
@@ -99,8 +106,13 @@ class LedgerLine:
         return self.steps[-1].after if self.steps else self.part.spec
 
     @property
+    def spent(self) -> Number:
+        """What all of its releases spend there, where these numbers add up."""
+        return self.amount * self.part.times
+
+    @property
     def amount(self) -> Number:
-        """What it spends there, in the first number that the output divergence takes."""
+        """What one release spends there, in the first number that the output divergence takes."""
         spec, value = self.spec, self.spec.budget.uniform()
         if value is None:
             why = spec.budget.unpublished() or "differs by universe"
@@ -142,7 +154,8 @@ class Composition(Showable):
         values = [budget.uniform() for budget in budgets]
         if len({budget.parameter for budget in budgets}) > 1 or any(value is None for value in values):
             return None
-        return total(value for value in values if value is not None)
+        pairs = zip(values, self.lines, strict=True)
+        return total(number(value) * line.part.times for value, line in pairs if value is not None)
 
     def losses(self) -> tuple[str, ...]:
         """What was lost on the way, part by part, and why the printed figures do not simply add up."""
@@ -246,14 +259,16 @@ def _added(lines: tuple[LedgerLine, ...], rules: Sequence[Rule]) -> Composition:
     """The sum in an output divergence in which the budgets add up: as they are stated, or in one that bounds no less."""
     divergences = distinct(line.spec.output_divergence for line in lines)
     for divergence in divergences:
-        stated = divergence.composed([(line.spec.output_divergence, line.amount) for line in lines])
+        promised = [((line.spec.output_divergence, line.amount), line.part.times) for line in lines]
+        stated = divergence.composed([one for one, times in promised for _ in range(times)])
         if stated is not None:
             return _composition(lines, stated)
     for divergence in divergences:
         budget = UniformBudget(parameter=divergence.budget_parameters[0], value=number(0))
         goal = lines[0].spec.replace(output_divergence=divergence, budget=budget)
         reached, lacking = _all_moved(lines, "output_divergence", goal, rules)
-        found = None if lacking else divergence.composed([(divergence, line.amount) for line in reached])
+        every = [] if lacking else [one for line in reached for one in [(divergence, line.amount)] * line.part.times]
+        found = None if lacking else divergence.composed(every)
         if found is not None:
             return _composition(reached, found)
     names = ", ".join(map(str, divergences))
@@ -443,14 +458,9 @@ def account_files(
         RefutedPartError: for each part whose claim is refuted, unless they are counted as promised.
         what reading a file and `account` raise.
     """
-    often: dict[Path, int] = {}
-    for text in given:
-        path, times = _with_times(text)
-        for file in spec_files(path):
-            often[file] = often.get(file, 0) + times
-    documents = documents_of([str(file) for file in often], registry)
+    documents, times = documents_with_times(given, registry)
     frame = None if like is None else read_file(like, registry).spec
-    return account_of(documents, tuple(often.values()), registry, frame, as_promised=as_promised, **asked)
+    return account_of(documents, times, registry, frame, as_promised=as_promised, **asked)
 
 
 def account_of(
@@ -465,6 +475,23 @@ def account_of(
     """The account of specifications that are read; otherwise as `account_files`."""
     parts = _kept(documents, registry, as_promised=as_promised)
     return account(parts, times, like=like, rules=rules_of(registry), **asked)
+
+
+def documents_with_times(given: Sequence[str], registry: Registry) -> tuple[tuple[SpecDocument, ...], tuple[int, ...]]:
+    """The specifications that texts mean, and how often each is released: a file or directory, or ``FILE=N`` for N times.
+
+    A file that is named several times is released so many times in all.
+
+    Raises:
+        ParameterError: a number of times that is no whole number from 1 to a million.
+        what `documents_of` raises.
+    """
+    often: dict[Path, int] = {}
+    for text in given:
+        path, times = _with_times(text)
+        for file in spec_files(path):
+            often[file] = often.get(file, 0) + times
+    return documents_of([str(file) for file in often], registry), tuple(often.values())
 
 
 def _with_times(text: str) -> tuple[str, int]:
@@ -490,11 +517,11 @@ def documents_of(paths: Sequence[str], registry: Registry) -> tuple[SpecDocument
     return found
 
 
-def compose_files(paths: Sequence[str], registry: Registry, like: str | None = None, *, as_promised: bool = False) -> Composition:
-    """The composition of all specifications that paths mean; each part says how its claim stands.
+def compose_files(given: Sequence[str], registry: Registry, like: str | None = None, *, as_promised: bool = False) -> Composition:
+    """The composition of all specifications that texts mean; each part has its claim status.
 
     Args:
-        paths: files, or directories that stand for their specification files.
+        given: files, directories that stand for their specification files, or ``FILE=N`` for N releases under one file.
         registry: what the names in the files mean.
         like: a file whose space and input divergence the total is stated in.
         as_promised: add the promises whose claims are refuted too.
@@ -503,15 +530,29 @@ def compose_files(paths: Sequence[str], registry: Registry, like: str | None = N
         RefutedPartError: for each part whose claim is refuted, unless they are added as promised.
         what reading a file and `compose` raise.
     """
+    documents, times = documents_with_times(given, registry)
     frame = None if like is None else read_file(like, registry).spec
-    return add_up(documents_of(paths, registry), registry, frame, as_promised=as_promised)
+    return add_up(documents, registry, frame, times=times, as_promised=as_promised)
 
 
 def add_up(
-    documents: Sequence[SpecDocument], registry: Registry, like: PrivacySpec | None = None, *, as_promised: bool = False
+    documents: Sequence[SpecDocument],
+    registry: Registry,
+    like: PrivacySpec | None = None,
+    *,
+    times: Sequence[int] | None = None,
+    as_promised: bool = False,
 ) -> Composition:
-    """The composition of specifications that are read; otherwise as `compose_files`."""
-    parts, rules = _kept(documents, registry, as_promised=as_promised), rules_of(registry)
+    """The composition of specifications that are read, each released so many times; otherwise as `compose_files`.
+
+    Raises:
+        ParameterError: the times are not as many as the specifications, or not from 1 to a million.
+    """
+    often = Items(Integer(1, MOST_TIMES)).read([1] * len(documents) if times is None else times, "times")
+    if len(often) != len(documents):
+        raise ParameterError("times", f"must be {len(documents)} numbers, one for each release", value=len(often))
+    kept, rules = _kept(documents, registry, as_promised=as_promised), rules_of(registry)
+    parts = tuple(attrs.evolve(part, times=n) for part, n in zip(kept, often, strict=True))
     promised = compose(parts, like=like, rules=rules)
     return promised if as_promised else attrs.evolve(promised, proved=_as_proved(promised, parts, like, rules))
 
@@ -548,7 +589,8 @@ def _refused(part: Part) -> DpspecError:
 def composed_text(found: Composition, path: Path, registry: Registry) -> str:
     """The composition as the text of the file at `path`, whose name gives the id."""
     name = path.name.removesuffix(SUFFIX)
-    title = f"{count(len(found.lines), 'release')} together: {', '.join(line.part.id for line in found.lines)}"
+    releases = sum(line.part.times for line in found.lines)
+    title = f"{count(releases, 'release')} together: {', '.join(line.part.name for line in found.lines)}"
     if not is_id(name):
         raise ParameterError("out", f"must be named lower-kebab{SUFFIX}", f"such as total-2020{SUFFIX}", value=path.name)
     return to_toml(composed_document(found, id=name, title=title), registry)
@@ -580,7 +622,7 @@ def composed_document(found: Composition, *, id: str, title: str) -> SpecDocumen
     It states the total as proved, where constants are proved of the parts, and names the total as promised.
     """
     promised, found = found, found.best
-    amounts = tuple(LedgerPart(id=line.part.id, amount=line.amount) for line in found.lines)
+    amounts = tuple(LedgerPart(id=line.part.id, amount=line.spent) for line in found.lines)
     value = found.spec.budget.uniform()
     try:
         adds_up = sum((part.amount for part in amounts[1:]), start=amounts[0].amount) == value
@@ -594,7 +636,7 @@ def composed_document(found: Composition, *, id: str, title: str) -> SpecDocumen
     standings = {
         f"{line.part.id}-standing": line.part.standing.sentence for line in found.lines if line.part.standing is not None
     }
-    summary = f"composed from {', '.join(part.id for part in amounts)}: {found.rule} ({found.citation})"
+    summary = f"composed from {', '.join(line.part.name for line in found.lines)}: {found.rule} ({found.citation})"
     if found is not promised:
         summary += f"; with proved constants, where {promised.spec.budget} is promised"
     return SpecDocument(

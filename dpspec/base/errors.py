@@ -16,9 +16,11 @@ import json
 import math
 import re
 import textwrap
+import traceback
 import unicodedata
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, ClassVar
 
 _COLOUR = r"\x1b\[(?:0|[1-4]|3[0-7]|9[0-7])(?:;(?:[1-4]|3[0-7]|9[0-7]))*m"
@@ -674,6 +676,29 @@ class DerivationChainError(DpspecError, ValueError):
 
 
 # --- plugins --------------------------------------------------------------------------------------
+
+
+def raised_at(problem: BaseException) -> str:
+    """The file and line of a plugin's code that an exception came through: the last frame outside of dpspec itself.
+
+    >>> def law():
+    ...     return 1 / 0
+    >>> try:
+    ...     law()
+    ... except ZeroDivisionError as problem:
+    ...     raised_at(problem).partition(":")[2]
+    '2'
+    """
+    if isinstance(problem, SyntaxError) and problem.filename:
+        return f"{Path(problem.filename).name}:{problem.lineno}"
+    frames = traceback.extract_tb(problem.__traceback__)
+    named = [frame for frame in frames if not frame.filename.startswith("<frozen ")]
+    outside = [frame for frame in named if not Path(frame.filename).is_relative_to(_KERNEL)]
+    last = next(reversed(outside or named or frames), None)
+    return "no place is known" if last is None else f"{Path(last.filename).name}:{last.lineno}"
+
+
+_KERNEL = Path(__file__).parents[1]
 
 
 class PluginError(DpspecError):

@@ -8,40 +8,51 @@ from dpspec.cli.face import formatted, say, tell
 
 
 @click.command(short_help="What do several releases of one data collection spend together?")
-@click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path(path_type=str))
+@click.argument("given", metavar="FILE_OR_DIR[=TIMES]...", nargs=-1, required=True, type=click.Path(path_type=str))
 @click.option("--like", metavar="FILE", type=click.Path(), help="State the total about the space and in the unit of this file.")
 @click.option("--out", metavar="FILE", type=click.Path(), help="Write the total as a specification file.")
+@click.option("--cap", metavar="NUMBER", help="Exit with 1 where the total is above this number, in the unit of the total.")
 @click.option("--as-promised", is_flag=True, help="Add refuted promises too; the total is then printed as one of promises.")
 @formatted
-def ledger(paths: tuple[str, ...], like: str | None, out: str | None, as_promised: bool, as_json: bool) -> int:
+def ledger(  # noqa: PLR0917 - one argument for each option
+    given: tuple[str, ...], like: str | None, out: str | None, cap: str | None, as_promised: bool, as_json: bool
+) -> int:
     """Add up the specifications of one data collection: one specification that all releases satisfy together.
 
     Universes intersect, so that invariants unite; distances and output divergences go to a common one; budgets add up
-    there. A directory stands for every *.dpspec.toml directly in it. Exits with 2 when the files do not compose, and
-    says what is missing; with 1 when the claim of a file is refuted, for a release that does not keep its promise spends
-    more than it says.
+    there. A directory is every *.dpspec.toml directly in it; FILE=TIMES is a release that is made so many times, each time
+    with noise of its own. Exits with 2 when the files do not compose, and says what is missing; with 1 when the claim of a
+    file is refuted, for a release that does not keep its promise spends more than it says.
 
     \b
     Examples:
       dpspec ledger specs/ledger-2020
       dpspec ledger specs/topdown-2020-pl-persons.dpspec.toml \\
                     specs/safetab-2020-ddhc-a.dpspec.toml --out both.dpspec.toml
+      dpspec ledger wave-1.dpspec.toml=12 wave-2.dpspec.toml=4 --cap 3
     """
     from pathlib import Path
 
-    from dpspec import api, composition as engine
+    from dpspec import composition as engine
+    from dpspec.base.exact import number
     from dpspec.base.files import write_whole
+    from dpspec.base.params import Exact
     from dpspec.extension import installed
     from dpspec.report import json, shown, text
-    from dpspec.report.terminal import Work
+    from dpspec.report.terminal import Work, number_in_words
 
-    registry = installed().registry
+    registry, most = installed().registry, None if cap is None else Exact(0, "inf").read(cap, "cap")
     with Work("adding up"):
-        found = api.ledger(*paths, like=like, as_promised=as_promised)
+        found = engine.compose_files(given, registry, like, as_promised=as_promised)
+    spent = found.best.spec.budget.uniform()
+    above = most is not None and spent is not None and number(spent) > most
     if out is not None:
         write_whole(Path(out), engine.composed_text(found, Path(out), registry))
-    say(json.document("ledger", 0, text.ledger_data(found, out)) if as_json else shown.printed(found))
-    return 0
+    data = {**text.ledger_data(found, out), "cap": None if most is None else {"value": str(most), "above": above}}
+    say(json.document("ledger", int(above), data) if as_json else shown.printed(found))
+    if above and not as_json and spent is not None and most is not None:
+        say(f"{found.spec.budget.parameter} = {number_in_words(number(spent))} is above the cap of {number_in_words(most)}")
+    return int(above)
 
 
 @click.command(short_help="What epsilon at a delta do many releases have together?")

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from dpspec.report.terminal import Work
 
 
-_FORMAT = "dpspec.format"
+_FORMAT, _TRACEBACK = "dpspec.format", "dpspec.traceback"
 _SARIF = "sarif"
 _USAGE, _INTERRUPTED, _UNREAD = 2, 130, 141
 _COLLECTED = 200_000, 30, 1_000
@@ -78,10 +78,10 @@ class OpenGroup(click.Group):
         """A command of dpspec, or one that a package contributes; a package cannot replace a command of dpspec."""
         own = super().get_command(ctx, cmd_name)
         if own is not None:
-            return own
+            return _traced(own)
         place = self._contributed().get(cmd_name)
         if place is not None:
-            return _answering(place.load())
+            return _traced(_answering(place.load()))
         place = self._served().get(cmd_name)
         return None if place is None else place.load()
 
@@ -111,6 +111,7 @@ class Face(OpenGroup):
         if not standalone_mode:
             return self._run(*args, **extra)
         _take_every_letter()
+        _listen(os.environ.get("DPSPEC_LOG"))
         gc.set_threshold(*_COLLECTED)
         name = sys.argv[1] if len(sys.argv) > 1 else ""
         ran = run_in_child(lambda: self._exit_code(*args, **extra)) if name in _READS_TABLES else None
@@ -120,7 +121,8 @@ class Face(OpenGroup):
                 code = self._exit_code(*args, **extra)
         else:
             code, output = ran
-        noted = output.summary(whole=bool(os.environ.get("DPSPEC_TRACEBACK")))
+        given = sys.argv[1:] if not args or args[0] is None else args[0]
+        noted = output.summary(whole=_wants_traceback(None) or "--traceback" in given)
         if noted:
             say(noted, err=True)
         sys.exit(code if code >= 0 else _ended_by(-code))
@@ -147,6 +149,19 @@ class Face(OpenGroup):
     def _run(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:
         return super().main(args, prog_name, standalone_mode=False, **extra)
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """The context of a command, whose defaults are those of the project (`dpspec.cli.settings`)."""
+        from dpspec.cli.settings import defaults_of, project_settings
+
+        name = next((one for one in args if not one.startswith("-")), "")
+        settings = {} if not name or {"-h", "--help"} & {*args} else project_settings()
+        command = self.get_command(click.Context(self), name) if settings else None
+        if command is not None:
+            extra.setdefault("default_map", {name: defaults_of(command, name, settings)})
+        return super().make_context(info_name, args, parent, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             code = super().invoke(ctx)
@@ -165,6 +180,28 @@ class Face(OpenGroup):
         except BaseException as problem:
             code = _unforeseen(ctx, problem)
         ctx.exit(code if isinstance(code, int) else 0)
+
+
+def _traced(command: click.Command) -> click.Command:
+    """A command with ``--traceback``; a group has it at its commands."""
+    if isinstance(command, OpenGroup) or any(one.name == "traceback" for one in command.params):
+        return command
+    if isinstance(command, click.Group):
+        command.commands = {name: _traced(inner) for name, inner in command.commands.items()}
+        return command
+
+    def remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+        ctx.meta[_TRACEBACK] = value or ctx.meta.get(_TRACEBACK, False)
+
+    words = "Show the Python traceback of an error; what a library wrote may quote data."
+    option = click.Option(["--traceback"], is_flag=True, expose_value=False, is_eager=True, callback=remember, help=words)
+    command.params = [*command.params, option]
+    return command
+
+
+def _wants_traceback(ctx: click.Context | None) -> bool:
+    """Whether tracebacks are to be shown: by ``--traceback``, or by an environment variable."""
+    return bool(os.environ.get("DPSPEC_TRACEBACK")) or (ctx is not None and bool(ctx.meta.get(_TRACEBACK)))
 
 
 def _answering(given: click.Command) -> click.Command:
@@ -216,6 +253,15 @@ def _ended_by(number: int) -> int:
     return _report(None, LibraryError("library", f"ended the process ({name})", f"{cause} did so: check the file, or make room"))
 
 
+def _listen(level: str | None) -> None:
+    """Print events to stderr from a level on: DPSPEC_LOG=info or DPSPEC_LOG=debug."""
+    if level:
+        import logging
+
+        known = logging.getLevelNamesMapping()
+        logging.basicConfig(level=known.get(level.upper(), logging.INFO), format="%(name)s: %(message)s", stream=sys.stderr)
+
+
 def _take_every_letter() -> None:
     """Let what an output has no letter for be written as an escape: a code page, as of a pipe on Windows, has no sign for <=."""
     for stream in (sys.stdout, sys.stderr):
@@ -264,15 +310,16 @@ def _unforeseen(ctx: click.Context | None, problem: BaseException) -> int:  # no
     place = f"{type(problem).__name__} in {Path(last.filename).name}, line {last.lineno}"
     if not isinstance(problem, Exception):
         return _report(ctx, LibraryError("library", f"panicked ({place})", "report it to its authors, with the command"))
-    _remember(problem)
-    return _report(ctx, OwnFaultError("dpspec", f"is at fault ({place})", _REPORTED))
+    own = OwnFaultError("dpspec", f"is at fault ({place})", _REPORTED)
+    own.__cause__ = problem
+    return _report(ctx, own)
 
 
 _OF_A_PATH = (
     errno.ENAMETOOLONG, errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EROFS, errno.ELOOP,
     errno.EINVAL,
 )  # fmt: skip
-_REPORTED = "please report this line and the command; DPSPEC_TRACEBACK=1 shows more"
+_REPORTED = "please report this line and the command; --traceback shows more"
 
 
 def _let_go_of_output() -> None:
@@ -283,16 +330,12 @@ def _let_go_of_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _remember(problem: BaseException) -> None:
-    """The whole traceback, for whoever asks for it: it may quote what the input holds."""
-    if os.environ.get("DPSPEC_TRACEBACK"):
-        traceback.print_exception(problem)
-
-
 def _report(ctx: click.Context | None, fault: DpspecError) -> int:
     """The error on stderr, and for --format json as a document on stdout."""
     faults = fault.faults if isinstance(fault, Faults) else (fault,)
     for single in faults:
+        if _wants_traceback(ctx):
+            say("".join(traceback.format_exception(single)).rstrip("\n"), err=True)
         say(str(single), err=True)
     code = worst_code(single.exit_code for single in faults)
     if ctx is not None and ctx.meta.get(_FORMAT) in ("json", _SARIF):

@@ -63,7 +63,7 @@ class LibraryOutput:
         if panic is not None:
             wrote += f" (a panic in {harmless(panic[1].decode('ascii'))})"
         if not whole:
-            return f"{wrote}, not shown as they may quote data; DPSPEC_TRACEBACK=1 shows them"
+            return f"{wrote}, not shown as they may quote data; --traceback shows them"
         text = harmless(self.begins.decode("utf-8", "replace")).splitlines()
         return "\n".join([f"{wrote}, beginning with:", *(f"  {line[:200]}" for line in text[:LINES_SHOWN])])
 

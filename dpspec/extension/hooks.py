@@ -31,6 +31,7 @@ from dpspec.base.errors import (
     PluginContractError,
     PluginLoadError,
     UnknownNameError,
+    raised_at,
 )
 from dpspec.base.late import at, place_of
 from dpspec.base.params import did_you_mean
@@ -266,8 +267,8 @@ def _class_of(entry: Entry) -> type | DpspecError:
     except DpspecError as fault:
         return fault
     except Exception as problem:  # a plugin may raise anything when it is imported
-        rule = f"cannot load {entry.name}: {type(problem).__name__}: {problem}"
-        failure = PluginLoadError(subject, rule, "mend or uninstall it", value=entry.place)
+        rule = f"cannot load {entry.name}: {type(problem).__name__}: {problem} ({raised_at(problem)})"
+        failure = PluginLoadError(subject, rule, "correct or uninstall it", value=entry.place)
         failure.__cause__ = problem
         return failure
 

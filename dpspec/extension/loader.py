@@ -24,8 +24,10 @@ from dpspec.base.errors import (
     DuplicatePluginError,
     PluginLoadError,
     UnknownHookError,
+    raised_at,
 )
 from dpspec.base.late import at
+from dpspec.base.log import log
 from dpspec.base.params import did_you_mean
 from dpspec.extension import hooks as hookspecs
 from dpspec.extension.hooks import API, BASES, GROUP, KINDS, PREFIX, TABLE, Entry, Provenance, Registrar, Registry, singular
@@ -174,6 +176,12 @@ def _refuse_taken(entries: Iterable[Entry], provenance: Provenance) -> None:
 
 def _load(found: _FoundPlugins) -> PluginInfo:
     """Import and register one plugin; whatever goes wrong becomes its recorded fault."""
+    info = _loaded(found)
+    log("plugins", "DEBUG", "plugin %s of %s: %s", info.provenance.plugin, info.provenance.distribution, info.status)
+    return info
+
+
+def _loaded(found: _FoundPlugins) -> PluginInfo:
     name = found.provenance.plugin
     try:
         if found.fault is not None:
@@ -187,7 +195,8 @@ def _load(found: _FoundPlugins) -> PluginInfo:
     except DpspecError as fault:
         return PluginInfo(provenance=found.provenance, status="failed", error=fault)
     except Exception as problem:  # a plugin may raise anything; it must not take the others down
-        failure = PluginLoadError(f"plugin {name}", f"raised {type(problem).__name__}: {problem}", "mend or uninstall it")
+        rule = f"raised {type(problem).__name__}: {problem} ({raised_at(problem)})"
+        failure = PluginLoadError(f"plugin {name}", rule, "correct or uninstall it")
         failure.__cause__ = problem
         return PluginInfo(provenance=found.provenance, status="failed", error=failure)
 

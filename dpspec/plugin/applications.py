@@ -34,6 +34,7 @@ from dpspec.base.errors import (
     in_markup,
 )
 from dpspec.base.files import read_bytes, write_bytes, write_folder, write_whole
+from dpspec.base.log import log
 from dpspec.base.params import did_you_mean, each, parameters, raise_all
 from dpspec.base.types import JsonData, Progress
 from dpspec.base.words import Word, worst_code, worst_word
@@ -238,6 +239,7 @@ __all__ = [
     "json_written",
     "ledger_data",
     "load_text",
+    "log",
     "longer_units",
     "margins",
     "multiverse_in_words",

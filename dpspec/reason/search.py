@@ -25,7 +25,7 @@ from typing import Any
 
 import attrs
 
-from dpspec.base.errors import DpspecError, Faults, IncompatibleBlocksError, ParameterError, PluginContractError
+from dpspec.base.errors import DpspecError, Faults, IncompatibleBlocksError, ParameterError, PluginContractError, raised_at
 from dpspec.base.exact import INFINITY, Number
 from dpspec.base.promises import is_a
 from dpspec.base.shown import Showable
@@ -180,7 +180,8 @@ def _proposed(here: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> It
         except DpspecError:
             raise
         except Exception as problem:  # a plugin may raise anything
-            raise PluginContractError(f"rule {rule.name}", f"raised {type(problem).__name__}: {problem}") from problem
+            said = f"raised {type(problem).__name__}: {problem} ({raised_at(problem)})"
+            raise PluginContractError(f"rule {rule.name}", said, "report it to the plugin's author") from problem
         for step in steps:
             if step.before != here or step.rule != rule.name:
                 raise PluginContractError(f"rule {rule.name}", "proposed a step that starts elsewhere, or in another's name")

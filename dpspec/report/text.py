@@ -334,9 +334,9 @@ def _parts(found: Composition) -> Table:
         table.add_column(f"{parameter} as proved", justify="right", footer="" if proved is None else amount(proved))
     for line, best in zip(found.lines, found.best.lines, strict=True):
         spec = line.part.spec
-        amounts = [line.amount] if found.proved is None else [line.amount, best.amount]
+        amounts = [line.spent] if found.proved is None else [line.spent, best.spent]
         cells = [budget_in_words(spec.budget), thing_in_words(spec.input_divergence), *map(amount, amounts)]
-        table.add_row(line.part.id, *cells)
+        table.add_row(line.part.name, *cells)
     return table
 
 
@@ -386,7 +386,7 @@ def _bullet(words: str) -> Table:
 def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any]:
     """The same as JSON data."""
     return {
-        "parts": [{**_line(line), "proved": str(best.amount)} for line, best in zip(found.lines, found.best.lines, strict=True)],
+        "parts": [{**_line(line), "proved": str(best.spent)} for line, best in zip(found.lines, found.best.lines, strict=True)],
         "together": {
             "parameter": found.spec.budget.parameter,
             "value": str(found.spec.budget.uniform()),
@@ -410,7 +410,8 @@ def _line(line: LedgerLine) -> Mapping[str, Any]:
         "standing": None if line.part.standing is None else terminal.standing_data(line.part.standing),
         "parameter": stated.parameter,
         "stated": None if value is None else str(value),
-        "amount": str(line.amount),
+        "times": line.part.times,
+        "amount": str(line.spent),
         "steps": [_step(step) for step in line.steps],
     }
 
@@ -457,7 +458,7 @@ def account_data(found: PrivacyAccount) -> dict[str, Any]:
         "wanted": found.wanted,
         "value": bracket(found.value),
         "given": {"name": name, "value": str(value)},
-        "parts": [{"times": times, **_line(line)} for line, times in zip(found.lines, found.times, strict=True)],
+        "parts": [{**_line(line), "times": times} for line, times in zip(found.lines, found.times, strict=True)],
         "together": {
             "blocks": {
                 block.replace(" ", "_"): lines

@@ -33,6 +33,7 @@ from dpspec.base.errors import (
     ParameterError,
     PluginContractError,
     TableError,
+    raised_at,
 )
 from dpspec.base.exact import Bracket, number
 from dpspec.base.params import build
@@ -187,7 +188,7 @@ def _asked(attacker: AttackerModel, ask: Callable[[], tuple[RiskStatement, ...]]
     except DpspecError:
         raise
     except Exception as problem:  # a plugin may raise anything
-        rule = f"raised {type(problem).__name__}: {problem}"
+        rule = f"raised {type(problem).__name__}: {problem} ({raised_at(problem)})"
         raise PluginContractError(f"attacker {attacker.name}", rule, "report it to the author of the plugin") from problem
 
 

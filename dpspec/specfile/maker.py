@@ -26,6 +26,7 @@ from dpspec.base.errors import (
     PluginContractError,
     SpecError,
     WrongShapeError,
+    raised_at,
 )
 from dpspec.base.params import (
     FAILED,
@@ -358,8 +359,9 @@ class Maker(Structurer):
         except Exception as problem:
             broken = PluginContractError(
                 f"plugin {self.registry.provenance(cls).plugin}",
-                f"raised {type(problem).__name__} while it made a {getattr(cls, 'name', cls.__name__)}: {problem}",
-                "mend the plugin",
+                f"raised {type(problem).__name__} while it made a {getattr(cls, 'name', cls.__name__)}: {problem} "
+                f"({raised_at(problem)})",
+                "correct the plugin",
             )
             broken.__cause__ = problem
             return self.fail(broken, path)

@@ -55,6 +55,7 @@ from dpspec.base.errors import (
     WrongShapeError,
 )
 from dpspec.base.files import read_bytes
+from dpspec.base.log import log
 from dpspec.base.params import FAILED, raise_all
 from dpspec.blocks.space import DatasetSpace
 from dpspec.specfile.blocks import BlockReader, RecordReader
@@ -279,6 +280,7 @@ def read(path: str | Path, registry: Registry, *, shared: Shared | None = None) 
     except DpspecError as fault:
         fault.file = str(path)
         raise
+    log("files", "DEBUG", "read %s", path)
     return attrs.evolve(read_text(text, registry, str(path), shared=shared), sha256=hashlib.sha256(content).hexdigest())
 
 

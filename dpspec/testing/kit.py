@@ -22,7 +22,7 @@ from typing import Any
 import attrs
 from rich.text import Text
 
-from dpspec.base.errors import ParameterError, PluginContractError, UnknownNameError, count
+from dpspec.base.errors import ParameterError, PluginContractError, UnknownNameError, count, raised_at
 from dpspec.base.params import did_you_mean
 from dpspec.base.types import Progress
 from dpspec.extension.hooks import GROUP, Entry
@@ -103,7 +103,7 @@ class CheckCase:
         except AssertionError as failure:
             status, detail = Status.FAILED, str(failure)
         except Exception as problem:  # a plugin may raise anything; that is a result, too
-            status, detail = Status.FAILED, f"{type(problem).__name__}: {problem}"
+            status, detail = Status.FAILED, f"{type(problem).__name__}: {problem} ({raised_at(problem)})"
         return CheckResult(check=self.check.name, subject=str(self.subject), status=status, detail=detail)
 
 

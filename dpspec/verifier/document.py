@@ -15,6 +15,7 @@ import attrs
 
 from dpspec.base.errors import ContradictedError, DpspecError, count
 from dpspec.base.exact import Bracket, Number
+from dpspec.base.log import log
 from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.base.words import Word, joint_word, worst_word
@@ -131,9 +132,11 @@ class Judgement:
 
 def verify_document(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
     """Judge everything that a specification file states."""
-    return FileReport(
+    found = FileReport(
         document=document, obligations=tuple(judgement.judge(registry, progress) for judgement in judgements(document))
     )
+    log("verify", "INFO", "%s: %s", document.id, found.word.word)
+    return found
 
 
 def verify_release(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:

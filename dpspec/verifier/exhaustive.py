@@ -20,15 +20,13 @@ renamed law, and that every pair goes to a pair at the same distance. A declarat
 from __future__ import annotations
 
 import itertools
-import traceback
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
-from pathlib import Path
 from typing import Any, TypeVar
 
 import attrs
 from flint import ctx
 
-from dpspec.base.errors import DpspecError, NumericalError, PluginContractError, count
+from dpspec.base.errors import DpspecError, NumericalError, PluginContractError, count, raised_at
 from dpspec.base.exact import INFINITY, Bracket, Number, largest, number, rounded_product
 from dpspec.base.types import Progress
 from dpspec.blocks.budget import stands_for
@@ -618,7 +616,7 @@ def computed_law(mechanism: Mechanism, dataset: Dataset, spec: PrivacySpec) -> L
     try:
         law = guarded(mechanism.name, lambda: mechanism.law(dataset, spec.space))
     except NotALaw as fault:  # the fault is in law(), and not in the file that names the mechanism
-        rule = f"law() returned no probability distribution at {_place(fault)}"
+        rule = f"law() returned no probability distribution at {raised_at(fault)}"
         raise PluginContractError(subject, rule, f"{fault.subject} {fault.rule} (found: {fault.value})") from fault
     if not isinstance(law, Law):
         raise PluginContractError(subject, "law() must return a Law", value=law)
@@ -633,16 +631,5 @@ def guarded(name: str, call: Callable[[], Any]) -> Any:
         raise
     except Exception as problem:
         raise PluginContractError(
-            name, f"raised {type(problem).__name__}: {problem} ({_place(problem)})", "report it to the plugin's author"
+            name, f"raised {type(problem).__name__}: {problem} ({raised_at(problem)})", "report it to the plugin's author"
         ) from problem
-
-
-def _place(problem: BaseException) -> str:
-    """The file and line of a plugin's code that an exception came through: the last frame outside the kernel."""
-    frames = traceback.extract_tb(problem.__traceback__)
-    outside = [frame for frame in frames if not Path(frame.filename).is_relative_to(_KERNEL)]
-    last = (outside or frames)[-1]
-    return f"{Path(last.filename).name}:{last.lineno}"
-
-
-_KERNEL = Path(__file__).parents[1]

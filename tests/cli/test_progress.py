@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from dpspec.report import terminal
+from dpspec.report.bar import progress_bar
 from dpspec.report.terminal import Work
 
 
@@ -69,6 +70,21 @@ def shown(monkeypatch, *calls, unit="records"):
 def test_what_is_counted_is_shown_with_its_total_and_the_time_that_remains(monkeypatch):
     line = shown(monkeypatch, lambda work: work(1_000_000, 4_000_000), lambda work: work(2_000_000, 4_000_000))
     assert re.search(r"reading .* 2,000,000 of 4,000,000 records, [\d,]+/s (\d+:)+\d\d", line)
+
+
+def test_the_time_that_remains_is_that_of_the_rate():
+    """Ten records in 20 seconds: the other 90 take three minutes more. The clock is set by hand."""
+    now = [0.0]
+    bar = progress_bar("records")
+    bar.get_time = lambda: now[0]
+    task = bar.add_task("reading", total=100)
+    for _ in range(10):
+        now[0] += 2
+        bar.advance(task, 1)
+    console = Console(file=io.StringIO(), width=140)
+    console.print(bar.get_renderable())
+    assert "10 of 100 records" in console.file.getvalue()
+    assert "0:03:00 left" in console.file.getvalue()
 
 
 def test_a_total_that_is_not_known_is_not_shown_nor_kept(monkeypatch):

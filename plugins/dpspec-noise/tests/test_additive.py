@@ -13,6 +13,7 @@ from dpspec_divergences import DNor, Hamming, HammingOrdered, Mult, MultDelta, N
 from dpspec_divergences.routes import LaplaceUnionBound
 from dpspec_noise import DiscreteGaussian, Gaussian, Geometric, Laplace, WeightedSums
 
+import dpspec as dp
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError, ReleaseError, TableError
 from dpspec.base.exact import ln, number, sqrt
 from dpspec.base.randomness import SeededRandomness
@@ -27,6 +28,7 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.tables import Table
 from dpspec.laws.combine import push_forward
 from dpspec.laws.integers import TwoSidedGeometricLaw
+from dpspec.plugin import laws
 from dpspec.verifier.derived import derive
 
 SEX = Attribute(name="sex", categories=("f", "m"))
@@ -523,3 +525,66 @@ def test_the_longest_difference_of_two_rows_inside_a_universe_is_the_sensitivity
             )  # fmt: skip
             found = derive(mechanism, spec)
             assert (found.constant.lower, found.constant.upper) == (length, length)
+
+
+# --- scales ---------------------------------------------------------------------------------------
+
+AGE = Marginal(attributes=("age",))
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "canonical"),
+    [
+        (Laplace, {"scale": 2}, {"epsilon": "1/2"}),
+        (Laplace, {"scale": 2, "sensitivity": 3}, {"epsilon": "3/2", "sensitivity": 3}),
+        (Laplace, {"variance": 8}, {"epsilon": "1/2"}),
+        (Laplace, {"variance": 1}, {"epsilon": "sqrt(2)"}),
+        (Geometric, {"scale": "1/3"}, {"epsilon": 3}),
+        (Gaussian, {"scale": 3}, {"variance": 9}),
+        (Gaussian, {"scale": "sqrt(2)"}, {"variance": 2}),
+        (DiscreteGaussian, {"scale": 3, "sensitivities": (1,)}, {"variance": 9, "sensitivities": (1,)}),
+    ],
+)
+def test_a_scale_is_kept_as_the_parameter_that_means_the_same(kind, given, canonical):
+    noise, same = kind(queries=(AGE,), **given), kind(queries=(AGE,), **canonical)
+    assert noise == same
+    assert hash(noise) == hash(same)
+    assert noise.noise(0) == same.noise(0)
+
+
+def test_the_law_of_a_scale_has_it():
+    """The density of Laplace noise of scale 2 falls by e within 2; its variance is 2 times 2 squared."""
+    law = Laplace(queries=(AGE,), scale=2).noise(0)
+    assert law.decay == number("1/2")
+    assert float(laws.deviation(law).upper) == pytest.approx(math.sqrt(8))
+    law = Geometric(queries=(AGE,), scale=2).noise(0)
+    assert law.decay == number("1/2")
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        (Laplace, {}), (Laplace, {"scale": 2, "epsilon": 1}), (Laplace, {"scale": 2, "variance": 8}),
+        (Geometric, {"scale": 2, "ratio": "1/2"}), (Gaussian, {"scale": 2, "variance": 4}), (Gaussian, {"scale": "ln(3)"}),
+        (Gaussian, {"scale": 2, "calibration": "standard", "epsilon": "1/2", "delta": "1/100"}),
+        (DiscreteGaussian, {"sensitivities": (1,)}), (DiscreteGaussian, {"sensitivities": (1,), "scale": 1, "variance": 1}),
+    ],
+)  # fmt: skip
+def test_exactly_one_of_the_parameters_of_the_noise_is_given(kind, given):
+    with pytest.raises(ParameterError, match=r"exactly one|must be rational"):
+        kind(queries=(AGE,), **given)
+
+
+def test_a_scale_in_a_file(tmp_path):
+    path = tmp_path / "scale.dpspec.toml"
+    path.write_text(
+        'schema = 1\nid = "scale"\ntitle = "scale"\nspace = { type = "records", attributes = [{ name = "age", count = 2 }] }\n'
+        'input_divergence = { type = "symmetric-difference" }\noutput_divergence = { type = "mult" }\n'
+        'budget = { epsilon = "1/2" }\n'
+        'mechanism = { type = "laplace", queries = [{ type = "marginal", attributes = ["age"] }], scale = "2" }\n'
+        '[claim]\nverdict = "verified"\nbecause = "of the test"\n',
+        encoding="utf-8",
+    )
+    assert dp.verify(path).standing.word.is_good
+    path.write_text(path.read_text(encoding="utf-8").replace('scale = "2"', 'scale = "1.9"'), encoding="utf-8")
+    assert not dp.verify(path).standing.word.is_good

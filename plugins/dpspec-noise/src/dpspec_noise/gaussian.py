@@ -55,10 +55,13 @@ class Gaussian(AdditiveNoise):
         sensitivity: s, the largest L2 change of all answers together between neighbours, in counts (Lecture notes 2025).
         calibration: the formula of the variance, with
         epsilon, delta: the claimed approximate budget; or
-        variance: sigma^2 itself, in counts squared.
+        variance: sigma^2 itself, in counts squared; or
+        scale: sigma, in counts: a rational or the square root of one. It is kept as the variance.
 
     >>> from dpspec.plugin import LinearMap
     >>> total = LinearMap(rows=((1, 1, 1),), label="sum")
+    >>> Gaussian(queries=(total,), scale=3) == Gaussian(queries=(total,), variance=9)
+    True
     >>> for calibration in ("lecture", "standard"):
     ...     mechanism = Gaussian(queries=(total,), epsilon="0.5", delta="1e-6", calibration=calibration)
     ...     print(number(mechanism.sigma_squared()).decimal())
@@ -73,13 +76,17 @@ class Gaussian(AdditiveNoise):
     epsilon: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
     delta: Annotated[Fraction, Rational(0, 1, open_low=True, open_high=True)] | None = None
     variance: Annotated[Fraction, Rational(0, open_low=True)] | None = None
+    scale: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
 
     def __attrs_post_init__(self) -> None:
-        if (self.calibration is None) == (self.variance is None):
-            raise ParameterError("gaussian", "needs either a calibration or a variance", 'write calibration = "standard"')
+        if [self.calibration, self.variance, self.scale].count(None) != 2:
+            advice = 'write calibration = "standard", variance = "4" or scale = "2"'
+            raise ParameterError("gaussian", "needs exactly one of calibration, variance and scale", advice)
         if (self.calibration is None) != (self.epsilon is None) or (self.epsilon is None) != (self.delta is None):
-            raise ParameterError("gaussian", "takes epsilon and delta with a calibration, and not with a variance")
+            raise ParameterError("gaussian", "takes epsilon and delta with a calibration, and not with a variance or a scale")
         _square(self.sensitivity, "sensitivity")
+        if self.scale is not None:
+            restate(self, variance=_square(self.scale, "scale"))
 
     def sigma_squared(self) -> Fraction:
         """The variance of the noise."""
@@ -123,7 +130,8 @@ class DiscreteGaussian(AdditiveNoise):
     Args:
         queries, neighbours, unit: as in `AdditiveNoise`.
         sensitivities: s_q, in the order of the queries; such as "sqrt(2)" for a histogram and one replaced record.
-        variance: the parameter sigma^2, in counts squared (the variance of the law is slightly smaller).
+        variance: the parameter sigma^2, in counts squared (the variance of the law is slightly smaller); or
+        scale: sigma, in counts: a rational or the square root of one. It is kept as the variance.
 
     >>> from dpspec.plugin import LinearMap
     >>> from dpspec.plugin import BitVectors
@@ -137,9 +145,15 @@ class DiscreteGaussian(AdditiveNoise):
     is_whole: ClassVar[bool] = True
 
     sensitivities: Annotated[tuple[Number, ...], Items(Exact(0, "inf", open_high=True), least=1)]
-    variance: Annotated[Fraction, Rational(0, open_low=True)]
+    variance: Annotated[Fraction, Rational(0, open_low=True)] | None = None
+    scale: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
 
     def __attrs_post_init__(self) -> None:
+        if (self.variance is None) == (self.scale is None):
+            advice = 'write variance = "4" or scale = "2"'
+            raise ParameterError("discrete-gaussian", "needs exactly one of variance and scale", advice)
+        if self.scale is not None:
+            restate(self, variance=_square(self.scale, "scale"))
         if len(self.sensitivities) != len(self.queries):
             raise ParameterError(
                 "sensitivities", f"must be as many as the {len(self.queries)} queries", value=len(self.sensitivities)
@@ -149,10 +163,15 @@ class DiscreteGaussian(AdditiveNoise):
     def rho(self) -> Fraction:
         """The concentrated budget: the sum of the squared sensitivities over twice the variance."""
         squares = (_square(s, "sensitivities") for s in self.sensitivities)
-        return sum(squares, Fraction(0)) / (2 * self.variance)
+        return sum(squares, Fraction(0)) / (2 * self.sigma_squared())
+
+    def sigma_squared(self) -> Fraction:
+        """The parameter sigma^2."""
+        assert self.variance is not None  # noqa: S101 - restated when made
+        return self.variance
 
     def noise(self, center: int) -> Law:
-        return laws.DiscreteGaussianLaw(center, self.variance)
+        return laws.DiscreteGaussianLaw(center, self.sigma_squared())
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         return self.noisy_answers(space)
@@ -173,10 +192,16 @@ class DiscreteGaussian(AdditiveNoise):
     def draw(self, count: int, source: Randomness) -> Integers:
         from dpspec_noise.samplers import BULK, discrete_gaussian, fits, inverted
 
-        law = laws.DiscreteGaussianLaw(0, self.variance)
+        law = laws.DiscreteGaussianLaw(0, self.sigma_squared())
         if count >= BULK and fits(law):
             return inverted(law, count, source)
-        return discrete_gaussian(source, count, variance=self.variance)
+        return discrete_gaussian(source, count, variance=self.sigma_squared())
+
+
+def restate(noise: AdditiveNoise, **canonical: Any) -> None:
+    """Keep a scale as the parameter that means the same, so that noise of one law is equal however it was written."""
+    for name, value in ({"scale": None} | canonical).items():
+        object.__setattr__(noise, name, value)  # it is being made
 
 
 def _square(value: Number, subject: str) -> Fraction:
@@ -197,11 +222,15 @@ class Laplace(AdditiveNoise):
     Args:
         queries, neighbours, unit: as in `AdditiveNoise`.
         sensitivity: the largest L1 change of all answers together between neighbours, in counts (Lecture notes 2025).
-        epsilon: the claimed pure budget.
+        epsilon: the claimed pure budget; or
+        scale: b, in counts; the budget is then sensitivity/b; or
+        variance: 2 b^2, in counts squared. Both are kept as epsilon.
 
     >>> from dpspec.plugin import LinearMap
     >>> from dpspec.plugin import BitVectors
     >>> space, total = BitVectors(length=3), LinearMap(rows=((1, 1, 1),), label="sum")
+    >>> str(Laplace(queries=(total,), scale=2).epsilon), str(Laplace(queries=(total,), variance=8).epsilon)
+    ('1/2', '1/2')
     >>> mechanism = Laplace(queries=(total,), epsilon="1/2", neighbours="differ-in-one-position")
     >>> str(Mult().between(mechanism.law((0, 0, 0), space), mechanism.law((0, 1, 1), space)))
     '1'
@@ -210,14 +239,30 @@ class Laplace(AdditiveNoise):
     name: ClassVar[str] = "laplace"
 
     sensitivity: Annotated[Fraction, Rational(0, open_low=True)] = Fraction(1)
-    epsilon: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)]
+    epsilon: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
+    scale: Annotated[Fraction, Rational(0, open_low=True)] | None = None
+    variance: Annotated[Fraction, Rational(0, open_low=True)] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if [self.epsilon, self.scale, self.variance].count(None) != 2:
+            advice = 'write epsilon = "1/2" or scale = "2"'
+            raise ParameterError("laplace", "needs exactly one of epsilon, scale and variance", advice)
+        if self.scale is not None:
+            restate(self, epsilon=number(self.sensitivity / self.scale))
+        elif self.variance is not None:
+            restate(self, epsilon=exact.sqrt(2 * self.sensitivity**2 / self.variance), variance=None)
+
+    def budget(self) -> Number:
+        """The claimed pure budget."""
+        assert self.epsilon is not None  # noqa: S101 - restated when made
+        return self.epsilon
 
     def noise(self, center: int) -> Law:
-        return laws.LaplaceLaw.with_decay(center, self.epsilon * (1 / self.sensitivity))
+        return laws.LaplaceLaw.with_decay(center, self.budget() * (1 / self.sensitivity))
 
     def degrades(self, parameter: str, to: Any) -> str | None:
         """Laplace noise of a larger scale is that of a smaller one plus independent noise, which is 0 or Laplace itself."""
-        return "more noise added" if parameter == "epsilon" and 0 < to <= self.epsilon else None
+        return "more noise added" if parameter == "epsilon" and 0 < to <= self.budget() else None
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         return self.noisy_answers(space)
@@ -232,7 +277,7 @@ class Laplace(AdditiveNoise):
             "Dwork, McSherry, Nissim and Smith 2006",
             space,
             Mult(),
-            ("epsilon", self.epsilon),
+            ("epsilon", self.budget()),
         )
 
 
@@ -244,7 +289,8 @@ class Geometric(AdditiveNoise):
         queries, neighbours, unit: as in `AdditiveNoise`.
         sensitivity: the largest L1 change of all answers together between neighbours, in counts (Lecture notes 2025).
         epsilon: the claimed pure budget, or
-        ratio: r, in (0, 1); the budget is then sensitivity ln(1/r).
+        ratio: r, in (0, 1); the budget is then sensitivity ln(1/r); or
+        scale: that of Laplace noise, in counts: r = e^(-1/scale). It is kept as epsilon.
 
     >>> from dpspec.plugin import LinearMap
     >>> from dpspec.plugin import BitVectors
@@ -260,10 +306,14 @@ class Geometric(AdditiveNoise):
     sensitivity: Annotated[Fraction, Rational(0, open_low=True)] = Fraction(1)
     epsilon: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] | None = None
     ratio: Annotated[Fraction, Rational(0, 1, open_low=True, open_high=True)] | None = None
+    scale: Annotated[Fraction, Rational(0, open_low=True)] | None = None
 
     def __attrs_post_init__(self) -> None:
-        if (self.epsilon is None) == (self.ratio is None):
-            raise ParameterError("geometric", "needs either epsilon or ratio", 'write epsilon = "1/2" or ratio = "3/5"')
+        if [self.epsilon, self.ratio, self.scale].count(None) != 2:
+            advice = 'write epsilon = "1/2", ratio = "3/5" or scale = "2"'
+            raise ParameterError("geometric", "needs exactly one of epsilon, ratio and scale", advice)
+        if self.scale is not None:
+            restate(self, epsilon=number(self.sensitivity / self.scale))
 
     def decay(self) -> Number:
         """ln(1/r), the loss of one step of the noise."""

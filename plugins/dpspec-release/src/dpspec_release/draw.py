@@ -21,7 +21,6 @@ import json
 import os
 import re
 import shutil
-import traceback
 import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -35,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpspec import SpecDocument
-from dpspec.plugin import DatasetSpace, Invariant, Marginal, Mechanism, Table
+from dpspec.plugin import DatasetSpace, Invariant, Marginal, Mechanism, Table, errors
 from dpspec.plugin.applications import WARNING, Progress, Registry, ReleaseError, Standing, standing
 from dpspec.plugin.releases import (
     MOST_KINDS,
@@ -653,8 +652,7 @@ def _suffix(path: Path, wanted: str | None, formats: Formats) -> str:
 
 def _raised(problem: BaseException) -> str:
     """What was raised and where, without its message: that may quote cells, which are confidential."""
-    last = traceback.extract_tb(problem.__traceback__)[-1]
-    return f"raised {type(problem).__name__} in release() ({Path(last.filename).name}, line {last.lineno})"
+    return f"raised {type(problem).__name__} in release() ({errors.raised_at(problem)})"
 
 
 def _guarded(mechanism: Mechanism, table: Table, space: DatasetSpace, run: Run) -> Output:

@@ -24,7 +24,7 @@ import attrs
 import numpy as np
 
 from dpspec.plugin import DatasetSpace, Marginal, Table, grammar, tables
-from dpspec.plugin.applications import REPORT, WARNING, Registry, ReleaseError
+from dpspec.plugin.applications import REPORT, WARNING, Registry, ReleaseError, log
 from dpspec.plugin.releases import (
     DpspecError,
     Formats,
@@ -301,6 +301,7 @@ def write(release: Release, registry: Registry, directory: Path) -> dict[str, An
     else:
         if release.run is not None:
             release.run.finish()
+        log("release", "INFO", "%s: %d records released", release.document.id, data["records"])
         return data
     finally:
         try:

@@ -163,3 +163,30 @@ def verify(path: str, head: str | None, progress: Progress | None = None) -> Com
     from dpspec_accounts import functions
 
     return functions.verify(path, head=head, progress=progress)
+
+
+@command.command("plan", short_help="Which split of a cap has the least error?")
+@click.argument("cap", metavar="CAP")
+@click.argument("calendar", metavar="CALENDAR.toml", type=click.Path())
+@click.option("--objective", type=click.Choice(["weighted", "largest"]), help="Sum of weighted variances, or the largest.")
+def plan(cap: str, calendar: str, objective: str | None) -> CommandAnswer:
+    """Split the budget of CAP, a specification file (.toml), or what is left of an account, among the releases of a calendar.
+
+    Each release gets the noise with which the error of all is least; how far it is from the least possible error is proved.
+    Nothing is charged. With a `budget` for each release, the error of these budgets is printed beside it.
+
+    \b
+    Examples:
+      dpspec account plan year.dpspec.toml calendar.toml
+      dpspec account plan survey.db calendar.toml --objective largest
+    \b
+    calendar.toml:
+      [[release]]
+      name = "monthly counts"
+      times = 12
+      sensitivity = 1        # how far one change moves the answers
+      weight = 2             # how much the error counts
+    """
+    from dpspec_accounts.planning import plan as planned
+
+    return planned(cap, calendar, objective=objective)

@@ -238,7 +238,7 @@ def remainder_of(frame: Frame, total: Spent) -> Spent | None:
             standard: OutputDivergence = MultDelta(delta=cap.standard.delta - total.standard.delta)
             return Spent(standard=standard, parameter=cap.parameter, value=left) if left >= number(0) else None
         return Spent(standard=cap.standard, parameter=cap.parameter, value=left) if left >= number(0) else None
-    except DpspecError:  # a difference without an exact form
+    except (DpspecError, ValueError):  # a difference or a square without an exact form
         return None
 
 

@@ -73,6 +73,11 @@ class View(Promising, ABC):
     on_sample: bool = False
     """True when it draws a sample of the records of its own, so that they take part by chance."""
 
+    @property
+    def by_cell(self) -> bool:
+        """Whether each cell has an answer of its own, independent of all others, whose law depends on its count alone."""
+        return False
+
     @abstractmethod
     def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
         """The answers that move where the counts of some cells change: one case for each situation that tells more than others.
@@ -128,7 +133,9 @@ class View(Promising, ABC):
         """The view of those records only that meet further conditions."""
         return attrs.evolve(self, table=narrowed(self.table, where))  # type: ignore[misc]  # views are attrs classes
 
-    _promised: ClassVar[Mapping[str, Any]] = {"tells_more_by_more": property(lambda self: False)}  # noqa: ARG005 - a property
+    _promised: ClassVar[Mapping[str, Any]] = {
+        "tells_more_by_more": property(lambda self: False), "by_cell": property(lambda self: False),  # noqa: ARG005 - properties
+    }  # fmt: skip
     _asides = frozenset({"companions", "data", "restricted"})
 
 
@@ -211,6 +218,10 @@ class NoisyCount(View):
         cells = moved(ours, theirs)
         laws = {count: self.noise(count) for count in {side[cell] for side in (ours, theirs) for cell in cells}}
         return tuple((laws[ours[cell]], laws[theirs[cell]]) for cell in cells)
+
+    @property
+    def by_cell(self) -> bool:
+        return True
 
     @property
     def tells_more_by_more(self) -> bool:
@@ -351,24 +362,41 @@ class SampledView(OfView):
         return {"kind": named(type(self)), "rate": str(self.rate), "view": self.view.data()}
 
     def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
-        """Of records that are added, which one of the sample is then, too; of others nothing is stated."""
-        if not counts:
-            return (NO_CHANGE,)
-        cases = self.view.changed(counts) if min(counts) >= 0 else None
-        return None if cases is None or len(cases) != 1 else (self._on_sample(cases[0]),)
+        """Of a record that comes or goes; of one that is replaced where each cell has an answer of its own.
+
+        Let x be replaced by x', which lies in another cell. The answers about the cell of x have the law (1 - q) P + q Q with x
+        and P without it, those about the cell of x' have P' and (1 - q) P' + q Q'. All four are independent, since a dataset
+        has x or x' and not both: the two laws are products of those of one record that goes and of one that comes.
+        """
+        come, gone = tuple(by for by in counts if by > 0), tuple(-by for by in counts if by < 0)
+        if come and gone and not self.view.by_cell:
+            return None
+        answers: Case = ()
+        for part, is_gone in ((gone, True), (come, False)):
+            cases = self.view.changed(part) if part else (NO_CHANGE,)
+            if cases is None or len(cases) != 1:
+                return None
+            answers += self._turned(self._on_sample(cases[0]), is_gone=is_gone)
+        return (answers,)
 
     def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> Case | None:
-        """Of two datasets of which one has no record that is seen, and the other one such record."""
+        """Of two datasets of which each has one record that is seen, or none."""
         seen = [[cell for cell in side if cell is not None] for side in (before, after)]
         if seen[0] == seen[1]:
             return NO_CHANGE
-        if sorted(map(len, seen)) != [0, 1]:
+        if max(map(len, seen)) > 1 or (all(seen) and not self.view.by_cell):
             return None
-        found = self.view.between(after, before, space) if seen[0] else self.view.between(before, after, space)
-        if found is None:
-            return None
-        case = self._on_sample(found)
-        return tuple((joined, without) for without, joined in case) if seen[0] else case
+        answers: Case = ()
+        for side, is_gone in zip(seen, (True, False), strict=True):
+            found = self.view.between([], side, space)
+            if found is None:
+                return None
+            answers += self._turned(self._on_sample(found), is_gone=is_gone)
+        return answers
+
+    @staticmethod
+    def _turned(case: Case, *, is_gone: bool) -> Case:
+        return tuple((after, before) for before, after in case) if is_gone else case
 
     def _on_sample(self, case: Case) -> Case:
         without, joining = tuple(before for before, _ in case), tuple(after for _, after in case)

@@ -342,6 +342,9 @@ class Attaining:
             if size is None and (gone, come) == (0, 1) and hidden:
                 cells = [[list(side.elements()) for side in sides] for sides in zip(*counts, strict=True)]
                 return self._of_cells(cells, precision, self.structure.sampled, is_turned=turned)
+            if size is None and self.structure.sampled == 1 and (gone, come) == (1, 1):  # each view draws a sample of its own
+                cells = [[list(side.elements()) for side in sides] for sides in zip(*counts, strict=True)]
+                return self._of_cells(cells, precision, Fraction(1))
             if size is not None and come == 1 and gone <= 1 and len(base) <= 1:  # the others are all alike
                 return self._on_drawn(counts[turned], counts[not turned], (base.total(), more.total()), precision, turned)
         return None

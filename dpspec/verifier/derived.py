@@ -50,7 +50,7 @@ from dpspec.verifier.changes import pairs_of
 from dpspec.verifier.declared import check_declared
 from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit, verify, without_number
 from dpspec.verifier.law_check import cell_count, compare_law, compare_theorem
-from dpspec.verifier.sensitivity import Cost, Missing, MissingStep, RecordChange, Sensitivity
+from dpspec.verifier.sensitivity import Cost, Missing, MissingStep, RecordChange, Sensitivity, for_replaced
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
 
 EVERY = "every universe"
@@ -161,7 +161,7 @@ def _structure(mechanism: Mechanism, spec: PrivacySpec) -> Structure | Missing |
         return Missing(step="structure", reason=f"what {mechanism.name} says of how it is made is that of another mechanism")
     if isinstance(structure, NoStructure):
         return None if "proved" in vars(type(mechanism)) else Missing(step="structure", reason=structure.reason)
-    return structure
+    return structure if structure is None else for_replaced(structure, spec)
 
 
 def _by_structure(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> Verdict | Missing:

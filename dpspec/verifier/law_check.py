@@ -40,7 +40,7 @@ from dpspec.laws.law import Law
 from dpspec.verifier.attaining import Attaining, ExchangedRecords
 from dpspec.verifier.changes import pairs_of, records_of
 from dpspec.verifier.exhaustive import PRECISIONS, computed_law, guarded, verify
-from dpspec.verifier.sensitivity import Cost, MissingStep, RecordChange, Sensitivity
+from dpspec.verifier.sensitivity import Cost, MissingStep, RecordChange, Sensitivity, for_replaced
 
 MOST_CELLS = 4
 """The space itself is used where its views have at most so many cells in all."""
@@ -233,7 +233,7 @@ def _on_reduced(mechanism: Mechanism, spec: PrivacySpec, space: DatasetSpace) ->
     made = structure_for(mechanism, space)
     if not isinstance(made, Structure):
         return LawComparison()
-    return _LawPairs(mechanism=mechanism, structure=made, spec=small, is_reduced=True).compare()
+    return _LawPairs(mechanism=mechanism, structure=for_replaced(made, small), spec=small, is_reduced=True).compare()
 
 
 def _reduced_space(structure: Structure, spec: PrivacySpec) -> DatasetSpace | None:

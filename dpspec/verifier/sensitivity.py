@@ -80,6 +80,26 @@ MOST_CASES = 2_000
 """Changes that can act in more ways than this are not looked through one by one."""
 
 
+NO_REPLACED = (
+    "what sampling gains is proved for a record that is added or removed, and for one that is replaced only where a single query "
+    "is answered cell by cell, with noise of its own for each"
+)
+
+
+def asks_for_replaced(steps: RecordSteps) -> bool:
+    """Whether a record that is replaced costs less than one that is removed and one that is added, or is not that at all."""
+    return steps.added is None or steps.replaced < 2 * steps.added or (steps.within or 0) >= steps.replaced
+
+
+def for_replaced(structure: Structure, spec: PrivacySpec) -> Structure:
+    """The structure with its sample as a part of its view, where records are replaced: it knows what comes and what goes."""
+    steps, rate = spec.input_divergence.record_steps(spec.space), structure.sampled
+    alone = len(structure.views) == 1 and structure.views[0].by_cell and structure.views[0].table.unit == spec.space.units[0]
+    if not alone or not 0 < rate < 1 or structure.drawn is not None or steps is None or not asks_for_replaced(steps):
+        return structure
+    return attrs.evolve(structure, sampled=Fraction(1), views=(SampledView(structure.views[0], rate),), hypotheses=())
+
+
 @attrs.frozen(kw_only=True)
 class Missing:
     """A step of the proof that cannot be taken.
@@ -457,11 +477,10 @@ class Sensitivity:
                     raise MissingStep("sample", reason)
                 kinds.append((steps.added, True))
         else:
-            if not self.is_sampled:
+            if not self.is_sampled or (self.structure.sampled == 1 and asks_for_replaced(steps)):
                 kinds.append((steps.replaced, False))
-            elif steps.added is None or steps.replaced < 2 * steps.added or (steps.within or 0) >= steps.replaced:
-                reason = "what sampling gains is proved for records added or removed, not for records replaced"
-                raise MissingStep("sample", reason)
+            elif asks_for_replaced(steps):
+                raise MissingStep("sample", NO_REPLACED)
             if steps.added is not None:  # sampled records that are replaced are removed and added
                 kinds.append((steps.added, True))
         return [kind for kind in kinds if steps.within is None or kind[0] <= steps.within]
@@ -560,6 +579,8 @@ class Sensitivity:
         key = id(view), counts
         if key not in self._moved_by:
             cases = view.changed(counts)
+            if cases is None and view.on_sample:
+                raise MissingStep("sample", NO_REPLACED)
             if cases is None:
                 raise MissingStep("noise", "what is released changes its kind with the number of records")
             self._moved_by[key] = tuple(

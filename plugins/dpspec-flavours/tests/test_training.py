@@ -15,6 +15,7 @@ import dpspec as dp
 from dpspec.base.words import Word
 from dpspec.cli import main
 from dpspec.plugin import ParameterError
+from dpspec.verifier.derived import Missing, derive
 from dpspec.verifier.verdict import Outcome
 
 SPACE = dp.records(example=("a", "b"))
@@ -75,11 +76,16 @@ def test_one_sample_for_all_steps_is_not_a_sample_for_each() -> None:
 
 
 def test_what_is_not_proved_of_samples_is_not_verified() -> None:
-    """Records replaced, samples of a fixed size in a composition, and several queries on one sample have no proof yet."""
-    steps = dp.repeated(mechanism=sample(count("16"), "1/100"), times=10)
+    """Samples of a fixed size in a composition, and several queries on one sample have no proof yet; nor have records replaced
+    whose answers share noise."""
     fixed = dp.repeated(mechanism=dp.subsampled(mechanism=count("16"), size=5), times=10)
     two = dp.gaussian(queries=[dp.marginal(attributes=[]), dp.marginal(attributes=["example"])], variance=16)
-    assert judged(steps, "100", "replace-one").outcome is not Outcome.VERIFIED
+    promise = dp.spec(space=SPACE, distance="replace-one", standard="approximate", epsilon=10, delta="1e-5")
+    assert isinstance(derive(sample(two, "1/100"), promise), Missing)
+    sums = dp.laplace(queries=[dp.clipped_sum(attribute="age", least=0, most=9)], epsilon="1/10", sensitivity=9)
+    ages = dp.records(age=10)
+    promise = dp.spec(space=ages, distance="replace-one", standard="pure", epsilon=9)
+    assert isinstance(derive(sample(sums, "1/2"), promise), Missing)
     assert judged(fixed, "1/10").outcome is not Outcome.VERIFIED
     assert judged(dp.repeated(mechanism=sample(two, "1/100"), times=10), "1/10").outcome is not Outcome.VERIFIED
 
@@ -110,6 +116,80 @@ def test_discrete_gaussian_noise_of_variance_one_is_gaussian_private() -> None:
     for mu, outcome in (("1.04577", Outcome.VERIFIED), ("1.04575", Outcome.REFUTED)):
         promise = dp.spec(space=SPACE, distance="add-remove", standard="gaussian", mu=mu)
         assert dp.verify(noise, promise).outcome is outcome
+
+
+# --- one record replaced -------------------------------------------------------------------------------
+
+
+def histogram(variance: str) -> dp.Mechanism:
+    return dp.gaussian(queries=[dp.marginal(attributes=["example"])], variance=variance)
+
+
+def only_a(variance: str) -> dp.Mechanism:
+    return dp.gaussian(queries=[dp.marginal(attributes=[], where={"example": ["a"]})], variance=variance)
+
+
+def delta_replaced(epsilon: float, rate: float, sigma: float) -> float:
+    """The hockey stick of (1 - q) N(0, s^2 I) + q N(a, s^2 I) and the same with b, a and b two unit vectors, on a fine grid."""
+    step, ends = 0.05, 9 * sigma
+    points = [-ends + step * i for i in range(int((2 * ends + 1) / step))]
+    plain, moved = ([math.exp(-((x - mean) ** 2) / (2 * sigma**2)) for x in points] for mean in (0, 1))
+    norm = (step / (sigma * math.sqrt(2 * math.pi))) ** 2
+    gamma = math.exp(epsilon)
+    total = 0.0
+    for p0, p1 in zip(plain, moved, strict=True):
+        for q0, q1 in zip(plain, moved, strict=True):
+            here, there = (1 - rate) * p0 * q0 + rate * p1 * q0, (1 - rate) * p0 * q0 + rate * p0 * q1
+            total += max(0.0, here - gamma * there)
+    return total * norm
+
+
+@pytest.mark.parametrize(("rate", "sigma"), [("1/10", 1), ("1/2", 2)])
+def test_a_record_replaced_on_a_sample_of_a_histogram(rate: str, sigma: int) -> None:
+    """The budget of one record added or removed does not hold for one replaced; both datasets of the refutation have one."""
+    added, replaced = (
+        dp.verify(sample(histogram(str(sigma**2)), rate), dp.spec(space=SPACE, distance=distance, **DELTA, epsilon=9))
+        for distance in ("add-remove", "replace-one")
+    )
+    low, high = (float(end.as_fraction()) for end in (replaced.constant.lower, replaced.constant.upper))
+    at = [delta_replaced(epsilon, float(Fraction(rate)), sigma) for epsilon in (low, high)]
+    assert at == pytest.approx([0.001, 0.001], rel=1e-4)
+    assert replaced.constant.lower > added.constant.upper
+    claim = dp.spec(space=SPACE, distance="replace-one", **DELTA, epsilon=added.constant.upper)
+    refuted = dp.verify(sample(histogram(str(sigma**2)), rate), claim)
+    assert refuted.outcome is Outcome.REFUTED
+    assert [len(side) for side in (refuted.witness.left, refuted.witness.right)] == [1, 1]
+
+
+DELTA = {"standard": "approximate", "delta": "1/1000"}
+
+
+@pytest.mark.parametrize("times", [1, 50])
+def test_one_count_of_some_records_costs_as_much_for_a_record_replaced_as_for_one_added(times: int) -> None:
+    steps = sample(only_a("1"), "1/10")
+    steps = steps if times == 1 else dp.repeated(mechanism=steps, times=times)
+    both = [
+        dp.verify(steps, dp.spec(space=SPACE, distance=distance, **DELTA, epsilon=20)).constant
+        for distance in ("add-remove", "replace-one")
+    ]
+    assert both[0] == both[1]
+
+
+def test_many_steps_of_a_histogram_with_a_record_replaced() -> None:
+    """Half of the loss is that of a record removed, half that of one added: more than each, at most both together."""
+    steps = dp.repeated(mechanism=sample(histogram("4"), "1/10"), times=100)
+    added, replaced = (
+        dp.verify(steps, dp.spec(space=SPACE, distance=distance, **DELTA, epsilon=20)).constant
+        for distance in ("add-remove", "replace-one")
+    )
+    assert added.upper < replaced.lower
+    assert replaced.upper < added.lower * 2
+    assert replaced.upper - replaced.lower < Fraction(1, 1000)
+
+
+def test_a_total_on_a_sample_says_nothing_of_a_record_replaced() -> None:
+    steps = dp.repeated(mechanism=sample(count("1"), "1/10"), times=10)
+    assert judged(steps, "0", "replace-one").outcome is Outcome.VERIFIED
 
 
 # --- the command ---------------------------------------------------------------------------------------

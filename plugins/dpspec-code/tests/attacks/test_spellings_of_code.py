@@ -56,3 +56,40 @@ def test_every_spelling_is_read_and_its_twin_is_not_verified(number, tmp_path):
     assert found.universes[0].constant.lower == found.universes[0].constant.upper == 1
     twin = read(spec, right.replace(part, mistake), tmp_path, f"twin_{number}")
     assert twin is None or twin.outcome is not Outcome.VERIFIED
+
+
+BY_DEFAULT = """import numpy as np
+from numpy.random import default_rng
+
+
+def {name}(x, rng=None):
+    {first}
+    return len(x) + rng.laplace(0, 1.0)
+
+
+def {name}_handed(x, rng):
+    return {name}(x, rng)
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "is_read"),
+    [
+        ("rng = rng or default_rng()", True),
+        ("rng = rng or np.random.default_rng()", True),
+        ("rng = default_rng() if rng is None else rng", True),
+        ("rng = rng or default_rng(1)", True),
+        ("rng = default_rng(1)", False),
+        ("rng = default_rng(1) or rng", False),
+        ("rng = rng and default_rng(1)", False),
+    ],
+)
+def test_a_generator_that_is_made_by_default(first, is_read, tmp_path):
+    """That code names `default_rng` says nothing; a call of it does."""
+    name = "drawn_" + "".join(filter(str.isalnum, first))
+    function = getattr(module_of(BY_DEFAULT.format(name=name, first=first), tmp_path, name), f"{name}_handed")
+    try:
+        outcome = WholeProof.of(whole_tree(function, ENTRIES, most_paths=500), ENTRIES).verdict().outcome
+    except DpspecError:
+        outcome = None
+    assert (outcome is Outcome.VERIFIED) is is_read

@@ -92,7 +92,7 @@ class Roots:
             raise Unknown("a class that is asked itself by its operators")
         if isinstance(value, (types.ModuleType, types.FunctionType, type, np.ufunc, np.dtype)) or kind.__module__ == "typing":
             return id(value)
-        if id(value) in known.CALLABLES or isinstance(value, (enum.Enum, *_DESCRIPTORS)):
+        if id(value) in known.CALLABLES or value is _MAKES_GENERATORS or isinstance(value, (enum.Enum, *_DESCRIPTORS)):
             if isinstance(value, enum.Enum):
                 self.look_through(kind)
             return id(value)
@@ -146,6 +146,9 @@ class Roots:
         held = {**{name: getattr(value, name, None) for name in slots}, **getattr(value, "__dict__", {})}
         return tuple(held), parts(held.values())
 
+
+_MAKES_GENERATORS = np.random.default_rng
+"""It holds nothing: that code names it says nothing of a call, which is looked at by itself."""
 
 LIBRARIES = ("numpy", "dpspec", "dpspec_code")
 """Packages whose code is not the user's, beside the standard library: what is known of them stands in a table."""

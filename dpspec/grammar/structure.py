@@ -30,7 +30,7 @@ from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Membership, sizes_of
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record
-from dpspec.laws.combine import OnSample, repeated
+from dpspec.laws.combine import OnDrawn, OnSample, repeated
 from dpspec.laws.law import FiniteLaw, Law
 
 if TYPE_CHECKING:
@@ -341,7 +341,10 @@ class RepeatedView(OfView):
         return None if found is None else self._repeated(found)
 
     def _repeated(self, case: Case) -> Case:
-        return tuple((repeated(before, self.times), repeated(after, self.times)) for before, after in case)
+        return tuple((self._law(before), self._law(after)) for before, after in case)
+
+    def _law(self, law: Law) -> Law:
+        return attrs.evolve(law, law=self._law(law.law)) if isinstance(law, SizedLaw) else repeated(law, self.times)
 
 
 @attrs.frozen
@@ -401,6 +404,72 @@ class SampledView(OfView):
     def _on_sample(self, case: Case) -> Case:
         without, joining = tuple(before for before, _ in case), tuple(after for _, after in case)
         return ((OnSample(self.rate, without), OnSample(self.rate, without, joining)),) if case else NO_CHANGE
+
+
+@attrs.frozen
+class DrawnView(OfView):
+    """A view of a sample of a fixed size, drawn without replacement from all records of the dataset.
+
+    Let samples that differ in one record have laws P and Q, or any two others that are no farther apart. Then the laws of two
+    datasets with n records, of which one is replaced, are bounded by one pair of laws (`dpspec.laws.samples.drawn`: Balle, Barthe
+    and Gaboardi 2018), whatever the others are. Pairs that bound each release bound all of them together (Zhu, Dong and Wang
+    2022, Theorem 10). The pair is that of the largest change of one record, since any record may be the one that makes room.
+
+    Args:
+        view: what answers about the sample; one count, or a table of counts with noise of its own for each, which is log-concave.
+        size: m, how many records are drawn; all, where there are fewer.
+        least: every dataset has at least so many records.
+    """
+
+    view: View
+    size: int
+    least: int
+    on_sample: bool = attrs.field(default=True, init=False)
+
+    def data(self) -> JsonData:
+        return {"kind": named(type(self)), "size": self.size, "least": self.least, "view": self.view.data()}
+
+    def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
+        """Of one record that is replaced by another."""
+        if not counts:
+            return (NO_CHANGE,)
+        if sorted(counts) not in ([-1], [1], [-1, 1]) or not (self.view.by_cell and self.view.tells_more_by_more):
+            return None
+        cases = self.view.changed((-1, 1) if self.view.table.attributes else (1,))
+        if cases is None or len(cases) != 1:
+            return None
+        without, joining = tuple(before for before, _ in cases[0]), tuple(after for _, after in cases[0])
+        laws = OnDrawn(self._share(self.least), without), OnDrawn(self._share(self.least), without, joining)
+        before, after = (SizedLaw(law=law, least=self.least) for law in laws)
+        return (((before, after),),)
+
+    def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> Case | None:
+        """Of two datasets of which one has records that are all alike, and the other one has another among them."""
+        ours, theirs = Counter(before), Counter(after)
+        if ours == theirs:
+            return NO_CHANGE
+        for base, other, is_turned in ((ours, theirs, False), (theirs, ours, True)):
+            if base.total() == other.total() and len(base) == 1 and (other - base).total() == 1:
+                (same,), (new,) = base, other - base
+                size, share = min(self.size, base.total()), self._share(base.total())
+                found = self.view.between([same] * size, [new, *[same] * (size - 1)], space) if size else NO_CHANGE
+                if found is None:
+                    return None
+                without, joining = tuple(law for law, _ in found), tuple(law for _, law in found)
+                pair = OnSample(share, without), OnSample(share, without, joining)
+                return (pair[::-1] if is_turned else pair,) if found else NO_CHANGE
+        return None
+
+    def restricted(self, where: Mapping[str, tuple[str, ...]]) -> View:
+        """None: of the records that meet a condition there may be few, and the share of the sample is not known.
+
+        Raises:
+            NoStructure: always.
+        """
+        raise NoStructure(f"it draws a sample of a fixed size from records that meet a condition on {', '.join(where)}")
+
+    def _share(self, records: int) -> Fraction:
+        return Fraction(self.size, records) if self.size < records else Fraction(1)
 
 
 @attrs.frozen
@@ -559,6 +628,10 @@ def records_read(view: View, space: DatasetSpace) -> tuple[int, int | None]:
     (1000, 2000)
     (0, 2000)
     """
+    if isinstance(view, RepeatedView):
+        return records_read(view.view, space)
+    if isinstance(view, DrawnView) and view.table.unit == space.units[0]:  # all, whatever its table counts of them
+        return sizes_of(space)
     if type(view).read is not View.read or view.table.unit != space.units[0]:
         return 0, None
     least, most = sizes_of(space)
@@ -620,14 +693,15 @@ class Structure:
         return attrs.evolve(self, views=changed, hypotheses=stated, drawn_by=by if self.drawn_by == of else None)
 
 
-def sample_rates(structure: Structure) -> frozenset[Fraction]:
-    """The rates of the samples that views draw of their own."""
-    found, views = set[Fraction](), list(structure.views)
+def own_samples(structure: Structure) -> tuple[SampledView | DrawnView, ...]:
+    """The views that draw samples of their own, each once."""
+    found, views = dict[SampledView | DrawnView, None](), list(structure.views)
     while views:
         view = views.pop()
-        found |= {view.rate} if isinstance(view, SampledView) else set()
+        if isinstance(view, (SampledView, DrawnView)):
+            found[view] = None
         views += [view.view] if isinstance(view, OfView) else []
-    return frozenset(found)
+    return tuple(found)
 
 
 def structure_for(mechanism: Any, space: DatasetSpace) -> Structure | NoStructure | None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dpspec.laws.combine import (
         Adaptive as Adaptive,
         Mixture as Mixture,
+        OnDrawn as OnDrawn,
         OnSample as OnSample,
         Product as Product,
         PushForward as PushForward,
@@ -101,6 +102,7 @@ _HOMES = {
     "dpspec.laws.combine": (
         "Adaptive",
         "Mixture",
+        "OnDrawn",
         "OnSample",
         "Product",
         "PushForward",

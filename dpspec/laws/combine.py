@@ -30,7 +30,7 @@ from dpspec.laws.dichotomy import INFINITE, NOTHING, WORK_OF_CELLS, BallDichotom
 from dpspec.laws.law import AtomicLaw, FiniteLaw, KnownLaw, Law, NotALaw, OutputValue, Parts, atomic, general
 from dpspec.laws.numeric import hull, positive
 from dpspec.laws.products import UnionDichotomy, power, product_of
-from dpspec.laws.samples import sampled
+from dpspec.laws.samples import drawn, sampled
 
 _MOST_OUTCOMES = 1 << 14
 _LEAST_PRECISION = 8
@@ -251,7 +251,7 @@ class Repeated(Law):
         if not isinstance(other, Repeated) or other.times != self.times:
             raise NoFormulaError("repeated law", "is compared with one of as many draws only", "compare single draws")
         pair = self.law.against(other.law)
-        if isinstance(pair, (Between, BallDichotomy)):
+        if isinstance(pair, (Between, BallDichotomy)) and not isinstance(self.law, OnDrawn):
             rule = "is not composed where one draw is known through cells only"
             raise NoFormulaError("repeated law", rule, "compare single draws, or datasets that differ in one record alone")
         return power(pair, self.times)
@@ -291,9 +291,38 @@ class OnSample(Law):
         return sampled(product_of(before.against(after) for before, after in moved), self.rate)
 
 
+@attrs.frozen(cache_hash=True)
+class OnDrawn(Law):
+    """The answers of a release on a sample of a fixed size, drawn without replacement: what bounds them for one record replaced.
+
+    Args:
+        rate: the share of the records that are drawn.
+        without, joining: the laws of the answers that move, on two samples that differ in one record; no two samples that do are
+            farther apart. `joining` is None for the one of the two datasets, whichever it is.
+
+    >>> coin, other = FiniteLaw.bernoulli("1/4"), FiniteLaw.bernoulli("3/4")
+    >>> one, two = OnDrawn(Fraction(1, 2), (coin,)), OnDrawn(Fraction(1, 2), (coin,), (other,))
+    >>> str(one.against(two).max_log_ratio()), str(two.against(one).max_log_ratio())
+    ('ln(2)', 'ln(2)')
+    """
+
+    rate: Fraction
+    without: tuple[Law, ...]
+    joining: tuple[Law, ...] | None = None
+
+    def against(self, other: Law) -> Dichotomy:
+        if self == other:
+            return IDENTICAL
+        same = isinstance(other, OnDrawn) and (other.rate, other.without) == (self.rate, self.without)
+        if not same or not isinstance(other, OnDrawn) or (self.joining is None) == (other.joining is None):
+            raise NoFormulaError("law on a sample of a fixed size", "is compared where one record is replaced", "use replace-one")
+        moved = zip(self.without, self.joining or other.joining or (), strict=True)
+        return drawn(product_of(before.against(after) for before, after in moved), self.rate)
+
+
 def is_on_sample(law: Law) -> bool:
     """Whether a law, or the one that it repeats, is one on a sample."""
-    return is_on_sample(law.law) if isinstance(law, Repeated) else isinstance(law, OnSample)
+    return is_on_sample(law.law) if isinstance(law, Repeated) else isinstance(law, (OnSample, OnDrawn))
 
 
 # --- adaptive laws --------------------------------------------------------------------------------

@@ -43,7 +43,17 @@ from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
-from dpspec.grammar.structure import NoStructure, ProvedBound, Structure, View, sample_rates, structure_for, table_data
+from dpspec.grammar.structure import (
+    DrawnView,
+    NoStructure,
+    ProvedBound,
+    SampledView,
+    Structure,
+    View,
+    own_samples,
+    structure_for,
+    table_data,
+)
 from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.attaining import Attaining, SeenPair
 from dpspec.verifier.changes import pairs_of
@@ -348,7 +358,15 @@ class _Proof:
     def _sample(self) -> ProofStep:
         """How records take part by chance."""
         size, least, citation = self.structure.drawn, self.sensitivity.least, "Balle, Barthe and Gaboardi 2018"
-        rates = sorted({str(rate) for rate in sample_rates(self.structure)})
+        own = own_samples(self.structure)
+        rates = sorted({str(view.rate) for view in own if isinstance(view, SampledView)})
+        sizes = sorted({view.size for view in own if isinstance(view, DrawnView)})
+        if sizes:
+            others = f", or of each record with probability {', '.join(rates)}" if rates else ""
+            of = " or ".join(map(str, sizes))
+            says = f"each release draws a sample of {of} of at least {least} records{others}; one pair of laws bounds each release"
+            source = f"{citation}, sampling without replacement; Zhu, Dong and Wang 2022, Theorem 10"
+            return ProofStep(step="sample", says=says, citation=source, data={"sizes": sizes, "rates": rates, "least": least})
         if rates:
             says = f"a record takes part in each sample with probability {', '.join(rates)}, which the bound takes into account"
             return ProofStep(step="sample", says=says, citation=citation, data={"rates": rates})

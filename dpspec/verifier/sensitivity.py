@@ -31,6 +31,7 @@ from dpspec.grammar.structure import (
     Bounded,
     Case,
     CountChanges,
+    DrawnView,
     LawPair,
     OfView,
     RepeatedView,
@@ -39,6 +40,7 @@ from dpspec.grammar.structure import (
     Structure,
     View,
     law_data,
+    own_samples,
     records_read,
     table_data,
 )
@@ -476,6 +478,10 @@ class Sensitivity:
                     )
                     raise MissingStep("sample", reason)
                 kinds.append((steps.added, True))
+        elif any(isinstance(view, DrawnView) for view in own_samples(self.structure)):
+            if steps.added is not None and not self._is_total_fixed and (steps.within is None or steps.added <= steps.within):
+                raise MissingStep("sample", "many samples of a fixed size are proved for records replaced, not added or removed")
+            kinds.append((steps.replaced, False))
         else:
             if not self.is_sampled or (self.structure.sampled == 1 and asks_for_replaced(steps)):
                 kinds.append((steps.replaced, False))
@@ -781,7 +787,7 @@ class Sensitivity:
 
 def _counted(view: View) -> object:
     """Which records a view counts: views with the same answer count the same."""
-    if isinstance(view, (RepeatedView, SampledView)) and type(view).read is OfView.read:
+    if isinstance(view, (DrawnView, RepeatedView, SampledView)) and type(view).read is OfView.read:
         return _counted(view.view)
     if isinstance(view, Bounded) and type(view).read is Bounded.read:
         return view.contribution, _counted(view.view)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from fractions import Fraction
@@ -76,7 +77,7 @@ def test_one_sample_for_all_steps_is_not_a_sample_for_each() -> None:
 
 
 def test_what_is_not_proved_of_samples_is_not_verified() -> None:
-    """Samples of a fixed size in a composition, and several queries on one sample have no proof yet; nor have records replaced
+    """Several samples of a fixed size have no proof for records added, nor several queries on one sample, nor records replaced
     whose answers share noise."""
     fixed = dp.repeated(mechanism=dp.subsampled(mechanism=count("16"), size=5), times=10)
     two = dp.gaussian(queries=[dp.marginal(attributes=[]), dp.marginal(attributes=["example"])], variance=16)
@@ -190,6 +191,81 @@ def test_many_steps_of_a_histogram_with_a_record_replaced() -> None:
 def test_a_total_on_a_sample_says_nothing_of_a_record_replaced() -> None:
     steps = dp.repeated(mechanism=sample(count("1"), "1/10"), times=10)
     assert judged(steps, "0", "replace-one").outcome is Outcome.VERIFIED
+
+
+# --- samples of a fixed size, many times -----------------------------------------------------------------
+
+
+def drawn(mechanism: dp.Mechanism, size: int) -> dp.Mechanism:
+    return dp.subsampled(mechanism=mechanism, size=size)
+
+
+def of_many_draws(mechanism: dp.Mechanism, records: int, **more: int) -> dp.Verdict:
+    space = dp.records(example=("a", "b"), least=records, **more)
+    found = derive(mechanism, dp.spec(space=space, distance="replace-one", **DELTA, epsilon=1_000))
+    assert not isinstance(found, Missing), str(found)
+    return found
+
+
+def hockey_stick(losses: dict[float, float], epsilon: float) -> float:
+    return sum(mass * -math.expm1(epsilon - loss) for loss, mass in losses.items() if loss > epsilon)
+
+
+def of_count(rate: float, times: int, *, is_turned: bool) -> dict[float, float]:
+    """The losses of many draws of a count with geometric noise of ratio 1/2: of one record among others that are not counted."""
+    plain, moved = ([(1 / 3) * 0.5 ** abs(k - at) for k in range(-60, 62)] for at in (0, 1))
+    mixed = [(1 - rate) * p + rate * q for p, q in zip(plain, moved, strict=True)]
+    left, right = (plain, mixed) if is_turned else (mixed, plain)
+    losses: dict[float, float] = {0.0: 1.0}
+    single: dict[float, float] = {}
+    for p, q in zip(left, right, strict=True):
+        single[round(math.log(p / q), 12)] = single.get(round(math.log(p / q), 12), 0) + p
+    for _ in range(times):
+        together: dict[float, float] = {}
+        for (a, p), (b, q) in itertools.product(losses.items(), single.items()):
+            together[round(a + b, 12)] = together.get(round(a + b, 12), 0) + p * q
+        losses = together
+    return losses
+
+
+@pytest.mark.parametrize(("size", "records", "times"), [(1, 2, 3), (3, 10, 4), (10, 100, 6)])
+def test_many_samples_of_a_fixed_size_are_bounded_from_both_sides(size: int, records: int, times: int) -> None:
+    """From below by the exact losses of two datasets, in both orders; the bound from above is within a tenth of them."""
+    noise = dp.geometric(queries=[dp.marginal(attributes=[], where={"example": ["a"]})], ratio="1/2")
+    found = of_many_draws(dp.repeated(mechanism=drawn(noise, size), times=times), records, most=records)
+    low, high = (float(end.enclose(64)) for end in (found.constant.lower, found.constant.upper))
+    true = [of_count(size / records, times, is_turned=turned) for turned in (False, True)]
+    assert max(hockey_stick(losses, low) for losses in true) == pytest.approx(0.001, rel=1e-3)
+    assert max(hockey_stick(losses, high) for losses in true) <= 0.001
+    assert high < low * 1.1
+
+
+def test_the_share_depends_on_the_number_of_records_of_the_space() -> None:
+    steps = dp.repeated(mechanism=drawn(only_a("16"), 10), times=20)
+    few, many, any_number = (of_many_draws(steps, least).constant for least in (20, 200, 0))
+    assert many.upper < few.lower < few.upper < any_number.lower
+    whole = dp.repeated(mechanism=only_a("16"), times=20)
+    assert any_number.upper == of_many_draws(whole, 0).constant.upper
+
+
+def test_a_histogram_on_samples_of_a_fixed_size_costs_more_than_one_count() -> None:
+    steps = (dp.repeated(mechanism=drawn(made("4"), 10), times=20) for made in (only_a, histogram))
+    one, both = (of_many_draws(each, 100, most=100) for each in steps)
+    assert one.constant.upper < both.constant.lower
+
+
+def test_samples_of_records_that_meet_a_condition_have_no_known_share() -> None:
+    steps = dp.filtered(mechanism=dp.repeated(mechanism=drawn(histogram("4"), 10), times=20), where={"example": ["a"]})
+    space = dp.records(example=("a", "b"), least=100, most=100)
+    assert isinstance(derive(steps, dp.spec(space=space, distance="replace-one", **DELTA, epsilon=1_000)), Missing)
+
+
+def test_samples_of_a_fixed_size_for_a_record_added_are_not_proved() -> None:
+    steps = dp.repeated(mechanism=drawn(histogram("4"), 10), times=20)
+    space = dp.records(example=("a", "b"), least=100)
+    found = derive(steps, dp.spec(space=space, distance="add-remove", **DELTA, epsilon=1_000))
+    assert isinstance(found, Missing)
+    assert found.step == "sample"
 
 
 # --- the command ---------------------------------------------------------------------------------------

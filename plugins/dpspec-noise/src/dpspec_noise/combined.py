@@ -464,11 +464,15 @@ def _with_own_sample(found: grammar.Structure, space: DatasetSpace) -> grammar.S
     """The structure with its sample as a part of its view, where others stand beside it."""
     if not found.is_sampled or (found.sampled == 1 and found.drawn is None):
         return found
-    if found.drawn is not None:
-        raise grammar.NoStructure("one of several releases together draws a sample of a fixed size of its own")
     if len(found.views) != 1 or found.views[0].table.unit != space.units[0]:
         reason = "one of several releases together answers several queries, or about members, on a sample of its own"
         raise grammar.NoStructure(reason)
+    if found.drawn is not None:
+        if found.drawn_by is None:
+            raise grammar.NoStructure("one of several releases together draws a sample of a fixed size, not from all records")
+        view = grammar.DrawnView(found.views[0], found.drawn, blocks.sizes_of(space)[0])
+        stated = grammar.SizeHypothesis(view=view, by=found.drawn_by)
+        return attrs.evolve(found, drawn=None, drawn_by=None, views=(view,), hypotheses=(stated,))
     return attrs.evolve(found, sampled=Fraction(1), views=(grammar.SampledView(found.views[0], found.sampled),))
 
 

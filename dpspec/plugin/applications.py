@@ -34,7 +34,7 @@ from dpspec.base.errors import (
     in_markup,
 )
 from dpspec.base.files import read_bytes, write_bytes, write_folder, write_whole
-from dpspec.base.params import did_you_mean, each, parameters, raise_all
+from dpspec.base.params import collect, did_you_mean, each, parameters, raise_all
 from dpspec.base.types import JsonData, Progress
 from dpspec.base.words import Word, worst_code, worst_word
 from dpspec.blocks.units import longer_units, read_unit
@@ -212,6 +212,7 @@ __all__ = [
     "check_ids",
     "claim_of",
     "claim_status",
+    "collect",
     "compared",
     "compose_parts",
     "contributed",

@@ -211,7 +211,8 @@ def test_the_lock_lies_above_what_it_locks(place, monkeypatch):
     "text",
     [
         "", "nothing", "[]", "5\n", '{"dpspec-lock": 2, "paths": []}', '{"dpspec-lock": 1}',
-        '{"dpspec-lock": 1, "paths": "specs"}', '{"dpspec-lock": 1, "paths": []}\n5\n', '{"dpspec-lock": 1, "paths": []}\n{"file": "a"}\n',
+        '{"dpspec-lock": 1, "paths": "specs"}', '{"dpspec-lock": 1, "paths": []}\n5\n',
+        '{"dpspec-lock": 1, "paths": []}\n{"file": "a"}\n',
         '{"dpspec-lock": 1, "paths": []}\n[]\n', '{"dpspec-lock": 1, "paths": [1]}', "[" * 100_000, "\xff",
     ],
 )  # fmt: skip

@@ -22,9 +22,8 @@ def _as_markdown(found: CommandAnswer) -> str:
 
 def _as_sarif(found: CommandAnswer) -> str:
     from dpspec.plugin.applications import contributed
-    from dpspec_guard.page import review_data
 
-    log = contributed("dpspec.renderers")["sarif"].load()([review_data(found.value)])
+    log = contributed("dpspec.renderers")["sarif"].load()([{"command": "diff", "exit_code": found.exit_code, **found.content}])
     return json.dumps(log, indent=2, ensure_ascii=False)
 
 

@@ -165,13 +165,14 @@ def locked(paths: Sequence[str], root: Path, registry: Registry, progress: Progr
     files = _files(paths, root)
     if not files:
         raise UnreadableFileError("paths", f"hold no file *{SUFFIX}", "check the paths", value=", ".join(paths))
+    parts = engine()  # before the work: an update while it runs is another engine
     collect([partial(read, root / file) for file in files])  # every fault of every file, before anything is verified
     found = []
     for done, file in enumerate(files):
         if progress is not None:
             progress(done, len(files))
         found.append(judged(file, root, registry))
-    return Lock(paths=tuple(paths), parts=engine(), files=tuple(found))
+    return Lock(paths=tuple(paths), parts=parts, files=tuple(found))
 
 
 def judged(file: str, root: Path, registry: Registry) -> LockedFile:

@@ -207,6 +207,7 @@ def data(found: Difference) -> JsonData:
         "unchanged": sum(file.kind == "same" for file in found.files),
         "changes": [_file_data(file) for file in changed_files(found.files)],
         "findings": [finding_data(finding) for finding in found.findings],
+        "rules": {f"diff/{code}": _RULES[code] for code in sorted({finding.code for finding in found.findings})},
     }
 
 
@@ -264,17 +265,6 @@ def finding_data(finding: Finding) -> JsonData:
         "file": finding.file,
         "line": finding.line,
         "explained": finding.explained,
-    }
-
-
-def review_data(found: Difference) -> JsonData:
-    """The document of which the SARIF log is made: each finding, and what its code means."""
-    codes = {finding.code for finding in found.findings}
-    return {
-        "command": "diff",
-        "exit_code": found.exit_code,
-        "findings": [finding_data(finding) for finding in found.findings],
-        "rules": {f"diff/{code}": _RULES[code] for code in sorted(codes)},
     }
 
 
@@ -340,4 +330,4 @@ def check_data(found: LockCheck) -> JsonData:
     }
 
 
-__all__ = ["check_data", "check_text", "data", "lock_data", "lock_text", "markdown", "review_data", "summary", "text"]
+__all__ = ["check_data", "check_text", "data", "lock_data", "lock_text", "markdown", "summary", "text"]

@@ -165,8 +165,7 @@ def _locked(  # noqa: PLR0917 - what the options say
     paths: tuple[str, ...], locked: bool, everything: bool, accept: tuple[Word, ...], as_json: bool, others: list[str]
 ) -> int:
     """Compare files with the lock, which another package reads and writes."""
-    from dpspec.base.errors import MissingPackageError
-    from dpspec.extension.packages import FUNCTIONS, contributed, missing_package
+    from dpspec.extension.packages import function
     from dpspec.report.shown import answering
     from dpspec.report.terminal import Work
 
@@ -174,12 +173,10 @@ def _locked(  # noqa: PLR0917 - what the options say
         raise click.UsageError("--all belongs to --locked: add it, or leave this out")
     if others:
         raise click.UsageError(f"--locked compares files with the lock: leave out --{others[0]}")
-    place = contributed(FUNCTIONS).get("verify_locked")
-    if place is None:
-        raise MissingPackageError("option --locked", missing_package("verify_locked", "functions") or "dpspec-guard")
+    compare = answering(function("verify_locked", "option --locked"))
     with Work("verifying", unit="files") as work:
         words = [word.word for word in accept]
-        found = answering(place.load())(*paths, everything=everything, accept=words, progress=work)
+        found = compare(*paths, everything=everything, accept=words, progress=work)
     if not as_json:
         return tell(found, as_json)
     say_data(found.command, found.exit_code, found.content)

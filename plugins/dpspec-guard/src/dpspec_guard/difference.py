@@ -32,6 +32,7 @@ from dpspec.plugin.applications import (
 from dpspec_guard.promise import promise_hash
 from dpspec_guard.relation import Effect, Relation, alone, relation, spec_relation
 from dpspec_guard.sources import Side, SourceFile
+from dpspec_guard.standings import RANKS
 from dpspec_guard.terms import TermChange, term_changes
 
 Titles = {
@@ -41,12 +42,6 @@ Titles = {
     "output_divergence": "output divergence",
     "budget": "budget",
 }
-
-_RANKS = {
-    Word.VERIFIED: 4, Word.DERIVED: 4, Word.MINIATURE: 3, Word.UNCHECKED: 2, Word.UNDECIDED: 2, Word.PLUGIN: 2,
-    Word.RECORDED: 1, Word.REFUTED: 1,
-}  # fmt: skip
-"""How much is known in favour of a claim. Known false is least, on record or not: `--accept recorded` excuses nothing here."""
 
 
 @attrs.frozen(kw_only=True)
@@ -481,7 +476,7 @@ _LOST = {
 def _is_worse(old: tuple[SpecDocument, Standing], new: tuple[SpecDocument, Standing]) -> bool:
     """Whether less is known in favour of the claim than before, or of less than before."""
     (before, one), (after, other) = old, new
-    return _RANKS[other.word] < _RANKS[one.word] or not {*after.stand_ins} <= {*before.stand_ins}
+    return RANKS[other.word] < RANKS[one.word] or not {*after.stand_ins} <= {*before.stand_ins}
 
 
 def _with_stand_ins(document: SpecDocument, found: Standing) -> str:

@@ -121,6 +121,17 @@ def test_a_file_that_is_read_only(year, write, run):
     assert "read-only" in one_line(run("account", "charge", year, write("more", epsilon="1/2", keep="1/2")), 2)
 
 
+def test_a_database_that_takes_no_writes(year):
+    """The same, for users who may write everywhere: the error is that of a connection that only reads."""
+    from dpspec_accounts.store import _failure
+
+    database = sqlite3.connect(f"file:{year}?mode=ro", uri=True)
+    with pytest.raises(sqlite3.OperationalError) as problem:
+        database.execute("INSERT INTO dpspec_account VALUES (2, 1)")
+    database.close()
+    assert "is read-only" in str(_failure("year.db", problem.value))
+
+
 @pytest.mark.parametrize("kind", ["missing", "folder", "text", "empty", "foreign"])
 def test_what_is_no_account(tmp_path, run, kind):
     place = tmp_path / "x.db"

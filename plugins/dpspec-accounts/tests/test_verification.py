@@ -33,7 +33,7 @@ def written(body):
 def verified(tmp_path, rows, **options):
     path = tmp_path / "export.json"
     path.write_text(json.dumps({"format": "dpspec-account", "version": 1, "events": rows}), encoding="utf-8")
-    return verify_events(read_export(path), **options)
+    return verify_events(read_export(path).events, **options)
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from dpspec_accounts.history import (
     replayed,
     sha256,
 )
+from dpspec_accounts.signatures import signed
 from dpspec_accounts.store import WAIT, Rows, Store
 from dpspec_accounts.totals import (
     Frame,
@@ -245,12 +246,20 @@ class Account:
             raise ParameterError("because", "must be a text", "say why, for the history")
         return self._stepped(number, "void", {"because": because})
 
-    def export(self) -> dict[str, Any]:
-        """The whole history as JSON data, which `dpspec account verify` checks without the database."""
+    def export(self, *, key: str | Path | None = None) -> dict[str, Any]:
+        """The whole history as JSON data, which `dpspec account verify` checks without the database.
+
+        Args:
+            key: a PEM file with an Ed25519 private key, which signs it.
+
+        Raises:
+            AccountError: the file holds no such key.
+        """
         with self._store.reading() as rows:
             events = rows.all()
         replayed(events)
-        return {"format": EXPORT, "version": EXPORT_VERSION, "events": [event.data() for event in events]}
+        found: dict[str, Any] = {"format": EXPORT, "version": EXPORT_VERSION, "events": [event.data() for event in events]}
+        return found if key is None else {**found, "signature": signed(events, key)}
 
     # -- inside a transaction ---------------------------------------------------------------------
 

@@ -135,8 +135,12 @@ def void(url: str, number: int, because: str) -> CommandAnswer:
 @command.command("export", short_help="Write the whole history into a file.")
 @_URL
 @click.option("--out", metavar="FILE", required=True, type=click.Path(), help="The JSON file to write.")
-def export(url: str, out: str) -> CommandAnswer:
+@click.option("--sign", metavar="KEY.pem", type=click.Path(), help="Sign it with this Ed25519 private key.")
+def export(url: str, out: str, sign: str | None) -> CommandAnswer:
     """Write every row into a JSON file that anyone can verify without the database.
+
+    Make a key with `openssl genpkey -algorithm ed25519 -out key.pem`, and its public part for others with
+    `openssl pkey -in key.pem -pubout -out public.pem`.
 
     \b
     Example:
@@ -144,17 +148,18 @@ def export(url: str, out: str) -> CommandAnswer:
     """
     from dpspec_accounts import functions
 
-    return functions.export(url, out)
+    return functions.export(url, out, sign=sign)
 
 
 @command.command("verify", cls=VerifyCommand, short_help="Recompute an export of an account.")
 @click.argument("path", metavar="EXPORT", type=click.Path())
 @click.option("--head", metavar="HASH", help="Require a row with this hash, such as the last one of an earlier export.")
-def verify(path: str, head: str | None, progress: Progress | None = None) -> CommandAnswer:
+@click.option("--signed-by", metavar="PUBLIC.pem", type=click.Path(), help="Require a signature of this Ed25519 public key.")
+def verify(path: str, head: str | None, signed_by: str | None, progress: Progress | None = None) -> CommandAnswer:
     """Recompute the chain, the states, and every verdict, amount and total of an export, from the export alone.
 
-    A row that is wrong is named (exit 1). Without --head, rows that were removed at the end, or a history that was written anew
-    and is consistent, cannot be recognised.
+    A row that is wrong is named (exit 1). Without --head and --signed-by, rows that were removed at the end, or a history that
+    was written anew and is consistent, cannot be recognised.
 
     \b
     Example:
@@ -162,7 +167,7 @@ def verify(path: str, head: str | None, progress: Progress | None = None) -> Com
     """
     from dpspec_accounts import functions
 
-    return functions.verify(path, head=head, progress=progress)
+    return functions.verify(path, head=head, signed_by=signed_by, progress=progress)
 
 
 @command.command("plan", short_help="Which split of a cap has the least error?")

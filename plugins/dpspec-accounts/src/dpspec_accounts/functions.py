@@ -12,6 +12,7 @@ from dpspec import CommandAnswer
 from dpspec.plugin.applications import Progress, read_bytes, write_whole
 from dpspec_accounts import text
 from dpspec_accounts.account import Account, AnySpecification, Balance, OverCapError, Quote
+from dpspec_accounts.signatures import check_signature
 from dpspec_accounts.verification import read_export, verify_events
 
 
@@ -64,26 +65,38 @@ def void(url: str, number: int, because: str) -> CommandAnswer:
     return CommandAnswer("account-void", 0, {"charge": data}, partial(text.step_text, found, data), value=found)
 
 
-def export(url: str, out: str | Path) -> CommandAnswer:
+def export(url: str, out: str | Path, *, sign: str | Path | None = None) -> CommandAnswer:
     """Write the whole history into a file: ``dpspec account export``."""
-    data = Account(url).export()
+    data = Account(url).export(key=sign)
     write_whole(Path(out), json.dumps(data, indent=1) + "\n")
     head, rows = data["events"][-1]["hash"], len(data["events"])
-    content = {"written": str(out), "rows": rows, "head": head}
-    return CommandAnswer("account-export", 0, content, lambda: f"{rows} rows written to {out}\nlast row: {head}")
+    signer = data["signature"]["public_key"] if sign is not None else None
+    content = {"written": str(out), "rows": rows, "head": head, "signed_by": signer}
+    said = f"{rows} rows written to {out}\nlast row: {head}" + ("" if signer is None else f"\nsigned by the key {signer}")
+    return CommandAnswer("account-export", 0, content, lambda: said)
 
 
-def verify(path: str | Path, *, head: str | None = None, progress: Progress | None = None) -> CommandAnswer:
+def verify(
+    path: str | Path, *, head: str | None = None, signed_by: str | Path | None = None, progress: Progress | None = None
+) -> CommandAnswer:
     """Recompute an export: ``dpspec account verify``."""
-    found = verify_events(read_export(path), head=head, progress=progress)
-    data = {**text.balance_data(found), "rows": len(found.history.events), "anchored": head is not None}
-    return CommandAnswer("account-verify", 0, data, partial(_verified, found, head), value=found)
+    given = read_export(path)
+    signer = check_signature(given.events, given.signature, signed_by)
+    found = verify_events(given.events, head=head, progress=progress)
+    data = {
+        **text.balance_data(found), "rows": len(found.history.events), "anchored": head is not None,
+        "signed_by": signer, "signer_expected": signed_by is not None,
+    }  # fmt: skip
+    lines = ["the expected hash is one of its rows"] if head is not None else []
+    if signer is not None:
+        whose = "the expected key" if signed_by is not None else f"the key {signer}; whose that is, an export does not show"
+        lines.append(f"signed by {whose}")
+    return CommandAnswer("account-verify", 0, data, partial(_verified, found, lines or [_UNSIGNED]), value=found)
 
 
-def _verified(found: Balance, head: str | None) -> str:
-    known = "the expected hash is one of its rows" if head is not None else _UNSIGNED
-    rows = len(found.history.events)
-    return f"consistent: {rows} rows, every verdict, amount and total recomputed\n{known}\n{text.balance_text(found)}"
+def _verified(found: Balance, known: Sequence[str]) -> str:
+    said = f"consistent: {len(found.history.events)} rows, every verdict, amount and total recomputed"
+    return "\n".join([said, *known, text.balance_text(found)])
 
 
-_UNSIGNED = "who wrote it, and whether rows are missing at its end, an export alone does not show: give --head HASH"
+_UNSIGNED = "who wrote it, and whether rows are missing at its end, an export alone does not show: give --head or --signed-by"

@@ -10,6 +10,7 @@ that adds is a *privacy filter*: budgets that are chosen on the way, one after a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -170,8 +171,9 @@ def composed(frame: Frame, texts: Sequence[str]) -> Composition:
     Raises:
         AccountError: they are not led to its universes. NoCompositionError: a space, a unit or a standard without a rule.
     """
-    documents = enumerate(map(document_of, texts), 1)
-    parts = [Part(id=f"charge {place} ({document.id})", spec=document.spec) for place, document in documents]
+    often = Counter(texts)  # in the order in which each comes first
+    documents = {text: document_of(text) for text in often}
+    parts = [Part(id=documents[text].id, spec=documents[text].spec, times=times) for text, times in often.items()]
     return compose_parts([frame.zero, *parts], like=frame.spec)
 
 

@@ -7,9 +7,11 @@ total are computed again by this version of dpspec, and compared with what the r
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
+
+import attrs
 
 from dpspec import DpspecError
 from dpspec.plugin.applications import read_bytes
@@ -33,8 +35,21 @@ _COLUMNS: dict[str, tuple[type, ...]] = {
 }  # fmt: skip
 
 
-def read_export(path: str | Path) -> tuple[Event, ...]:
-    """The rows of an export; nothing is checked but their types.
+@attrs.frozen(kw_only=True)
+class Export:
+    """An export, of which nothing is checked but the types of its rows.
+
+    Args:
+        events: the rows.
+        signature: what is given as one; None where nothing is.
+    """
+
+    events: tuple[Event, ...]
+    signature: Mapping[str, Any] | None = None
+
+
+def read_export(path: str | Path) -> Export:
+    """Read an export.
 
     Raises:
         AccountError: the file is none.
@@ -44,13 +59,16 @@ def read_export(path: str | Path) -> tuple[Event, ...]:
         data = json.loads(raw.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise _no_export("is no JSON") from None
-    if not isinstance(data, dict) or data.keys() != {"format", "version", "events"} or data["format"] != EXPORT:
+    if not isinstance(data, dict) or data.keys() - {"signature"} != {"format", "version", "events"} or data["format"] != EXPORT:
         raise _no_export("is no export of an account")
     if type(data["version"]) is not int or data["version"] != EXPORT_VERSION:
         raise _no_export("is an export of another version")
     if not isinstance(data["events"], list):
         raise _no_export("has no list of rows")
-    return tuple(_event(place, row) for place, row in enumerate(data["events"], 1))
+    if not isinstance(data.get("signature", {}), dict):
+        raise _no_export("has a signature that is no object")
+    events = tuple(_event(place, row) for place, row in enumerate(data["events"], 1))
+    return Export(events=events, signature=data.get("signature"))
 
 
 def _no_export(rule: str) -> AccountError:

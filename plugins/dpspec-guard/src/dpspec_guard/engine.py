@@ -38,7 +38,7 @@ class EnginePart:
 
 @cache
 def engine() -> tuple[EnginePart, ...]:
-    """The packages that contribute to dpspec, the libraries that dpspec requires, and Python, sorted by name.
+    """The packages that contribute to dpspec, the libraries that they require, and Python, sorted by name.
 
     >>> [part.name for part in engine()] == sorted(part.name for part in engine())
     True
@@ -54,10 +54,22 @@ def engine() -> tuple[EnginePart, ...]:
         EnginePart(name=name, version=_version(name), sha256=_content(sorted(tops)), status=status.get(name, ""))
         for name, tops in modules.items()
     ]
-    libraries = {re.split(r"[\s<>=!~;\[(]", text, maxsplit=1)[0] for text in requires("dpspec") or () if "extra ==" not in text}
+    libraries = {_required(text) for name in modules for text in _requirements(name) if "extra ==" not in text}
     found += [EnginePart(name=name, version=_version(name)) for name in libraries - {*modules}]
     found.append(EnginePart(name="python", version=".".join(platform.python_version_tuple()[:2])))
     return tuple(sorted(found))
+
+
+def _requirements(name: str) -> list[str]:
+    try:
+        return requires(name) or []
+    except PackageNotFoundError:
+        return []
+
+
+def _required(text: str) -> str:
+    """The distribution that a requirement names."""
+    return re.split(r"[\s<>=!~;\[(]", text, maxsplit=1)[0]
 
 
 def _points() -> Iterator[tuple[str, str]]:

@@ -364,7 +364,8 @@ class _Proof:
         if sizes:
             others = f", or of each record with probability {', '.join(rates)}" if rates else ""
             of = " or ".join(map(str, sizes))
-            says = f"each release draws a sample of {of} of at least {least} records{others}; one pair of laws bounds each release"
+            drawn = f"each release draws a sample of {of} of at least {least} records{others}"
+            says = f"{drawn}; one pair of laws bounds each release"
             source = f"{citation}, sampling without replacement; Zhu, Dong and Wang 2022, Theorem 10"
             return ProofStep(step="sample", says=says, citation=source, data={"sizes": sizes, "rates": rates, "least": least})
         if rates:

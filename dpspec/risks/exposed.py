@@ -25,20 +25,21 @@ MOST_KINDS = 1 << 20
 class ExposedRecords:
     """The records whose kind, by all attributes, has the same count in every table of the universe.
 
-    The exact tables give them away.
-
-    The number depends on the exact tables alone, which are published: it may be published, too.
+    The exact tables give them away. Their number depends on the exact tables alone, which are published; the number of all
+    records, and of those that are undecided, depends on the table.
 
     Args:
         records: how many; None where that is not known.
         undecided: of so many records it was neither proved nor excluded.
         of: all records.
+        is_total_public: whether an exact table counts all records.
         reason: why the number is not known.
     """
 
     records: int | None = None
     undecided: int = 0
     of: int = 0
+    is_total_public: bool = False
     reason: str = ""
 
     @property
@@ -46,9 +47,18 @@ class ExposedRecords:
         """The share of the records; 0 where it is not known."""
         return Fraction(self.records or 0, self.of or 1)
 
-    def data(self) -> dict[str, object]:
-        """As JSON."""
-        return {"records": self.records, "undecided": self.undecided, "of": self.of, "note": self.reason or str(self)}
+    def public_data(self) -> dict[str, object]:
+        """As JSON that may be published: nothing that depends on more of the table than what is published exactly.
+
+        >>> ExposedRecords(records=0, of=7).public_data()["of"] is None
+        True
+        """
+        of = self.of if self.is_total_public else None
+        if self.records is None or self.undecided:
+            note = self.reason or "of some records it was neither proved nor excluded; ask dpspec exposure"
+            return {"records": None, "undecided": None, "of": of, "note": note}
+        known = str(self) if of is not None else f"{count(self.records, 'record')} determined by what is published exactly"
+        return {"records": self.records, "undecided": 0, "of": of, "note": known}
 
     def __str__(self) -> str:
         if self.records is None:
@@ -70,17 +80,20 @@ def exposed_records(spec: PrivacySpec, table: Table, *, most_kinds: int | None =
     published = spec.multiverse.induced_by()
     if not published:
         return ExposedRecords(records=0, of=len(table))
+    tables = [invariant.as_marginal() for invariant in published]
+    is_public = any(one is not None and one.unit == spec.space.units[0] and not one.where for one in tables)
     read = {name for invariant in published for name in invariant.mentions()}
     kinds = table.domain([attribute.name for attribute in table.attributes if attribute.name in read])
     if most_kinds is not None and kinds > most_kinds:
-        return ExposedRecords(of=len(table), reason=f"there are {count(kinds, 'possible kind')} of records; ask dpspec exposure")
+        reason = f"there are {count(kinds, 'possible kind')} of records; ask dpspec exposure"
+        return ExposedRecords(of=len(table), is_total_public=is_public, reason=reason)
     function = contributed(FUNCTION[0]).get(FUNCTION[1])
     if function is None:
         package = missing_package(FUNCTION[1], "functions")
         advice = "" if package is None else f": pip install {package}"
-        return ExposedRecords(of=len(table), reason=f"no installed package counts them{advice}")
+        return ExposedRecords(of=len(table), is_total_public=is_public, reason=f"no installed package counts them{advice}")
     try:
         found = function.load()(spec, table)
-    except DpspecError as fault:
-        return ExposedRecords(of=len(table), reason=str(fault))
-    return ExposedRecords(records=found.yes, undecided=found.undecided, of=found.of)
+    except DpspecError:  # its message may say something of the table
+        return ExposedRecords(of=len(table), is_total_public=is_public, reason="not counted; ask dpspec exposure")
+    return ExposedRecords(records=found.yes, undecided=found.undecided, of=found.of, is_total_public=is_public)

@@ -34,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpspec import SpecDocument
-from dpspec.plugin import DatasetSpace, Invariant, Marginal, Mechanism, Table, errors
+from dpspec.plugin import DatasetSpace, Invariant, Marginal, Mechanism, Table, errors, tables as released_tables
 from dpspec.plugin.applications import WARNING, Progress, Registry, ReleaseError, Standing, standing
 from dpspec.plugin.releases import (
     MOST_KINDS,
@@ -244,7 +244,7 @@ def held(invariant: Invariant, before: Table, after: Table, unit: str, mechanism
     Raises:
         PluginContractError: they differ.
     """
-    counted = invariant.as_marginal()
+    counted = None if _holds_answers(before, after) else invariant.as_marginal()
     tables = None if counted is None else [_of_unit(table, counted.unit, unit) for table in (before, after)]
     if counted is None or tables is None or not all(_can_answer(counted, table) for table in tables):
         return Held(invariant=str(invariant), cells=None)
@@ -263,6 +263,12 @@ def _of_unit(table: Table, wanted: str, unit: str) -> Table | None:
     if wanted == unit:
         return table
     return None if table.members is None else table.of_members()
+
+
+def _holds_answers(before: Table, after: Table) -> bool:
+    """Whether what is released are answers of queries, and no records: of them no count can be asked, not even their number."""
+    names = [tuple(attribute.name for attribute in table.attributes) for table in (before, after)]
+    return names[1] == released_tables.ANSWERS != names[0]
 
 
 def _can_answer(counted: Marginal, table: Table | None) -> bool:

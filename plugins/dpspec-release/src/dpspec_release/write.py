@@ -399,7 +399,7 @@ def described(release: Release, files: list[dict[str, Any]], kept: tuple[FoundKe
         "fit_for_publication": not release.unfit,
         "warning": warning_of(release),
         "invariants": [found.data() for found in release.held],
-        "exposure": release.exposed.data(),
+        "exposure": release.exposed.public_data(),
         "kept": [found.data() for found in kept],
         "stated_by_mechanism": dict(release.output.report),
         "released": files,

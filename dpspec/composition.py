@@ -582,7 +582,7 @@ def _kept(documents: Sequence[SpecDocument], registry: Registry, *, as_promised:
 
 
 def _refused(part: Part) -> DpspecError:
-    advice = "leave it out, mend the claim, or add what was promised with --as-promised"
+    advice = "leave it out, correct the claim, or add what was promised with --as-promised"
     return RefutedPartError(f"part {part.id}", f"does not keep what it promises: {part.standing}", advice)
 
 

@@ -40,7 +40,7 @@ def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Compare specifications: does one imply the other, and what separates them?
 
     Two files are compared in detail. More, or a directory, give the order of all: a matrix, and what implies what.
-    Exits with 0 when every direction was answered, with 3 when one stayed unknown, or when there is no yardstick.
+    Exits with 0 when every direction was answered, with 3 when one stayed unknown, or when there is no common measure.
 
     \b
     Examples:
@@ -111,7 +111,7 @@ def _fits(paths: tuple[str, ...], many: bool, given: dict[str, Any]) -> None:
     if "yardstick" in given and "picture" in given:
         raise click.UsageError("--picture draws what separates two files: leave out --yardstick")
     if "yardstick" in given and "derivation" in given:
-        raise click.UsageError("--derivation is of A => B; the derivations of a yardstick are in its --format json")
+        raise click.UsageError("--derivation is of A => B; the derivations of a common measure are in its --format json")
 
 
 def _pair(paths: Sequence[str], derivation: str | None, picture: FigureFile | None, as_json: bool, verbose: bool) -> int:
@@ -282,7 +282,7 @@ def risk(  # noqa: PLR0917 - one option, one argument
 ) -> int:
     """Say what an attacker can do with a release: under the worst mechanism that the specification FILE allows, and under
     the mechanism that the file names. Every number comes with its theorem and its assumption. What is published exactly is
-    known to every attacker: candidates that it tells apart are known for certain.
+    known to every attacker: candidates that it distinguishes are known for certain.
 
     Exits with 1 when the mechanism is beyond what its specification allows.
 
@@ -353,8 +353,8 @@ def recommend(tolerance: str, settings: tuple[str, ...], as_json: bool) -> int:
     """Say how large a budget may be so that a tolerated risk is kept, who the binding attacker is, and what the noise of a count
     then looks like. No data are read: a budget that depended on them would tell something about them.
 
-    NAME is a risk profile, such as two-dimensional, fixed-q or difference, or a bound on what is learned about membership;
-    see `dpspec plugins` for all, `dpspec explain NAME` for their parameters.
+    NAME is a risk profile, such as two-dimensional, fixed-q or difference, or a bound on what is learned about membership.
+    `dpspec plugins` lists all of them, and `dpspec explain NAME` their parameters.
 
     \b
     Examples:

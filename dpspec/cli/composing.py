@@ -21,8 +21,8 @@ def ledger(  # noqa: PLR0917 - one argument for each option
 
     Universes intersect, so that invariants unite; distances and output divergences go to a common one; budgets add up
     there. A directory is every *.dpspec.toml directly in it; FILE=TIMES is a release that is made so many times, each time
-    with noise of its own. Exits with 2 when the files do not compose, and says what is missing; with 1 when the claim of a
-    file is refuted, for a release that does not keep its promise spends more than it says.
+    with noise of its own. Exits with 2 when the files do not compose, and says what is missing. Exits with 1 when the claim
+    of a file is refuted, for a release that does not keep its promise spends more than it says.
 
     \b
     Examples:
@@ -67,8 +67,8 @@ def compose(  # noqa: PLR0917 - one argument for each option
 ) -> int:
     """Count releases together by their privacy losses, instead of adding up their epsilons and deltas.
 
-    FILE=TIMES is a release that is made so many times. Each file is taken at the worst pair of laws that its promise allows;
-    independent copies of these pairs are the worst that all releases show together, whose epsilon at a delta, or delta at an
+    FILE=TIMES is a release that is made so many times. Each file is taken at the worst pair of laws that its promise allows.
+    Independent copies of these pairs are the worst that all releases show together. Their epsilon at a delta, or delta at an
     epsilon, is printed in a proved bracket. It holds for datasets at distance 1 of one universe. Budgets in rho have no such
     pair: `ledger` adds them up.
 

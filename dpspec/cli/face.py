@@ -555,5 +555,5 @@ def _failed(path: str | Path, fault: DpspecError) -> tuple[JudgedFile, str]:
 
 def _lost(given: tuple[str | Path, DpspecError | None]) -> tuple[JudgedFile, str]:
     """The result of a file whose process was ended."""
-    rule = "ended the process that judged this file"
+    rule = "ended the process that checked this file"
     return _failed(given[0], LibraryError("library", rule, "judge it alone with --jobs 1, or make room"))

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 def check(paths: tuple[str, ...], as_json: bool) -> int:
     """Read specification files: syntax, schema, names, fit of the blocks. Nothing is computed.
 
-    Files that are checked together must have different ids. A directory stands for every *.dpspec.toml directly in it.
+    Files that are checked together must have different ids. A directory is every *.dpspec.toml directly in it.
 
     Example: dpspec check specs/randomised-response.dpspec.toml
     """
@@ -64,12 +64,12 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
     return tuple(known[name] for name in given)
 
 
-@click.command(short_help="Judge what specification files state.")
+@click.command(short_help="Verify what specification files state.")
 @click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, type=SpecPath(path_type=str))
 @click.option("--witnesses", metavar="DIR", type=click.Path(), help="Write a witness file for every refuted claim.")
-@click.option("--replay", metavar="FILE", type=click.Path(), help="Judge the two datasets of a witness file again.")
-@click.option("--function", metavar="MODULE:NAME", help="Judge this plain function against the five blocks of one file.")
-@click.option("--release", is_flag=True, help="Judge the code that releases tables, run on every choice of its randomness.")
+@click.option("--replay", metavar="FILE", type=click.Path(), help="Check the two datasets of a witness file again.")
+@click.option("--function", metavar="MODULE:NAME", help="Verify this plain function against the five blocks of one file.")
+@click.option("--release", is_flag=True, help="Verify the code that releases tables, run on every choice of its randomness.")
 @click.option(
     "--accept",
     metavar="WORD,...",
@@ -110,12 +110,12 @@ def verify(  # noqa: PLR0917 - one argument for each option
     as_json: bool,
     **sampling: Any,
 ) -> int:
-    """Judge what specification files state: the claim of the mechanism, and every printed number.
+    """Verify what specification files state: the claim of the mechanism, and every printed number.
 
-    A directory stands for every *.dpspec.toml directly in it. Many files are judged at once, one on each processor; the output
-    is that of one job, in the order of the files.
+    A directory is every *.dpspec.toml directly in it. Many files are checked at once, one on each processor; the output is
+    that of one job, in the order of the files.
 
-    With --function, a plain function (dataset, numpy Generator) -> output is judged against the five blocks of one
+    With --function, a plain function (dataset, numpy Generator) -> output is checked against the five blocks of one
     FILE, and nothing else that the file states. MODULE is looked for in the current directory first. How it gets a dataset
     and its chances is read off its annotations (pandas.DataFrame, random.Random, ...), or said by --dataset and --generator;
     dpspec plugins lists the adapters and generators.
@@ -203,7 +203,7 @@ def _judged(path: Path, work: Work | None, *, as_json: bool, verbose: bool, **as
 @click.option("--generator", metavar="ADAPTER", help="With --function, let its chances come from here: random, system, ...")
 @formatted
 def measure(spec: str, function: str | None, as_json: bool, **sampling: Any) -> int:
-    """Say the least budget under the blocks of FILE, whose own budget is not looked at: what was proved to be enough, and what
+    """Say the least budget under the blocks of FILE, whose own budget is not used: what was proved to be enough, and what
     two datasets show not to be.
 
     A function runs in a sandbox. Exits with 3 when nothing was proved from above.
@@ -237,7 +237,7 @@ def _go_together(
     if function is None and sampling:
         raise click.UsageError(f"--{next(iter(sampling))} belongs to --function MODULE:NAME: name the function, or leave it out")
     if function is not None and replay is None and (len(paths) > 1 or Path(paths[0]).is_dir()):
-        raise click.UsageError("--function is judged against one FILE: give the file that states its claim")
+        raise click.UsageError("--function is verified against one FILE: give the file that states its claim")
 
 
 def _replay(path: str, function: str | None, as_json: bool) -> int:
@@ -265,9 +265,9 @@ def _replay(path: str, function: str | None, as_json: bool) -> int:
 def lint(paths: tuple[str, ...], explained: bool, table: str | None, as_json: bool) -> int:
     """Look for what is wrong or easily misread: numbers that do not recompute, units that do not fit, vacuous promises.
 
-    A directory stands for every *.dpspec.toml directly in it. Files that are given together are seen together, so that the
+    A directory is every *.dpspec.toml directly in it. Files that are given together are seen together, so that the
     parts of a ledger are compared with their own files. A file says in [[explained]] what is meant to stand. Exits with 1
-    when something is found that nobody explains.
+    when a finding is not explained.
 
     \b
     Examples:
@@ -322,8 +322,8 @@ def _languages(_: click.Context, __: click.Parameter, incomplete: str) -> list[s
 def explain(name: str, picture: FigureFile | None, as_json: bool, **asked: str | None) -> int:
     """Say what NAME means: anything registered, an error code, or a word of the field; or put a specification FILE into words.
 
-    The name flavours stands for all registered definitions of differential privacy, by the block that each one changes.
-    With --audience, a FILE is told to the people in the data, or to those who must judge it, with what it lets an attacker do.
+    The name flavours means all registered definitions of differential privacy, by the block that each one changes.
+    With --audience, a FILE is explained to the people in the data, or to its reviewers, with what it lets an attacker do.
 
     \b
     Examples:

@@ -212,7 +212,7 @@ def _unchanged(*paths: Path) -> Iterator[None]:
     yield
     for path, first, now in zip(paths, before, seen(), strict=True):
         if first != now:
-            raise TableError(path.name, "changed while it was read", "run again when nobody writes to it")
+            raise TableError(path.name, "changed while it was read", "run again when no program writes to it")
 
 
 def read_households(

@@ -498,12 +498,12 @@ def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable
         measured = MeasuredDatasets.of(spec, (tuple(dict.fromkeys(spec.space.dataset(x) for x in datasets)),))
         found = measured.within(reach, spec)
     if not measured.groups:
-        rule = "has too many datasets to be listed, so a mechanism's own law is looked at for named datasets only"
+        rule = "has too many datasets to be listed, so a mechanism's own law is evaluated for named datasets only"
         advice = f"write --set 'datasets=[X, Y]', each as `dpspec explain {spec.space.name}` says"
         raise NotEnumerableError(f"space {spec.space.name}", rule, advice)
     looked = len(measured.datasets)
     if not found:
-        rule = f"holds no two datasets of one universe within distance {reach} among the {looked:,} that were looked at"
+        rule = f"holds no two datasets of one universe within distance {reach} among the {looked:,} that were checked"
         raise NotReachedError("space", rule, "name others (--set 'datasets=[X, Y]'), or ask about a larger distance")
     complete = datasets is None and is_small(spec)
     scope = "all" if complete else "only"

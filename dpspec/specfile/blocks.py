@@ -156,7 +156,7 @@ class BlockReader:
         before = self.log.found
         self.maker.known_keys(row, dict.fromkeys(("title", *OF_PART, *BLOCK_KINDS, "mechanism")), path)
         if "title" not in row:
-            self.log.add(MissingKeyError(f"{path}.title", "is missing", "say in a text what is promised besides"), path)
+            self.log.add(MissingKeyError(f"{path}.title", "is missing", "say in a text what else is promised"), path)
         if not any(block in row for block in BLOCK_KINDS):
             self.log.add(
                 MissingKeyError(path, "has no block of its own", "give those in which it differs, or leave it out"), path

@@ -239,7 +239,7 @@ def _look(value: Any, kind: type) -> Look:  # noqa: PLR0911 - one return for eac
         return _named
     if dataclasses.is_dataclass(kind) and _is_known(kind):
         return _record
-    raise UnobservableError(value, "is no plain value by which outcomes are told apart")
+    raise UnobservableError(value, "is no plain value by which outcomes are distinguished")
 
 
 def _is_known(kind: type) -> bool:
@@ -299,7 +299,7 @@ def _table(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
     entries = tuple((_sight(key, inside, depth), _sight(held, inside, depth)) for key, held in value.items())
     kind = type(value).__name__
     if getattr(value, "__dict__", None):
-        raise UnobservableError(value, "has attributes beside its entries", "return dict(it)")
+        raise UnobservableError(value, "has attributes in addition to its entries", "return dict(it)")
     if kind == "defaultdict":
         made = value.default_factory
         if made is not None and made not in (int, float, str, list, dict, set, bool):

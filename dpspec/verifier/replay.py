@@ -209,7 +209,7 @@ def _judged_again(
 
 def _missing(path: str, function: object) -> MissingKeyError:
     if function is None:
-        return MissingKeyError(f"{path}: mechanism", "is missing", "give the mechanism that is judged")
+        return MissingKeyError(f"{path}: mechanism", "is missing", "give the mechanism that is verified")
     return MissingKeyError(f"{path}: function", "is missing", f"the witness is about {function}: give --function {function}")
 
 

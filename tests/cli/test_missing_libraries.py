@@ -55,6 +55,7 @@ def test_every_extra_is_tried():
         "dpspec-engines[dask]": "plugins/dpspec-engines/tests: only a mechanism with long work starts its workers",
         "dpspec-adapters[opendp]": "asked for in Python, plugins/dpspec-adapters/tests",
         "dpspec-adapters[dp-accounting]": "asked for in Python, plugins/dpspec-adapters/tests",
+        "dpspec-accounts[postgresql]": "plugins/dpspec-accounts/tests: a database that is not there",
         "dpspec-census[plots]": "what `reproductions` draws with",
     }
     assert extras == {brings for _, brings, _ in CALLS if "[" in brings} | set(elsewhere)

@@ -67,7 +67,7 @@ def test_the_standing_goes_wherever_the_claim_goes(run, response, given, word, t
 def test_the_public_is_warned_of_a_false_promise(run, response):
     out = " ".join(run("explain", response(epsilon="1"), "--audience", "public").out.split())
     assert "known to be false" in out
-    assert out.index("known to be false") < out.index("Imagine somebody")
+    assert out.index("known to be false") < out.index("Imagine someone")
 
 
 def test_a_ledger_adds_no_refuted_promise(run, response, tmp_path):

@@ -207,7 +207,7 @@ def test_replaced_records():
     report = risk(pure_spec(epsilon="ln(3)"), attacker, RandomisedResponse(keep_probability="3/4"))
     assert [str(row.worst[0].value) for row in report.rows] == ["2", "1/2"]
     assert [row.own[0].value == row.worst[0].value for row in report.rows] == [True, True]
-    with pytest.raises(AttackerMisfitError, match="nobody is in or out"):
+    with pytest.raises(AttackerMisfitError, match="no one is in or out"):
         IndependentRecord(inclusion="1/2").worst_case(pure_spec(epsilon=1))
 
 

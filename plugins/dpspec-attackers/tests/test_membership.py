@@ -112,7 +112,7 @@ def test_concentrated_privacy_of_two_units():
 
 
 def test_an_attacker_that_does_not_fit():
-    with pytest.raises(AttackerMisfitError, match="nobody is in or out"):
+    with pytest.raises(AttackerMisfitError, match="no one is in or out"):
         StrongMembership().worst_case(pure_spec(epsilon=1))
     from dpspec_divergences import Hamming
 

@@ -303,7 +303,7 @@ HEAD = 'schema = 1\nid = "a"\ntitle = "A"\nkind = "counts"\n'
         (HEAD + '[[step]]\nrule = "threshold"\nleast = 3\nmost = 4\n', "unknown-key", "most"),
         (HEAD + '[[step]]\nrule = "redaction"\nup_to = 3\nleast = 4\n', "disclosure-rule", "least"),
         (HEAD + '[[step]]\nrule = "rounding"\nbase = 5\nto = "even"\n', "parameter", "nearest"),
-        (HEAD + '[[step]]\nrule = "cell-key"\nfile = "../keys.csv"\n', "disclosure-rule", "beside"),
+        (HEAD + '[[step]]\nrule = "cell-key"\nfile = "../keys.csv"\n', "disclosure-rule", "next to"),
         (HEAD + '[[step]]\nrule = "cell-key"\nfile = "none.csv"\n', "unreadable-file", "none.csv"),
         (HEAD.replace('"a"', '"A b"') + '[[step]]\nrule = "rounding"\nbase = 5\n', "disclosure-rule", "lower-kebab"),
         (HEAD.replace("counts", "sums") + '[[step]]\nrule = "rounding"\nbase = 5\n', "parameter", "magnitudes"),

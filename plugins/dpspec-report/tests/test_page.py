@@ -256,6 +256,6 @@ def test_many_promises_that_are_not_kept_are_one_sentence_and_rows_stack_on_a_ph
     names = [path.name.removesuffix(".dpspec.toml") for path in mistakes]
     broken = f"{names[0]}, {names[1]} and {names[2]}"
     assert f"Not added up: {broken} do not keep what they promise; dpspec ledger --as-promised" in text
-    assert text.count("leave it out, mend the claim") == 0
+    assert text.count("leave it out, correct the claim") == 0
     assert 'class="stacks"' in text
     assert 'data-head="budget: "' in text

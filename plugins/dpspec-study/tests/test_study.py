@@ -177,7 +177,7 @@ BAD = {
     "no list": ('columns = "town"', "wrong-shape", "list of columns"),
     "an unknown key": ('columns = ["town", "job"]\nsecrets = 1', "unknown-key", "secrets"),
     "an unknown column": ('columns = ["town", "jobb"]', "table", "job"),
-    "one column": ('columns = ["town"]', "parameter", "beside those"),
+    "one column": ('columns = ["town"]', "parameter", "in addition to those"),
     "an exchanged column outside": (
         'columns = ["town", "job"]\nexchange = ["sex"]',
         "parameter",

@@ -408,7 +408,7 @@ def check_standing(text: str, found: Standing, caveats: Sequence[str], *, as_pro
     """
     subject = f"specification {document_of(text).id}"
     if found.word is Word.PLUGIN:
-        raise _with_code(AccountError(subject, f"was not judged: {found.reason}", "nothing was charged"), found.exit_code)
+        raise _with_code(AccountError(subject, f"was not verified: {found.reason}", "nothing was charged"), found.exit_code)
     if as_promised:
         return
     advice = "nothing was charged; an account that counts promises is made with `dpspec account create --as-promised`"

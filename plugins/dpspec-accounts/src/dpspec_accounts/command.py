@@ -178,7 +178,7 @@ def plan(cap: str, calendar: str, objective: str | None) -> CommandAnswer:
     """Split the budget of CAP, a specification file (.toml), or what is left of an account, among the releases of a calendar.
 
     Each release gets the noise with which the error of all is least; how far it is from the least possible error is proved.
-    Nothing is charged. With a `budget` for each release, the error of these budgets is printed beside it.
+    Nothing is charged. With a `budget` for each release, the error of these budgets is printed, too.
 
     \b
     Examples:

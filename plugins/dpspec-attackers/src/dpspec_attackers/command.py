@@ -34,8 +34,8 @@ def command(  # noqa: PLR0917 - one option, one argument
     seed: int | None,
     confidence: str,
 ) -> CommandAnswer:
-    """Attack releases of the confidential TABLE by the mechanism of SPEC, and say how often the secret of a target is named,
-    with the target's record in the data and without it. The difference is what the record itself adds.
+    """Attack releases of the confidential TABLE by the mechanism of SPEC. Says how often the secret of a target is named, with
+    the target's record in the data and without it. The difference is what the record itself adds.
 
     Attacks: nearest-donor (the released records most like the target), most-likely-record (Bayes' theorem with the law of the
     mechanism; small tables), integer-program (all exact tables). A plugin can register others. Only totals are printed; they are

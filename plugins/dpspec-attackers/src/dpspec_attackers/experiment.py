@@ -217,7 +217,7 @@ def attack(
         raise ParameterError("specification", "names no mechanism, so that nothing is released", "add a [mechanism]")
     sure, count = _checked(confidence, targets)
     if not spec.space.units:
-        rule = "has no records, so that nobody in it is a target"
+        rule = "has no records, so that there is no target in it"
         raise errors.AttackerMisfitError(f"space {spec.space.name}", rule, "give a specification of records")
     given = _plain(dp.read_table(document, table), "TABLE")
     if not len(given):

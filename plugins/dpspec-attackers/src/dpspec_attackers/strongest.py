@@ -244,7 +244,7 @@ class ArbitraryPrior(AttackerModel):
 
     def __attrs_post_init__(self) -> None:
         if self.way is Counterfactual.DEFAULT and self.default is None:
-            rule = "needs a record that stands for the target's"
+            rule = "needs a record that represents the target's"
             raise errors.CounterfactualError("counterfactual", rule, "name it as default", value=self.counterfactual)
         if self.way is not Counterfactual.DEFAULT and self.default is not None:
             rule = f"belongs to counterfactual = default, not to {self.counterfactual}"

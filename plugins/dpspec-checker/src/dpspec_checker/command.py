@@ -38,7 +38,7 @@ def check_proof(path: str) -> CheckerAnswer:
     """Recompute every step of a proof, and what the verdict states, with a checker that shares no code with the engine.
 
     FILE is what `dpspec verify --format json` writes. The constant, whether it is tight, the attaining pair and the scope are
-    recomputed; title, SHA-256 and claim are compared with the specification file, so run the command in the same directory.
+    recomputed. Title, SHA-256 and claim are compared with the specification file, so run the command in the same directory.
     What the proof rests on and the checker does not check is listed at the end. Exits with 0 when everything is recomputed,
     with 1 when something is wrong or cannot be recomputed, with 2 when FILE holds no proof.
 

@@ -657,7 +657,7 @@ def _printed(text: str) -> list[Notice]:
     if not text:
         return []
     shown = repr(text if len(text) <= 60 else f"{text[:57]}...")
-    advice = "whoever sees the output of the program sees it too"
+    advice = "anyone who sees the output of the program sees it too"
     return [Notice(code="prints", text=f"the function writes {shown} to the output of the program; {advice}")]
 
 

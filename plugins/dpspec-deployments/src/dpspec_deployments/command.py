@@ -76,7 +76,7 @@ def catalogue(  # noqa: PLR0917 - one argument for each option
     """List real deployments, and compare what they promise. Without FILES_OR_DIRS: those in specs/deployments.
 
     How each claim stands is computed from its file. A file says which of its blocks are stated by a source, inferred or
-    assumed; an answer that rests on an assumption says so. What nobody checked is never told as holding.
+    assumed; an answer that rests on an assumption says so. What was not checked is never reported as holding.
 
     With --ledger, choose releases about the same people: that they are is for you to know, no file says it of another.
 
@@ -117,9 +117,9 @@ def _format() -> str:
     help="Where budgets differ by universe, give the number of that of this table, or of a report.json.",
 )
 def label(path: str, universe_of: str | None, progress: Progress | None = None) -> CommandAnswer:
-    """Write one page for the people in the data about what FILE promises: who is protected, what one change is, what is published
-    exactly, the number and what someone can find out, whether it was checked, what it does not cover, and what is not said.
-    Nothing is graded.
+    """Write one page for the people in the data about what FILE promises. It says who is protected, what one change is, what is
+    published exactly, the number and what someone can find out. It says whether that was checked, how exact the published numbers
+    are, what is not covered, and what is not said. Nothing is graded.
 
     \b
     Examples:
@@ -157,9 +157,10 @@ def evidence(path: str, out: str, progress: Progress | None = None) -> CommandAn
 def certify(specification: str, release: str, out: str) -> CommandAnswer:
     """Certify a release: RELEASE is the folder that `dpspec release SPEC TABLE --out RELEASE` wrote.
 
-    FILE gets the text of SPEC, the SHA-256 of every released file, each claim with verdict, scope and proof, the invariants
-    recounted from the released files, the budget and the exposure of their universe, how the release was drawn, and versions. A
-    claim that is refuted, was never checked, or holds on miniatures only is not certified; the exit code is that of the claim.
+    FILE gets the text of SPEC, the SHA-256 of every released file, and each claim with verdict, scope and proof. It also gets
+    the invariants recounted from the released files, the budget and the exposure of their universe, how the release was drawn,
+    and versions. A claim that is refuted, was never checked, or holds on miniatures only is not certified; the exit code is
+    that of the claim.
 
     Example: dpspec certify survey.dpspec.toml out --out certificate.json
     """
@@ -190,7 +191,7 @@ def check_certificate(path: str, release: str | None) -> CommandAnswer:
 def new_deployment(name: str, directory: str) -> CommandAnswer:
     """Ask for the five blocks of a release that was really made and for its facts, and write NAME.dpspec.toml.
 
-    An empty line is an answer: that it is not known. What no source says is marked as assumed, and a number that nobody
+    An empty line is an answer: that it is not known. What no source says is marked as assumed, and a number that was not
     published as not stated. Answers may come from a file: one line for each question.
 
     Example: dpspec new deployment my-agency-2024
@@ -238,10 +239,10 @@ def registry() -> None:
     "--out", "folder", metavar="DIR", required=True, type=click.Path(), help="Write the specification files into this folder."
 )
 def import_command(paths: tuple[str, ...], folder: str) -> CommandAnswer:
-    """Make a specification file of each record. A directory stands for every *.yaml directly in it.
+    """Make a specification file of each record. A directory is every *.yaml directly in it.
 
     Nothing is guessed: what a record says in words alone holds a place, is marked as assumed, and is listed as what a person
-    must fill in, beside warnings about what is odd. Where a record has a fault, all faults are told and nothing is written.
+    must fill in, with warnings about what is odd. Where a record has a fault, all faults are reported and nothing is written.
     No file is overwritten.
 
     \b
@@ -267,8 +268,8 @@ def import_command(paths: tuple[str, ...], folder: str) -> CommandAnswer:
 def export_command(path: str, out: str, authors: tuple[str, ...]) -> CommandAnswer:
     """Write a specification FILE as a record of the registry, as its schema and its check script want it.
 
-    Words that came from a record are written as they came; others are made of the blocks that the file states. Addresses are
-    looked at for their shape; none is asked. An existing file is not overwritten.
+    Words that came from a record are written as they came; others are made of the blocks that the file states. The
+    shape of addresses is checked; none is opened. An existing file is not overwritten.
 
     \b
     Examples:

@@ -78,7 +78,7 @@ def catalogue(
     if len(asked) > 1:
         raise ParameterError(" and ".join(asked), "are questions of their own", "ask one")
     if delta is not None and not yardstick:
-        raise ParameterError("delta", "belongs to yardstick", "ask for it, or leave this out")
+        raise ParameterError("delta", "belongs to `yardstick`", "ask for it, or leave this out")
     engine.check_delta(delta)
     registry = installed().registry
     wanted = engine.CatalogueFilter(
@@ -243,7 +243,7 @@ def certify(specification: AnyPath, release: AnyPath, out: AnyPath | None = None
     folder = Path(str(release))
     if out is not None and Path(str(out)).resolve().parent == folder.resolve():
         rule = "lies in the folder of the release, whose files it lists"
-        raise CertificateError("--out", rule, "write it beside that folder", value=Path(str(out)).name)
+        raise CertificateError("--out", rule, "write it next to that folder", value=Path(str(out)).name)
     registry = installed().registry
     found = engine.certificate_of(specfile.read(Path(str(specification)), registry), folder, registry)
     if out is not None:

@@ -552,7 +552,7 @@ def _kinds(spec: PrivacySpec, exchange: Exchange) -> Iterator[tuple[list[str], l
     free = [a.name for a in attributes if a.name not in exchange.match and a.size > 1]
     moving, held = ([n for n in free if (n in exchange.swap) is side] for side in (True, False))
     if 2 ** len(free) > MOST_PATTERNS:
-        raise errors.NotEnumerableError("exchanges", "of so many attributes are not looked at", value=len(free))
+        raise errors.NotEnumerableError("exchanges", "of so many attributes are not checked", value=len(free))
     first = [next(iter(a.values())) for a in attributes]
     second = [list(itertools.islice(a.values(), 2))[-1] for a in attributes]
     for some in itertools.product(_subsets(moving), _subsets(held)):

@@ -241,7 +241,7 @@ def _places(header: Sequence[str], rules: RuleFile) -> ColumnPlaces:
         return ColumnPlaces(numbers)
     needs_sizes = any(step.reads == "sizes" for step in rules.steps)
     if rules.kind == "magnitudes" and columns.total is None:
-        raise errors.TableError("rules", "of magnitudes need the column total beside contributors", "name it in [tables]")
+        raise errors.TableError("rules", "of magnitudes need the column total in addition to contributors", "name it in [tables]")
     if rules.kind == "magnitudes" and needs_sizes and len(columns.largest) < rules.looks_at:
         rule = f"need the {rules.looks_at} largest contributions of a cell"
         raise errors.TableError("rules", rule, "name so many columns as largest in [tables]", value=len(columns.largest))
@@ -364,7 +364,7 @@ class TableFaults:
     def shown(self) -> list[errors.DpspecError]:
         if self.number > len(self.first):
             rule = f"has {self.number - len(self.first):,} more faults"
-            more = errors.TableError("table", rule, "mend the first, and see the others")
+            more = errors.TableError("table", rule, "correct the first, and see the others")
             more.file = self.path
             return [*self.first, more]
         return self.first

@@ -311,7 +311,7 @@ class PerturbationStep(RuleStep):
     def beside(self, folder: Path) -> PerturbationStep:
         """The step with its table read."""
         if Path(self.file).name != self.file:
-            raise errors.DisclosureRuleError("file", "must be the name of a file beside the rule file", value=self.file)
+            raise errors.DisclosureRuleError("file", "must be the name of a file next to the rule file", value=self.file)
         changes = read_perturbations(folder / self.file)
         if self.cycle >= len(changes):
             raise errors.DisclosureRuleError("cycle", f"is more than the {len(changes) - 1} rows of the table", value=self.cycle)

@@ -31,9 +31,9 @@ def rules() -> None:
 def check_rules(folder: str, path: str) -> CommandAnswer:
     """Hold every *.csv in DIR, and in the folders in it, to a rule file: what breaks it, with file, row, column and rule.
 
-    No value of a table is printed. Exits with 0 when every table holds, with 1 when a number breaks a rule, with 2 when a table
-    cannot be read, with 3 when a step could not be judged because tables do not say what is in their cells, with 5 when a
-    table holds nothing to check.
+    No value of a table is printed. Exits with 0 when every table holds, with 1 when a number breaks a rule, and with 2 when a
+    table cannot be read. Exits with 3 when a step could not be checked because tables do not say what is in their cells, and
+    with 5 when a table holds nothing to check.
 
     Example: dpspec rules check outputs --rules specs/rules/redact-7-round-5.rules.toml
     """
@@ -66,7 +66,8 @@ def compare_rule_files(first: str, second: str, total: int | None) -> CommandAns
 @rules.command("show", short_help="Say what a rule file means.")
 @click.argument("path", metavar="FILE", type=click.Path())
 def show_rules(path: str) -> CommandAnswer:
-    """Say what a rule file means: each step with its definition, formula and source, and what small published counts give away.
+    """Say what a rule file means: each step with its definition, formula and source, and what small published counts
+    disclose.
 
     Example: dpspec rules show specs/rules/redact-7-round-5.rules.toml
     """

@@ -41,7 +41,7 @@ def rules_compare(first: AnyPath, second: AnyPath, total: int | None = None) -> 
     """
     one, two = read_rules(str(first)), read_rules(str(second))
     if one.kind == two.kind == "counts" and total is not None:
-        raise ParameterError("total", "is of magnitudes: all counts are looked at", "leave it out")
+        raise ParameterError("total", "is of magnitudes: all counts are checked", "leave it out")
     found = compare_rules(one, two, total or 12)
     return CommandAnswer("rules-compare", 0, compared_data(found), partial(compared_text, found), value=found)
 

@@ -44,7 +44,7 @@ def diff(given: tuple[str, ...], progress: Progress | None = None) -> CommandAns
     both promises, with two datasets that separate them; what an attacker may find out, before and after; and both verdicts.
 
     Exits with 1 where a promise is weaker, a verdict worse or a file gone, unless a new [[change]] of the file names this very
-    change; with 3 where the relation is undecided.
+    change. Exits with 3 where the relation is undecided.
 
     \b
     Examples:

@@ -96,7 +96,7 @@ class AdditiveNoise(Mechanism):
             if is_a(query, WeightedSums) and not query.is_whole:
                 raise IncompatibleBlocksError(
                     f"mechanism {self.name}",
-                    "adds whole numbers, and a sum with fractions as weights is told from another one by its fraction alone",
+                    "adds whole numbers, and a sum with fractions as weights is distinguished from another by its fraction alone",
                     f"multiply the weights by {query.denominator}, or use noise on the line (laplace, gaussian)",
                     value=str(query),
                 )  # fmt: skip

@@ -104,13 +104,13 @@ def release(  # noqa: PLR0917 - one argument for each option
 ) -> CommandAnswer:
     """Draw one release of TABLE by the mechanism of SPEC and write it to DIR.
 
-    TABLE is a table file (.csv, .parquet, .arrow) with one column for each attribute, a directory with households.* and
-    persons.* that are tied by a column household_id, or a registered table such as massachusetts-1940. Random bits come
-    from a key of the operating system. All files are written whole or not at all.
+    TABLE is a table file (.csv, .parquet, .arrow) with one column for each attribute, or a registered table such as
+    massachusetts-1940. It may be a directory with households.* and persons.*, which are tied by a column household_id. Random
+    bits come from a key of the operating system. All files are written whole or not at all.
 
-    The claim of SPEC is judged first. Where it is refuted, nothing is released (exit 1). Where it is undecided (exit 3), holds on
-    miniatures only (7) or was never checked (5), nothing is released without --unverified; with it the release is marked as not
-    fit for publication. What is confidential lies in DIR.confidential, which you alone can open.
+    The claim of SPEC is verified first. Where it is refuted, nothing is released (exit 1). Where it is undecided (exit 3),
+    holds on miniatures only (7) or was never checked (5), nothing is released without --unverified. With this option, the
+    release is marked as not fit for publication. What is confidential lies in DIR.confidential, which you alone can open.
 
     With --account, the budget is reserved in an account of `dpspec account` before the first random bit, and committed with the
     hashes of what was written. Over the cap nothing is drawn (exit 1). A run that ends after drawing began stays charged.
@@ -171,7 +171,7 @@ def synth(
     name: str | None, rows: int | None, seed: int | None, out: str | None, progress: Progress | None = None
 ) -> CommandAnswer:
     """Make a census-like table from published margins, for tests at scale and for demonstrations without confidential data.
-    Without NAME: list the tables there are, each with its source. Their records are nobody's.
+    Without NAME: list the tables there are, each with its source. Their records are invented.
 
     \b
     Examples:

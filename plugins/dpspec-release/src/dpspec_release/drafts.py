@@ -181,7 +181,7 @@ def look(path: Path, formats: Formats, columns: Sequence[str] = ()) -> tuple[int
     ])  # fmt: skip
     wanted = tuple(dict.fromkeys(columns)) or names
     if len(wanted) > MOST_COLUMNS:
-        rule = f"has {len(wanted):,} columns, and at most {MOST_COLUMNS} are looked at"
+        rule = f"has {len(wanted):,} columns, and at most {MOST_COLUMNS} are read"
         raise TableError(path.name, rule, "name those that are released: --column NAME, once for each")
     if not columns and 2 * sum(_NUMBER.fullmatch(name.strip()) is not None for name in names) > len(names):
         # the first line would go into a file that is published

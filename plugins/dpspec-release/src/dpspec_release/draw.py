@@ -97,7 +97,8 @@ class ReleasePlace:
         except (OSError, ValueError, RuntimeError) as problem:
             raise _unwritable(out, problem) from None
         if not self.public.name:
-            raise ReleaseError("--out", "has no name to put a confidential folder beside", "choose another --out", value=str(out))
+            rule = "has no name to put a confidential folder next to"
+            raise ReleaseError("--out", rule, "choose another --out", value=str(out))
         self.private = self.public.with_name(self.public.name + SUFFIX)
         if given is not None:
             _check_apart(self.public, self.private, given, out)

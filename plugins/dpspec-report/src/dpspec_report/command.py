@@ -60,10 +60,10 @@ def curve(  # noqa: PLR0917 - one option, one argument
 ) -> CommandAnswer:
     """Draw one picture of FILES: what each allows as a band, and what its mechanism does as a curve inside.
 
-    Panels: trade-off (the two errors of a test), profile (delta for each epsilon, on a logarithmic axis), renyi (divergence by
-    order), power (of the best test at four levels), posterior (the belief after a test accuses), error (how far the noise moves
-    a count). Curves are drawn as steps that contain them: what is shown holds between the points, too. With --format json the
-    points are printed.
+    Panels: trade-off (the two errors of a test), profile (delta for each epsilon, on a logarithmic axis), and renyi (divergence
+    by order). Further panels: power (of the best test at four levels), posterior (the belief after a test accuses), and error
+    (how far the noise moves a count). Curves are drawn as steps that contain them: what is shown holds between the points, too.
+    With --format json the points are printed.
 
     \b
     Examples:
@@ -101,10 +101,11 @@ _TITLE = click.option("--title", metavar="TEXT", default="", help="Call it so.")
 def report(
     paths: tuple[str, ...], out: str, title: str, universe_of: str | None, progress: Progress | None = None
 ) -> CommandAnswer:  # fmt: skip
-    """Write one page on FILES (or all of a folder): what each promises in plain words, whether it was checked and how, the
-    witness of what is refuted, what an attacker can find out, how they compare, what they add up to, sources and hashes.
+    """Write one page on FILES (or all of a folder): what each promises in plain words, whether it was checked and how, and the
+    witness of what is refuted. It has what an attacker can find out, how exact the numbers are, how the files compare, what they
+    add up to, sources and hashes.
 
-    The HTML is one file without scripts that loads nothing; print it for a PDF. Files that cannot be judged are shown as such.
+    The HTML is one file without scripts that loads nothing; print it for a PDF. Files that cannot be checked are shown as such.
     Exits as `dpspec verify` does of the same files.
 
     \b

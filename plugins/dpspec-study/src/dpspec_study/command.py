@@ -30,7 +30,7 @@ def command(  # noqa: PLR0917 - one argument for each option
     """Compare seven designs of a release of TABLE at equal attacker risk, and recommend one.
 
     The question names the table of counts that is to be published; without it, the first two columns are taken. The space is
-    drafted from TABLE. The parameters of discrete noise and swapping are solved for at the risk that is asked for; cell keys,
+    drafted from TABLE. The parameters of discrete noise and swapping are solved for at the requested risk. Cell keys,
     rounding, suppression and coarsening have no such parameter, and are shown with what is known of their risk. Each promise is
     verified or refuted for data of any size. What is computed from TABLE lies in DIR/confidential. Exits with 3 when no design
     can be recommended.

@@ -134,7 +134,7 @@ def _checked(found: Question) -> Question:
         rule = "must be columns of the table of counts, or no published number changes"
         raise ParameterError("exchange", rule, "add it to columns", value=outside[0])
     if not found.held:
-        rule = "must have a column beside those that are exchanged and matched: otherwise no exchange changes a number"
+        rule = "must have a column in addition to those that are exchanged and matched: otherwise no exchange changes a number"
         raise ParameterError("columns", rule, 'such as columns = ["region", "age"], exchange = ["region"]')
     return found
 

@@ -59,7 +59,7 @@ def inclusion_distance(spec: PrivacySpec) -> tuple[Number, str]:
         raise errors.AttackerMisfitError(f"input_divergence {divergence.name}", rule, "use symmetric-difference with a unit")
     advice = "ask an attacker about values, or protect records that are added or removed (symmetric-difference)"
     if spec.space.fixes_size(unit):
-        rule = f"fixes the number of {unit} records: nobody is in or out of the data"
+        rule = f"fixes the number of {unit} records: no one is in or out of the data"
         raise errors.AttackerMisfitError(f"space {spec.space.name}", rule, advice)
     if relation is not None and AddRemove(unit=unit).within(relation) is not None:
         return number(1), unit

@@ -120,7 +120,7 @@ def check_rows(rows: Sequence[PerturbationRow], keys: int) -> None:
     """Raise PerturbationRangeError unless the rows are those of 1, 2, ..., and PerturbationKeysError as `check_keys` does."""
     counts = [row.count for row in rows]
     if counts != list(range(1, len(rows) + 1)):
-        raise PerturbationRangeError("rows", "must stand for the counts 1, 2, 3, ... in this order", value=counts)
+        raise PerturbationRangeError("rows", "must be for the counts 1, 2, 3, ... in this order", value=counts)
     params.collect(partial(row.check_keys, keys) for row in rows)
 
 

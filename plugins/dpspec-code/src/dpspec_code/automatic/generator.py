@@ -346,7 +346,7 @@ class EnumeratingGenerator:
         self._path.refuse(fault)
 
     def _hidden(self, *_: Any) -> NoReturn:
-        self._path.refuse(NotEnumerableError("generator", "was looked at and not drawn from", "draw from it"))
+        self._path.refuse(NotEnumerableError("generator", "was inspected and not drawn from", "draw from it"))
 
     __repr__ = __str__ = __format__ = __reduce_ex__ = __dir__ = __eq__ = __ne__ = __hash__ = __getstate__ = _hidden
 

@@ -429,7 +429,7 @@ def _raced(ends: TransitionRow) -> TransitionRow:
 def _noisy(ends: TransitionRow, beyond: Chance | None, *, symbolic: bool) -> Law:
     """The law of runs of which some drew noise."""
     if beyond is not None:
-        raise NotEnumerableError("sampler", "draws noise and has an endless loop beside", "give its law by hand")
+        raise NotEnumerableError("sampler", "draws noise and has an endless loop, too", "give its law by hand")
     values = ((end.value, chance) for end, chance in ends.items() if isinstance(end, _Output))
     leaves = tuple((value if isinstance(value, TreeEnd) else TreeEnd(value, ()), chance) for value, chance in values)
     return NoisyLaw(leaves, symbolic)

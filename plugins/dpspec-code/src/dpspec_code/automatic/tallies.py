@@ -434,7 +434,7 @@ class Unwritten:
     path: RandomPath
 
     def _refuse(self, *_: Any) -> NoReturn:
-        self.path.refuse(NotEnumerableError("numpy.empty", "is looked at where nothing was written", "start from np.zeros"))
+        self.path.refuse(NotEnumerableError("numpy.empty", "is read where nothing was written", "start from np.zeros"))
 
     __bool__ = __float__ = __int__ = __index__ = __eq__ = __hash__ = __lt__ = __le__ = __gt__ = __ge__ = __repr__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __neg__ = __abs__ = _refuse

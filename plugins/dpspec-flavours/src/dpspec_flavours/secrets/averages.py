@@ -118,7 +118,7 @@ class Averaged(Mechanism):
 
 def _laws_of(mechanism: Mechanism, space: DatasetSpace) -> DataLawSpace:
     if not is_a(space, DataLawSpace):
-        rule = "averages over the data that an element of the space stands for"
+        rule = "averages over the data that an element of the space represents"
         advice = "use a space of data laws, or the inner mechanism itself"
         raise IncompatibleBlocksError(f"mechanism {mechanism.name}", rule, advice, value=space.name)
     return space

@@ -136,7 +136,7 @@ class DiscriminativePairs(Relation):
         known = {element[0] for element in _data_laws(self.name, space).laws()}
         for label in (label for pair in self.pairs for label in pair):
             if label not in known:
-                rule = f"names what the space {space.name} does not tell apart"
+                rule = f"names what the space {space.name} does not distinguish"
                 raise IncompatibleBlocksError(f"relation {self.name}", rule, params.did_you_mean(label, known), value=label)
 
     def related(self, left: Dataset, right: Dataset, space: DatasetSpace) -> bool:

@@ -163,7 +163,7 @@ class DataEvent:
 
     def __attrs_post_init__(self) -> None:
         if (self.position is None) != (not self.values) or (self.values and self.datasets):
-            rule = "is told by a position with values, or by a list of datasets"
+            rule = "is given by a position with values, or by a list of datasets"
             raise ParameterError(f"event {self.label}", rule, "give one of the two")
 
     def check(self, base: DatasetSpace) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from fractions import Fraction
 
 import attrs
@@ -57,6 +58,28 @@ class InOneOf(Law):
             return above if self.count == 1 else Between((IDENTICAL,), (above,))
         shifts = [law.center - gaussian[0].center for law in gaussian[1:]]
         return Between((Sandwich.of(_Largest(shifts[0], shifts[1], gaussian[0], self.count).cells),), (above,))
+
+
+@attrs.frozen(cache_hash=True)
+class InBatches(Law):
+    """What is released about batches of some records, too many to list the ways to fill them: it is compared with itself alone.
+
+    Args:
+        released: what is released about a batch.
+        records: the records, in the order of their names.
+        count: the number of batches.
+        assignment: how records get into batches.
+    """
+
+    released: Hashable
+    records: tuple[Hashable, ...]
+    count: int
+    assignment: str
+
+    def against(self, other: Law) -> Dichotomy:
+        if self == other:
+            return IDENTICAL
+        raise NoFormulaError("law of many batches", "has too many ways to fill them", "use records that are alike but one")
 
 
 @attrs.frozen

@@ -31,8 +31,8 @@ from dpspec.plugin import (
     UnorderedRecords,
     blocks,
     define,
-    errors,
     grammar,
+    is_a,
     laws,
     params,
 )
@@ -78,8 +78,8 @@ class Batched(Mechanism):
 
     def batch_space(self, space: DatasetSpace) -> DatasetSpace:
         """The space of the batches of the datasets of a space."""
-        if space.is_ordered:
-            rule = "puts records into batches, which have no order, and the records of this space have one"
+        if not is_a(space, UnorderedRecords):
+            rule = "puts records into batches, and a dataset of this space is no collection of records without an order"
             raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use the space records", value=space.name)
         least, most = blocks.sizes_of(space)
         if self.assignment == "shuffled":
@@ -90,11 +90,7 @@ class Batched(Mechanism):
             least = most = least // self.batches
         else:
             least = least if self.batches == 1 else 0
-        found = blocks.resized(space, least, most)
-        if found is None:
-            rule = "puts records into batches, and a dataset of this space is no collection of its records"
-            raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use a space of records", value=space.name)
-        return found
+        return params.evolve(space, least=least, most=most)
 
     def check(self, space: DatasetSpace) -> None:
         self.mechanism.check(self.batch_space(space))
@@ -112,6 +108,8 @@ class Batched(Mechanism):
         if known is not None and not self._is_listed(len(records)):
             plain, other = (about(batch) for batch in known)
             return laws.InOneOf(plain, other, self.batches)
+        if not self._is_listed(len(records)):
+            return laws.InBatches(self.mechanism, tuple(sorted(records, key=repr)), self.batches, self.assignment)
         ways = Counter(self._ways(records))
         every = sum(ways.values())
         made = {batch: about(batch) for batch in {batch for way in ways for batch in way}}
@@ -141,9 +139,6 @@ class Batched(Mechanism):
         """Each equally likely way to put the records into batches."""
         count, every = len(records), range(self.batches)
         size = count // self.batches
-        if not self._is_listed(count):
-            rule = f"has more than {LISTED:,} ways to put {count} records into batches"
-            raise errors.NotEnumerableError(f"mechanism {self.name}", rule, "take fewer records", value=count)
         for places in itertools.product(every, repeat=count):
             if self.assignment == "independent" or all(places.count(place) == size for place in every):
                 at = list(zip(records, places, strict=True))

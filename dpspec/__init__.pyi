@@ -138,21 +138,6 @@ def above_threshold(
         query_scale: the scales of the noise, in counts [rational in (0, inf)].
     """
 
-def account(url: Any, *, wait: Any = ...) -> Any:
-    """Package dpspec-accounts. Open a budget account: ``dpspec account``.
-
-    Args:
-        url: a path of an SQLite file, or ``postgresql://USER@HOST/DATABASE``.
-        wait: how many seconds to wait for another process that writes.
-
-    Returns:
-        the account: `balance`, `quote`, `charge`, `reserve`, `draw`, `commit`, `void` and `export`. Make one with
-        ``Account.create`` of dpspec_accounts.account, or with `dpspec account create`.
-
-    Raises:
-        AccountError: the URL cannot be one.
-    """
-
 def accuracy(specification: Any, released: Any = ..., *, level: Any = ..., runs: Any = ..., seed: Any = ..., out: Any = ..., progress: Any = ...) -> CommandAnswer:
     """Package dpspec-release. How far published numbers lie from the true ones: ``dpspec accuracy``. `value` has the accuracy.
 
@@ -328,6 +313,30 @@ def averaged(
         mechanism: M, on the base space [object of the kind mechanisms].
         seen: positions of records that the attacker sees beside the output: a passive attacker, whose background is random
             [list of integer in [0, inf)].
+    """
+
+def batched(
+    *,
+    mechanism: Mechanism | str | Mapping[str, Any],
+    batches: int,
+    assignment: str,
+) -> Mechanism:
+    """Package dpspec-flavours. T(batch 1), ..., T(batch B) with independent randomness, where each record is in one batch, and
+    no one knows in which.
+
+    * ``shuffled``: the records are put in a random order and cut into B batches of one size.
+    * ``independent``: each record goes to a batch that is drawn uniformly, independently of all others (balls and bins).
+
+    From above: given in which batch each record is, a record changes what is released about one batch. So all releases
+    together cost at most what one release about all records costs, for a record replaced and, where batches are drawn
+    independently, for one added or removed; d_Pr of two mixtures with the same weights is at most the largest d_Pr of their
+    parts. What batches hide is not counted: no pair of laws is proved to bound it. From below, for Gaussian noise on one
+    number, by the largest output (Chua et al. 2024). Between the two the verdict is undecided.
+
+    Args:
+        mechanism: T, on the space of batches [object of the kind mechanisms].
+        batches: B [integer in [1, 10000000]].
+        assignment: shuffled, or independent [one of shuffled, independent].
     """
 
 def bayesian_dp() -> Flavour:
@@ -993,29 +1002,6 @@ def derangement_swapping(
         rates: the strata whose records are selected with a probability of their own [list of table of stratumrate
             parameters].
         unit: the unit that one record is [text; default household].
-    """
-
-def diff(*given: Any, progress: Any = ...) -> CommandAnswer:
-    """Package dpspec-guard. What changed between two versions of specifications, and whether every old promise still follows.
-
-    Args:
-        given: OLD and NEW, each a file, a folder (with the folders in it) or a git revision; or one range of revisions such
-            as
-            ``"main..HEAD"``, followed by paths that restrict it.
-        progress: called with (done, in all).
-
-    Returns:
-        an answer with `exit_code` (0: every old promise follows, or the files record why not; 1: one is lost; 2: a new file
-        cannot be read; 3: undecided), `content` as JSON data, and a `Difference` as `value`.
-
-    Raises:
-        DpspecError: a path or a revision cannot be read.
-
-    >>> import dpspec as dp
-    >>> same = "specs/randomised-response.dpspec.toml"
-    >>> found = diff(same, same)
-    >>> found.exit_code, found["changes"]
-    (0, [])
     """
 
 def differ_in_one_position(

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         rational_exponential as rational_exponential,
         rational_root as rational_root,
     )
+    from dpspec.laws.one_of import InBatches as InBatches, InOneOf as InOneOf
     from dpspec.laws.pieces import EXP_ERROR as EXP_ERROR, UNIT as UNIT
     from dpspec.laws.products import power as power, product_of as product_of
     from dpspec.laws.samples import drawn as drawn, sampled as sampled
@@ -174,6 +175,7 @@ _HOMES = {
         "rational_exponential",
         "rational_root",
     ),
+    "dpspec.laws.one_of": ("InBatches", "InOneOf"),
     "dpspec.laws.pieces": (
         "EXP_ERROR",
         "UNIT",

@@ -29,6 +29,7 @@ from dpspec.laws.atoms import IDENTICAL, Between, Sandwich
 from dpspec.laws.dichotomy import INFINITE, NOTHING, WORK_OF_CELLS, BallDichotomy, Cell, Cells, Dichotomy, rational_end, total
 from dpspec.laws.law import AtomicLaw, FiniteLaw, KnownLaw, Law, NotALaw, OutputValue, Parts, atomic, general
 from dpspec.laws.numeric import hull, positive
+from dpspec.laws.one_of import InOneOf
 from dpspec.laws.products import UnionDichotomy, power, product_of
 from dpspec.laws.samples import drawn, sampled
 
@@ -251,7 +252,7 @@ class Repeated(Law):
         if not isinstance(other, Repeated) or other.times != self.times:
             raise NoFormulaError("repeated law", "is compared with one of as many draws only", "compare single draws")
         pair = self.law.against(other.law)
-        if isinstance(pair, (Between, BallDichotomy)) and not isinstance(self.law, OnDrawn):
+        if isinstance(pair, (Between, BallDichotomy)) and not isinstance(self.law, (InOneOf, OnDrawn)):
             rule = "is not composed where one draw is known through cells only"
             raise NoFormulaError("repeated law", rule, "compare single draws, or datasets that differ in one record alone")
         return power(pair, self.times)

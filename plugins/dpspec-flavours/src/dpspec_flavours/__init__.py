@@ -57,6 +57,7 @@ NAMES: Names = {
         "open-sample": "dpspec_flavours.streams.personal:OpenSample",
         "averaged": "dpspec_flavours.secrets.averages:Averaged",
         "subsampled": "dpspec_flavours.secrets.averages:Subsampled",
+        "batched": "dpspec_flavours.batches:Batched",
         "local-noise": "dpspec_flavours.universes.centred:LocalNoise",
         "projected-gaussian": "dpspec_flavours.universes.level_sets:ProjectedGaussian",
         "lattice-gaussian": "dpspec_flavours.universes.level_sets:LatticeGaussian",

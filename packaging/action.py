@@ -1,10 +1,10 @@
-"""What the GitHub Action runs: check, lint and verify, told as annotations, as a summary in Markdown, and as SARIF.
+"""What the GitHub Action runs: check, lint, verify and diff, told as annotations, as a summary in Markdown, and as SARIF.
 
 It runs anywhere, with an installed dpspec:
 
     python packaging/action.py specs --accept recorded,miniature --summary summary.md --sarif dpspec.sarif
 
-Exit code: the worst of the three, as of `dpspec verify`; findings of the linter fail with --lint fail alone.
+Exit code: the worst of all, as of `dpspec verify`; findings of the linter fail with --lint fail alone.
 """
 
 from __future__ import annotations
@@ -30,9 +30,13 @@ def main(arguments: Sequence[str]) -> int:
     """Run all, write what was asked for, and return the exit code."""
     options = _options(arguments)
     done = {"check": _run("check", options.paths), "lint": _run("lint", options.paths)}
-    if options.verify:
-        accept = ["--accept", options.accept] if options.accept else []
+    accept = ["--accept", options.accept] if options.accept else []
+    if options.verify and not options.locked:
         done["verify"] = _run("verify", options.paths, *accept)
+    if options.locked:
+        done["verify-locked"] = _run("verify", options.paths, "--locked", *accept) | {"command": "verify-locked"}
+    if options.diff:
+        done["diff"] = _run("diff", [options.diff, *options.paths])
     log = once(sarif(list(done.values())))
     told = list(_annotations(log))
     print("\n".join(f"::{kind} {place}::{message}" for kind, place, message in told))  # noqa: T201 - what GitHub reads
@@ -52,6 +56,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     known.add_argument("--accept", default="", help="words that count as success: recorded, miniature, unchecked, undecided")
     known.add_argument("--lint", choices=["tell", "fail"], default="tell", help="whether a finding fails the job")
     known.add_argument("--no-verify", dest="verify", action="store_false", help="read the files alone, compute nothing")
+    known.add_argument("--locked", action="store_true", help="compare with dpspec.lock in place of verifying every file")
+    known.add_argument("--diff", default="", help="also compare the revisions of this range, such as origin/main...HEAD")
     known.add_argument("--summary", default=os.environ.get("GITHUB_STEP_SUMMARY"), help="append a summary to this file")
     known.add_argument("--sarif", help="write all results to this file")
     return known.parse_args(arguments)

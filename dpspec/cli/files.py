@@ -91,6 +91,8 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
 @click.option(
     "--by-value", is_flag=True, default=None, help="With --function, compare outcomes by value: 0 and numpy.int64(0) are one."
 )
+@click.option("--locked", is_flag=True, help="Compare with dpspec.lock, and verify what changed since; see dpspec lock.")
+@click.option("--all", "everything", is_flag=True, help="With --locked, verify unchanged files, too.")
 @jobs_option
 @reasoned
 @reviewed
@@ -101,6 +103,8 @@ def verify(  # noqa: PLR0917 - one argument for each option
     function: str | None,
     release: bool,
     accept: tuple[Word, ...],
+    locked: bool,
+    everything: bool,
     jobs: int | None,
     verbose: bool,
     as_json: bool,
@@ -119,12 +123,16 @@ def verify(  # noqa: PLR0917 - one argument for each option
     With --release, the mechanism's law is not taken from what it states of itself, but read off the code that
     releases real tables.
 
+    With --locked, files are compared with the lock that dpspec lock wrote: what is new, missing or worse fails. Files that did
+    not change are not verified again, unless a package of dpspec did; without FILES_OR_DIRS those of the lock are compared.
+
     \b
     Examples:
       dpspec verify specs
       dpspec verify survey.dpspec.toml --function survey:survey --seed 1
       dpspec verify survey.dpspec.toml --function survey:table --dataset pandas
       dpspec verify specs --jobs 4
+      dpspec verify --locked
       dpspec verify specs --witnesses found
       dpspec verify specs/swapping-derangement.dpspec.toml --release
       dpspec verify --replay found/survey-claim-0a1b2c3d.json
@@ -134,6 +142,9 @@ def verify(  # noqa: PLR0917 - one argument for each option
     if release and (replay is not None or function is not None):
         raise click.UsageError("--release judges the file's own mechanism: leave out --function and --replay")
     given = {name: value for name, value in sampling.items() if value is not None}
+    if locked or everything:
+        others = {"witnesses": witnesses, "replay": replay, "function": function, "release": release, "jobs": jobs, **given}
+        return _locked(paths, locked, everything, accept, as_json, [name for name, value in others.items() if value])
     _go_together(paths, witnesses, replay, function, given)
     if replay is not None and is_sarif():
         raise click.UsageError("--format sarif tells files: --replay judges two datasets; take --format json")
@@ -148,6 +159,28 @@ def verify(  # noqa: PLR0917 - one argument for each option
     judge = partial(_judged, as_json=as_json, verbose=verbose, function=named, release=release, witnesses=witnesses)
     with Work("verifying") as work:
         return each_file("verify", paths, as_json, judge, accept, raised=raised, jobs=jobs, work=work)
+
+
+def _locked(  # noqa: PLR0917 - what the options say
+    paths: tuple[str, ...], locked: bool, everything: bool, accept: tuple[Word, ...], as_json: bool, others: list[str]
+) -> int:
+    """Compare files with the lock, which another package reads and writes."""
+    from dpspec.extension.packages import function
+    from dpspec.report.shown import answering
+    from dpspec.report.terminal import Work
+
+    if not locked:
+        raise click.UsageError("--all belongs to --locked: add it, or leave this out")
+    if others:
+        raise click.UsageError(f"--locked compares files with the lock: leave out --{others[0]}")
+    compare = answering(function("verify_locked", "option --locked"))
+    with Work("verifying", unit="files") as work:
+        words = [word.word for word in accept]
+        found = compare(*paths, everything=everything, accept=words, progress=work)
+    if not as_json:
+        return tell(found, as_json)
+    say_data(found.command, found.exit_code, found.content)
+    return int(found.exit_code)
 
 
 def _judged(path: Path, work: Work | None, *, as_json: bool, verbose: bool, **asked: Any) -> JudgedFile:

@@ -79,12 +79,31 @@ def renderer(name: str, subject: str) -> Any:
         MissingPackageError: the first-party package that contributes it is not installed.
         PluginContractError: this package is installed, in a version without it.
     """
-    found = contributed(RENDERERS).get(name)
+    return _loaded(RENDERERS, name, subject)
+
+
+def function(name: str, subject: str) -> Any:
+    """The function that an installed package contributes under a name in the group ``dpspec.functions``.
+
+    Args:
+        name: its name.
+        subject: what a message calls that which needs it, such as "option --locked".
+
+    Raises:
+        MissingPackageError: the first-party package that contributes it is not installed.
+        PluginContractError: this package is installed, in a version without it.
+    """
+    return _loaded(FUNCTIONS, name, subject)
+
+
+def _loaded(group: str, name: str, subject: str) -> Any:
+    found = contributed(group).get(name)
     if found is not None:
         return found.load()
-    package = missing_package(name, "renderers")
+    kind = group.partition(".")[2]
+    package = missing_package(name, kind)
     if package is None:
-        raise PluginContractError(subject, f"has no renderer {name}", "install all packages of dpspec in one version")
+        raise PluginContractError(subject, f"has no {kind[:-1]} {name}", "install all packages of dpspec in one version")
     raise MissingPackageError(subject, package)
 
 

@@ -35,7 +35,7 @@ from dpspec.base.errors import (
 )
 from dpspec.base.files import read_bytes, write_bytes, write_folder, write_whole
 from dpspec.base.log import log
-from dpspec.base.params import did_you_mean, each, parameters, raise_all
+from dpspec.base.params import collect, did_you_mean, each, parameters, raise_all
 from dpspec.base.types import JsonData, Progress
 from dpspec.base.words import Word, worst_code, worst_word
 from dpspec.blocks.units import longer_units, read_unit
@@ -213,6 +213,7 @@ __all__ = [
     "check_ids",
     "claim_of",
     "claim_status",
+    "collect",
     "compared",
     "compose_parts",
     "contributed",

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *(page for page in DOCS.rglob("*.md") if not {"deployments", "examples"} & set(page.parts))]
 RUN = {
-    "five-blocks.md": None, "diff.md": None, "from-a-table.md": None, "study.md": None, "accounts.md": None,
+    "five-blocks.md": None, "diff.md": None, "lock.md": None, "from-a-table.md": None, "study.md": None, "accounts.md": None,
     "rules.md": ROOT, "inference.md": ROOT,
 }  # fmt: skip
 """Pages that are run whole, in a folder of their own or in the checkout; the tutorials are run in a clean environment."""

@@ -225,8 +225,10 @@ def test_the_action_and_the_hooks_name_what_there_is():
     assert all(option in options for option in re.findall(r"--[a-z-]+", script))
     assert set(re.findall(r"inputs\.([a-z-]+)", json.dumps(action))) == set(action["inputs"])
     hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
-    assert [hook["entry"] for hook in hooks] == ["dpspec check", "dpspec verify", "dpspec lint"]
-    assert all(re.search(hook["files"], "specs/a.dpspec.toml") and hook["entry"].split()[1] in main.commands for hook in hooks)
+    entries = ["dpspec check", "dpspec verify", "dpspec lint", "dpspec diff HEAD .", "dpspec verify --locked"]
+    assert [hook["entry"] for hook in hooks] == entries
+    known = main.every_command()
+    assert all(re.search(hook["files"], "specs/a.dpspec.toml") and hook["entry"].split()[1] in known for hook in hooks)
 
 
 # --- completion in shells and editors -------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The command `dpspec diff`."""
+"""The commands `dpspec diff` and `dpspec lock`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ def _as_markdown(found: CommandAnswer) -> str:
 
 def _as_sarif(found: CommandAnswer) -> str:
     from dpspec.plugin.applications import contributed
-    from dpspec_guard.page import review_data
 
-    log = contributed("dpspec.renderers")["sarif"].load()([review_data(found.value)])
+    log = contributed("dpspec.renderers")["sarif"].load()([{"command": "diff", "exit_code": found.exit_code, **found.content}])
     return json.dumps(log, indent=2, ensure_ascii=False)
 
 
@@ -57,3 +56,31 @@ def diff(given: tuple[str, ...], progress: Progress | None = None) -> CommandAns
     from dpspec_guard.functions import diff as compared
 
     return compared(*given, progress=progress)
+
+
+class LockCommand(click.Command):
+    """A command that counts files."""
+
+    counts = ("verifying", "files")
+
+
+@click.command(cls=LockCommand, short_help="Record what was verified, for dpspec verify --locked.")
+@click.argument("paths", metavar="[FILES_OR_DIRS]...", nargs=-1, type=click.Path(path_type=str))
+def lock(paths: tuple[str, ...], progress: Progress | None = None) -> CommandAnswer:
+    """Verify specifications and write dpspec.lock: one line for each file, sorted.
+
+    A line has the SHA-256 of the file, the hash of its promise, verdict, scope, method, exact constant, the hash of proof or
+    witness, and what the independent checker says of the proof. The lock also has the version and the SHA-256 of every package
+    of dpspec. A directory stands for every *.dpspec.toml directly in it; without any, the current one is locked.
+
+    The lock is a record and no signature. `dpspec verify --locked` compares with it.
+
+    \b
+    Examples:
+      dpspec lock specs specs/mechanisms
+      dpspec verify --locked
+      dpspec verify --locked --all
+    """
+    from dpspec_guard.functions import lock as locked
+
+    return locked(*paths, progress=progress)

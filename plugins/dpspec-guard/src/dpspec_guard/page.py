@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dpspec.plugin.applications import JsonData, Standing, count, harmless, standing_data
+import attrs
+
+from dpspec.plugin.applications import JsonData, Standing, Word, count, harmless, standing_data
 from dpspec_guard.difference import BlockChange, Consequence, Difference, FileDifference, Finding, changed_files
+from dpspec_guard.lock import Lock, LockCheck
 from dpspec_guard.relation import Implied, Relation, SeparatingPair
 
 LONGEST = 400
@@ -204,6 +207,7 @@ def data(found: Difference) -> JsonData:
         "unchanged": sum(file.kind == "same" for file in found.files),
         "changes": [_file_data(file) for file in changed_files(found.files)],
         "findings": [finding_data(finding) for finding in found.findings],
+        "rules": {f"diff/{code}": _RULES[code] for code in sorted({finding.code for finding in found.findings})},
     }
 
 
@@ -264,15 +268,66 @@ def finding_data(finding: Finding) -> JsonData:
     }
 
 
-def review_data(found: Difference) -> JsonData:
-    """The document of which the SARIF log is made: each finding, and what its code means."""
-    codes = {finding.code for finding in found.findings}
+# --- the lock -------------------------------------------------------------------------------------
+
+
+_LOCK_RULES = {
+    "new": "A specification is not in the lock.",
+    "missing": "A specification of the lock is gone.",
+    "worse": "Less is known in favour of a specification than the lock records.",
+    "changed": "A specification has another promise, verdict, constant or proof than the lock records.",
+    "unreadable": "A specification cannot be read.",
+}
+
+
+def lock_text(found: Lock, path: str) -> str:
+    """What a terminal shows of a lock that was written."""
+    words = Counter(file.word for file in found.files)
+    told = ", ".join(f"{number} {word}" for word, number in words.items())
+    return f"wrote {path}: {count(len(found.files), 'file')} ({told})\nThe lock is a record of what was found, and no signature."
+
+
+def lock_data(found: Lock, path: str) -> JsonData:
+    """The same as data."""
+    return {"written": path, "files": _rows(found.files), "engine": _rows(found.parts)}
+
+
+def _rows(found: Sequence[attrs.AttrsInstance]) -> list[JsonData]:
+    return [attrs.asdict(one) for one in found]
+
+
+def check_text(found: LockCheck) -> str:
+    """What a terminal shows of files that were compared with a lock."""
+    codes = Counter(finding.code for finding in found.findings)
+    state = ", ".join(f"{number} {code}" for code, number in codes.items()) or "as locked"
+    lines = [f"{count(len(found.files), 'file')}: {state}; {len(found.verified)} verified in this run"]
+    words = Counter(_LABELS[file.word] for file in found.files)
+    lines.append(", ".join(f"{number} {word}" for word, number in words.items()))
+    if found.parts:
+        names = ", ".join(name for name, _, _ in found.parts)
+        lines.append(f"the engine is another one than in the lock, so that every file was verified: {names}")
+    lines += [f"{_cut(finding.file)}: {finding.code}: {_cut(finding.message)}" for finding in found.findings]
+    lines += [f"{_cut(file)}: edited, with the same result" for file in found.edited]
+    if found.edited and not found.findings:
+        lines.append("run dpspec lock to record the new text, so that it is not verified each time")
+    lines += dict.fromkeys(finding.advice for finding in found.findings)
+    return "\n".join(lines)
+
+
+_LABELS = {word.word: word.label for word in Word}
+
+
+def check_data(found: LockCheck) -> JsonData:
+    """The same as data."""
+    codes = sorted({finding.code for finding in found.findings})
     return {
-        "command": "diff",
-        "exit_code": found.exit_code,
+        "files": _rows(found.files),
+        "verified": list(found.verified),
+        "edited": list(found.edited),
+        "engine": [{"name": name, "before": before, "after": after} for name, before, after in found.parts],
         "findings": [finding_data(finding) for finding in found.findings],
-        "rules": {f"diff/{code}": _RULES[code] for code in sorted(codes)},
+        "rules": {f"verify-locked/{code}": _LOCK_RULES[code] for code in codes},
     }
 
 
-__all__ = ["data", "markdown", "review_data", "summary", "text"]
+__all__ = ["check_data", "check_text", "data", "lock_data", "lock_text", "markdown", "summary", "text"]

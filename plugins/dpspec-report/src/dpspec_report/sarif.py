@@ -1,4 +1,4 @@
-"""Results of `check`, `lint` and `verify` as SARIF 2.1.0 (OASIS 2020): what code review and editors show at the line of a file.
+"""Results of `check`, `lint`, `verify` and `diff` as SARIF 2.1.0 (OASIS 2020): what code review shows at the line of a file.
 
     results      one for everything that is not well: a fault, a finding, a claim or number that does not hold, or is not known to
     level        error: invalid, refuted, missed, broken; warning: undecided, unchecked; note: known, and for what it is

@@ -38,7 +38,7 @@ def exchanged(case):
 def compared(old, new):
     """The one file of a diff of two texts."""
     sides = [
-        Side(name=name, files={"": SourceFile(shown=f"{name}.dpspec.toml", content=text.encode())})
+        Side(name=name, files={"": SourceFile(shown=f"{name}.dpspec.toml", path=f"{name}.dpspec.toml", content=text.encode())})
         for name, text in (("old", old), ("new", new))
     ]
     found = difference(*sides, REGISTRY)
@@ -173,6 +173,7 @@ def test_history_may_not_be_cut():
     recorded = with_record(NEW, file)
     found, _ = compared(recorded, NEW)
     assert (found.exit_code, [finding.code for finding in found.findings]) == (1, ["history"])
+    assert compared(recorded, NEW.replace('id = "weekly"', 'id = "other"'))[0].exit_code == 1
     edited = recorded.replace("the board", "someone else")
     assert [finding.code for finding in compared(recorded, edited)[0].findings] == ["history"]
 
@@ -257,6 +258,14 @@ def test_files_that_cannot_be_read(tmp_path):
     bad, good = folder(tmp_path / "bad", a="schema = "), folder(tmp_path / "good", a=OLD)
     assert dp.diff(good, bad).exit_code == 2
     assert dp.diff(bad, good).exit_code == 3
+
+
+def test_what_did_not_change_is_not_read(tmp_path, monkeypatch):
+    """Not even a file that is no specification: `dpspec check` is for that."""
+    seen = []
+    monkeypatch.setattr("dpspec_guard.difference.read_text", lambda text, *_: seen.append(text) or read_text(text, REGISTRY))
+    old, new = folder(tmp_path / "old", a=OLD, b="bad"), folder(tmp_path / "new", a=OLD, b="bad", c=SURVEY)
+    assert (dp.diff(old, new).exit_code, seen) == (0, [SURVEY])
 
 
 def test_two_files_need_not_have_one_name_or_id(tmp_path):

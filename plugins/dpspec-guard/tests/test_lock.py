@@ -277,6 +277,22 @@ def test_without_a_lock(place):
     assert (done.exit_code, done.stderr.strip()) == (2, told)
 
 
+def test_another_wording_is_no_other_result(place, monkeypatch):
+    """A version of dpspec that words its sentences differently finds the same."""
+    dp.lock("specs")
+    real = lock_module.file_report_data
+
+    def reworded(path, report):
+        data = real(path, report)
+        for one in data["obligations"]:
+            one["detail"] = "other words"
+            one["verdict"]["reason"] = "other words"
+        return data
+
+    monkeypatch.setattr(lock_module, "file_report_data", reworded)
+    assert dp.verify_locked(everything=True).exit_code == 0
+
+
 # --- random edits, against a full verification ----------------------------------------------------
 
 
@@ -290,9 +306,9 @@ def result(path):
     for one in report.obligations:
         verdict = one.verdict
         steps = () if verdict is None else verdict.proof
-        proof = [(str(step), json.dumps(step.data, sort_keys=True, default=str)) for step in steps]
+        proof = [(step.step, json.dumps(step.data, sort_keys=True, default=str)) for step in steps]
         told = None if verdict is None else (verdict.outcome, str(verdict.constant), verdict.method, str(verdict.witness))
-        rows.append((one.name, one.word, one.detail, told, proof))
+        rows.append((one.name, one.word, str(one.value), told, proof))
     return report.word, report.scope, rows
 
 

@@ -60,8 +60,9 @@ def test_a_range_reads_both_revisions(repository):
 
 def test_a_range_of_three_dots_begins_at_the_merge_base(repository):
     assert [[*side] for side in files("main...branch")] == [["specs/inner/a.dpspec.toml"]] * 2
-    (row,) = dp.diff("main...branch")["changes"]
-    assert (row["title"], row["effect"]) == ("specs/inner/a.dpspec.toml", "weaker")
+    found = dp.diff("main...branch")
+    (row,), (finding,) = found["changes"], found["findings"]
+    assert (row["title"], row["effect"], finding["file"]) == ("specs/inner/a.dpspec.toml", "weaker", "specs/inner/a.dpspec.toml")
 
 
 def test_an_end_that_is_left_out_is_head(repository):

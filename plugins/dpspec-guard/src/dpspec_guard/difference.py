@@ -171,14 +171,23 @@ def difference(old: Side, new: Side, registry: Registry, progress: Progress | No
         registry: what the names in the files mean, and the rules of inference.
         progress: called with (done, in all).
     """
-    before, after = ({key: _read(file, registry) for key, file in side.files.items()} for side in (old, new))
+    same = {path for path, file in new.files.items() if file.content is not None and file == _at(old, path, file)}
+    before, after = (
+        {path: _read(file, registry) for path, file in side.files.items() if path not in same} for side in (old, new)
+    )
     pairs = _paired(before, after, registry)
-    found = []
-    for done, (title, one, other) in enumerate(pairs):
+    found = [FileDifference(title=path or new.files[path].shown, kind="same") for path in same]
+    for done, pair in enumerate(pairs):
         if progress is not None:
             progress(done, len(pairs))
-        found.append(_file_difference(title, one, other, registry))
-    return Difference(old=old.name, new=new.name, files=tuple(found))
+        found.append(_file_difference(pair, registry))
+    return Difference(old=old.name, new=new.name, files=tuple(sorted(found, key=lambda file: file.title)))
+
+
+def _at(side: Side, path: str, file: SourceFile) -> SourceFile | None:
+    """The file at a path of a side, called as another one, so that both are equal where their bytes are."""
+    other = side.files.get(path)
+    return None if other is None else attrs.evolve(other, shown=file.shown, path=file.path)
 
 
 # --- reading and pairing --------------------------------------------------------------------------
@@ -202,7 +211,20 @@ def _read(source: SourceFile, registry: Registry) -> _Version:
         return _Version(source=source, fault=fault)
 
 
-_Pair = tuple[str, _Version | None, _Version | None]
+@attrs.frozen(kw_only=True)
+class _Pair:
+    """Two versions of one file; None for one that is missing.
+
+    Args:
+        title: what the file is called in a report.
+        old, new: the versions.
+        is_replaced: whether NEW is another file, which records that its promise replaces that of OLD.
+    """
+
+    title: str
+    old: _Version | None = None
+    new: _Version | None = None
+    is_replaced: bool = False
 
 
 def _paired(before: Mapping[str, _Version], after: Mapping[str, _Version], registry: Registry) -> list[_Pair]:
@@ -215,7 +237,8 @@ def _paired(before: Mapping[str, _Version], after: Mapping[str, _Version], regis
     pairs: list[_Pair] = []
 
     def take(one: str, other: str) -> None:
-        pairs.append((other or right[other].source.shown, left.pop(one), right.pop(other)))
+        title = other or right[other].source.shown
+        pairs.append(_Pair(title=title, old=left.pop(one), new=right.pop(other)))
 
     for path in [path for path in left if path in right]:
         ids = {version.document.id for version in (left[path], right[path]) if version.document is not None}
@@ -233,9 +256,9 @@ def _paired(before: Mapping[str, _Version], after: Mapping[str, _Version], regis
         if other is not None:
             take(one, other)
     for one, version in left.items():
-        pairs.append((one or version.source.shown, version, _replacement(version, before, after, registry)))
-    pairs += [(key or version.source.shown, None, version) for key, version in right.items()]
-    return sorted(pairs, key=lambda pair: pair[0])
+        found = _replacement(version, before, after, registry)
+        pairs.append(_Pair(title=one or version.source.shown, old=version, new=found, is_replaced=found is not None))
+    return pairs + [_Pair(title=key or version.source.shown, new=version) for key, version in right.items()]
 
 
 def _unique(versions: Mapping[str, _Version]) -> dict[str, str]:
@@ -264,7 +287,8 @@ def _replacement(
 # --- one file -------------------------------------------------------------------------------------
 
 
-def _file_difference(title: str, old: _Version | None, new: _Version | None, registry: Registry) -> FileDifference:
+def _file_difference(pair: _Pair, registry: Registry) -> FileDifference:
+    title, old, new = pair.title, pair.old, pair.new
     if new is None:
         assert old is not None  # noqa: S101 - a pair has one of both
         return _removed(title, old, registry)
@@ -273,11 +297,10 @@ def _file_difference(title: str, old: _Version | None, new: _Version | None, reg
     if old is None:
         after = standing(new.document, registry)
         return FileDifference(title=title, kind="added", new=new.document, standings=(None, after))
-    if old.source.content == new.source.content:
-        return FileDifference(title=title, kind="same", old=old.document, new=new.document)
     if old.fault is not None or old.document is None:
         return FileDifference(title=title, kind="unreadable", new=new.document, findings=tuple(_faults(old, "OLD")))
-    return _changed(title, old.document, new.document, new.source.shown, registry)
+    found = _changed(title, old.document, new.document, new.source.path, registry)
+    return found if pair.is_replaced else attrs.evolve(found, findings=(*found.findings, *_cut_history(found, new.source.path)))
 
 
 def _faults(version: _Version, side: str) -> Iterator[Finding]:
@@ -289,7 +312,7 @@ def _faults(version: _Version, side: str) -> Iterator[Finding]:
         code = (single.exit_code if single is not None else 2) if is_new else Word.UNDECIDED.exit_code
         yield Finding(
             code="unreadable", message=f"{side} cannot be read: {single}", advice=advice, exit_code=code,
-            file=version.source.shown, line=getattr(single, "line", None) or 1,
+            file=version.source.path, line=getattr(single, "line", None) or 1,
         )  # fmt: skip
 
 
@@ -297,7 +320,7 @@ def _removed(title: str, old: _Version, registry: Registry) -> FileDifference:
     gone = _hash(old, registry)
     finding = Finding(
         code="removed", message="the file was removed, and no file of NEW makes its promise", exit_code=Word.REFUTED.exit_code,
-        advice=f"keep it, or record in the file that replaces it: [[change]] with from = \"{gone}\"", file=old.source.shown,
+        advice=f"keep it, or record in the file that replaces it: [[change]] with from = \"{gone}\"", file=old.source.path,
     )  # fmt: skip
     before = None if old.document is None else standing(old.document, registry)
     hashes = (gone, None)
@@ -306,7 +329,7 @@ def _removed(title: str, old: _Version, registry: Registry) -> FileDifference:
     )
 
 
-def _changed(title: str, old: SpecDocument, new: SpecDocument, shown: str, registry: Registry) -> FileDifference:
+def _changed(title: str, old: SpecDocument, new: SpecDocument, path: str, registry: Registry) -> FileDifference:
     hashes = (promise_hash(old, registry), promise_hash(new, registry))
     related = relation(old, new, registry)
     blocks = tuple(_blocks(old, new, related, registry))
@@ -319,7 +342,7 @@ def _changed(title: str, old: SpecDocument, new: SpecDocument, shown: str, regis
         consequences=() if same else tuple(_consequences((old, before), (new, after), registry)),
         standings=(before, after), hashes=hashes,
     )  # fmt: skip
-    return attrs.evolve(found, findings=tuple(_findings(found, old, new, shown)))
+    return attrs.evolve(found, findings=tuple(_findings(found, old, new, path)))
 
 
 def _blocks(old: SpecDocument, new: SpecDocument, whole: Relation, registry: Registry) -> Iterator[BlockChange]:
@@ -426,7 +449,7 @@ def _consequences(
 # --- what makes it fail ---------------------------------------------------------------------------
 
 
-def _findings(found: FileDifference, old: SpecDocument, new: SpecDocument, shown: str) -> Iterator[Finding]:
+def _findings(found: FileDifference, old: SpecDocument, new: SpecDocument, path: str) -> Iterator[Finding]:
     reason = recorded_reason(found.hashes, old, new)
     advice = record(*found.hashes)
     effect = None if found.relation is None else found.relation.effect
@@ -439,14 +462,14 @@ def _findings(found: FileDifference, old: SpecDocument, new: SpecDocument, shown
         exit_code = Word.REFUTED.exit_code if lost else Word.UNDECIDED.exit_code
         line = _line(new, found)
         yield Finding(
-            code=code, message=message, detail=detail, advice=advice, exit_code=exit_code, file=shown, line=line, explained=reason
+            code=code, message=message, detail=detail, advice=advice, exit_code=exit_code, file=path, line=line, explained=reason
         )
     for term in found.terms:
         if term.keeps is not True:
             lost = term.keeps is False
             told = "is weaker" if lost else "is another one, and whether it is weaker is unknown"
             yield Finding(
-                code="terms", message=f"{term.name} {told}: {term.before} -> {term.after}", advice=advice, file=shown,
+                code="terms", message=f"{term.name} {told}: {term.before} -> {term.after}", advice=advice, file=path,
                 exit_code=(Word.REFUTED if lost else Word.UNDECIDED).exit_code,
                 line=_line_of(new, f"deployment.{term.name}"), explained=reason,
             )  # fmt: skip
@@ -455,14 +478,18 @@ def _findings(found: FileDifference, old: SpecDocument, new: SpecDocument, shown
         message = f"before, {before.sentence}; now, {_with_stand_ins(new, after)}"
         line = _line_of(new, "mechanism")
         yield Finding(
-            code="verdict", message=message, advice=advice, exit_code=Word.REFUTED.exit_code, file=shown, line=line,
+            code="verdict", message=message, advice=advice, exit_code=Word.REFUTED.exit_code, file=path, line=line,
             explained=reason,
         )  # fmt: skip
-    if old.id == new.id and _fresh(new, old):
+
+
+def _cut_history(found: FileDifference, path: str) -> Iterator[Finding]:
+    """Whether a record of OLD is no longer in NEW."""
+    if found.new is not None and _fresh(found.new, found.old):
         message, advice = "a recorded change was removed or edited", "restore it: the records are the history of the promise"
         yield Finding(
-            code="history", message=message, advice=advice, exit_code=Word.REFUTED.exit_code, file=shown,
-            line=_line_of(new, "change[0]"),
+            code="history", message=message, advice=advice, exit_code=Word.REFUTED.exit_code, file=path,
+            line=_line_of(found.new, "change[0]"),
         )  # fmt: skip
 
 

@@ -211,15 +211,30 @@ def _ends(constant: Mapping[str, str] | None) -> tuple[str, str]:
 
 
 def _evidence(obligations: Sequence[JsonData]) -> str:
-    """The SHA-256 of what was found, without the versions of packages and the paths of files."""
+    """The SHA-256 of what was found: outcomes, numbers, assumptions, the data of proofs, and witnesses.
 
-    def plain(one: Mapping[str, Any]) -> JsonData:
-        verdict = one["verdict"]
-        kept = {key: value for key, value in one.items() if key != "replay"}
-        return kept | {"verdict": None if verdict is None else {k: v for k, v in verdict.items() if k != "provenance"}}
-
-    text = json.dumps([plain(one) for one in obligations], sort_keys=True, ensure_ascii=False)
+    Sentences for people are left out, so that a version of dpspec that words them differently finds the same.
+    """
+    text = json.dumps([_found(one) for one in obligations], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _found(one: Mapping[str, Any]) -> JsonData:
+    verdict = one["verdict"]
+    kept: JsonData = {key: one[key] for key in ("name", "outcome", "exchanged", "grown", "value")}
+    if verdict is None:
+        return kept
+    told = ("outcome", "method", "constant", "vacuous_universes", "universes", "assumptions")
+    proof = [{"step": step["step"], "data": step["data"]} for step in verdict["proof"]]
+    return kept | {key: verdict[key] for key in told} | {"proof": proof, "witness": _without_words(verdict["witness"])}
+
+
+def _without_words(witness: Mapping[str, Any] | None) -> JsonData | None:
+    if witness is None:
+        return None
+    event = witness["event"]
+    kept = {key: value for key, value in witness.items() if key not in ("note", "event")}
+    return kept | {"event": None if event is None else {key: value for key, value in event.items() if key != "text"}}
 
 
 def _recheck(report: FileReport, data: JsonData) -> str:

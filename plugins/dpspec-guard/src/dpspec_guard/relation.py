@@ -172,11 +172,25 @@ def _all_of(found: list[Implied]) -> Implied:
 
 def _plain(old: SpecDocument, new: SpecDocument, registry: Registry) -> Relation:
     found = compared(old, new, registry, on_one_schema=True)
+    kept = _implied(found.backward, found.left)
+    gone = _dropped(old.spec, new.spec) if found.restated and kept.answer is Answer.IMPLIES else []
+    if gone:
+        reason = f"NEW has no longer the attributes {', '.join(gone)}: it implies OLD only where the release does not read them"
+        kept = Implied(answer=Answer.UNKNOWN, reasons=(reason,))
     return Relation(
-        kept=_implied(found.backward, found.left),
+        kept=kept,
         gained=_implied(found.forward, found.right),
         notes=(*found.restated, *found.notes),
     )
+
+
+def _dropped(old: PrivacySpec, new: PrivacySpec) -> list[str]:
+    """The attributes that the records of OLD have and those of NEW have not."""
+    before, after = (
+        {(unit, attribute.name) for unit in space.units for attribute in space.attributes_of(unit)}
+        for space in (old.space, new.space)
+    )
+    return sorted({name for _, name in before - after})
 
 
 def _implied(direction: Direction, conclusion: PrivacySpec) -> Implied:

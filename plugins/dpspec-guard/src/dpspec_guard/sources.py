@@ -34,12 +34,14 @@ class SourceFile:
     """A specification file of one side.
 
     Args:
-        shown: its path in messages and reports.
+        shown: what it is called in messages: a path, or a revision and a path.
+        path: its path on disk, or from the top of the repository, for those who look for the line.
         content: its bytes; None where it cannot be read.
         fault: why it cannot be read.
     """
 
     shown: str
+    path: str
     content: bytes | None = None
     fault: DpspecError | None = None
 
@@ -130,16 +132,17 @@ def _is_hidden(path: PurePath) -> bool:
 
 def _on_disk(path: Path) -> SourceFile:
     try:
-        return _limited(str(path), read_bytes(path, SIZE_LIMIT))
+        return _limited(str(path), str(path), read_bytes(path, SIZE_LIMIT))
     except DpspecError as fault:
-        return SourceFile(shown=str(path), fault=fault)
+        return SourceFile(shown=str(path), path=str(path), fault=fault)
 
 
-def _limited(shown: str, content: bytes) -> SourceFile:
+def _limited(shown: str, path: str, content: bytes) -> SourceFile:
     if len(content) <= SIZE_LIMIT:
-        return SourceFile(shown=shown, content=content)
+        return SourceFile(shown=shown, path=path, content=content)
     rule = f"is larger than {SIZE_LIMIT:,} bytes"
-    return SourceFile(shown=shown, fault=errors.SpecTooLargeError("size", rule, "a specification holds parameters, not data"))
+    fault = errors.SpecTooLargeError("size", rule, "a specification holds parameters, not data")
+    return SourceFile(shown=shown, path=path, fault=fault)
 
 
 # --- revisions ------------------------------------------------------------------------------------
@@ -164,8 +167,8 @@ def _of_revision(revision: str, paths: Sequence[str]) -> Side:
     """The specification files of a revision, of which only those under some paths where any are given."""
     commit = commit_of(revision)
     inside = [_inside(path) for path in paths]
-    files: dict[str, SourceFile] = {}
-    for row in filter(None, _git("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")):
+    wanted: list[tuple[str, str, list[str]]] = []
+    for row in filter(None, _git("ls-tree", "-r", "-z", "-l", "--full-tree", commit).split(b"\0")):
         facts, _, name = row.partition(b"\t")
         path = os.fsdecode(name)
         root = next((root for root in inside or [PurePosixPath()] if PurePosixPath(path).is_relative_to(root)), None)
@@ -174,7 +177,9 @@ def _of_revision(revision: str, paths: Sequence[str]) -> Side:
         if below is None or not (is_named or (path.endswith(SUFFIX) and not _is_hidden(below))):
             continue
         key = path if len(paths) != 1 else "" if is_named else below.as_posix()
-        files[key] = _blob(facts.split(), f"{revision}:{path}")
+        wanted.append((key, path, facts.decode().split()))
+    contents = _contents([identity for _, _, (_, _, identity, size) in wanted if size.isdecimal() and int(size) <= SIZE_LIMIT])
+    files = {key: _blob(f"{revision}:{path}", path, facts, contents) for key, path, facts in wanted}
     return Side(name=revision, files=dict(sorted(files.items())))
 
 
@@ -187,24 +192,41 @@ def _inside(path: str) -> PurePosixPath:
         raise RevisionError("path", "is outside of the git repository", "give a path inside it", value=path) from None
 
 
-def _blob(facts: Sequence[bytes], shown: str) -> SourceFile:
-    """A file of a revision, by its mode, type and hash."""
-    mode, kind, identity = (fact.decode() for fact in facts)
+def _blob(shown: str, path: str, facts: Sequence[str], contents: Mapping[str, bytes]) -> SourceFile:
+    """A file of a revision, by its mode, type, hash and size."""
+    mode, kind, identity, size = facts
     if kind != "blob" or mode == "120000":
-        return SourceFile(shown=shown, fault=RevisionError("file", "is a link in git", "commit the file itself", value=shown))
-    size = int(_git("cat-file", "-s", identity))
-    if size > SIZE_LIMIT:
-        return _limited(shown, b" " * (SIZE_LIMIT + 1))
-    return _limited(shown, _git("cat-file", "blob", identity))
+        fault = RevisionError("file", "is a link in git", "commit the file itself", value=shown)
+        return SourceFile(shown=shown, path=path, fault=fault)
+    if identity not in contents and int(size) <= SIZE_LIMIT:
+        fault = RevisionError("file", "is not in this clone", "fetch it: git fetch --refetch", value=shown)
+        return SourceFile(shown=shown, path=path, fault=fault)
+    return _limited(shown, path, contents.get(identity, b" " * (SIZE_LIMIT + 1)))  # what is too large was not read
 
 
-def _git(*words: str, may_fail: bool = False) -> bytes:
+def _contents(identities: Sequence[str]) -> Mapping[str, bytes]:
+    """The bytes of blobs by their hashes, in one run of git."""
+    if not identities:
+        return {}
+    answer = _git("cat-file", "--batch", given="".join(f"{one}\n" for one in identities).encode())
+    found, at = {}, 0
+    while at < len(answer):
+        end = answer.index(b"\n", at)
+        identity, *facts = answer[at:end].decode().split()
+        at = end + 1
+        if len(facts) == 2:  # else the clone lacks it
+            found[identity] = answer[at : at + int(facts[1])]
+            at += int(facts[1]) + 1
+    return found
+
+
+def _git(*words: str, may_fail: bool = False, given: bytes = b"") -> bytes:
     """What git prints."""
     program = shutil.which("git")
     if program is None:
         raise RevisionError("git", "is not installed", "install git, or give two files or folders")
     quiet = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
-    found = subprocess.run([program, *words], capture_output=True, check=False, env=quiet)  # noqa: S603 - no shell
+    found = subprocess.run([program, *words], input=given, capture_output=True, check=False, env=quiet)  # noqa: S603 - no shell
     if found.returncode and not may_fail:
         said = found.stderr.decode(errors="replace").strip().splitlines()
         rule = f"failed ({said[0] if said else f'exit code {found.returncode}'})"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import keyword
 import os
 import re
 import signal
@@ -17,12 +19,13 @@ import attrs
 
 import dpspec as dp
 from dpspec.plugin.applications import to_toml
-from dpspec_hunt.modules import Module
 from dpspec_hunt.plans import Plan
 
 PATIENCE, RESERVE = 20, 120
 """A check bounds its own processor time; it is ended after this many times its seconds and so many more, however it waited."""
 MOST_OUTPUT = 32 << 20
+CHECKED = "dpspec_hunt_checked"
+"""The module of a check, which no folder has."""
 ANNOTATIONS = {
     "numpy": "np.ndarray",
     "pandas-series": "pd.Series",
@@ -52,38 +55,62 @@ class Checked:
 
 
 def slug(plan: Plan) -> str:
-    """A name for the files of a plan, which is a name in Python."""
-    return re.sub(r"\W+", "_", plan.drawing.place)
+    """A name for the files of a plan, in letters of ASCII, digits and underscores; two plans may have the same."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", plan.drawing.place).strip("_") or "function"
 
 
-def wrapper(plan: Plan) -> str:
-    """The source of a function of a dataset and a generator that calls the function of a plan."""
-    data, chances = ANNOTATIONS.get(plan.dataset, ""), ANNOTATIONS.get(plan.generator, "")
-    imports = [IMPORTS[kind.partition(".")[0]] for kind in dict.fromkeys((data, chances)) if kind]
+def wrapper(plan: Plan, *, guarded: bool = False) -> str:
+    """The source of a function of a dataset and a generator that calls the function of a plan.
+
+    Args:
+        plan: of which function.
+        guarded: whether it checks that what is imported is the file that was read.
+    """
+    data, randomness = ANNOTATIONS.get(plan.dataset, ""), ANNOTATIONS.get(plan.generator, "")
+    imports = [IMPORTS[kind.partition(".")[0]] for kind in dict.fromkeys((data, randomness)) if kind]
     parameters = ["x" + (f": {data}" if data else "")]
     if plan.uses_generator:
-        parameters.append("rng" + (f": {chances}" if chances else ""))
+        parameters.append("rng" + (f": {randomness}" if randomness else ""))
     drawing = plan.drawing
-    name = drawing.node.name if drawing.owner is None else drawing.owner.name
+    module, top = drawing.module.name, drawing.name.partition(".")[0]
+    if all(part.isidentifier() and not keyword.iskeyword(part) for part in module.split(".")):
+        target = [f"from {module} import {top} as target"]
+    else:
+        imports.append("from importlib import import_module")
+        target = ["", f"target = import_module({module!r}).{top}"]
+    before, after = _guard(plan) if guarded else ([], [])
+    about = " ".join(re.findall(r"[\w.:]+", drawing.place))
     lines = [
-        f'"""{drawing.place}, as a function of a dataset{" and a generator" if plan.uses_generator else ""}."""', "",
-        *dict.fromkeys(imports), *([""] if imports else []), f"from {drawing.module.name} import {name}", "", "",
-        f"def judged({', '.join(parameters)}):", f"    return {plan.call}", "",
+        f'"""{about}, as a function of a dataset{" and a generator" if plan.uses_generator else ""}."""', "",
+        *before, *dict.fromkeys(imports), *([""] if imports else []), *target, *after, "", "",
+        f"def judged({', '.join(parameters)}):", f"    return target{plan.call.removeprefix(top)}", "",
     ]  # fmt: skip
     return "\n".join(lines)
 
 
+def _guard(plan: Plan) -> tuple[list[str], list[str]]:
+    """Lines before and after the import of a function that let no other be imported in its place."""
+    module, node = plan.drawing.module, plan.drawing.node
+    first, last = (node.lineno, node.end_lineno or node.lineno) if not node.decorator_list else (0, 0)
+    said = f"{module.name!r}, {str(module.path)!r}, {plan.drawing.name!r}, {first}, {last}"
+    return (
+        ["from dpspec_hunt.loading import confirm, enter", "", f"enter({str(module.root)!r}, {module.name!r})"],
+        ["", f"confirm({said})"],
+    )
+
+
 def specification(plan: Plan) -> str:
     """The specification of a plan, as a file."""
-    assert plan.spec is not None
+    assert plan.spec is not None  # noqa: S101 - only such plans are checked
     lines = [f"# {line}" for line in facts_in_words(plan)]
-    name = slug(plan).replace("_", "-").strip("-").lower()
-    return "\n".join([*lines, to_toml(plan.spec, dp.installed().registry, id=name, title=f"What {plan.drawing.place} claims")])
+    name = slug(plan).replace("_", "-").lower()
+    title = f"What {_one_line(plan.drawing.place)} claims"
+    return "\n".join([*lines, to_toml(plan.spec, dp.installed().registry, id=name, title=title)])
 
 
 def facts_in_words(plan: Plan) -> list[str]:
     """A line for each fact."""
-    return [f"{fact.about} = {fact.value} ({'a guess: ' if fact.is_guess else ''}{fact.why})" for fact in plan.facts]
+    return [_one_line(f"{fact.about} = {fact.value} ({'a guess: ' if fact.is_guess else ''}{fact.why})") for fact in plan.facts]
 
 
 def check(plan: Plan, seconds: float, *, jailed: bool = True) -> Checked:
@@ -92,39 +119,23 @@ def check(plan: Plan, seconds: float, *, jailed: bool = True) -> Checked:
     Args:
         plan: with a specification.
         seconds: of processor time.
-        jailed: whether nothing of the code can change a file, open a socket or be seen outside. Without, it has the rights of this process.
+        jailed: whether nothing of the code can change a file, open a socket or be seen outside. Without, it has the rights of
+        this
+            process.
     """
     with tempfile.TemporaryDirectory(prefix="dpspec-hunt-") as folder:
         scratch = Path(folder)
-        (scratch / f"{slug(plan)}.py").write_text(wrapper(plan), encoding="utf-8")
+        (scratch / f"{CHECKED}.py").write_text(wrapper(plan, guarded=True), encoding="utf-8")
         (scratch / "claim.dpspec.toml").write_text(specification(plan), encoding="utf-8")
-        command = [
-            "verify",
-            "claim.dpspec.toml",
-            "--function",
-            f"{slug(plan)}:judged",
-            "--seconds",
-            f"{seconds:g}",
-            "--format",
-            "json",
-        ]
-        code, printed = _run(command, scratch, plan.drawing.module, seconds, jailed=jailed)
+        function = f"{CHECKED}:judged"
+        command = ["verify", "claim.dpspec.toml", "--function", function, "--seconds", f"{seconds:g}", "--format", "json"]
+        code, printed = _run(command, scratch, seconds, jailed=jailed)
     return _read(plan, code, printed)
 
 
-def _run(command: Sequence[str], scratch: Path, module: Module, seconds: float, *, jailed: bool) -> tuple[int, bytes]:
+def _run(command: Sequence[str], scratch: Path, seconds: float, *, jailed: bool) -> tuple[int, bytes]:
     """The exit code and the output of a command; what it started is gone afterwards."""
-    words = [
-        sys.executable,
-        "-I",
-        "-m",
-        "dpspec_hunt.jail",
-        "locked" if jailed else "open",
-        str(scratch),
-        str(module.root),
-        module.name,
-        *command,
-    ]
+    words = [sys.executable, "-I", "-m", "dpspec_hunt.jail", "locked" if jailed else "open", str(scratch), *command]
     environment = {
         "PATH": os.defpath,
         "HOME": str(scratch),
@@ -134,48 +145,47 @@ def _run(command: Sequence[str], scratch: Path, module: Module, seconds: float, 
         "OPENBLAS_NUM_THREADS": "1",
     }
     with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen(
-            words,
-            cwd=scratch,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.DEVNULL,
+        process = subprocess.Popen(  # noqa: S603 - this interpreter, with arguments that are no code
+            words, cwd=scratch, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL,
             start_new_session=True,
-        )
+        )  # fmt: skip
         try:
             code = process.wait(timeout=PATIENCE * seconds + RESERVE)
         except subprocess.TimeoutExpired:
-            code = -signal.SIGKILL
+            code = -int(signal.SIGTERM)
         finally:
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                pass
-            process.wait()
+            _end(process)
         output.seek(0)
         return code, output.read(MOST_OUTPUT)
 
 
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and its group: in a jail nothing leaves it."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
 def _read(plan: Plan, code: int, printed: bytes) -> Checked:
-    """What a command printed, as a result; it may have been written by the code that was judged, and is not believed to be well formed."""
+    """What a command printed, as a result."""
     try:
         data = json.loads(printed)
         if data["command"] == "error":
             return Checked(plan=plan, outcome="broken", reason=_one_line(data["errors"][0]["message"]))
         obligation = data["files"][0]["obligations"][0]
         verdict = obligation["verdict"]
-        outcome = verdict["outcome"]
+        outcome = str(verdict["outcome"])
+        reason = _one_line(verdict["reason"] or obligation["detail"])
     except (ValueError, LookupError, TypeError):
         said = _one_line(printed[:200].decode("utf-8", "replace"))
-        return Checked(
-            plan=plan,
-            outcome="broken",
-            reason=f"its check ended with exit code {code} and no result" + (f": {said}" if said else ""),
-        )
+        reason = f"its check ended with exit code {code} and no result" + (f": {said}" if said else "")
+        return Checked(plan=plan, outcome="broken", reason=reason)
     if outcome not in {"verified", "refuted", "undecided"}:
-        return Checked(plan=plan, outcome="broken", reason=_one_line(str(outcome)))
-    return Checked(plan=plan, outcome=outcome, reason=_one_line(verdict["reason"] or obligation["detail"]), verdict=verdict)
+        return Checked(plan=plan, outcome="broken", reason=_one_line(outcome))
+    return Checked(plan=plan, outcome=outcome, reason=reason, verdict=verdict)
 
 
 def _one_line(text: object) -> str:

@@ -23,23 +23,20 @@ class HuntCommand(click.Command):
 
 @click.command(name="hunt", cls=HuntCommand, short_help="Which functions of a repository draw noise, and what do they keep?")
 @click.argument("target")
-@click.option(
-    "--out", metavar="DIR", type=click.Path(), help="Write report, answers, specifications and tests into this new folder."
-)
+@click.option("--out", metavar="DIR", type=click.Path(), help="A new folder for report, answers, specifications and tests.")
 @click.option("--answers", metavar="FILE.toml", type=click.Path(), help="What the functions claim, as a hunt writes it.")
 @click.option("--yes", is_flag=True, help="Accept all guesses; they are marked.")
 @click.option("--ask", is_flag=True, help="Ask about each guess at the terminal.")
 @click.option("--seconds", metavar="S", type=float, default=10.0, show_default=True, help="Processor time for each function.")
-@click.option("--trust", is_flag=True, help="Run the code with your own rights where there is no jail.")
-def command(  # noqa: PLR0917 - one argument for each option
-    target: str, out: str | None, answers: str | None, yes: bool, ask: bool, seconds: float, trust: bool, progress: Progress | None = None
-) -> CommandAnswer:  # fmt: skip
+@click.option("--trust", is_flag=True, help="Where there is no jail, run the code with your own rights.")
+def command(*, progress: Progress | None = None, **given: Any) -> CommandAnswer:
     """Find the functions of TARGET that draw noise, infer what they claim, and check each.
 
-    TARGET is a file, a folder or an installed package. It is read, not imported. What a function claims, on which data and between
-    which neighbours is inferred from names, docstrings and parameters; where nothing says it, the function asks. Each is checked by
-    `dpspec verify --function` in a jail: it changes no file, opens no socket, and sends no signal (Linux). Exits with 1 when a
-    function is refuted, with 3 when one is undecided or asks, and with 5 when nothing was checked.
+    TARGET is a file, a folder or an installed package. It is read, not imported. What a function claims, on which data and
+    between which neighbours is inferred from names, docstrings and parameters; a guess has to be confirmed. Each function is
+    checked by `dpspec verify --function` in a jail (Linux): its code changes no file, opens no socket, and sends no signal
+    outside. The exit code is 1 when a function is refuted, 3 when one is undecided or to be confirmed, and 5 when nothing was
+    checked.
 
     \b
     Examples:
@@ -50,8 +47,11 @@ def command(  # noqa: PLR0917 - one argument for each option
     """
     from dpspec_hunt.hunt import hunt
 
-    asker = _ask if ask and sys.stdin.isatty() else None
-    return hunt(target, out=out, answers=answers, yes=yes, seconds=seconds, trusted=trust, ask=asker, progress=progress)
+    asker = _ask if given["ask"] and sys.stdin.isatty() else None
+    return hunt(
+        given["target"], out=given["out"], answers=given["answers"], yes=given["yes"], seconds=given["seconds"],
+        trusted=given["trust"], ask=asker, progress=progress,
+    )  # fmt: skip
 
 
 def _ask(made: Plan) -> Mapping[str, Any] | None:

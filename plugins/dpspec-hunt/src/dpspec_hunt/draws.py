@@ -1,9 +1,9 @@
 """Which functions draw noise: by reading calls of generators, and calls of functions that do.
 
-A call is a draw when its function is one of a library of chances (`numpy.random.laplace`, `random.gauss`,
-`scipy.stats.laplace.rvs`, a constructor of OpenDP), or a method of a generator (`rng.laplace`), where a generator is a parameter or an
-attribute of that name or annotation, or what `default_rng()` and its like return. A method whose name is that of a distribution
-of noise counts whoever it belongs to.
+A call is a draw when its function is one of a library of randomness (`numpy.random.laplace`, `random.gauss`,
+`scipy.stats.laplace.rvs`, a constructor of OpenDP), or a method of a generator (`rng.laplace`). A generator is a parameter or an
+attribute of that name or annotation, or what `default_rng()` and its like return. A method with the name of a distribution of
+noise is a draw whatever it belongs to.
 """
 
 from __future__ import annotations
@@ -11,33 +11,37 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
 
 import attrs
 
 from dpspec_hunt.modules import Module
 
 GENERATOR_NAMES = frozenset({
-    "rng", "gen", "generator", "random_state", "rand", "randomness", "prng", "rs", "random_generator", "rnd", "np_rng", "numpy_rng",
-    "_rng", "_generator", "_random", "_random_state", "_prng", "_gen",
+    "rng", "gen", "generator", "random_state", "rand", "randomness", "prng", "rs", "random_generator", "rnd", "np_rng",
+    "numpy_rng", "_rng", "_generator", "_random", "_random_state", "_prng", "_gen",
 })  # fmt: skip
 GENERATOR_TYPES = ("Generator", "RandomState", "random.Random", "SystemRandom", "BitGenerator")
 MAKERS = ("default_rng", "RandomState", "Random", "SystemRandom", "Generator", "check_random_state")
 """What returns a generator, by the last part of its name."""
 
 OF_LIBRARIES = (
-    "numpy.random.", "random.", "secrets.", "torch.distributions.", "jax.random.", "diffprivlib.", "opendp.", "tmlt.core.", "pydp.",
-    "dp_accounting.", "cupy.random.", "tensorflow.random.",
+    "numpy.random.", "random.", "secrets.", "torch.distributions.", "jax.random.", "diffprivlib.", "opendp.", "tmlt.core.",
+    "pydp.", "dp_accounting.", "cupy.random.", "tensorflow.random.",
 )  # fmt: skip
 NO_DRAWS = frozenset({
-    *MAKERS, "seed", "getstate", "setstate", "get_state", "set_state", "PCG64", "Philox", "MT19937", "SFC64", "SeedSequence", "spawn",
+    *MAKERS,
+    "seed", "getstate", "setstate", "get_state", "set_state", "PCG64", "Philox", "MT19937", "SFC64", "SeedSequence", "spawn",
     "compare_digest", "token_hex", "token_urlsafe", "token_bytes", "PRNGKey", "key", "enable_features", "split", "fold_in",
 })  # fmt: skip
 """Functions of these libraries that are no draws of noise."""
 OF_METHODS = frozenset({
-    "laplace", "normal", "standard_normal", "gumbel", "geometric", "exponential", "standard_exponential", "uniform", "random", "integers",
-    "randint", "binomial", "poisson", "choice", "choices", "gauss", "normalvariate", "expovariate", "logistic", "standard_cauchy", "rand",
-    "randn", "permutation", "shuffle", "multinomial", "gamma", "standard_gamma", "standard_t", "multivariate_normal", "sample", "betavariate",
-    "random_sample", "randrange", "getrandbits", "bytes", "negative_binomial", "lognormal", "permuted", "triangular", "vonmises", "weibull",
+    "laplace", "normal", "standard_normal", "gumbel", "geometric", "exponential", "standard_exponential", "uniform", "random",
+    "integers", "randint", "binomial", "poisson", "choice", "choices", "gauss", "normalvariate", "expovariate", "logistic",
+    "standard_cauchy", "rand", "randn", "permutation", "shuffle", "multinomial", "gamma", "standard_gamma", "standard_t",
+    "multivariate_normal", "sample", "betavariate", "random_sample", "randrange", "getrandbits", "bytes", "negative_binomial",
+    "lognormal", "permuted", "triangular", "vonmises", "weibull",
 })  # fmt: skip
 """Methods of generators that draw."""
 OF_NOISE = frozenset({
@@ -46,7 +50,7 @@ OF_NOISE = frozenset({
 })  # fmt: skip
 """Methods that draw noise, whoever they belong to."""
 
-AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef
+AnyFunction: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @attrs.frozen(kw_only=True)
@@ -70,38 +74,50 @@ class Drawing:
 
     Args:
         module: where it is.
-        owner: the class whose method it is; None for a function.
-        node: its definition.
+        classes: the classes around it, the outermost first.
+        node: its definition; a lambda that is given a name is one as well.
         draws: its draws, by line.
     """
 
     module: Module
-    owner: ast.ClassDef | None
+    classes: tuple[ast.ClassDef, ...]
     node: AnyFunction
     draws: tuple[Draw, ...]
 
     @property
+    def owner(self) -> ast.ClassDef | None:
+        """The class whose method it is; None for a function."""
+        return self.classes[-1] if self.classes else None
+
+    @property
     def name(self) -> str:
         """As it is named inside its module."""
-        return self.node.name if self.owner is None else f"{self.owner.name}.{self.node.name}"
+        return _name(self.classes, self.node)
 
     @property
     def place(self) -> str:
         """As `module:name`."""
-        return f"{self.module.name}:{self.name}"
+        return f"{self.module.label or self.module.name}:{self.name}"
+
+
+_Classes: TypeAlias = tuple[ast.ClassDef, ...]
+_Key: TypeAlias = tuple[Path, str]
+"""The file of a function, and its name inside its module."""
 
 
 def drawings(modules: Sequence[Module]) -> tuple[Drawing, ...]:
     """All functions and methods that draw, themselves or through others of these modules."""
-    known = {(m.name, _name(owner, node)): (m, owner, node) for m in modules for owner, node in functions_of(m.tree)}
-    scopes = {module.name: _Names.of(module) for module in modules}
-    direct = {key: tuple(_direct(node, scopes[m.name])) for key, (m, _, node) in known.items()}
-    drawing = {key for key, draws in direct.items() if draws}
-    calls = {key: tuple(_calls(node, scopes[m.name], owner, known)) for key, (m, owner, node) in known.items()}
-    callers: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for key, found in calls.items():
-        for called, _ in found:
+    index = _Index.of(modules)
+    direct: dict[_Key, tuple[Draw, ...]] = {}
+    calls: dict[_Key, tuple[tuple[_Key, Draw], ...]] = {}
+    callers: dict[_Key, list[_Key]] = {}
+    for key, (module, classes, nodes) in index.functions.items():
+        names = index.names[module.path]
+        direct[key] = tuple(draw for node in nodes for draw in _direct(node, names))
+        calls[key] = tuple(call for node in nodes for call in _calls(node, module, classes, index))
+        for called, _ in calls[key]:
             callers.setdefault(called, []).append(key)
+    drawing = {key for key, draws in direct.items() if draws}
     waiting = list(drawing)
     while waiting:
         for caller in callers.get(waiting.pop(), ()):
@@ -109,34 +125,95 @@ def drawings(modules: Sequence[Module]) -> tuple[Drawing, ...]:
                 drawing.add(caller)
                 waiting.append(caller)
     found = []
-    for key, (module, owner, node) in known.items():
+    for key, (module, classes, nodes) in index.functions.items():
         if key in drawing:
-            through = [draw for called, draw in calls[key] if called in drawing and called != key]
-            found.append(
-                Drawing(
-                    module=module, owner=owner, node=node, draws=tuple(sorted([*direct[key], *through], key=lambda d: d.line))
-                )
-            )
+            through = {draw for called, draw in calls[key] if called in drawing and called != key}
+            draws = tuple(sorted({*direct[key], *through}, key=lambda draw: (draw.line, draw.what)))
+            found.append(Drawing(module=module, classes=classes, node=nodes[-1], draws=draws))
     return tuple(found)
 
 
-def functions_of(tree: ast.Module) -> Iterator[tuple[ast.ClassDef | None, AnyFunction]]:
+def functions_of(tree: ast.Module) -> Iterator[tuple[_Classes, AnyFunction]]:
     """The functions of a module and the methods of its classes; what is defined inside of them belongs to them."""
+    waiting: list[tuple[_Classes, ast.AST]] = [((), node) for node in reversed(tree.body)]
+    while waiting:
+        classes, node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield classes, node
+        elif isinstance(node, ast.ClassDef):
+            waiting += [((*classes, node), inner) for inner in reversed(node.body)]
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda) and isinstance(node.targets[0], ast.Name):
+            yield classes, _named(node.targets[0].id, node.value)
+        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
+            waiting += [(classes, inner) for inner in reversed(list(ast.iter_child_nodes(node)))]
 
-    def of(body: Sequence[ast.stmt], owner: ast.ClassDef | None) -> Iterator[tuple[ast.ClassDef | None, AnyFunction]]:
-        for node in body:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield owner, node
-            elif isinstance(node, ast.ClassDef) and owner is None:
-                yield from of(node.body, node)
-            elif isinstance(node, ast.If | ast.Try | ast.With):
-                yield from of([*node.body, *getattr(node, "orelse", [])], owner)
 
-    return of(tree.body, None)
+def _named(name: str, node: ast.Lambda) -> ast.FunctionDef:
+    """A lambda as the function that it is."""
+    body = ast.copy_location(ast.Return(node.body), node.body)
+    made = ast.FunctionDef(name=name, args=node.args, body=[body], decorator_list=[], returns=None, type_comment=None)
+    return ast.copy_location(made, node)
 
 
-def _name(owner: ast.ClassDef | None, node: AnyFunction) -> str:
-    return node.name if owner is None else f"{owner.name}.{node.name}"
+def _name(classes: _Classes, node: AnyFunction) -> str:
+    return ".".join([*(one.name for one in classes), node.name])
+
+
+@attrs.frozen(kw_only=True)
+class _Index:
+    """All functions of some modules, and what the names in these modules stand for.
+
+    Args:
+        functions: file and name to its module, classes and definitions: under conditions there may be several.
+        files: name of a module to the modules of that name.
+        names: file to what the names in it stand for.
+        bases: file and name of a class to what it inherits from.
+    """
+
+    functions: Mapping[_Key, tuple[Module, _Classes, list[AnyFunction]]]
+    files: Mapping[str, Sequence[Module]]
+    names: Mapping[Path, _Names]
+    bases: Mapping[_Key, Sequence[str]]
+
+    @classmethod
+    def of(cls, modules: Sequence[Module]) -> _Index:
+        functions: dict[_Key, tuple[Module, _Classes, list[AnyFunction]]] = {}
+        files: dict[str, list[Module]] = {}
+        bases: dict[_Key, list[str]] = {}
+        for module in modules:
+            files.setdefault(module.name, []).append(module)
+            for classes, node in functions_of(module.tree):
+                functions.setdefault((module.path, _name(classes, node)), (module, classes, []))[2].append(node)
+                if classes:
+                    bases[module.path, ".".join(one.name for one in classes)] = [dotted(base) for base in classes[-1].bases]
+        return cls(functions=functions, files=files, names={module.path: _Names.of(module) for module in modules}, bases=bases)
+
+    def named(self, module: Module, name: str) -> Iterator[_Key]:
+        """The functions for which a dotted name in a module may stand."""
+        if (module.path, name) in self.functions:
+            yield module.path, name
+        pieces = self.names[module.path].resolved(name).split(".")
+        for cut in range(1, len(pieces)):
+            some = self.files.get(".".join(pieces[:cut]), ())
+            for other in [one for one in some if one.root == module.root] or some:
+                key = other.path, ".".join(pieces[cut:])
+                yield from (one for one in (key, (key[0], f"{key[1]}.__call__")) if one in self.functions)
+
+    def inherited(self, module: Module, owner: str, method: str) -> Iterator[_Key]:
+        """A method of a class, or of what it inherits from."""
+        waiting, seen = [(module, owner)], set[_Key]()
+        while waiting:
+            where, name = waiting.pop()
+            if (where.path, name) in seen:
+                continue
+            seen.add((where.path, name))
+            if (where.path, f"{name}.{method}") in self.functions:
+                yield where.path, f"{name}.{method}"
+            for base in self.bases.get((where.path, name), ()):
+                waiting.append((where, base))
+                pieces = self.names[where.path].resolved(base).split(".")
+                for cut in range(1, len(pieces)):
+                    waiting += [(other, ".".join(pieces[cut:])) for other in self.files.get(".".join(pieces[:cut]), ())]
 
 
 def dotted(node: ast.expr) -> str:
@@ -192,8 +269,7 @@ def _made(tree: ast.AST) -> Iterator[str]:
         value = node.value if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) else None
         if value is None:
             continue
-        makes = any(isinstance(n, ast.Call) and dotted(n.func).rpartition(".")[2] in MAKERS for n in ast.walk(value))
-        if makes:
+        if any(_makes(part) for part in ast.walk(value)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]  # type: ignore[attr-defined]
             yield from (name for target in targets if (name := dotted(target)))
 
@@ -215,46 +291,52 @@ def _direct(node: AnyFunction, names: _Names) -> Iterator[Draw]:
         a.arg for one in inner for a in [*one.args.posonlyargs, *one.args.args, *one.args.kwonlyargs] if is_generator(a)
     }
     for call in ast.walk(node):
-        if not isinstance(call, ast.Call):
-            continue
-        written = dotted(call.func)
-        last = call.func.attr if isinstance(call.func, ast.Attribute) else written
-        resolved = names.resolved(written) if written else ""
-        owner = written.rpartition(".")[0]
-        shown = written or f"(...).{last}"
-        if last in NO_DRAWS:
-            continue
-        if resolved.startswith(OF_LIBRARIES) or (resolved.startswith("scipy.stats.") and last == "rvs"):
-            yield Draw(line=call.lineno, what=shown)
-        elif not isinstance(call.func, ast.Attribute):
-            continue
-        elif last in OF_METHODS and (owner in of_arguments | names.generators or owner.rpartition(".")[2] in GENERATOR_NAMES):
-            yield Draw(line=call.lineno, what=shown)
-        elif last in OF_METHODS and any(
-            isinstance(n, ast.Call) and dotted(n.func).rpartition(".")[2] in MAKERS for n in ast.walk(call.func.value)
-        ):
-            yield Draw(line=call.lineno, what=shown)
-        elif last in OF_NOISE:
-            yield Draw(line=call.lineno, what=shown)
+        if isinstance(call, ast.Call):
+            written = dotted(call.func)
+            last = call.func.attr if isinstance(call.func, ast.Attribute) else written
+            if _is_draw(call.func, written, last, names, of_arguments):
+                yield Draw(line=call.lineno, what=written or f"(...).{last}")
 
 
-def _calls(
-    node: AnyFunction, names: _Names, owner: ast.ClassDef | None, known: Mapping[tuple[str, str], object]
-) -> Iterator[tuple[tuple[str, str], Draw]]:  # fmt: skip
+def _is_draw(function: ast.expr, written: str, last: str, names: _Names, generators: set[str]) -> bool:
+    """Whether a call of a function, as it is written, is a draw."""
+    resolved = names.resolved(written) if written else ""
+    if last in NO_DRAWS or resolved.rpartition(".")[2] in NO_DRAWS:
+        return False
+    if resolved.startswith(OF_LIBRARIES) or (resolved.startswith("scipy.stats.") and last == "rvs"):
+        return True
+    if not isinstance(function, ast.Attribute):
+        return False
+    if last not in OF_METHODS:
+        return last in OF_NOISE
+    owner = written.rpartition(".")[0]
+    of_generator = owner in generators | names.generators or owner.rpartition(".")[2] in GENERATOR_NAMES
+    return of_generator or last in OF_NOISE or any(_makes(part) for part in ast.walk(function.value))
+
+
+def _makes(part: ast.AST) -> bool:
+    """Whether a part of an expression is a call that returns a generator."""
+    return isinstance(part, ast.Call) and dotted(part.func).rpartition(".")[2] in MAKERS
+
+
+def _calls(node: AnyFunction, module: Module, classes: _Classes, index: _Index) -> Iterator[tuple[_Key, Draw]]:
     """The functions of these modules that a function calls, or hands on by name."""
+    owner = ".".join(one.name for one in classes)
     for part in ast.walk(node):
         if not isinstance(part, ast.Name | ast.Attribute):
             continue
+        if classes and isinstance(part, ast.Attribute) and _is_super(part.value):
+            draw = Draw(line=part.lineno, what=f"super().{part.attr}", through=True)
+            yield from ((key, draw) for key in index.inherited(module, owner, part.attr))
         written = dotted(part)
         first, _, rest = written.partition(".")
-        if not written or (not rest and hasattr(builtins, written)):
+        if not written or (not rest and hasattr(builtins, written) and (module.path, written) not in index.functions):
             continue
-        candidates = [(names.module, written)]
-        if owner is not None and first in {"self", "cls"} and rest:
-            candidates.append((names.module, f"{owner.name}.{rest}"))
-        pieces = names.resolved(written).split(".")
-        candidates += [(".".join(pieces[:cut]), ".".join(pieces[cut:])) for cut in range(1, len(pieces))]
-        for candidate in candidates:
-            for key in (candidate, (candidate[0], f"{candidate[1]}.__call__")):
-                if key in known:
-                    yield key, Draw(line=part.lineno, what=written, through=True)
+        found = list(index.named(module, written))
+        if classes and rest and first in {"self", "cls", classes[-1].name}:
+            found += index.inherited(module, owner, rest)
+        yield from ((key, Draw(line=part.lineno, what=written, through=True)) for key in found)
+
+
+def _is_super(part: ast.expr) -> bool:
+    return isinstance(part, ast.Call) and dotted(part.func) == "super"

@@ -20,9 +20,9 @@ import attrs
 
 from dpspec import CommandAnswer
 from dpspec.plugin import ParameterError
-from dpspec.plugin.applications import Progress, ReleaseError, read_text, write_folder
+from dpspec.plugin.applications import Progress, ReleaseError, read_bytes, write_folder
 from dpspec_hunt import jail
-from dpspec_hunt.checks import Checked, check, slug, specification, wrapper
+from dpspec_hunt.checks import Checked, check, facts_in_words, slug, specification, wrapper
 from dpspec_hunt.draws import Drawing, drawings
 from dpspec_hunt.modules import modules_of
 from dpspec_hunt.page import answers_text, data_of, report, text_of
@@ -87,7 +87,7 @@ def hunt(
         answers: what the functions claim, as a TOML file or a mapping: a table for each `module:name`.
         yes: accept guesses; they are marked.
         seconds: processor time for each function.
-        trusted: run the code with the rights of this process where there is no jail.
+        trusted: where there is no jail, run the code with the rights of this process.
         ask: called with a plan whose guesses are to be accepted; returns further answers, or None to leave the function out.
         progress: called with (functions done, functions in all).
 
@@ -100,7 +100,8 @@ def hunt(
 
     >>> import tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "survey.py").write_text("def total(count, epsilon, rng):\\n    return count + rng.laplace(0, 1 / epsilon)\\n")
+    >>> source = "def total(count, epsilon, rng):\\n    return count + rng.laplace(0, 1 / epsilon)\\n"
+    >>> _ = (folder / "survey.py").write_text(source)
     >>> found = hunt(folder).value
     >>> [(one.plan.drawing.place, one.outcome) for one in found.functions]
     [('survey:total', 'asked')]
@@ -116,18 +117,18 @@ def hunt(
         raise ParameterError(
             "answers", "names no function that draws", 'write ["module:name"] as the report has it', value=unknown[0]
         )
-    reason = "" if trusted else jail.reason_for_none()
+    no_jail = jail.reason_for_none()
+    check_one = partial(_checked, yes=yes, ask=ask, seconds=seconds, jailed=not no_jail, runs=trusted or not no_jail)
     checked = []
-    for count, drawing in enumerate(found):
+    for done, drawing in enumerate(found):
         if progress is not None:
-            progress(count, len(found))
-        checked.append(
-            _checked(drawing, said.get(drawing.place, {}), yes=yes, ask=ask, seconds=seconds, trusted=trusted, reason=reason)
-        )
+            progress(done, len(found))
+        checked.append(check_one(drawing, said.get(drawing.place, {})))
     if progress is not None:
         progress(len(found), len(found))
     result = Hunt(
-        target=str(target), files=len(source.modules), unread=source.unread, functions=tuple(checked), accepted=yes, no_jail=reason
+        target=str(target), files=len(source.modules), unread=source.unread, functions=tuple(checked), accepted=yes,
+        no_jail="" if trusted else no_jail,
     )  # fmt: skip
     if out is not None:
         write_folder(Path(out), _files(result, Path(out)))
@@ -135,22 +136,22 @@ def hunt(
 
 
 def _checked(
-    drawing: Drawing, said: Mapping[str, Any], *, yes: bool, ask: Asker | None, seconds: float, trusted: bool, reason: str
+    drawing: Drawing, said: Mapping[str, Any], *, yes: bool, ask: Asker | None, seconds: float, jailed: bool, runs: bool
 ) -> Checked:  # fmt: skip
+    """Plan a function, ask where guesses are not accepted, and check it where code may be run."""
     made = plan(drawing, said)
     if made.spec is not None and made.guesses and not yes:
         more = None if ask is None else ask(made)
         if more is None:
-            return Checked(
-                plan=made, outcome="asked", reason=f"nothing says {', '.join(dict.fromkeys(g.about for g in made.guesses))}"
-            )
-        made = plan(drawing, {**said, **more})
+            missing = ", ".join(dict.fromkeys(guess.about for guess in made.guesses))
+            return Checked(plan=made, outcome="asked", reason=f"to confirm: {missing}")
+        made = plan(drawing, {**said, **more, "arguments": {**said.get("arguments", {}), **more.get("arguments", {})}})
     if made.spec is None:
-        asks = made.is_mechanism and not made.reason.startswith("skipped")
+        asks = made.is_mechanism and not said.get("skip")
         return Checked(plan=made, outcome="asked" if asks else "unchecked", reason=made.reason)
-    if reason:
+    if not runs:
         return Checked(plan=made, outcome="asked", reason="was not run, as there is no jail")
-    return check(made, seconds, jailed=not trusted)
+    return check(made, seconds, jailed=jailed)
 
 
 def _answers(given: AnyPath | Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
@@ -161,11 +162,10 @@ def _answers(given: AnyPath | Mapping[str, Any] | None) -> dict[str, Mapping[str
         data = dict(given)
     else:
         try:
-            data = tomllib.loads(read_text(Path(given)))
-        except tomllib.TOMLDecodeError as problem:
-            raise ParameterError(
-                "answers", f"is no TOML: {problem}", "write a table for each function", value=str(given)
-            ) from None
+            data = tomllib.loads(read_bytes(Path(given)).decode())
+        except ValueError as problem:  # no TOML, or not in UTF-8
+            why = f"is no TOML: {problem}"
+            raise ParameterError("answers", why, "write a table for each function", value=str(given)) from None
     for place, answer in data.items():
         if not isinstance(answer, Mapping):
             raise ParameterError("answers", "is no table", 'write ["module:name"] and the answers below it', value=str(place))
@@ -175,30 +175,39 @@ def _answers(given: AnyPath | Mapping[str, Any] | None) -> dict[str, Mapping[str
 def _files(found: Hunt, out: Path) -> dict[str, str]:
     """What is written: path inside the folder to text."""
     texts = {"report.md": report(found), "answers.toml": answers_text(found)}
-    roots = set()
+    roots: set[Path] = set()
+    taken: set[str] = set()
+    modules = {one.plan.drawing.module.path: one.plan.drawing.module.name for one in found.functions}
+    seen = Counter(modules.values())
     for one in found.functions:
         if one.plan.spec is None:
             continue
-        name = slug(one.plan)
+        stem, number = slug(one.plan), 2
+        name = stem
+        while name.lower() in taken:
+            name, number = f"{stem}_{number}", number + 1
+        taken.add(name.lower())
         texts[f"specifications/{name}.dpspec.toml"] = specification(one.plan)
-        texts[f"tests/{name}.py"] = wrapper(one.plan)
-        texts[f"tests/test_{name}.py"] = _test(one, name)
-        roots.add(one.plan.drawing.module.root)
+        module = one.plan.drawing.module
+        if seen[module.name] == 1:  # of two modules with one name Python imports the same
+            texts[f"tests/called_{name}.py"] = wrapper(one.plan)
+            texts[f"tests/test_{name}.py"] = _test(one, name)
+            roots.add(module.root)
     if roots:
         tests = out.absolute() / "tests"
         places = sorted(Path(os.path.relpath(root, tests)).as_posix() for root in roots)
         lines = ['"""Where the functions are imported from."""', "", "import sys", "from pathlib import Path", ""]
         lines += [f"sys.path.insert(0, str((Path(__file__).parent / {place!r}).resolve()))" for place in places]
-        texts["tests/conftest.py"] = "\n".join([*lines, ""])
+        texts["tests/conftest.py"] = "\n".join([*lines, "sys.path.insert(0, str(Path(__file__).parent))", ""])
     return texts
 
 
 def _test(one: Checked, name: str) -> str:
-    guesses = [f"# a guess: {fact.about} = {fact.value}: {fact.why}" for fact in one.plan.guesses]
+    facts = [f"# {line}" for line in facts_in_words(one.plan)]
     found = f"# found by dpspec hunt: {one.outcome}" + ("" if one.outcome == "verified" else f": {one.reason}"[:160])
     return "\n".join([
-        f'"""{one.plan.drawing.place} keeps what it is taken to claim."""', "", "from pathlib import Path", "",
-        f"from {name} import judged", "", "from dpspec.testing import assert_satisfies", "",
-        f'SPECIFICATION = Path(__file__).parents[1] / "specifications" / "{name}.dpspec.toml"', "", *guesses, found, "", "",
+        '"""The function keeps what it is taken to claim."""', "", "from pathlib import Path", "",
+        f"from called_{name} import judged", "", "from dpspec.testing import assert_satisfies", "",
+        f'SPECIFICATION = Path(__file__).parents[1] / "specifications" / "{name}.dpspec.toml"', "", *facts, found, "", "",
         "def test_it_keeps_its_claim():", "    assert_satisfies(judged, SPECIFICATION)", "",
     ])  # fmt: skip

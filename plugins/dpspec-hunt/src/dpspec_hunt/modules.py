@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -20,7 +23,7 @@ SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages", "build", "d
 """Folders that are not looked into, and those whose names begin with a dot, and environments."""
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class Module:
     """A module.
 
@@ -31,6 +34,7 @@ class Module:
         root: the folder from which it is imported.
         text: its source.
         tree: its syntax tree.
+        label: as it is named in answers: its name, or its file where another module has the same name.
     """
 
     name: str
@@ -39,6 +43,27 @@ class Module:
     root: Path
     text: str = attrs.field(repr=False)
     tree: ast.Module = attrs.field(repr=False, eq=False)
+    label: str = ""
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of its source, as Python counts them."""
+        return re.split(r"\r\n|\r|\n", self.text)
+
+    @cached_property
+    def constants(self) -> dict[str, object]:
+        """Names that are given one constant at its top, and nothing else."""
+        found: dict[str, list[ast.expr | None]] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.setdefault(node.id, []).append(None)
+        once = {name for name, places in found.items() if len(places) == 1}
+        return {
+            node.targets[0].id: node.value.value
+            for node in self.tree.body
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+            and node.targets[0].id in once and isinstance(node.value, ast.Constant)
+        }  # fmt: skip
 
     @property
     def package(self) -> str:
@@ -77,7 +102,9 @@ def modules_of(target: str) -> Found:
             modules.append(_read(path, shown))
         except _UnreadError as problem:
             unread.append((shown, str(problem)))
-    return Found(modules=tuple(modules), unread=tuple(unread))
+    seen = Counter(module.name for module in modules)
+    labelled = (attrs.evolve(m, label=m.name if seen[m.name] == 1 else m.shown) for m in modules)
+    return Found(modules=tuple(labelled), unread=tuple(unread))
 
 
 class _UnreadError(Exception):

@@ -22,7 +22,7 @@ MEANINGS = {
     "refuted": "Two datasets and an event show that the function does not keep what it is taken to claim.",
     "undecided": "Neither proved nor refuted in the time that it had.",
     "broken": "The function could not be run as it was called.",
-    "asked": "Nothing in the code says what the function claims, or for which data. Edit answers.toml, or accept the guesses with --yes.",
+    "asked": "Not everything that the check needs is stated. Edit answers.toml, or accept the guesses with --yes.",
     "verified": "Proved for the whole space that the specification names, and for no other.",
     "unchecked": "The function takes no dataset, or claims nothing.",
 }
@@ -33,10 +33,9 @@ def summary(found: Hunt) -> str:
     """One line."""
     seen = Counter(one.outcome for one in found.functions)
     parts = ", ".join(f"{seen[name]} {TITLES[name].lower()}" for name in OUTCOMES if seen[name])
-    return (
-        f"{count(len(found.functions), 'function')} of {count(found.files, 'file')} {'draws' if len(found.functions) == 1 else 'draw'} noise"
-        + (f": {parts}" if parts else "")
-    )
+    verb = "draws" if len(found.functions) == 1 else "draw"
+    begin = f"{count(len(found.functions), 'function')} of {count(found.files, 'file')} {verb} noise"
+    return f"{begin}: {parts}" if parts else begin
 
 
 def text_of(found: Hunt) -> str:
@@ -141,7 +140,11 @@ _ANSWERABLE = frozenset({"standard", "epsilon", "delta", "rho", "mu", "neighbour
 
 
 def _toml(value: object) -> str:
-    return json.dumps(value) if isinstance(value, str | list | int | float) else json.dumps(str(value))
+    return json.dumps(_plain(value), ensure_ascii=False)
+
+
+def _plain(value: object) -> Any:
+    return value if isinstance(value, str | list | int | float) else str(value)
 
 
 def data_of(found: Hunt) -> dict[str, Any]:
@@ -166,7 +169,9 @@ def _function_data(one: Checked) -> dict[str, Any]:
         "outcome": one.outcome,
         "reason": one.reason,
         "call": one.plan.call or None,
-        "facts": [{"about": f.about, "value": f.value if isinstance(f.value, str | int | float | list) else str(f.value), "why": f.why, "guess": f.is_guess} for f in one.plan.facts],
+        "facts": [
+            {"about": fact.about, "value": _plain(fact.value), "why": fact.why, "guess": fact.is_guess} for fact in one.plan.facts
+        ],
         "verdict": one.verdict,
     }  # fmt: skip
 

@@ -22,35 +22,30 @@ from dpspec_hunt.draws import AnyFunction, dotted
 
 SHAPES = ("entries", "counts", "number", "bits")
 COUNTS = frozenset({
-    "counts", "histogram", "hist", "true_counts", "freqs", "frequencies", "cells", "tally", "bins", "marginals", "query_answers", "answers",
-    "scores", "utilities", "true_answers", "count_vector", "hist_counts", "contingency_table", "qualities", "gradients", "workload_answers",
+    "counts", "histogram", "hist", "true_counts", "freqs", "frequencies", "cells", "tally", "bins", "marginals",
+    "query_answers", "answers", "scores", "utilities", "true_answers", "count_vector", "hist_counts", "contingency_table",
+    "qualities", "gradients", "workload_answers",
 })  # fmt: skip
 ONE_NUMBER = frozenset({
-    "value", "true_value", "true_answer", "answer", "query_result", "result", "count", "true_count", "total", "true_sum", "statistic",
-    "query_answer", "val", "number", "true_result", "exact", "query_value", "raw_value", "true_mean", "measurement", "score",
+    "value", "true_value", "true_answer", "answer", "query_result", "result", "count", "true_count", "total", "true_sum",
+    "statistic", "query_answer", "val", "number", "true_result", "exact", "query_value", "raw_value", "true_mean",
+    "measurement", "score",
 })  # fmt: skip
-BITS = frozenset(
-    {
-        "bits",
-        "responses",
-        "votes",
-        "truths",
-        "bit",
-        "response",
-        "truth",
-        "true_bit",
-        "true_response",
-        "yes_no",
-        "vote",
-        "secret_bit",
-    }
-)
+BITS = frozenset({
+    "bits", "responses", "votes", "truths", "bit", "response", "truth", "true_bit", "true_response", "yes_no", "vote",
+    "secret_bit",
+})  # fmt: skip
 _BIT_WORDS = re.compile(r"\bbits?\b|\bbinary\b|\b0/1\b|\byes/no\b|\b0 or 1\b|\bboolean", re.IGNORECASE)
 _RANGE = re.compile(
     r"(?:in|between|from|range)\s*[\[(]?\s*(-?\d+(?:\.\d+)?)\s*(?:,|and|to)\s*(-?\d+(?:\.\d+)?)\s*[\])]?", re.IGNORECASE
 )
+MOST_CATEGORIES = 100
 _ARRAY_METHODS = frozenset({
-    "sum", "mean", "shape", "size", "clip", "astype", "min", "max", "std", "var", "flatten", "ravel", "reshape", "T", "dot", "cumsum", "ndim",
+    "sum", "mean", "shape", "size", "clip", "astype", "min", "max", "std", "var", "flatten", "ravel", "reshape", "T", "dot",
+    "cumsum", "ndim",
+})  # fmt: skip
+_NUMBERS = frozenset({
+    "int", "float", "np.float64", "Real", "numbers.Real", "int | float", "float | int", "Union[int, float]",
 })  # fmt: skip
 
 
@@ -81,63 +76,62 @@ class Uses:
     categories: ast.expr | None = None
 
 
+_WHOLE = frozenset({"len", "sum", "mean", "bincount", "histogram", "sorted", "Counter", "median"})
+_FRAME = frozenset({"columns", "iloc", "loc", "groupby", "value_counts", "iterrows", "query"})
+_SIZED = frozenset({"laplace", "normal", "gumbel", "exponential"})
+"""Draws whose third argument is a size."""
+
+
 def uses_of(node: AnyFunction, data: str) -> Uses:
     """How the body of a function uses one of its parameters."""
-    names = {data, *_renamed(node, data)}
+    names = frozenset({data, *_renamed(node, data)})
     found: dict[str, object] = {}
-
-    def is_data(part: ast.AST) -> bool:
-        return isinstance(part, ast.Name) and part.id in names
-
-    def holds(part: ast.AST) -> bool:
-        return any(is_data(one) for one in ast.walk(part))
-
     for part in ast.walk(node):
         if isinstance(part, ast.Call):
-            last = part.func.attr if isinstance(part.func, ast.Attribute) else dotted(part.func)
-            if any(is_data(argument) for argument in part.args) and last in {
-                "len",
-                "sum",
-                "mean",
-                "bincount",
-                "histogram",
-                "sorted",
-                "Counter",
-                "median",
-            }:
-                found["whole"] = True
-            if last == "mean" and holds(part):
-                found["averaged"] = True
-            if (clipped := _clipped(part)) is not None:
-                found["clipped"] = clipped
-            if last == "bincount":
-                found["categories"] = next((k.value for k in part.keywords if k.arg == "minlength"), found.get("categories"))
-            if any(keyword.arg == "size" and holds(keyword.value) for keyword in part.keywords) or (
-                last in {"laplace", "normal", "gumbel", "exponential"} and len(part.args) == 3 and holds(part.args[2])
-            ):
-                found["sized"] = True
-        elif isinstance(part, ast.Attribute) and is_data(part.value):
-            if part.attr in _ARRAY_METHODS:
-                found["array"] = True
-            if part.attr in {"columns", "iloc", "loc", "groupby", "value_counts", "iterrows", "query"}:
-                found["frame"] = True
-            if part.attr == "mean":
-                found["averaged"] = True
+            found |= _of_call(part, names, found)
+        elif isinstance(part, ast.Attribute) and _is_data(part.value, names):
             found["whole"] = True
-        elif isinstance(part, ast.Subscript) and is_data(part.value):
+            found |= {key: True for key, some in (("array", _ARRAY_METHODS), ("frame", _FRAME)) if part.attr in some}
+            found |= {"averaged": True} if part.attr == "mean" else {}
+        elif isinstance(part, ast.Subscript) and _is_data(part.value, names):
             found["whole"] = True
-            if isinstance(part.slice, ast.Constant) and isinstance(part.slice.value, str):
-                found["frame"] = True
-        elif isinstance(part, ast.comprehension | ast.For) and holds(part.iter):
+            found |= {"frame": True} if isinstance(part.slice, ast.Constant) and isinstance(part.slice.value, str) else {}
+        elif isinstance(part, ast.comprehension | ast.For) and _holds(part.iter, names):
             found["whole"] = True
         elif isinstance(part, ast.BinOp):
-            if is_data(part.left) or is_data(part.right):
-                found["arithmetic"] = True
-            if isinstance(part.op, ast.Div) and _is_length(part.right, is_data):
-                found["averaged"] = True
-        elif isinstance(part, ast.Return) and isinstance(part.value, ast.ListComp) and holds(part.value.generators[0].iter):
-            found["listed"] = True
+            found |= {"arithmetic": True} if _is_data(part.left, names) or _is_data(part.right, names) else {}
+            found |= {"averaged": True} if isinstance(part.op, ast.Div) and _is_length(part.right, names) else {}
+        elif isinstance(part, ast.Return) and isinstance(part.value, ast.ListComp):
+            found |= {"listed": True} if _holds(part.value.generators[0].iter, names) else {}
     return Uses(**found)  # type: ignore[arg-type]
+
+
+def _of_call(call: ast.Call, names: frozenset[str], before: Mapping[str, object]) -> dict[str, object]:
+    """What a call says of how a dataset is used."""
+    found: dict[str, object] = {}
+    last = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
+    if last in _WHOLE and any(_is_data(argument, names) for argument in call.args):
+        found["whole"] = True
+    if last == "mean" and _holds(call, names):
+        found["averaged"] = True
+    if (clipped := _clipped(call)) is not None:
+        found["clipped"] = clipped
+    if last == "bincount":
+        found["categories"] = next((k.value for k in call.keywords if k.arg == "minlength"), before.get("categories"))
+    sizes = [keyword.value for keyword in call.keywords if keyword.arg == "size"]
+    if last in _SIZED and len(call.args) == 3:
+        sizes.append(call.args[2])
+    if any(_holds(size, names) for size in sizes):
+        found["sized"] = True
+    return found
+
+
+def _is_data(part: ast.AST, names: frozenset[str]) -> bool:
+    return isinstance(part, ast.Name) and part.id in names
+
+
+def _holds(part: ast.AST, names: frozenset[str]) -> bool:
+    return any(_is_data(inner, names) for inner in ast.walk(part))
 
 
 def _renamed(node: AnyFunction, data: str) -> Iterator[str]:
@@ -155,11 +149,11 @@ def _renamed(node: AnyFunction, data: str) -> Iterator[str]:
                 yield part.targets[0].id
 
 
-def _is_length(part: ast.expr, is_data: object) -> bool:
+def _is_length(part: ast.expr, names: frozenset[str]) -> bool:
     """Whether an expression is the length of the dataset, or a name for it."""
     written = ast.unparse(part)
     return any(
-        isinstance(one, ast.Call) and dotted(one.func) == "len" and one.args and is_data(one.args[0])  # type: ignore[operator]
+        isinstance(one, ast.Call) and dotted(one.func) == "len" and one.args and _is_data(one.args[0], names)
         for one in ast.walk(part)
     ) or written in {"n", "size", "N", "num_records", "n_records"} or written.endswith((".size", ".shape[0]"))  # fmt: skip
 
@@ -200,21 +194,18 @@ def _is_bound(part: ast.expr) -> bool:
 def shape_of(data: ast.arg, uses: Uses, text: str) -> Fact:
     """Which shape the dataset has."""
     annotation = ast.unparse(data.annotation) if data.annotation is not None else ""
-    if annotation in {"int", "float", "np.float64", "Real", "numbers.Real", "int | float", "float | int", "Union[int, float]"}:
-        return _shape("number", f"{data.arg}: {annotation}")
-    if data.arg in BITS or ("bool" in annotation):
-        return _shape("bits", f"its parameter is {data.arg}")
-    if data.arg in COUNTS:
-        return _shape("counts", f"its parameter is {data.arg}")
-    if data.arg in ONE_NUMBER and not uses.whole:
-        return _shape("number", f"its parameter is {data.arg}")
-    if uses.sized and not uses.averaged and uses.clipped is None:
-        return _shape("counts", "as much noise is drawn as it has entries", guess=True)
-    if uses.arithmetic and not uses.whole and not uses.array:
-        return _shape("number", "it is added to as it is", guess=True)
-    if _BIT_WORDS.search(text):
-        return _shape("bits", "the text speaks of bits")
-    return _shape("entries", "it is used as a list", guess=not uses.whole and uses.clipped is None)
+    by_name, by_use = f"its parameter is {data.arg}", "as much noise is drawn as it has entries"
+    rules = (
+        (annotation in _NUMBERS, "number", f"{data.arg}: {annotation}", False),
+        (data.arg in BITS or "bool" in annotation, "bits", by_name, False),
+        (data.arg in COUNTS, "counts", by_name, False),
+        (data.arg in ONE_NUMBER and not uses.whole, "number", by_name, False),
+        (uses.sized and not uses.averaged and uses.clipped is None, "counts", by_use, True),
+        (uses.arithmetic and not uses.whole and not uses.array, "number", "it is added to as it is", True),
+        (_BIT_WORDS.search(text) is not None, "bits", "the text speaks of bits", True),
+        (True, "entries", "it is used as a list", not uses.whole and uses.clipped is None),
+    )
+    return next(_shape(shape, why, guess=guess) for holds, shape, why, guess in rules if holds)
 
 
 def _shape(value: str, why: str, *, guess: bool = False) -> Fact:
@@ -223,22 +214,22 @@ def _shape(value: str, why: str, *, guess: bool = False) -> Fact:
 
 def values_of(uses: Uses, known: Mapping[str, object], text: str) -> Fact:
     """The values that an entry may take."""
-    stated = _RANGE.search(text)
-    if uses.categories is not None and isinstance(size := evaluated(uses.categories, known), int) and 1 < size <= 100:
+    if uses.categories is not None and isinstance(size := evaluated(uses.categories, known), int) and 1 < size <= MOST_CATEGORIES:
         return Fact(about="values", value=list(range(size)), why=f"it counts {size} categories")
     if uses.clipped is not None:
         low, high = (_rational(evaluated(bound, known)) for bound in uses.clipped)
         if low is not None and high is not None and low < high:
-            inside = [low, (low + high) / 2, high]
-            outside = [] if stated else [low - 1, high + 1]
-            why = f"it clips to [{low}, {high}]" + ("" if stated else ", and should then hold for values beyond")
-            return Fact(about="values", value=[_plain(v) for v in sorted({*inside, *outside})], why=why)
+            why = f"it clips to [{low}, {high}], and should then hold for values beyond"
+            return Fact(about="values", value=[_plain(value) for value in (low - 1, *_inside(low, high), high + 1)], why=why)
+    stated = _RANGE.search(text)
     if stated and Fraction(stated.group(1)) < Fraction(stated.group(2)):
-        low, high = Fraction(stated.group(1)), Fraction(stated.group(2))
-        return Fact(
-            about="values", value=[_plain(v) for v in (low, (low + high) / 2, high)], why=f'"{" ".join(stated.group().split())}"'
-        )
+        inside = [_plain(value) for value in _inside(Fraction(stated.group(1)), Fraction(stated.group(2)))]
+        return Fact(about="values", value=inside, why=f'"{" ".join(stated.group().split())}"', is_guess=True)
     return Fact(about="values", value=[0, 1], why="nothing bounds an entry", is_guess=True)
+
+
+def _inside(low: Fraction, high: Fraction) -> tuple[Fraction, ...]:
+    return low, (low + high) / 2, high
 
 
 def evaluated(part: ast.expr, known: Mapping[str, object]) -> object:

@@ -110,7 +110,7 @@ def specification(plan: Plan) -> str:
 
 def facts_in_words(plan: Plan) -> list[str]:
     """A line for each fact."""
-    return [_one_line(f"{fact.about} = {fact.value} ({'a guess: ' if fact.is_guess else ''}{fact.why})") for fact in plan.facts]
+    return [_one_line(f"{fact.subject} = {fact.value} ({'a guess: ' if fact.is_guess else ''}{fact.why})") for fact in plan.facts]
 
 
 def check(plan: Plan, seconds: float, *, jailed: bool = True) -> Checked:

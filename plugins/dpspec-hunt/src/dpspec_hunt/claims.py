@@ -58,7 +58,7 @@ _DOUBTS = re.compile(
     r"\bprior (?:work|to)\b|\bper\b|\beach\b|\bevery\b|\bin total\b|\boverall\b|\btimes\b|\btwice\b|\bhalf\b|\bdouble|\beither\b|"
     r"\bcompos|\bamplif|\bassum|\bup to\b|\bat (?:least|most)\b|\btwo\b|\bthree\b|\bfour\b|\btriple|\bseveral\b|\bwithout\b|"
     r"\bfails?\b|\bnever\b|\bunless\b|\bO\(|\btheorem|\blemma|\bcorollar|\bsection|\bversion|\bfigure|\btable\b|\balgorithm \d|"
-    r"\bchapter|\bappendix|\bexample|\be\.g\b|\bour\b|\btheir\b",
+    r"\b(?:sec|thm|lem|prop|def|fig|eq|ref|alg|ch|v)\b|\bchapter|\bappendix|\bexample|\be\.g\b|\bour\b|\btheir\b",
     re.IGNORECASE,
 )
 """Words beside a statement that make it doubtful whether it is one about the whole function."""
@@ -89,12 +89,19 @@ class Fact:
         value: it, as it is written in a file of answers.
         why: what says so.
         is_guess: whether nothing says so, and it is a guess.
+        is_argument: whether it is what a parameter of that name is given.
     """
 
     about: str
     value: object
     why: str
     is_guess: bool = False
+    is_argument: bool = False
+
+    @property
+    def subject(self) -> str:
+        """What it is about, in words."""
+        return f"argument {self.about}" if self.is_argument else self.about
 
 
 @attrs.frozen(kw_only=True)
@@ -229,7 +236,7 @@ def named_standard(text: str) -> str | None:
 def _sentences(text: str) -> Iterator[str]:
     """The sentences of a text; a point inside a number ends none."""
     plain = re.sub(r"[`$]|\\(?=[a-zA-Z])|:math:", "", text)
-    for part in re.split(r"(?<=[.;!?])\s+(?!\d)|\n\s*\n", plain):
+    for part in re.split(r"(?<=[.;!?])(?<!\bal\.)(?<!\bcf\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)\s+(?!\d)|\n\s*\n", plain):
         if sentence := " ".join(part.split()):
             yield sentence
 

@@ -62,7 +62,7 @@ def _ask(made: Plan) -> Mapping[str, Any] | None:
     click.echo(f"{drawing.module.shown}:{drawing.node.lineno} {drawing.name}", err=True)
     found: dict[str, Any] = {}
     for guess in made.guesses:
-        answer = click.prompt(f"  {guess.about} ({guess.why})", default=str(guess.value), err=True)
+        answer = click.prompt(f"  {guess.subject} ({guess.why})", default=str(guess.value), err=True)
         if answer == "skip":
             return None
         asked_value(found, guess, answer)

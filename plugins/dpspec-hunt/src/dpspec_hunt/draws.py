@@ -168,25 +168,36 @@ class _Index:
         files: name of a module to the modules of that name.
         names: file to what the names in it stand for.
         bases: file and name of a class to what it inherits from.
+        methods: file to the methods of classes that are made or imported in it, by their names.
     """
 
     functions: Mapping[_Key, tuple[Module, _Classes, list[AnyFunction]]]
     files: Mapping[str, Sequence[Module]]
     names: Mapping[Path, _Names]
     bases: Mapping[_Key, Sequence[str]]
+    methods: Mapping[Path, Mapping[str, Sequence[_Key]]]
 
     @classmethod
     def of(cls, modules: Sequence[Module]) -> _Index:
         functions: dict[_Key, tuple[Module, _Classes, list[AnyFunction]]] = {}
         files: dict[str, list[Module]] = {}
-        bases: dict[_Key, list[str]] = {}
+        bases: dict[_Key, tuple[list[str], list[str]]] = {}
         for module in modules:
             files.setdefault(module.name, []).append(module)
             for classes, node in functions_of(module.tree):
                 functions.setdefault((module.path, _name(classes, node)), (module, classes, []))[2].append(node)
                 if classes:
-                    bases[module.path, ".".join(one.name for one in classes)] = [dotted(base) for base in classes[-1].bases]
-        return cls(functions=functions, files=files, names={module.path: _Names.of(module) for module in modules}, bases=bases)
+                    key = module.path, ".".join(one.name for one in classes)
+                    bases.setdefault(key, ([dotted(base) for base in classes[-1].bases], []))[1].append(node.name)
+        names = {module.path: _Names.of(module) for module in modules}
+        methods: dict[Path, dict[str, list[_Key]]] = {}
+        for path, of_module in names.items():
+            methods[path] = {}
+            for key in _classes_in(path, of_module, files, bases):
+                for method in bases[key][1]:
+                    methods[path].setdefault(method, []).append((key[0], f"{key[1]}.{method}"))
+        of_class = {key: found for key, (found, _) in bases.items()}
+        return cls(functions=functions, files=files, names=names, bases=of_class, methods=methods)
 
     def named(self, module: Module, name: str) -> Iterator[_Key]:
         """The functions for which a dotted name in a module may stand."""
@@ -234,11 +245,13 @@ class _Names:
         module: its name.
         imported: name to what was imported under it.
         generators: names of generators that it makes.
+        classes: names of its classes.
     """
 
     module: str
     imported: Mapping[str, str]
     generators: frozenset[str]
+    classes: tuple[str, ...]
 
     @classmethod
     def of(cls, module: Module) -> _Names:
@@ -255,7 +268,8 @@ class _Names:
                     base = ".".join([*up, base] if base else up)
                 for one in node.names:
                     imported[one.asname or one.name] = f"{base}.{one.name}" if base else one.name
-        return cls(module=module.name, imported=imported, generators=frozenset(_made(module.tree)))
+        classes = {".".join(one.name for one in classes): None for classes, _ in functions_of(module.tree) if classes}
+        return cls(module=module.name, imported=imported, generators=frozenset(_made(module.tree)), classes=tuple(classes))
 
     def resolved(self, name: str) -> str:
         """A dotted name with what was imported in place of its first part."""
@@ -325,10 +339,13 @@ def _calls(node: AnyFunction, module: Module, classes: _Classes, index: _Index) 
     for part in ast.walk(node):
         if not isinstance(part, ast.Name | ast.Attribute):
             continue
-        if classes and isinstance(part, ast.Attribute) and _is_super(part.value):
-            draw = Draw(line=part.lineno, what=f"super().{part.attr}", through=True)
-            yield from ((key, draw) for key in index.inherited(module, owner, part.attr))
         written = dotted(part)
+        if isinstance(part, ast.Attribute):
+            draw = Draw(line=part.lineno, what=written or f"(...).{part.attr}", through=True)
+            of_super = index.inherited(module, owner, part.attr) if classes and _is_super(part.value) else ()
+            if not written or written.partition(".")[0] not in {"self", "cls"}:  # of an object of a class that is known here
+                yield from ((key, draw) for key in index.methods[module.path].get(part.attr, ()))
+            yield from ((key, draw) for key in of_super)
         first, _, rest = written.partition(".")
         if not written or (not rest and hasattr(builtins, written) and (module.path, written) not in index.functions):
             continue
@@ -336,6 +353,16 @@ def _calls(node: AnyFunction, module: Module, classes: _Classes, index: _Index) 
         if classes and rest and first in {"self", "cls", classes[-1].name}:
             found += index.inherited(module, owner, rest)
         yield from ((key, Draw(line=part.lineno, what=written, through=True)) for key in found)
+
+
+def _classes_in(
+    path: Path, names: _Names, files: Mapping[str, Sequence[Module]], classes: Mapping[_Key, object]
+) -> Iterator[_Key]:
+    """The classes that a module imports by name, and its own."""
+    for full in names.imported.values():
+        module, _, name = full.rpartition(".")
+        yield from ((other.path, name) for other in files.get(module, ()) if (other.path, name) in classes)
+    yield from ((path, name) for name in names.classes if (path, name) in classes)
 
 
 def _is_super(part: ast.expr) -> bool:

@@ -143,7 +143,7 @@ def _checked(
     if made.spec is not None and made.guesses and not yes:
         more = None if ask is None else ask(made)
         if more is None:
-            missing = ", ".join(dict.fromkeys(guess.about for guess in made.guesses))
+            missing = ", ".join(dict.fromkeys(guess.subject for guess in made.guesses))
             return Checked(plan=made, outcome="asked", reason=f"to confirm: {missing}")
         made = plan(drawing, {**said, **more, "arguments": {**said.get("arguments", {}), **more.get("arguments", {})}})
     if made.spec is None:

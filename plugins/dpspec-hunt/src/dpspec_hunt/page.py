@@ -56,7 +56,7 @@ def text_of(found: Hunt) -> str:
 def _details(one: Checked) -> list[str]:
     if one.outcome == "unchecked":
         return [one.reason]
-    facts = [f"{'guess: ' if fact.is_guess else ''}{fact.about} = {fact.value} ({fact.why})" for fact in one.plan.facts]
+    facts = [f"{'guess: ' if fact.is_guess else ''}{fact.subject} = {fact.value} ({fact.why})" for fact in one.plan.facts]
     lines = ["; ".join(facts)] if facts else []
     if one.outcome != "verified" and one.reason:
         lines.insert(0, one.reason if len(one.reason) <= MOST_SHOWN else f"{one.reason[: MOST_SHOWN - 3]}...")
@@ -124,7 +124,7 @@ def answers_text(found: Hunt) -> str:
             lines.append(f"# {one.plan.reason}")
         arguments: list[Fact] = []
         for fact in one.plan.facts:
-            if fact.about not in _ANSWERABLE:
+            if fact.is_argument:
                 arguments.append(fact)
             elif fact.is_guess:
                 lines.append(f"# {fact.about} = {_toml(fact.value)}  # {fact.why}")
@@ -134,9 +134,6 @@ def answers_text(found: Hunt) -> str:
             lines.append(f"# arguments = {{ {inside} }}  # without a default")
         lines.append("")
     return "\n".join(lines)
-
-
-_ANSWERABLE = frozenset({"standard", "epsilon", "delta", "rho", "mu", "neighbours", "shape", "values", "length"})
 
 
 def _toml(value: object) -> str:
@@ -170,7 +167,7 @@ def _function_data(one: Checked) -> dict[str, Any]:
         "reason": one.reason,
         "call": one.plan.call or None,
         "facts": [
-            {"about": fact.about, "value": _plain(fact.value), "why": fact.why, "guess": fact.is_guess} for fact in one.plan.facts
+            {"about": fact.subject, "value": _plain(fact.value), "why": fact.why, "guess": fact.is_guess} for fact in one.plan.facts
         ],
         "verdict": one.verdict,
     }  # fmt: skip
@@ -182,7 +179,7 @@ def asked_value(found: dict[str, Any], guess: Fact, answer: str) -> None:
         value = json.loads(answer)
     except ValueError:
         value = answer
-    if guess.about in _ANSWERABLE:
-        found[guess.about] = value
-    else:
+    if guess.is_argument:
         found.setdefault("arguments", {})[guess.about] = value
+    else:
+        found[guess.about] = value

@@ -36,7 +36,7 @@ from dpspec_hunt.draws import AnyFunction, Drawing, dotted, is_generator, parame
 from dpspec_hunt.shapes import SHAPES, Uses, evaluated, shape_of, uses_of, values_of
 
 NEIGHBOURS = ("add-remove", "replace-one", "one-entry")
-KEYS = ("skip", "standard", *USUAL, "neighbours", "shape", "values", "length", "arguments", "data")
+KEYS = ("skip", "standard", *USUAL, "neighbours", "shape", "values", "length", "distance", "arguments", "data")
 """What the answers for a function may hold."""
 SEVERAL, RECORDS = 3, 10
 """Entries of a dataset whose positions count, and records of one whose number is public: nothing says how many."""
@@ -353,10 +353,12 @@ def _claim(reading: _Reading, answers: Mapping[str, Any]) -> _Claim:
         numbers[about], handed[about] = _number_of(fact), _number_of(given)
         facts.append(fact)
         if about in reading.budgets and numbers[about] != handed[about]:
-            facts.append(Fact(about=reading.budgets[about], value=given.value, why=given.why, is_guess=fact.is_guess))
+            name, value = reading.budgets[about], float(exact.number(handed[about]))
+            facts.append(Fact(about=name, value=value, why=given.why, is_guess=fact.is_guess, is_argument=True))
     standard = str(told.value)
     if standard == "approximate" and numbers["delta"] == 0:
-        facts.append(Fact(about="standard", value="pure", why="its delta is 0"))
+        pure = Fact(about="standard", value="pure", why="its delta is 0", is_guess=told.is_guess)
+        facts = [pure, *(fact for fact in facts[1:] if fact.about in {"epsilon", reading.budgets.get("epsilon")})]
         standard, numbers = "pure", {"epsilon": numbers["epsilon"]}
     return _Claim(standard=standard, numbers=numbers, handed=handed, facts=tuple(facts))
 
@@ -468,7 +470,7 @@ def _arguments(
             continue
         if name in given:
             found[name] = given[name]
-            facts.append(Fact(about=name, value=given[name], why="said"))
+            facts.append(Fact(about=name, value=given[name], why="said", is_argument=True))
         elif name in of_budget and of_budget[name] in claim.handed:
             found[name] = float(exact.number(claim.handed[of_budget[name]]))
         elif name not in reading.defaults:
@@ -477,7 +479,7 @@ def _arguments(
             if value is None:
                 raise _NoPlanError(f"needs a value for {name}: say it as arguments", [*claim.facts, *facts])
             found[name] = value
-            facts.append(Fact(about=name, value=value, why="it has no default", is_guess=True))
+            facts.append(Fact(about=name, value=value, why="it has no default", is_guess=True, is_argument=True))
     return found, facts
 
 
@@ -508,7 +510,7 @@ class _Space:
             space, distance, more = self._of_answers(neighbours)
         elif self.shape == "bits":
             length, fact = self._length(SEVERAL)
-            space, distance, more = dp.bit_vectors(length=length), "hamming-ordered", [fact]
+            space, distance, more = dp.bit_vectors(length=length), self._one_entry(), [fact]
         else:
             space, distance, more = self._of_entries(neighbours)
         try:
@@ -528,12 +530,17 @@ class _Space:
             return Fact(about="neighbours", value="replace-one", why="it divides by the number of records", is_guess=True)
         return Fact(about="neighbours", value="add-remove", why="nothing says which", is_guess=True)
 
+    def _whole(self, key: str) -> int | None:
+        """A whole number from 1 on that was said."""
+        value = self.answers.get(key)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            raise ParameterError("answers", f"{key} is no whole number from 1 on", f"write {key} = 3", value=str(value))
+        return value
+
     def _length(self, usual: int) -> tuple[int, Fact]:
-        length = self.answers.get("length")
+        length = self._whole("length")
         if length is None:
             return usual, Fact(about="length", value=usual, why="nothing says how many", is_guess=True)
-        if isinstance(length, bool) or not isinstance(length, int) or length < 1:
-            raise ParameterError("answers", "length is no whole number from 1 on", "write length = 3", value=str(length))
         return length, Fact(about="length", value=length, why="said")
 
     def _of_answers(self, neighbours: Fact) -> tuple[Any, Any, list[Fact]]:
@@ -543,6 +550,7 @@ class _Space:
         if self.shape == "counts":
             size, fact = self._length(SEVERAL)
             facts.append(fact)
+        told = self._whole("distance")
         named = next((name for name in self.known if name in _SENSITIVITY), None)
         most = self.known[named] if named is not None else 1
         if isinstance(most, bool) or not isinstance(most, int | float) or most != int(most) or most < 1:
@@ -554,7 +562,9 @@ class _Space:
         euclidean = size != 1 and (named in _EUCLIDEAN or (named is not None and self.reading.is_gaussian))
         sure = neighbours.is_guess or (named is not None and (most == 1 or size == 1 or named in _EUCLIDEAN or not euclidean))
         why = f"{named} = {most:g}" if named is not None else "nothing says how much one record changes"
-        facts.append(Fact(about="distance of neighbours", value=int(most), why=why, is_guess=not sure))
+        if told is not None:
+            most, why, sure = told, "said", True
+        facts.append(Fact(about="distance", value=int(most), why=why, is_guess=not sure))
         of = dp.l2() if euclidean and most > 1 else dp.l1()
         distance: Any = dp.l1() if most == 1 and self.claim.standard == "pure" else dp.within_distance(of=of, most=int(most))
         return dp.integer_counts(length=size), distance, facts
@@ -577,7 +587,11 @@ class _Space:
             space = dp.value_lists(values=values.value, **sizes)
         except DpspecError as problem:
             raise _NoPlanError(f"has no dataset space: {problem}", [*self.facts, neighbours, *facts]) from None
-        return space, "hamming-ordered" if neighbours.value == "one-entry" else str(neighbours.value), facts
+        return space, self._one_entry() if neighbours.value == "one-entry" else str(neighbours.value), facts
+
+    def _one_entry(self) -> Any:
+        """Datasets that differ in one entry; pure guarantees hold for several entries then, too."""
+        return "hamming-ordered" if self.claim.standard == "pure" else dp.within_distance(of=dp.hamming_ordered(), most=1)
 
 
 def _call(drawing: Drawing, signature: _Signature, arguments: Mapping[str, object], shape: str) -> str:
@@ -603,9 +617,9 @@ def _call(drawing: Drawing, signature: _Signature, arguments: Mapping[str, objec
     if drawing.owner is None:
         return f"{drawing.node.name}({inside})"
     if signature.kind:
-        return f"{drawing.owner.name}.{drawing.node.name}({inside})"
+        return f"{drawing.name}({inside})"
     made = listed(signature.of_class, signature.init) if signature.init is not None else ""
-    return f"{drawing.owner.name}({made}).{drawing.node.name}({inside})"
+    return f"{drawing.name.rpartition('.')[0]}({made}).{drawing.node.name}({inside})"
 
 
 def _generator(drawing: Drawing, parameter: ast.arg | None) -> str:

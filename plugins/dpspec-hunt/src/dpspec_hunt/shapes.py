@@ -202,7 +202,7 @@ def shape_of(data: ast.arg, uses: Uses, text: str) -> Fact:
         (data.arg in ONE_NUMBER and not uses.whole, "number", by_name, False),
         (uses.sized and not uses.averaged and uses.clipped is None, "counts", by_use, True),
         (uses.arithmetic and not uses.whole and not uses.array, "number", "it is added to as it is", True),
-        (_BIT_WORDS.search(text) is not None, "bits", "the text speaks of bits", True),
+        ((uses.listed or not uses.whole) and _BIT_WORDS.search(text) is not None, "bits", "the text speaks of bits", True),
         (True, "entries", "it is used as a list", not uses.whole and uses.clipped is None),
     )
     return next(_shape(shape, why, guess=guess) for holds, shape, why, guess in rules if holds)

@@ -138,21 +138,6 @@ def above_threshold(
         query_scale: the scales of the noise, in counts [rational in (0, inf)].
     """
 
-def account(url: Any, *, wait: Any = ...) -> Any:
-    """Package dpspec-accounts. Open a budget account: ``dpspec account``.
-
-    Args:
-        url: a path of an SQLite file, or ``postgresql://USER@HOST/DATABASE``.
-        wait: how many seconds to wait for another process that writes.
-
-    Returns:
-        the account: `balance`, `quote`, `charge`, `reserve`, `draw`, `commit`, `void` and `export`. Make one with
-        ``Account.create`` of dpspec_accounts.account, or with `dpspec account create`.
-
-    Raises:
-        AccountError: the URL cannot be one.
-    """
-
 def accuracy(specification: Any, released: Any = ..., *, level: Any = ..., runs: Any = ..., seed: Any = ..., out: Any = ..., progress: Any = ...) -> CommandAnswer:
     """Package dpspec-release. How far published numbers lie from the true ones: ``dpspec accuracy``. `value` has the accuracy.
 
@@ -1613,6 +1598,41 @@ def households(
         members: the largest number of persons in a household [integer in [0, inf)].
     """
 
+def hunt(target: Any, *, out: Any = ..., answers: Any = ..., yes: Any = ..., seconds: Any = ..., trusted: Any = ..., ask: Any = ..., progress: Any = ...) -> CommandAnswer:
+    """Package dpspec-hunt. Find functions that draw noise, infer what they claim, and check each: ``dpspec hunt``. `value` is
+    a `Hunt`.
+
+    A function is held against the blocks that its text, its parameters and its use of the dataset suggest. A verdict says
+    no more
+    than that: it is about this space, these neighbours and these numbers, and the guesses among them are listed with it.
+
+    Args:
+        target: a file, a folder, or the name of an installed package.
+        out: a new folder for the report, the answers, and for each function a specification and a test.
+        answers: what the functions claim, as a TOML file or a mapping: a table for each `module:name`.
+        yes: accept guesses; they are marked.
+        seconds: processor time for each function.
+        trusted: where there is no jail, run the code with the rights of this process.
+        ask: called with a plan whose guesses are to be accepted; returns further answers, or None to leave the function
+            out.
+        progress: called with (functions done, functions in all).
+
+    Returns:
+        the functions with their verdicts.
+
+    Raises:
+        ParameterError: there is no such target, or an answer makes no sense.
+        ReleaseError: the folder exists, or cannot be written.
+
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> source = "def total(count, epsilon, rng):\\n    return count + rng.laplace(0, 1 / epsilon)\\n"
+    >>> _ = (folder / "survey.py").write_text(source)
+    >>> found = hunt(folder).value
+    >>> [(one.plan.drawing.place, one.outcome) for one in found.functions]
+    [('survey:total', 'asked')]
+    """
+
 def independent_record(
     *,
     inclusion: NumberLike = ...,
@@ -2048,21 +2068,6 @@ def local_noise(
         relation: which datasets are neighbours [object of the kind relations].
         epsilon: the loss per LS [exact number in (0, inf)].
         observed: x*; without it LS is that of each dataset [text, an integer, or a list of them].
-    """
-
-def lock(*paths: Any, lock: Any = ..., progress: Any = ...) -> CommandAnswer:
-    """Package dpspec-guard. Verify specifications and write what was found into a lock file, one line for each file.
-
-    Args:
-        paths: files, and folders for the specifications directly in them; the folder of the lock without any.
-        lock: the lock file, in a folder above all of them.
-        progress: called with (done, in all).
-
-    Returns:
-        an answer with the records as data and the lock as `value`; `exit_code` is 0, whatever the verdicts are.
-
-    Raises:
-        DpspecError: a file cannot be read, and nothing is written.
     """
 
 def marginal(
@@ -3788,27 +3793,6 @@ def value_lists(
         unit: what one entry is [text; default person].
         named: the columns of a table of entries: a name for each part, where entries are tuples of one length, or one name
             [list of text].
-    """
-
-def verify_locked(*paths: Any, lock: Any = ..., everything: Any = ..., accept: Any = ..., progress: Any = ...) -> CommandAnswer:
-    """Package dpspec-guard. Verify specifications against a lock file: is anything new, missing, worse or otherwise another
-    result than recorded?
-
-    Files whose bytes are unchanged are not verified where no package changed, and count as the lock records them.
-
-    Args:
-        paths: files and folders; without any, those that were locked.
-        lock: the lock file.
-        everything: verify unchanged files, too; a lock that was edited by hand is found by this alone.
-        accept: words that count as success, as for `dpspec verify`: recorded, miniature, unchecked, undecided.
-        progress: called with (done, in all).
-
-    Returns:
-        an answer with the findings as data, and a `LockCheck` as `value`; `exit_code` is 1 for a finding, else that of
-        `dpspec verify`.
-
-    Raises:
-        LockError: the lock is missing or is none.
     """
 
 def w_event_dp() -> Flavour:

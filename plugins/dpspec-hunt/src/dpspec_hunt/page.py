@@ -167,7 +167,8 @@ def _function_data(one: Checked) -> dict[str, Any]:
         "reason": one.reason,
         "call": one.plan.call or None,
         "facts": [
-            {"about": fact.subject, "value": _plain(fact.value), "why": fact.why, "guess": fact.is_guess} for fact in one.plan.facts
+            {"about": fact.subject, "value": _plain(fact.value), "why": fact.why, "guess": fact.is_guess}
+            for fact in one.plan.facts
         ],
         "verdict": one.verdict,
     }  # fmt: skip

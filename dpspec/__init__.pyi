@@ -138,6 +138,21 @@ def above_threshold(
         query_scale: the scales of the noise, in counts [rational in (0, inf)].
     """
 
+def account(url: Any, *, wait: Any = ...) -> Any:
+    """Package dpspec-accounts. Open a budget account: ``dpspec account``.
+
+    Args:
+        url: a path of an SQLite file, or ``postgresql://USER@HOST/DATABASE``.
+        wait: how many seconds to wait for another process that writes.
+
+    Returns:
+        the account: `balance`, `quote`, `charge`, `reserve`, `draw`, `commit`, `void` and `export`. Make one with
+        ``Account.create`` of dpspec_accounts.account, or with `dpspec account create`.
+
+    Raises:
+        AccountError: the URL cannot be one.
+    """
+
 def accuracy(specification: Any, released: Any = ..., *, level: Any = ..., runs: Any = ..., seed: Any = ..., out: Any = ..., progress: Any = ...) -> CommandAnswer:
     """Package dpspec-release. How far published numbers lie from the true ones: ``dpspec accuracy``. `value` has the accuracy.
 

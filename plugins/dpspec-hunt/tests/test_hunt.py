@@ -3,13 +3,13 @@
 import json
 import subprocess
 import sys
+import tomllib
 
 import pytest
-import tomllib
 from click.testing import CliRunner
 from dpspec_hunt import checks, hunt as hunting, jail
-from dpspec_hunt.checks import Checked
 from dpspec_hunt.hunt import hunt
+from dpspec_hunt.results import Checked
 
 from dpspec.cli import main
 from dpspec.plugin import ParameterError
@@ -141,11 +141,14 @@ def test_answers(repository, tmp_path):
     assert tomllib.loads(written) == {"m:asks": {}}
     confirmed = "\n".join(line.removeprefix("# ") if " = " in line else line for line in written.splitlines())
     (tmp_path / "answers.toml").write_text(confirmed)
-    assert tomllib.loads(confirmed) == {"m:asks": {"neighbours": "add-remove"}}
+    assert tomllib.loads(confirmed) == {"m:asks": {"neighbours": "add-remove", "distance": 1}}
     second = hunt(target, answers=tmp_path / "answers.toml")
     assert [one.outcome for one in second.value.functions] == ["verified", "unchecked"]
     assert not second.value.functions[0].plan.guesses
-    said = {"m:asks": {"epsilon": "1/2", "neighbours": "add-remove"}, "m:plain": {"epsilon": 1, "data": "data", "values": [0, 1]}}
+    said = {
+        "m:asks": {"epsilon": "1/2", "neighbours": "add-remove", "distance": 1},
+        "m:plain": {"epsilon": 1, "data": "data", "values": [0, 1]},
+    }
     third = hunt(target, answers=said, yes=True)
     assert [one.outcome for one in third.value.functions] == ["verified", "verified"]
     assert third.value.functions[0].plan.call == "asks(count=x[0], epsilon=0.5, rng=rng)"
@@ -169,7 +172,7 @@ def test_guesses_are_marked_and_asked(repository, monkeypatch):
         return {"neighbours": "replace-one"}
 
     answer = hunt(target, ask=ask)
-    assert asked == [["neighbours"]]
+    assert asked == [["neighbours", "distance"]]
     assert [fact["value"] for fact in answer["functions"][0]["facts"] if fact["about"] == "neighbours"] == ["replace-one"]
     assert [one.outcome for one in hunt(target, ask=lambda made: None).value.functions] == ["asked"]
 
@@ -182,7 +185,7 @@ def run(*arguments):
     (["nowhere"], "is neither a file, nor a folder, nor an installed package"),
     (["HERE", "--out", "HERE"], "exists already"),
     (["HERE", "--answers", "HERE/m.py"], "is no TOML"),
-    (["HERE", "--answers", "HERE/none.toml"], "none.toml"),
+    (["HERE", "--answers", "HERE/none.toml"], "cannot be read (No such file or directory)"),
     (["HERE", "--answers", "HERE/unknown.toml"], "names no function that draws"),
     (["HERE", "--answers", "HERE/key.toml"], "epsilom is no answer"),
     (["HERE", "--answers", "HERE/table.toml"], "is no table"),
@@ -236,7 +239,8 @@ def test_what_a_check_printed_need_not_be_a_result(repository, monkeypatch):
     """A check that was ended, or whose output is cut, is no verdict."""
     monkeypatch.setattr(hunting.jail, "reason_for_none", lambda: "")
     target = repository(m=ASKS)
-    for printed in (b"", b"{", b"[]", b'{"command": "verify", "files": []}', b"\xff", b'{"command": "verify", "files": [{"obligations": 3}]}'):
+    empty, wrong = b'{"command": "verify", "files": []}', b'{"command": "verify", "files": [{"obligations": 3}]}'
+    for printed in (b"", b"{", b"[]", b"\xff", empty, wrong):
         monkeypatch.setattr(checks, "_run", lambda *_, printed=printed, **__: (-9, printed))
         [one] = hunt(target, yes=True).value.functions
         assert one.outcome == "broken"

@@ -11,15 +11,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import attrs
 
 import dpspec as dp
 from dpspec.plugin.applications import to_toml
 from dpspec_hunt.plans import Plan
+from dpspec_hunt.results import Checked
 
 PATIENCE, RESERVE = 20, 120
 """A check bounds its own processor time; it is ended after this many times its seconds and so many more, however it waited."""
@@ -35,23 +33,6 @@ ANNOTATIONS = {
 }
 """Adapter to the annotation by which a function asks for it."""
 IMPORTS = {"np": "import numpy as np", "pd": "import pandas as pd", "random": "import random", "torch": "import torch"}
-
-
-@attrs.frozen(kw_only=True)
-class Checked:
-    """What came of a check.
-
-    Args:
-        plan: what was checked.
-        outcome: verified, refuted, undecided, broken (it cannot be run), asked (a guess was not accepted) or unchecked.
-        reason: why, in one line; for a verdict what the engine said.
-        verdict: the verdict of the engine as data; None without one.
-    """
-
-    plan: Plan
-    outcome: str
-    reason: str = ""
-    verdict: Mapping[str, Any] | None = None
 
 
 def slug(plan: Plan) -> str:

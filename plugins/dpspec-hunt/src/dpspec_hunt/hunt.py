@@ -16,53 +16,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import attrs
-
 from dpspec import CommandAnswer
 from dpspec.plugin import ParameterError
 from dpspec.plugin.applications import Progress, ReleaseError, read_bytes, write_folder
 from dpspec_hunt import jail
-from dpspec_hunt.checks import Checked, check, facts_in_words, slug, specification, wrapper
+from dpspec_hunt.checks import check, facts_in_words, slug, specification, wrapper
 from dpspec_hunt.draws import Drawing, drawings
 from dpspec_hunt.modules import modules_of
 from dpspec_hunt.page import answers_text, data_of, report, text_of
 from dpspec_hunt.plans import Plan, plan
+from dpspec_hunt.results import Checked, Hunt
 
 AnyPath: TypeAlias = str | Path
 Asker: TypeAlias = Callable[[Plan], Mapping[str, Any] | None]
 SECONDS = 10.0
 MOST_SECONDS = 3600.0
-
-
-@attrs.frozen(kw_only=True)
-class Hunt:
-    """What was found.
-
-    Args:
-        target: where.
-        files: how many modules were read.
-        unread: files that were not, each with the reason.
-        functions: every function that draws, in the order of the files.
-        accepted: whether guesses were accepted unseen.
-        no_jail: why nothing was run; empty where it was.
-    """
-
-    target: str
-    files: int
-    unread: tuple[tuple[str, str], ...]
-    functions: tuple[Checked, ...]
-    accepted: bool
-    no_jail: str = ""
-
-    @property
-    def exit_code(self) -> int:
-        """1 where one is refuted, 3 where one is undecided, asks or cannot be run, 0 where one is verified, else 5."""
-        seen = Counter(one.outcome for one in self.functions)
-        if seen["refuted"]:
-            return 1
-        if seen["undecided"] or seen["broken"] or seen["asked"]:
-            return 3
-        return 0 if seen["verified"] else 5
 
 
 def hunt(

@@ -21,6 +21,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import runpy
 import struct
 import sys
 from collections.abc import Sequence
@@ -226,21 +227,16 @@ def _where(number: int, lines: Sequence[_Line]) -> list[_Line]:
     return [(_EQUAL, 0, len(lines), number), *lines]
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Lock this process where that is asked for, and run a command of dpspec in the scratch folder.
-
-    Python writes no bytecode, and reads none that lies beside a source: it need not be of that source.
-    """
-    from dpspec.cli import main as command
-
+def main(arguments: Sequence[str]) -> None:
+    """Lock this process where that is asked for, and run a command of dpspec in the scratch folder."""
     how, scratch, *rest = arguments
     os.chdir(scratch)
     if how == "locked":
         lock(Path(scratch))
     sys.dont_write_bytecode = True
-    sys.pycache_prefix = scratch
-    return int(command(rest) or 0)
+    sys.argv = ["dpspec", *rest]
+    runpy.run_module("dpspec", run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -13,17 +13,26 @@ import inspect
 import operator
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder, all_suffixes
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader, all_suffixes
 from pathlib import Path
 from types import FunctionType, ModuleType
+from typing import Any
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
+class SourceLoader(SourceFileLoader):
+    """Loads a module from its source; compiled code beside it need not be of that source, and is not read."""
+
+    def path_stats(self, path: str | bytes) -> Mapping[str, Any]:
+        """Nothing that compiled code could be compared with."""
+        raise OSError("no compiled code is read")
+
+
 class RootFinder(MetaPathFinder):
-    """Finds the modules of a folder before those of the same name elsewhere.
+    """Finds the modules of a folder before those of the same name elsewhere, with all that is inside of them.
 
     Args:
         root: the folder.
@@ -34,11 +43,15 @@ class RootFinder(MetaPathFinder):
         self.root, self.names = root, names
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """The place of a module at the top of the folder."""
-        if path is not None or fullname not in self.names:
+        """The place of a module of the folder."""
+        if fullname.partition(".")[0] not in self.names:
             return None
-        found = PathFinder.find_spec(fullname, [str(self.root)])
-        return None if found is None or (found.loader is None and PathFinder.find_spec(fullname)) else found
+        found = PathFinder.find_spec(fullname, [str(self.root)] if path is None else path)
+        if found is None or (path is None and found.loader is None and PathFinder.find_spec(fullname)):
+            return None
+        if type(found.loader) is SourceFileLoader and found.origin is not None:
+            found.loader = SourceLoader(fullname, found.origin)
+        return found
 
 
 def enter(root: str, module: str) -> None:

@@ -7,11 +7,11 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from dpspec.plugin.applications import count
-from dpspec_hunt.checks import Checked, facts_in_words
+from dpspec_hunt.checks import facts_in_words
+from dpspec_hunt.results import Checked, Hunt
 
 if TYPE_CHECKING:
     from dpspec_hunt.claims import Fact
-    from dpspec_hunt.hunt import Hunt
 
 OUTCOMES = ("refuted", "undecided", "broken", "asked", "verified", "unchecked")
 TITLES = {

@@ -522,8 +522,7 @@ class _Space:
     def _usual(self) -> Fact:
         """The neighbours where nothing says which."""
         if self.shape in {"counts", "number"}:
-            why = "nothing says which; one record changes one answer by 1"
-            return Fact(about="neighbours", value="add-remove", why=why, is_guess=True)
+            return Fact(about="neighbours", value="add-remove", why="nothing says which", is_guess=True)
         if self.shape == "bits" or self.uses.listed:
             return Fact(about="neighbours", value="one-entry", why="it answers for each entry", is_guess=not self.uses.listed)
         if self.uses.averaged:
@@ -560,7 +559,7 @@ class _Space:
         if named is None and size != 1 and neighbours.value == "replace-one":
             most = 2
         euclidean = size != 1 and (named in _EUCLIDEAN or (named is not None and self.reading.is_gaussian))
-        sure = neighbours.is_guess or (named is not None and (most == 1 or size == 1 or named in _EUCLIDEAN or not euclidean))
+        sure = named is not None and (most == 1 or size == 1 or named in _EUCLIDEAN or not euclidean)
         why = f"{named} = {most:g}" if named is not None else "nothing says how much one record changes"
         if told is not None:
             most, why, sure = told, "said", True

@@ -1599,6 +1599,41 @@ def households(
         members: the largest number of persons in a household [integer in [0, inf)].
     """
 
+def hunt(target: Any, *, out: Any = ..., answers: Any = ..., yes: Any = ..., seconds: Any = ..., trusted: Any = ..., ask: Any = ..., progress: Any = ...) -> CommandAnswer:
+    """Package dpspec-hunt. Find functions that draw noise, infer what they claim, and check each: ``dpspec hunt``. `value` is
+    a `Hunt`.
+
+    A function is held against the blocks that its text, its parameters and its use of the dataset suggest. A verdict says
+    no more
+    than that: it is about this space, these neighbours and these numbers, and the guesses among them are listed with it.
+
+    Args:
+        target: a file, a folder, or the name of an installed package.
+        out: a new folder for the report, the answers, and for each function a specification and a test.
+        answers: what the functions claim, as a TOML file or a mapping: a table for each `module:name`.
+        yes: accept guesses; they are marked.
+        seconds: processor time for each function.
+        trusted: where there is no jail, run the code with the rights of this process.
+        ask: called with a plan whose guesses are to be accepted; returns further answers, or None to leave the function
+            out.
+        progress: called with (functions done, functions in all).
+
+    Returns:
+        the functions with their verdicts.
+
+    Raises:
+        ParameterError: there is no such target, or an answer makes no sense.
+        ReleaseError: the folder exists, or cannot be written.
+
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> source = "def total(count, epsilon, rng):\\n    return count + rng.laplace(0, 1 / epsilon)\\n"
+    >>> _ = (folder / "survey.py").write_text(source)
+    >>> found = hunt(folder).value
+    >>> [(one.plan.drawing.place, one.outcome) for one in found.functions]
+    [('survey:total', 'asked')]
+    """
+
 def independent_record(
     *,
     inclusion: NumberLike = ...,

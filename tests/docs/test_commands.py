@@ -27,6 +27,7 @@ NOT_RUN = {
     "pictures.md": "tests/report/test_gallery.py draws them; the command lines are read here",
     "reports.md": "reports on whole folders take minutes; the tests of dpspec-report make smaller ones",
     "registry.md": "records of the registry are not in the repository; the tests of dpspec-deployments have ones of their own",
+    "hunt.md": "a function is refuted where there is a jail; the tests of dpspec-hunt check more of them",
     "tradeoff.md": "its command is run by the tutorial on the choice of a design",
     "releasing.md": "a million dwellings; the tests of dpspec-release draw smaller ones",
     "workers.md": "needs a cluster with certificates; the tests of dpspec-release run on local workers",

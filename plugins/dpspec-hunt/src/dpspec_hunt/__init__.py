@@ -1,0 +1,1 @@
+"""Functions that draw noise, found in a repository or a package by reading, and checked in a jail."""

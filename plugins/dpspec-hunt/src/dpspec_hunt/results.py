@@ -1,0 +1,59 @@
+"""What a hunt found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from dpspec_hunt.plans import Plan
+
+
+@attrs.frozen(kw_only=True)
+class Checked:
+    """What came of a check.
+
+    Args:
+        plan: what was checked.
+        outcome: verified, refuted, undecided, broken (it cannot be run), asked (a guess was not accepted) or unchecked.
+        reason: why, in one line; for a verdict what the engine said.
+        verdict: the verdict of the engine as data; None without one.
+    """
+
+    plan: Plan
+    outcome: str
+    reason: str = ""
+    verdict: Mapping[str, Any] | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Hunt:
+    """What was found.
+
+    Args:
+        target: where.
+        files: how many modules were read.
+        unread: files that were not, each with the reason.
+        functions: every function that draws, in the order of the files.
+        accepted: whether guesses were accepted unseen.
+        no_jail: why nothing was run; empty where it was.
+    """
+
+    target: str
+    files: int
+    unread: tuple[tuple[str, str], ...]
+    functions: tuple[Checked, ...]
+    accepted: bool
+    no_jail: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        """1 where one is refuted, 3 where one is undecided, asks or cannot be run, 0 where one is verified, else 5."""
+        seen = Counter(one.outcome for one in self.functions)
+        if seen["refuted"]:
+            return 1
+        if seen["undecided"] or seen["broken"] or seen["asked"]:
+            return 3
+        return 0 if seen["verified"] else 5

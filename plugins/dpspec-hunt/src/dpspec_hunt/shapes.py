@@ -1,0 +1,255 @@
+"""What a function reads: lists of entries, counts, one number, or one answer of each person; by how it uses its dataset.
+
+    counts     a list of whole numbers, each an answer of a query; one record changes one of them by 1
+    number     one such answer
+    bits       an answer yes or no of each person
+    entries    a list of values, one of each record
+
+Bounds come from how the code clips. A function that clips is handed values beyond its bounds as well.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+import attrs
+
+from dpspec_hunt.claims import Fact
+from dpspec_hunt.draws import AnyFunction, dotted
+
+SHAPES = ("entries", "counts", "number", "bits")
+COUNTS = frozenset({
+    "counts", "histogram", "hist", "true_counts", "freqs", "frequencies", "cells", "tally", "bins", "marginals",
+    "query_answers", "answers", "scores", "utilities", "true_answers", "count_vector", "hist_counts", "contingency_table",
+    "qualities", "gradients", "workload_answers",
+})  # fmt: skip
+ONE_NUMBER = frozenset({
+    "value", "true_value", "true_answer", "answer", "query_result", "result", "count", "true_count", "total", "true_sum",
+    "statistic", "query_answer", "val", "number", "true_result", "exact", "query_value", "raw_value", "true_mean",
+    "measurement", "score",
+})  # fmt: skip
+BITS = frozenset({
+    "bits", "responses", "votes", "truths", "bit", "response", "truth", "true_bit", "true_response", "yes_no", "vote",
+    "secret_bit",
+})  # fmt: skip
+_BIT_WORDS = re.compile(r"\bbits?\b|\bbinary\b|\b0/1\b|\byes/no\b|\b0 or 1\b|\bboolean", re.IGNORECASE)
+_RANGE = re.compile(
+    r"(?:in|between|from|range)\s*[\[(]?\s*(-?\d+(?:\.\d+)?)\s*(?:,|and|to)\s*(-?\d+(?:\.\d+)?)\s*[\])]?", re.IGNORECASE
+)
+MOST_CATEGORIES = 100
+_ARRAY_METHODS = frozenset({
+    "sum", "mean", "shape", "size", "clip", "astype", "min", "max", "std", "var", "flatten", "ravel", "reshape", "T", "dot",
+    "cumsum", "ndim",
+})  # fmt: skip
+_NUMBERS = frozenset({
+    "int", "float", "np.float64", "Real", "numbers.Real", "int | float", "float | int", "Union[int, float]",
+})  # fmt: skip
+
+
+@attrs.frozen(kw_only=True)
+class Uses:
+    """How a function uses its dataset.
+
+    Args:
+        whole: whether it is asked for its length, iterated, summed, or indexed.
+        arithmetic: whether it is added to or multiplied as it is.
+        array: whether it is used as an array.
+        frame: whether it is used as a data frame.
+        averaged: whether something is divided by its length, or its mean is taken.
+        listed: whether the function returns one value for each entry.
+        sized: whether draws have its length or shape.
+        clipped: the bounds between which values are clipped, as expressions.
+        categories: the number of categories, as an expression.
+    """
+
+    whole: bool = False
+    arithmetic: bool = False
+    array: bool = False
+    frame: bool = False
+    averaged: bool = False
+    listed: bool = False
+    sized: bool = False
+    clipped: tuple[ast.expr, ast.expr] | None = None
+    categories: ast.expr | None = None
+
+
+_WHOLE = frozenset({"len", "sum", "mean", "bincount", "histogram", "sorted", "Counter", "median"})
+_FRAME = frozenset({"columns", "iloc", "loc", "groupby", "value_counts", "iterrows", "query"})
+_SIZED = frozenset({"laplace", "normal", "gumbel", "exponential"})
+"""Draws whose third argument is a size."""
+
+
+def uses_of(node: AnyFunction, data: str) -> Uses:
+    """How the body of a function uses one of its parameters."""
+    names = frozenset({data, *_renamed(node, data)})
+    found: dict[str, object] = {}
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call):
+            found |= _of_call(part, names, found)
+        elif isinstance(part, ast.Attribute) and _is_data(part.value, names):
+            found["whole"] = True
+            found |= {key: True for key, some in (("array", _ARRAY_METHODS), ("frame", _FRAME)) if part.attr in some}
+            found |= {"averaged": True} if part.attr == "mean" else {}
+        elif isinstance(part, ast.Subscript) and _is_data(part.value, names):
+            found["whole"] = True
+            found |= {"frame": True} if isinstance(part.slice, ast.Constant) and isinstance(part.slice.value, str) else {}
+        elif isinstance(part, ast.comprehension | ast.For) and _holds(part.iter, names):
+            found["whole"] = True
+        elif isinstance(part, ast.BinOp):
+            found |= {"arithmetic": True} if _is_data(part.left, names) or _is_data(part.right, names) else {}
+            found |= {"averaged": True} if isinstance(part.op, ast.Div) and _is_length(part.right, names) else {}
+        elif isinstance(part, ast.Return) and isinstance(part.value, ast.ListComp):
+            found |= {"listed": True} if _holds(part.value.generators[0].iter, names) else {}
+    return Uses(**found)  # type: ignore[arg-type]
+
+
+def _of_call(call: ast.Call, names: frozenset[str], before: Mapping[str, object]) -> dict[str, object]:
+    """What a call says of how a dataset is used."""
+    found: dict[str, object] = {}
+    last = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
+    if last in _WHOLE and any(_is_data(argument, names) for argument in call.args):
+        found["whole"] = True
+    if last == "mean" and _holds(call, names):
+        found["averaged"] = True
+    if (clipped := _clipped(call)) is not None:
+        found["clipped"] = clipped
+    if last == "bincount":
+        found["categories"] = next((k.value for k in call.keywords if k.arg == "minlength"), before.get("categories"))
+    sizes = [keyword.value for keyword in call.keywords if keyword.arg == "size"]
+    if last in _SIZED and len(call.args) == 3:
+        sizes.append(call.args[2])
+    if any(_holds(size, names) for size in sizes):
+        found["sized"] = True
+    return found
+
+
+def _is_data(part: ast.AST, names: frozenset[str]) -> bool:
+    return isinstance(part, ast.Name) and part.id in names
+
+
+def _holds(part: ast.AST, names: frozenset[str]) -> bool:
+    return any(_is_data(inner, names) for inner in ast.walk(part))
+
+
+def _renamed(node: AnyFunction, data: str) -> Iterator[str]:
+    """Names that are given the dataset as it is, or as an array of it."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.targets[0], ast.Name):
+            value = part.value
+            if (
+                isinstance(value, ast.Call)
+                and dotted(value.func).rpartition(".")[2] in {"array", "asarray", "list", "tuple", "atleast_1d"}
+                and value.args
+            ):
+                value = value.args[0]
+            if isinstance(value, ast.Name) and value.id == data:
+                yield part.targets[0].id
+
+
+def _is_length(part: ast.expr, names: frozenset[str]) -> bool:
+    """Whether an expression is the length of the dataset, or a name for it."""
+    written = ast.unparse(part)
+    return any(
+        isinstance(one, ast.Call) and dotted(one.func) == "len" and one.args and _is_data(one.args[0], names)
+        for one in ast.walk(part)
+    ) or written in {"n", "size", "N", "num_records", "n_records"} or written.endswith((".size", ".shape[0]"))  # fmt: skip
+
+
+def _clipped(call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
+    """The bounds of `np.clip(v, a, b)`, `v.clip(a, b)`, `min(max(v, a), b)` and `max(a, min(v, b))`."""
+    last = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
+    keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+    if last == "clip":
+        low = keywords.get("a_min", keywords.get("min"))
+        high = keywords.get("a_max", keywords.get("max"))
+        of_module = isinstance(call.func, ast.Attribute) and dotted(call.func.value) in {"np", "numpy", "jnp", "torch"}
+        rest = call.args[1:] if of_module or dotted(call.func) == "clip" else call.args
+        low = low or (rest[0] if rest else None)
+        high = high or (rest[1] if len(rest) > 1 else None)
+        return None if low is None or high is None else (low, high)
+    if last in {"min", "max"} and len(call.args) == 2:
+        for inner, outer in (call.args, call.args[::-1]):
+            if (
+                isinstance(inner, ast.Call)
+                and dotted(inner.func) in {"min", "max"}
+                and dotted(inner.func) != last
+                and len(inner.args) == 2
+            ):
+                bound = next((one for one in inner.args if _is_bound(one)), None)
+                if bound is not None and _is_bound(outer):
+                    return (bound, outer) if last == "min" else (outer, bound)
+    return None
+
+
+def _is_bound(part: ast.expr) -> bool:
+    return isinstance(part, ast.Constant | ast.UnaryOp | ast.Attribute) or (
+        isinstance(part, ast.Name)
+        and part.id.lower().strip("_").startswith(("lo", "up", "hi", "min", "max", "clip", "a", "b", "c"))
+    )
+
+
+def shape_of(data: ast.arg, uses: Uses, text: str) -> Fact:
+    """Which shape the dataset has."""
+    annotation = ast.unparse(data.annotation) if data.annotation is not None else ""
+    by_name, by_use = f"its parameter is {data.arg}", "as much noise is drawn as it has entries"
+    rules = (
+        (annotation in _NUMBERS, "number", f"{data.arg}: {annotation}", False),
+        (data.arg in BITS or "bool" in annotation, "bits", by_name, False),
+        (data.arg in COUNTS, "counts", by_name, False),
+        (data.arg in ONE_NUMBER and not uses.whole, "number", by_name, False),
+        (uses.sized and not uses.averaged and uses.clipped is None, "counts", by_use, True),
+        (uses.arithmetic and not uses.whole and not uses.array, "number", "it is added to as it is", True),
+        ((uses.listed or not uses.whole) and _BIT_WORDS.search(text) is not None, "bits", "the text speaks of bits", True),
+        (True, "entries", "it is used as a list", not uses.whole and uses.clipped is None),
+    )
+    return next(_shape(shape, why, guess=guess) for holds, shape, why, guess in rules if holds)
+
+
+def _shape(value: str, why: str, *, guess: bool = False) -> Fact:
+    return Fact(about="shape", value=value, why=why, is_guess=guess)
+
+
+def values_of(uses: Uses, known: Mapping[str, object], text: str) -> Fact:
+    """The values that an entry may take."""
+    if uses.categories is not None and isinstance(size := evaluated(uses.categories, known), int) and 1 < size <= MOST_CATEGORIES:
+        return Fact(about="values", value=list(range(size)), why=f"it counts {size} categories")
+    if uses.clipped is not None:
+        low, high = (_rational(evaluated(bound, known)) for bound in uses.clipped)
+        if low is not None and high is not None and low < high:
+            why = f"it clips to [{low}, {high}], and should then hold for values beyond"
+            return Fact(about="values", value=[_plain(value) for value in (low - 1, *_inside(low, high), high + 1)], why=why)
+    stated = _RANGE.search(text)
+    if stated and Fraction(stated.group(1)) < Fraction(stated.group(2)):
+        inside = [_plain(value) for value in _inside(Fraction(stated.group(1)), Fraction(stated.group(2)))]
+        return Fact(about="values", value=inside, why=f'"{" ".join(stated.group().split())}"', is_guess=True)
+    return Fact(about="values", value=[0, 1], why="nothing bounds an entry", is_guess=True)
+
+
+def _inside(low: Fraction, high: Fraction) -> tuple[Fraction, ...]:
+    return low, (low + high) / 2, high
+
+
+def evaluated(part: ast.expr, known: Mapping[str, object]) -> object:
+    """The value of a constant, a parameter that is given, or a sign before one; None for anything else."""
+    if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub):
+        value = evaluated(part.operand, known)
+        return -value if isinstance(value, int | float) else None
+    if isinstance(part, ast.Constant):
+        return part.value
+    return known.get(dotted(part))
+
+
+def _rational(value: object) -> Fraction | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return Fraction(str(value))
+    except ValueError:
+        return None
+
+
+def _plain(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)

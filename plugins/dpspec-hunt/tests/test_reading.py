@@ -1,0 +1,358 @@
+"""What is read off functions: which draw, and what they are taken to claim. Expected values are written by hand."""
+
+from fractions import Fraction
+from itertools import count
+
+import pytest
+from dpspec_hunt.claims import has_multiple, stated_neighbours, stated_values, statements
+from dpspec_hunt.draws import drawings
+from dpspec_hunt.modules import modules_of
+from dpspec_hunt.plans import plan
+
+from dpspec.plugin import ParameterError
+
+
+def read(tmp_path, text="", **texts):
+    """The functions that draw of some modules, by name: one text is called m."""
+    for name, content in ({"m": text} if text else texts["files"]).items():
+        place = tmp_path / f"{name}.py"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(content)
+    return {one.place: one for one in drawings(modules_of(str(tmp_path)).modules)}
+
+
+def facts(made):
+    assert len({(fact.about, fact.is_argument) for fact in made.facts}) == len(made.facts)
+    return {fact.about: fact for fact in made.facts if not fact.is_argument or fact.about not in {"epsilon", "eps"}}
+
+
+# A source; then standard, numbers, neighbours, shape, call, what is asked.
+# In the source, LAP is a draw of Laplace noise, GAUSS one of Gaussian noise.
+CASES = [
+    # --- where the standard and its numbers come from ---
+    ("def f(count, epsilon, rng): return count + LAP",
+     "pure | 1 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | nD"),
+    ("def f(count, epsilon=0.5, *, rng): return count + LAP",
+     "pure | 1/2 | add-remove | number | f(count=x[0], epsilon=0.5, rng=rng) | nD"),
+    ("def f(count, eps=2, rng=None): return count + LAP",
+     "pure | 2 | add-remove | number | f(count=x[0], eps=2.0, rng=rng) | nD"),
+    ("def f(count, privacy_budget=1, rng=None): return count + LAP",
+     "pure | 1 | add-remove | number | f(count=x[0], privacy_budget=1.0, rng=rng) | nD"),
+    ("EPS = 0.25\ndef f(count, epsilon=EPS, rng=None): return count + LAP",
+     "pure | 1/4 | add-remove | number | f(count=x[0], epsilon=0.25, rng=rng) | nD"),
+    ("def f(count, epsilon, delta, rng): return count + GAUSS",
+     "approximate | 1 1/100000 | add-remove | number | f(count=x[0], epsilon=1.0, delta=1e-05, rng=rng) | nD"),
+    ("def f(count, epsilon=1, delta=0.0, rng=None): return count + LAP",
+     "pure | 1 | add-remove | number | f(count=x[0], epsilon=1.0, delta=0.0, rng=rng) | nD"),
+    ("def f(count, epsilon=1, delta=None, rng=None): return count + LAP",
+     "approximate | 1 1/100000 | add-remove | number | f(count=x[0], epsilon=1.0, delta=1e-05, rng=rng) | nD"),
+    ("def f(count, rho=0.125, rng=None): return count + GAUSS",
+     "zCDP | 1/8 | add-remove | number | f(count=x[0], rho=0.125, rng=rng) | nD"),
+    ("def f(count, mu_gdp=1, rng=None): return count + GAUSS",
+     "gaussian | 1 | add-remove | number | f(count=x[0], mu_gdp=1.0, rng=rng) | nD"),
+    ('def f(count, rng):\n    """0.5-DP."""\n    return count + LAP',
+     "pure | 1/2 | add-remove | number | f(count=x[0], rng=rng) | nD"),
+    ('def f(count, rng):\n    """(1, 1e-6)-differentially private."""\n    return count + GAUSS',
+     "approximate | 1 1/1000000 | add-remove | number | f(count=x[0], rng=rng) | nD"),
+    ('def f(count, rng):\n    """1/2-zCDP."""\n    return count + GAUSS',
+     "zCDP | 1/2 | add-remove | number | f(count=x[0], rng=rng) | nD"),
+    ('def f(count, rng):\n    """1-GDP"""\n    return count + GAUSS',
+     "gaussian | 1 | add-remove | number | f(count=x[0], rng=rng) | nD"),
+    ('def f(bits, rng):\n    """ln(3)-DP."""\n    return [b ^ (rng.random() < 0.25) for b in bits]',
+     "pure | ln(3) | one-entry | bits | f(bits=x, rng=rng) | l"),
+    ('def f(count, rng):\n    """Private with epsilon = 0.5."""\n    return count + LAP',
+     "pure | 1/2 | add-remove | number | f(count=x[0], rng=rng) | nD"),
+    ('def f(count, rng):\n    """Private."""\n    epsilon = 0.5\n    return count + LAP',
+     "pure | 1/2 | add-remove | number | f(count=x[0], rng=rng) | nD"),
+    ('def f(count, rng):\n    """Differentially private."""\n    return count + LAP',
+     "pure | 1 | add-remove | number | f(count=x[0], rng=rng) | senD"),
+    ('def f(count, rng):\n    """zCDP."""\n    return count + GAUSS',
+     "zCDP | 1/2 | add-remove | number | f(count=x[0], rng=rng) | rnD"),
+    # --- multiples of a parameter are not taken for the parameter ---
+    ('def f(count, epsilon, rng):\n    """2*epsilon-DP."""\n    return count + LAP',
+     "pure | 2 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | nD"),
+    ('def f(count, epsilon, rng):\n    """(2 epsilon)-DP."""\n    return count + LAP',
+     "pure | 2 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | nD"),
+    ('def f(count, epsilon, rng):\n    """It is epsilon/2-differentially private."""\n    return count + LAP',
+     "pure | 1/2 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | nD"),
+    ('def f(count, epsilon, delta, rng):\n    """(epsilon / 2, delta)-DP."""\n    return count + GAUSS',
+     "approximate | 1/2 1/100000 | add-remove | number | f(count=x[0], epsilon=1.0, delta=1e-05, rng=rng) | nD"),
+    ('def f(count, epsilon, rng):\n    """epsilon/2-DP per record."""\n    return count + LAP',
+     "pure | 1/2 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | senaD"),
+    ('def f(count, epsilon, rng):\n    """k*epsilon-DP."""\n    return count + LAP',
+     "pure | 1 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | enD"),
+    ('def f(count, epsilon, rng):\n    """The total budget is 2 * epsilon."""\n    return count + LAP',
+     "pure | 1 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | enD"),
+    ('def f(count, epsilon, rng):\n    """(epsilon^2/2)-zCDP."""\n    return count + GAUSS',
+     "zCDP | 1/2 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | arnD"),
+    # --- what speaks of something else is a guess ---
+    ('def f(count, epsilon, rng):\n    """See theorem 3 DP."""\n    return count + LAP',
+     "pure | 3 | add-remove | number | f(count=x[0], epsilon=3.0, rng=rng) | senD"),
+    ('def f(count, epsilon, rng):\n    """Section 2 DP."""\n    return count + LAP',
+     "pure | 2 | add-remove | number | f(count=x[0], epsilon=2.0, rng=rng) | senD"),
+    ('def f(count, rng):\n    """Dwork et al. have a 5-DP one."""\n    return count + LAP',
+     "pure | 5 | add-remove | number | f(count=x[0], rng=rng) | senD"),
+    ('def f(count, rng):\n    """0.1-DP. Another is 2-DP."""\n    return count + LAP',
+     "pure | 1/10 | add-remove | number | f(count=x[0], rng=rng) | enD"),
+    ('def f(count, epsilon=1.0, rng=None):\n    """0.5-DP."""\n    return count + LAP',
+     "pure | 1/2 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | enaD"),
+    ('def f(count, epsilon=1, delta=1e-5, rng=None):\n    """epsilon-DP."""\n    return count + LAP',
+     "approximate | 1 1/100000 | add-remove | number | f(count=x[0], epsilon=1.0, delta=1e-05, rng=rng) | snD"),
+    ('def f(count, epsilon, rng):\n    """epsilon-DP."""\n    return count + GAUSS',
+     "approximate | 1 1/100000 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | sdnD"),
+    # --- neighbours ---
+    ('def f(records, epsilon, rng):\n    """Adding or removing a record."""\n    return len(records) + LAP',
+     "pure | 1 | add-remove | entries | f(records=x, epsilon=1.0, rng=rng) | v"),
+    ('def f(records, epsilon, rng):\n    """Replacing one record."""\n    return len(records) + LAP',
+     "pure | 1 | replace-one | entries | f(records=x, epsilon=1.0, rng=rng) | lv"),
+    ("def f(records, epsilon, rng):\n"
+     '    """Adding or removing, or replacing one record."""\n'
+     "    return len(records) + LAP",
+     "pure | 1 | replace-one | entries | f(records=x, epsilon=1.0, rng=rng) | nlv"),
+    ("def f(records, epsilon, rng): return sum(records) / len(records) + LAP",
+     "pure | 1 | replace-one | entries | f(records=x, epsilon=1.0, rng=rng) | nlv"),
+    ('def f(count, epsilon, rng):\n    """Adding or removing one record."""\n    return count + LAP',
+     "pure | 1 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | D"),
+    ('def f(count, epsilon, rng, sensitivity=1):\n    """Adding or removing one record."""\n    return count + LAP',
+     "pure | 1 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | "),
+    ('def f(count, epsilon, sens, rng):\n    """Adding or removing one record."""\n    return count + LAP',
+     "pure | 1 | add-remove | number | f(count=x[0], epsilon=1.0, sens=1, rng=rng) | S"),
+    # --- shapes ---
+    ("def f(histogram, epsilon, rng): return [h + LAP for h in histogram]",
+     "pure | 1 | add-remove | counts | f(histogram=x, epsilon=1.0, rng=rng) | nlD"),
+    ("def f(v, epsilon, rng): return v + rng.laplace(0, 1 / epsilon, size=len(v))",
+     "pure | 1 | add-remove | counts | f(v=x, epsilon=1.0, rng=rng) | hnlD"),
+    ("def f(v: float, epsilon, rng): return v + LAP",
+     "pure | 1 | add-remove | number | f(v=x[0], epsilon=1.0, rng=rng) | nD"),
+    ("def f(v, epsilon, rng): return v + LAP",
+     "pure | 1 | add-remove | number | f(v=x[0], epsilon=1.0, rng=rng) | hnD"),
+    ("def f(truth, epsilon, rng): return truth ^ (rng.random() < 0.25)",
+     "pure | 1 | one-entry | bits | f(truth=x[0], epsilon=1.0, rng=rng) | nl"),
+    ("def f(data, lower, upper, epsilon, rng):\n"
+     "    import numpy as np\n"
+     "    return np.clip(data, lower, upper).sum() + LAP",
+     "pure | 1 | add-remove | entries | f(data=x, lower=0, upper=1, epsilon=1.0, rng=rng) | nLU"),
+    ("def f(data, epsilon, rng): return sum(min(max(v, 0), 5) for v in data) + LAP",
+     "pure | 1 | add-remove | entries | f(data=x, epsilon=1.0, rng=rng) | n"),
+    # --- how it is called ---
+    ("class M:\n"
+     "    def __init__(self, epsilon=0.5): self.epsilon = epsilon\n"
+     "    def release(self, count, rng): return count + LAP",
+     "pure | 1/2 | add-remove | number | M(epsilon=0.5).release(count=x[0], rng=rng) | nD"),
+    ("class M:\n    @staticmethod\n    def release(count, epsilon, rng): return count + LAP",
+     "pure | 1 | add-remove | number | M.release(count=x[0], epsilon=1.0, rng=rng) | nD"),
+    ("class M:\n    @classmethod\n    def release(cls, count, epsilon, rng): return count + LAP",
+     "pure | 1 | add-remove | number | M.release(count=x[0], epsilon=1.0, rng=rng) | nD"),
+    ("class A:\n    class M:\n        @staticmethod\n        def release(count, epsilon, rng): return count + LAP",
+     "pure | 1 | add-remove | number | A.M.release(count=x[0], epsilon=1.0, rng=rng) | nD"),
+    ('class M:\n    """Is 0.5-DP."""\n    def release(self, count, rng): return count + LAP',
+     "pure | 1/2 | add-remove | number | M().release(count=x[0], rng=rng) | nD"),
+    ("def f(count, epsilon, /, rng): return count + LAP",
+     "pure | 1 | add-remove | number | f(x[0], 1.0, rng=rng) | nD"),
+    ("from numpy.random import laplace as lap\ndef f(count, epsilon): return count + lap(0, 1 / epsilon)",
+     "pure | 1 | add-remove | number | f(count=x[0], epsilon=1.0) | nD"),
+    ("import numpy.random as nr\ndef f(count, epsilon): return count + nr.default_rng().laplace(0, 1 / epsilon)",
+     "pure | 1 | add-remove | number | f(count=x[0], epsilon=1.0) | nD"),
+    ("f = lambda count, epsilon, rng: count + LAP",
+     "pure | 1 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | nD"),
+    ("def f(count, epsilon, rng):\n    def inner(): return LAP\n    return count + inner()",
+     "pure | 1 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | nD"),
+    ("# It is 0.5-DP.\ndef f(count, rng): return count + LAP",
+     "pure | 1/2 | add-remove | number | f(count=x[0], rng=rng) | nD"),
+]  # fmt: skip
+LETTERS = {
+    "s": "standard", "e": "epsilon", "d": "delta", "r": "rho", "n": "neighbours", "h": "shape", "v": "values", "l": "length",
+    "D": "distance", "S": "argument sens", "L": "argument lower", "U": "argument upper", "a": "argument epsilon",
+}  # fmt: skip
+BUDGETS = {"pure": ["epsilon"], "approximate": ["epsilon", "delta"], "zCDP": ["rho"], "gaussian": ["mu"]}
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{number}" for number, _ in zip(count(), CASES, strict=False)])
+def test_what_is_inferred(tmp_path, case):
+    source, expected = case
+    standard, numbers, neighbours, shape, call, asks = (part.strip() for part in expected.split("|"))
+    has_epsilon = "epsilon" in source.partition("(")[2].partition(")")[0]
+    laplace = "rng.laplace(0, 1 / epsilon)" if has_epsilon else "rng.laplace(0, 2)"
+    source = source.replace("LAP", laplace).replace("GAUSS", "rng.normal(0, 4)")
+    [drawing] = read(tmp_path, source).values()
+    made = plan(drawing)
+    assert made.reason == ""
+    found = facts(made)
+    assert found["standard"].value == standard
+    claimed = [str(found[name].value) for name in BUDGETS[standard]]
+    expected = numbers.split()
+    assert [value(text) for text in claimed] == [value(text) for text in expected]
+    assert (found["neighbours"].value, found["shape"].value, made.call) == (neighbours, shape, call)
+    assert {guess.subject for guess in made.guesses} == {LETTERS[letter] for letter in asks}
+
+
+def value(text):
+    try:
+        return Fraction(text)
+    except ValueError:
+        return text
+
+
+def test_what_is_found_through_other_functions(tmp_path):
+    found = read(
+        tmp_path,
+        files={"pkg/__init__": "", "pkg/noise": """
+import numpy as np
+from functools import partial
+generator = np.random.default_rng()
+
+class Base:
+    def noise(self): return generator.laplace(0, 1)
+    def quiet(self): return 0
+
+def lap(scale): return generator.laplace(0, scale)
+def not_a_draw(generator_of_power): return generator_of_power.laplace_matrix()
+quick = partial(lap, 2)
+if np:
+    def twice(value, epsilon): return value + np.random.laplace(0, 1 / epsilon)
+else:
+    def twice(value, epsilon): return value
+try:
+    import secrets
+    def token(bits): return secrets.randbelow(2)
+except ImportError:
+    def token(bits): return 0
+""", "pkg/use": """
+from .noise import lap as draw, Base
+from . import noise as n
+import pkg.noise
+from pkg.noise import *
+
+class Child(Base):
+    def add(self, value): return value + self.noise()
+    def overridden(self, value): return super().noise() + value
+    def same(self, value): return value + self.quiet()
+    @property
+    def level(self): return self.noise()
+
+def one(value): return value + draw(1)
+def two(value): return value + n.lap(1)
+def three(value): return value + pkg.noise.lap(1)
+def four(value): return one(two(value))
+def five(value): return map(one, value)
+def six(value): return Child().add(value)
+def loop(value): return loop(value)
+def none(value): return value + 1
+async def later(value): return one(value)
+def many(value): yield one(value)
+"""},
+    )  # fmt: skip
+    names = {place.partition(":")[2]: place.partition(":")[0] for place in found}
+    assert names == {
+        "Base.noise": "pkg.noise", "lap": "pkg.noise", "twice": "pkg.noise", "token": "pkg.noise",
+        **dict.fromkeys(
+            ["Child.add", "Child.overridden", "Child.level", "one", "two", "three", "four", "five", "six", "later", "many"],
+            "pkg.use",
+        ),
+    }  # fmt: skip
+    assert [draw.through for draw in found["pkg.use:four"].draws] == [True, True]
+
+
+@pytest.mark.parametrize(("source", "reason"), [
+    ("def f(count, rng): return count + rng.laplace(0, 1)", "draws, and claims nothing"),
+    ("def f(rng, epsilon): return rng.laplace(0, 1 / epsilon)", "takes no dataset"),
+    ("def f(count, epsilon, rng): print(count + rng.laplace(0, 1 / epsilon))", "returns nothing"),
+    ("def f(count, epsilon, rng):\n    def g(): return rng.laplace(0, 1)\n    count += g()", "returns nothing"),
+    ("async def f(count, epsilon, rng): return count + rng.laplace(0, 1)", "is asynchronous"),
+    ("def f(count, epsilon, rng): yield count + rng.laplace(0, 1)", "is a generator"),
+    ("class A:\n    def __init__(self, count, epsilon, rng): self.c = count + rng.laplace(0, 1)", "makes an object"),
+    ("def f(count, epsilon, tuning, rng): return count + rng.laplace(0, 1)", "needs a value for tuning"),
+    ("def f(data, epsilon, rng): return data['age'].sum() + rng.laplace(0, 1)", "reads a data frame"),
+])  # fmt: skip
+def test_what_is_not_checked(tmp_path, source, reason):
+    [drawing] = read(tmp_path, source).values()
+    made = plan(drawing)
+    assert made.spec is None
+    assert made.reason.startswith(reason)
+
+
+def test_nothing_is_imported_and_what_cannot_be_read_is_listed(tmp_path):
+    found = read(tmp_path, "raise SystemExit('imported')\ndef f(count, epsilon, rng): return count + rng.laplace(0, 1)")
+    assert list(found) == ["m:f"]
+    (tmp_path / "broken.py").write_text("def f(:")
+    (tmp_path / "latin.py").write_bytes("# -*- coding: utf-8 -*-\nx = '\xe9'".encode("latin-1"))
+    (tmp_path / "large.py").write_bytes(b"#" * (1 << 20) + b"\n")
+    (tmp_path / "deep.py").write_text("x = " + "(" * 5000 + ")" * 5000)
+    (tmp_path / "nothing.py").mkdir()
+    (tmp_path / "gone.py").symlink_to(tmp_path / "nowhere.py")
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / ".hidden" / "h.py").write_text("import numpy as np\ndef h(): return np.random.laplace()")
+    read_now = modules_of(str(tmp_path))
+    assert [module.name for module in read_now.modules] == ["m"]
+    assert [name for name, _ in read_now.unread] == ["broken.py", "deep.py", "gone.py", "large.py", "latin.py"]
+
+
+def test_modules_of_one_name_are_kept_apart(tmp_path):
+    text = "def f(count, epsilon, rng): return count + rng.laplace(0, 1 / epsilon)\n"
+    found = read(tmp_path, files={"a/utils": text, "b/utils": text + "def g(count): return f(count, 1, None)\n"})
+    assert list(found) == ["a/utils.py:f", "b/utils.py:f", "b/utils.py:g"]
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("is epsilon-DP", ["epsilon 1"]),
+    ("``epsilon``-differentially private", ["epsilon 1"]),
+    (r"$\varepsilon$-differential privacy", ["epsilon 1"]),
+    ("2 \N{GREEK SMALL LETTER EPSILON}-DP", ["epsilon 2"]),
+    ("2 * (epsilon)-DP", ["epsilon 2"]),
+    ("1/2 epsilon-DP", ["epsilon 1/2"]),
+    ("epsilon-LDP", ["epsilon 1"]),
+    ("sqrt(2)*epsilon-DP", [None]),
+    ("k epsilon-DP", [None]),
+    ("epsilon_1-DP", [None]),
+    ("(epsilon1 + epsilon2)-DP", [None]),
+    ("(e^epsilon)-DP", [None]),
+    ("epsilon + delta-DP", [None]),
+    ("(1, 2, 3)-DP", [None]),
+    ("differentially private", []),
+    ("two DP mechanisms", []),
+    ("DP", []),
+])  # fmt: skip
+def test_statements(text, expected):
+    found = [one.terms for one in statements(text)]
+    assert [terms and " ".join(f"{name} {term.times}" for name, term in terms.items()) for terms in found] == expected
+
+
+@pytest.mark.parametrize("text", [
+    "Theorem 3 DP", "Section 2 DP", "Sec. 2 DP",
+    "version 2 differentially private", "Unlike [3], which is 2-DP", "not 1-DP", "each step is 0.1-DP",
+    "0.1-DP per coordinate", "2-DP in total", "The paper proves 3-DP", "at most 1-DP", "1 DP",
+])  # fmt: skip
+def test_doubts(text):
+    assert all(one.doubt for one in statements(text))
+    assert statements(text)
+
+
+def test_values_and_neighbours():
+    assert {name: [str(fact.value) for fact in some] for name, some in stated_values("epsilon = 1, delta of 1e-6.").items()} == {
+        "epsilon": ["1"], "delta": ["1e-6"],
+    }  # fmt: skip
+    assert stated_values("epsilon = 2 * sensitivity / b") == {}
+    assert [fact.is_guess for fact in stated_values("Each step has epsilon = 1.")["epsilon"]] == [True]
+    assert has_multiple("the budget is epsilon/3")
+    assert not has_multiple("noise of scale 2/epsilon")
+    assert stated_neighbours("nothing") is None
+    assert stated_neighbours("local differential privacy").value == "one-entry"
+
+
+@pytest.mark.parametrize(("answers", "message"), [
+    ({"epsilom": 1}, "epsilom is no answer"),
+    ({"epsilon": "many"}, "epsilon is no number"),
+    ({"epsilon": True}, "epsilon is no number"),
+    ({"standard": "strong"}, "standard is none of"),
+    ({"neighbours": "near"}, "neighbours is none of"),
+    ({"shape": ["counts"]}, "shape is none of"),
+    ({"data": "y"}, "data names no parameter"),
+    ({"arguments": 3}, "arguments is no table"),
+    ({"arguments": {"tau": 1}}, "arguments names no parameter"),
+    ({"shape": "counts", "length": 0}, "length is no whole number"),
+    ({"shape": "entries", "values": 3}, "values is no list"),
+])  # fmt: skip
+def test_answers_that_make_no_sense(tmp_path, answers, message):
+    [drawing] = read(tmp_path, "def f(count, epsilon, rng): return count + rng.laplace(0, 1 / epsilon)").values()
+    with pytest.raises(ParameterError, match=message):
+        plan(drawing, answers)

@@ -138,6 +138,21 @@ def above_threshold(
         query_scale: the scales of the noise, in counts [rational in (0, inf)].
     """
 
+def account(url: Any, *, wait: Any = ...) -> Any:
+    """Package dpspec-accounts. Open a budget account: ``dpspec account``.
+
+    Args:
+        url: a path of an SQLite file, or ``postgresql://USER@HOST/DATABASE``.
+        wait: how many seconds to wait for another process that writes.
+
+    Returns:
+        the account: `balance`, `quote`, `charge`, `reserve`, `draw`, `commit`, `void` and `export`. Make one with
+        ``Account.create`` of dpspec_accounts.account, or with `dpspec account create`.
+
+    Raises:
+        AccountError: the URL cannot be one.
+    """
+
 def accuracy(specification: Any, released: Any = ..., *, level: Any = ..., runs: Any = ..., seed: Any = ..., out: Any = ..., progress: Any = ...) -> CommandAnswer:
     """Package dpspec-release. How far published numbers lie from the true ones: ``dpspec accuracy``. `value` has the accuracy.
 
@@ -1002,6 +1017,29 @@ def derangement_swapping(
         rates: the strata whose records are selected with a probability of their own [list of table of stratumrate
             parameters].
         unit: the unit that one record is [text; default household].
+    """
+
+def diff(*given: Any, progress: Any = ...) -> CommandAnswer:
+    """Package dpspec-guard. What changed between two versions of specifications, and whether every old promise still follows.
+
+    Args:
+        given: OLD and NEW, each a file, a folder (with the folders in it) or a git revision; or one range of revisions such
+            as
+            ``"main..HEAD"``, followed by paths that restrict it.
+        progress: called with (done, in all).
+
+    Returns:
+        an answer with `exit_code` (0: every old promise follows, or the files record why not; 1: one is lost; 2: a new file
+        cannot be read; 3: undecided), `content` as JSON data, and a `Difference` as `value`.
+
+    Raises:
+        DpspecError: a path or a revision cannot be read.
+
+    >>> import dpspec as dp
+    >>> same = "specs/randomised-response.dpspec.toml"
+    >>> found = diff(same, same)
+    >>> found.exit_code, found["changes"]
+    (0, [])
     """
 
 def differ_in_one_position(

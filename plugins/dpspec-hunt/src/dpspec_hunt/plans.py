@@ -238,7 +238,8 @@ def _signature(drawing: Drawing, answers: Mapping[str, Any]) -> _Signature:
     if not any(isinstance(part, ast.Return) and part.value is not None for part in parts):
         raise _NoPlanError("returns nothing", is_mechanism=False)
     of_class = parameters_of(init)[1:] if init is not None else []
-    generator = next((p for p in [*own, *of_class] if is_generator(p)), None)
+    read = {part.id for node in (drawing.node, init) if node is not None for part in ast.walk(node) if isinstance(part, ast.Name)}
+    generator = next((p for p in [*own, *of_class] if is_generator(p) and p.arg in read), None)
     return _Signature(kind=kind, own=own, init=init, data=data, generator=generator)
 
 

@@ -39,7 +39,7 @@ _BIT_WORDS = re.compile(r"\bbits?\b|\bbinary\b|\b0/1\b|\byes/no\b|\b0 or 1\b|\bb
 _RANGE = re.compile(
     r"(?:in|between|from|range)\s*[\[(]?\s*(-?\d+(?:\.\d+)?)\s*(?:,|and|to)\s*(-?\d+(?:\.\d+)?)\s*[\])]?", re.IGNORECASE
 )
-MOST_CATEGORIES = 100
+MOST_CATEGORIES, MOST_COMPARED = 100, 3
 _ARRAY_METHODS = frozenset({
     "sum", "mean", "shape", "size", "clip", "astype", "min", "max", "std", "var", "flatten", "ravel", "reshape", "T", "dot",
     "cumsum", "ndim",
@@ -63,6 +63,7 @@ class Uses:
         sized: whether draws have its length or shape.
         clipped: the bounds between which values are clipped, as expressions.
         categories: the number of categories, as an expression.
+        compared: what entries are compared with, as expressions.
     """
 
     whole: bool = False
@@ -74,6 +75,7 @@ class Uses:
     sized: bool = False
     clipped: tuple[ast.expr, ast.expr] | None = None
     categories: ast.expr | None = None
+    compared: tuple[ast.expr, ...] = ()
 
 
 _WHOLE = frozenset({"len", "sum", "mean", "bincount", "histogram", "sorted", "Counter", "median"})
@@ -103,7 +105,19 @@ def uses_of(node: AnyFunction, data: str) -> Uses:
             found |= {"averaged": True} if isinstance(part.op, ast.Div) and _is_length(part.right, names) else {}
         elif isinstance(part, ast.Return) and isinstance(part.value, ast.ListComp):
             found |= {"listed": True} if _holds(part.value.generators[0].iter, names) else {}
+    found["compared"] = tuple(_compared(node, names))
     return Uses(**found)  # type: ignore[arg-type]
+
+
+def _compared(node: AnyFunction, names: frozenset[str]) -> Iterator[ast.expr]:
+    """The other side of each comparison of an entry."""
+    loops = [part for part in ast.walk(node) if isinstance(part, ast.comprehension | ast.For) and _holds(part.iter, names)]
+    entries = {one.id for loop in loops for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
+    for part in ast.walk(node):
+        if isinstance(part, ast.Compare):
+            sides = [part.left, *part.comparators]
+            if any(isinstance(side, ast.Name) and side.id in entries for side in sides):
+                yield from (side for side in sides if not (isinstance(side, ast.Name) and side.id in entries))
 
 
 def _of_call(call: ast.Call, names: frozenset[str], before: Mapping[str, object]) -> dict[str, object]:
@@ -225,6 +239,11 @@ def values_of(uses: Uses, known: Mapping[str, object], text: str) -> Fact:
     if stated and Fraction(stated.group(1)) < Fraction(stated.group(2)):
         inside = [_plain(value) for value in _inside(Fraction(stated.group(1)), Fraction(stated.group(2)))]
         return Fact(about="values", value=inside, why=f'"{" ".join(stated.group().split())}"', is_guess=True)
+    compared = [value for part in uses.compared if (value := _rational(evaluated(part, known))) is not None]
+    if compared:
+        near = sorted({value + step for value in compared[:MOST_COMPARED] for step in (-1, 0, 1)})
+        shown = ", ".join(map(str, compared[:MOST_COMPARED]))
+        return Fact(about="values", value=[_plain(value) for value in near], why=f"it compares with {shown}", is_guess=True)
     return Fact(about="values", value=[0, 1], why="nothing bounds an entry", is_guess=True)
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import attrs
 from flint import arb, ctx
 
-from dpspec.base.errors import NoFormulaError
+from dpspec.base.errors import NotEnumerableError
 from dpspec.base.exact import ball
 from dpspec.laws.atoms import IDENTICAL, Between, Sandwich
 from dpspec.laws.continuous import GaussianLaw
@@ -51,7 +51,7 @@ class InOneOf(Law):
         if self == other:
             return IDENTICAL
         if not isinstance(other, InOneOf) or (other.plain, other.count) != (self.plain, self.count):
-            raise NoFormulaError("law in one of many places", "is compared where one record differs only", "use other datasets")
+            raise NotEnumerableError("law of many batches", "is compared only where records are alike but one")
         above = self.other.against(other.other)
         gaussian = [law for law in (self.plain, self.other, other.other) if isinstance(law, GaussianLaw)]
         if self.count == 1 or len(gaussian) < 3 or len({law.accuracy for law in gaussian}) > 1:
@@ -79,7 +79,7 @@ class InBatches(Law):
     def against(self, other: Law) -> Dichotomy:
         if self == other:
             return IDENTICAL
-        raise NoFormulaError("law of many batches", "has too many ways to fill them", "use records that are alike but one")
+        raise NotEnumerableError("law of many batches", "is compared only where records are alike but one")
 
 
 @attrs.frozen

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from dpspec.base.errors import NoFormulaError
+from dpspec.base.errors import NoFormulaError, NotEnumerableError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number
 from dpspec.blocks.parts import Changes, Collections, nesting_of, own_attributes, sizes_of
 from dpspec.blocks.space import Dataset, Record
@@ -384,7 +384,7 @@ class Attaining:
             return ZERO
         try:
             return self.spec.output_divergence.between(before, after).lower
-        except NoFormulaError:
+        except (NoFormulaError, NotEnumerableError):
             return ZERO
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import attrs
 
-from dpspec.base.errors import NotEnumerableError
+from dpspec.base.errors import NoFormulaError, NotEnumerableError
 from dpspec.base.exact import INFINITY, Bracket
 from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
@@ -48,6 +48,11 @@ def judged(
         verdict = not_empty(verify(mechanism, spec, most_datasets=most, registry=registry, progress=progress))
     except NotEnumerableError as fault:  # the datasets of the space can be listed, but not the laws on them
         verdict = Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=str(fault))
+    except NoFormulaError:  # laws that are mixtures over samples, many times: the proof has no need of them
+        proved = derive(mechanism, spec, registry=registry)
+        if isinstance(proved, Missing) or proved.outcome is Outcome.UNDECIDED:
+            raise
+        return proved
     if verdict.method != "none":
         return verdict
     found = judged_unlisted(mechanism, spec, registry=registry)  # too large to be listed

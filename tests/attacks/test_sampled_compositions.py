@@ -1,0 +1,197 @@
+"""Random compositions of samples against laws that are listed here, and budgets of one sampler claimed for another.
+
+The oracle lists the samples of small datasets, mixes the laws of a count with geometric noise in rationals, and adds up the losses
+of all releases. Nothing of the product is used for it. No proved constant may lie below what two datasets show.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections import defaultdict
+from fractions import Fraction as F
+
+import pytest
+
+import dpspec as dp
+from dpspec.verifier.derived import Missing, derive
+from dpspec.verifier.verdict import Outcome
+
+REACH = 40
+"""Noise beyond has less probability than 1e-11, and what is left out only lowers what two datasets show."""
+DELTA = F(1, 100)
+
+
+def noisy(count: int, ratio: F) -> list[float]:
+    r = float(ratio)
+    return [(1 - r) / (1 + r) * r ** abs(k - count) for k in range(-REACH, REACH + 1)]
+
+
+def mixed(counts: dict[int, F], ratio: F) -> list[float]:
+    """The law of a count with noise, whose true value is random."""
+    found = [0.0] * (2 * REACH + 1)
+    for count, chance in counts.items():
+        for at, mass in enumerate(noisy(count, ratio)):
+            found[at] += float(chance) * mass
+    return found
+
+
+def sampled_counts(ones: int, records: int, sampler: str, number: F) -> dict[int, F]:
+    """How many of the records that count are in a sample: every sample is listed."""
+    found: dict[int, F] = defaultdict(F)
+    every = [1] * ones + [0] * (records - ones)
+    if sampler == "size":
+        size = min(int(number), records)
+        ways = list(itertools.combinations(range(records), size))
+        for way in ways:
+            found[sum(every[place] for place in way)] += F(1, len(ways))
+        return dict(found)
+    for way in itertools.product((0, 1), repeat=records):
+        chance = math.prod((number if taken else 1 - number for taken in way), start=F(1))
+        found[sum(value for value, taken in zip(every, way, strict=True) if taken)] += chance
+    return dict(found)
+
+
+Step = tuple[str, F, F]
+"""The sampler, its rate or size, and the ratio of the noise."""
+
+
+def epsilon_shown(steps: list[Step], left: tuple[int, int], right: tuple[int, int]) -> float:
+    """The epsilon at DELTA of two datasets, each (records that count, records): by the losses of all releases."""
+    losses = {0: 1.0}
+    for sampler, number, ratio in steps:
+        p, q = (mixed(sampled_counts(*side, sampler, number), ratio) for side in (left, right))
+        single: dict[int, float] = defaultdict(float)
+        for a, b in zip(p, q, strict=True):
+            single[math.floor(math.log(a / b) * 1e6)] += a  # rounded down: less is shown
+        together: dict[int, float] = defaultdict(float)
+        for (x, mass), (y, other) in itertools.product(losses.items(), single.items()):
+            together[x + y] += mass * other
+        losses = dict(together)
+    low, high = 0.0, 50.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        delta = sum(mass * -math.expm1(middle - loss / 1e6) for loss, mass in losses.items() if loss / 1e6 > middle)
+        low, high = (middle, high) if delta > float(DELTA) else (low, middle)
+    return low
+
+
+def released(step: Step) -> dp.Mechanism:
+    sampler, number, ratio = step
+    noise = dp.geometric(queries=[dp.marginal(attributes=[], where={"kind": ["a"]})], ratio=ratio)
+    return dp.subsampled(mechanism=noise, size=int(number)) if sampler == "size" else dp.subsampled(mechanism=noise, rate=number)
+
+
+def drawn_case(lot: random.Random) -> tuple[list[Step], int, str]:
+    """Steps, the number of records, and the neighbours."""
+    records, neighbours = lot.randint(2, 4), lot.choice(("add-remove", "replace-one"))
+    samplers = ("rate",) if neighbours == "add-remove" else ("rate", "size")
+    steps: list[Step] = []
+    for _ in range(lot.randint(1, 3)):
+        sampler = lot.choice(samplers)
+        number = F(lot.randint(1, records)) if sampler == "size" else F(lot.randint(1, 9), 10)
+        steps.append((sampler, number, F(lot.randint(2, 7), 10)))
+    if lot.random() < 0.4:
+        steps = [steps[0]] * lot.randint(1, 4)
+    return steps, records, neighbours
+
+
+def check_one(seed: int) -> None:
+    lot = random.Random(seed)
+    steps, records, neighbours = drawn_case(lot)
+    parts = [released(step) for step in steps]
+    if len(set(steps)) == 1:
+        mechanism = dp.repeated(mechanism=parts[0], times=len(parts))
+    else:
+        mechanism = dp.composed(parts=parts)
+    fixed = neighbours == "replace-one"
+    space = dp.records(kind=("a", "b"), least=records, most=records) if fixed else dp.records(kind=("a", "b"))
+    promise = dp.spec(space=space, distance=neighbours, standard="approximate", epsilon=10**6, delta=DELTA)
+    found = derive(mechanism, promise)
+    assert not isinstance(found, Missing), (steps, records, neighbours, str(found))
+    if found.outcome is Outcome.UNDECIDED and found.constant.upper.is_infinite:
+        return  # a law that could not be compared with its structure: nothing is claimed
+    upper = float(found.constant.upper.enclose(64).upper())
+    ones = lot.randint(0, records - 1)
+    right = (ones + 1, records) if fixed else (ones + 1, ones + 1 + lot.randint(0, 2))
+    left = (ones, records) if fixed else (ones, right[1] - 1)
+    for one, other in ((left, right), (right, left)):
+        assert epsilon_shown(steps, one, other) <= upper * (1 + 1e-9) + 1e-9, (steps, one, other, neighbours)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_compositions_are_never_below_what_two_datasets_show(seed: int) -> None:
+    check_one(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(40))
+def test_two_thousand_random_compositions(block: int) -> None:
+    for seed in range(1_000 + 50 * block, 1_000 + 50 * (block + 1)):
+        check_one(seed)
+
+
+# --- budgets of one sampler or neighbour claimed for another ----------------------------------------------
+
+
+KINDS = ("a", "b")
+
+
+def promised(distance: str, epsilon: object, records: int | None = None) -> dp.PrivacySpec:
+    space = dp.records(kind=KINDS) if records is None else dp.records(kind=KINDS, least=records, most=records)
+    return dp.spec(space=space, distance=distance, standard="approximate", epsilon=epsilon, delta=DELTA)
+
+
+def budget(mechanism: dp.Mechanism, distance: str, records: int | None = None) -> object:
+    """The upper end of what a mechanism is proved to spend."""
+    found = derive(mechanism, promised(distance, 10**6, records))
+    assert not isinstance(found, Missing), str(found)
+    assert not found.constant.upper.is_infinite
+    return found.constant.upper
+
+
+def many(mechanism: dp.Mechanism, times: int) -> dp.Mechanism:
+    return mechanism if times == 1 else dp.repeated(mechanism=mechanism, times=times)
+
+
+def confused(seed: int) -> tuple[str, dp.Mechanism, dp.PrivacySpec]:
+    """A mechanism with the budget of another one that is easily taken for it."""
+    lot = random.Random(seed)
+    ratio, rate, times = F(lot.randint(3, 6), 10), F(lot.randint(1, 4), 10), lot.randint(2, 5)
+    one = dp.geometric(queries=[dp.marginal(attributes=[], where={"kind": ["a"]})], ratio=ratio)
+    table = dp.geometric(queries=[dp.marginal(attributes=["kind"])], ratio=ratio)
+    kind = ("whole", "one sample", "replaced", "more records", "fixed size")[seed % 5]
+    if kind == "whole":  # all records, accounted for as a sample
+        steps = many(dp.subsampled(mechanism=one, rate=rate), times)
+        return kind, many(one, times), promised("add-remove", budget(steps, "add-remove"))
+    if kind == "one sample":  # drawn once, accounted for as drawn anew for each release
+        often = many(one, 6)
+        fresh = budget(many(dp.subsampled(mechanism=one, rate=rate), 6), "add-remove")
+        return kind, dp.subsampled(mechanism=often, rate=rate), promised("add-remove", fresh)
+    if kind == "replaced":  # one record replaced, accounted for as one added
+        steps = many(dp.subsampled(mechanism=table, rate=rate), times)
+        return kind, steps, promised("replace-one", budget(steps, "add-remove"))
+    size, records = lot.randint(1, 3), lot.randint(4, 6)
+    steps = many(dp.subsampled(mechanism=table, size=size), times)
+    if kind == "more records":  # a share of few records, accounted for as one of many
+        return kind, steps, promised("replace-one", budget(steps, "replace-one", 3 * records), records)
+    poisson = many(dp.subsampled(mechanism=table, rate=F(size, records)), times)  # of a fixed size, accounted for as Poisson
+    return kind, steps, promised("replace-one", budget(poisson, "add-remove"), records)
+
+
+def check_refuted(seed: int) -> None:
+    kind, mechanism, claim = confused(seed)
+    assert dp.verify(mechanism, claim).outcome is Outcome.REFUTED, kind
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_budget_of_another_sampler_is_refuted(seed: int) -> None:
+    check_refuted(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(20))
+def test_two_hundred_budgets_of_other_samplers_are_refuted(block: int) -> None:
+    for seed in range(100 + 10 * block, 100 + 10 * (block + 1)):
+        check_refuted(seed)

@@ -12,7 +12,7 @@ from dpspec.cli import main
 
 ROOT = Path(__file__).parents[2]
 GROUPS = {
-    "account": ("create", "charge", "show", "history", "check", "void", "export", "verify"),
+    "account": ("create", "charge", "show", "history", "check", "void", "export", "verify", "plan"),
     "new": ("spec", "plugin"),
     "registry": ("import", "export"),
     "rules": ("check", "compare", "show"),

@@ -91,6 +91,15 @@ def test_a_tampered_export_names_the_row(year, tmp_path, run):
     assert one_line(run("account", "verify", tmp_path / "e.json"), 1).startswith("row 4: was changed")
 
 
+@pytest.mark.parametrize("name", ["x y.db", "x?mode=memory.db", "x#y.db", "100%41.db", "übersicht.db", ":memory:"])
+def test_a_file_of_any_name_is_that_file(tmp_path, write, run, name, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("account", "create", name, write("year", epsilon="3")).code == 0
+    assert name in os.listdir(tmp_path)
+    assert run("account", "show", name).code == 0
+    assert run("account", "show", f"sqlite:///{name}").code == (2 if "?" in name else 0)
+
+
 # --- bad input ------------------------------------------------------------------------------------
 
 
@@ -147,8 +156,24 @@ def test_what_is_no_account(tmp_path, run, kind):
         database.close()
     before = place.read_bytes() if place.is_file() else None
     one_line(run("account", "show", place), 2)
-    assert (place.read_bytes() if place.is_file() else None) == before or kind in ("empty", "foreign")
+    assert (place.read_bytes() if place.is_file() else None) == before
     assert place.exists() == (kind != "missing")
+
+
+def test_a_database_of_something_else_is_left_as_it_is(tmp_path, write, run):
+    place = tmp_path / "x.db"
+    with sqlite3.connect(place) as database:
+        database.execute("CREATE TABLE other (x INTEGER)")
+    database.close()
+    before = place.read_bytes()
+    assert "of something else" in one_line(run("account", "create", place, write("year", epsilon="3")), 2)
+    assert place.read_bytes() == before
+
+
+@pytest.mark.parametrize("head", ["", "x", "3f7a", "A" * 64, "0" * 63])
+def test_what_is_no_hash_is_bad_input(year, tmp_path, run, head):
+    run("account", "export", year, "--out", tmp_path / "e.json")
+    assert "64 hexadecimal digits" in one_line(run("account", "verify", tmp_path / "e.json", "--head", head), 2)
 
 
 def test_an_account_is_made_once(year, write, run):

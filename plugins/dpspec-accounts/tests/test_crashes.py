@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from dpspec_accounts.account import Account
+from dpspec_accounts import history, store
+from dpspec_accounts.account import Account, OverCapError
+from dpspec_accounts.errors import AccountUnavailableError
 from dpspec_accounts.verification import verify_events
 
 SCRIPT = Path(__file__).with_name("crashing.py")
@@ -101,3 +104,47 @@ def test_processes_together_never_exceed_the_cap(tmp_path, write):
     place = tmp_path / "a.db"
     Account.create(place, write("year", epsilon="6"), as_promised=True)
     check_many(place, write("week", epsilon="1/2"), Fraction(6))
+
+
+def test_a_disk_that_fills_up_takes_a_whole_charge_or_none(tmp_path, write, monkeypatch):
+    """The database may not grow beyond a number of pages; with one page more the next charge fits or is refused, whole."""
+    place, week = tmp_path / "a.db", write("week", epsilon="1/2")
+    Account.create(place, write("year", epsilon="1000"), as_promised=True)
+    connect, limit = sqlite3.connect, [0]
+
+    def limited(*arguments, **options):
+        found = connect(*arguments, **options)
+        found.execute(f"PRAGMA max_page_count = {limit[0]}")
+        return found
+
+    database = connect(place)
+    pages = database.execute("PRAGMA page_count").fetchone()[0]
+    database.close()
+    monkeypatch.setattr(store.sqlite3, "connect", limited)
+    for limit[0] in range(pages, pages + 6):
+        said = ""
+        for _ in range(20):
+            before = Account(place).balance().history.head
+            try:
+                Account(place).charge(week)
+            except AccountUnavailableError as fault:
+                said = str(fault)
+                break
+        assert "no room" in said
+        assert Account(place).balance().history.head == before
+    charges = modelled(Account(place).export()["events"], Fraction(1000), Fraction(1, 2)).values()
+    assert set(charges) == {"committed"}
+    assert len(charges) > 5
+
+
+def test_a_clock_that_goes_back_changes_nothing(tmp_path, write, monkeypatch):
+    place, week = tmp_path / "a.db", write("week", epsilon="1/2")
+    Account.create(place, write("year", epsilon="1"), as_promised=True)
+    for hour in (12, 3, 23):
+        monkeypatch.setattr(history, "_now", lambda hour=hour: f"2020-01-01T{hour:02}:00:00Z")
+        if hour != 23:
+            Account(place).charge(week)
+        else:
+            with pytest.raises(OverCapError):
+                Account(place).charge(week)
+    assert str(verify_events(Account(place).balance().history.events).total.value) == "1"

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from dpspec_accounts.account import Account, OverCapError
 from dpspec_accounts.errors import AccountError, AccountUnavailableError, ChargeStateError, HistoryError
-from dpspec_accounts.store import Store
+from dpspec_accounts.store import Rows, Store
 from dpspec_accounts.verification import verify_events
 
 from .test_crashes import check_every_end, check_many
 
-psycopg = pytest.importorskip("psycopg", reason="6 tests of accounts in PostgreSQL left out: psycopg is not installed")
+psycopg = pytest.importorskip("psycopg", reason="7 tests of accounts in PostgreSQL left out: psycopg is not installed")
 PASSWORD = "hunter2"  # noqa: S105 - of the server that the test starts
 
 
@@ -36,7 +36,7 @@ def server() -> Iterator[str]:
     """The URL of a running server, without a database."""
     found = programs()
     if found is None or os.name == "nt":
-        pytest.skip("6 tests of accounts in PostgreSQL left out: PostgreSQL is not installed")
+        pytest.skip("7 tests of accounts in PostgreSQL left out: PostgreSQL is not installed")
     user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
     folder = Path(tempfile.mkdtemp(prefix="dpspec-postgresql-"))
     with socket.socket() as free:
@@ -143,6 +143,31 @@ def test_a_writer_that_waits_gives_up_and_a_reader_does_not_wait(url, write):
         with pytest.raises(AccountUnavailableError, match="locked"):
             Account(url, wait=0.01).charge(write("week", epsilon="1"))
         assert str(account.balance().total.value) == "0"
+
+
+def test_a_connection_that_is_cut_leaves_a_whole_charge_or_none(url, write, monkeypatch):
+    """Cut by the server after each row of a charge, and before its end is recorded."""
+    account = Account.create(url, write("year", epsilon="1000"), as_promised=True)
+    week, add = write("week", epsilon="1"), Rows.add
+    for cut in (1, 2, 3):
+        seen = []
+
+        def counted(rows, event, cut=cut, seen=seen):
+            add(rows, event)
+            seen.append(event)
+            if len(seen) == cut:
+                statement(url, f"SELECT pg_terminate_backend({rows.connection.connection.dbapi_connection.info.backend_pid})")
+
+        before = account.balance().history.head
+        monkeypatch.setattr(Rows, "add", counted)
+        with pytest.raises(AccountUnavailableError) as fault:
+            account.charge(week)
+        monkeypatch.setattr(Rows, "add", add)
+        assert "\n" not in str(fault.value)
+        assert PASSWORD not in str(fault.value)
+        assert len(seen) == cut
+        assert account.balance().history.head == before
+    assert account.charge(week).number == 2
 
 
 def test_a_process_that_ends_at_any_statement_leaves_a_whole_charge_or_none(url, write):

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import attrs
 import sqlalchemy as sa
@@ -127,6 +126,11 @@ class Store:
             AccountUnavailableError: the database is locked or does not answer.
         """
         with self._failures(), self._open(new=True) as connection:
+            if self.is_file:
+                others = set(sa.inspect(connection).get_table_names()) - {ACCOUNT.name, EVENT.name}
+                if others:
+                    raise AccountError("account", "is a database of something else", "choose another place", value=self.name)
+                connection.exec_driver_sql("PRAGMA journal_mode = WAL")  # stays with the file
             self._begin(connection)
             if sa.inspect(connection).has_table(ACCOUNT.name):
                 raise AccountError("account", "exists already", "choose another place, or use it", value=self.name)
@@ -280,10 +284,9 @@ def _sqlite(path: Path, wait: float, *, new: bool) -> sa.Engine:
     def connect() -> sqlite3.Connection:
         if not new and not path.is_file():
             raise AccountError("account", "is no file", "make one with `dpspec account create`", value=_shown_path(str(path)))
-        name = f"file:{quote(str(path.absolute()))}?mode={mode}"
-        found = sqlite3.connect(name, uri=True, timeout=wait, isolation_level=None)
+        found = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=wait, isolation_level=None)
         try:
-            for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF"):
+            for pragma in ("synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF"):
                 found.execute(f"PRAGMA {pragma}")
         except sqlite3.Error:
             found.close()

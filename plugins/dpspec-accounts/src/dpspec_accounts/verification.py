@@ -14,10 +14,11 @@ from typing import Any, NoReturn
 import attrs
 
 from dpspec import DpspecError
+from dpspec.plugin import ParameterError
 from dpspec.plugin.applications import read_bytes
 from dpspec_accounts.account import EXPORT, EXPORT_VERSION, Balance, check_standing, counted_texts
 from dpspec_accounts.errors import AccountError, HistoryError
-from dpspec_accounts.history import Charge, Event, History, broken, replayed
+from dpspec_accounts.history import DIGEST, Charge, Event, History, broken, replayed
 from dpspec_accounts.totals import (
     Frame,
     caveats_of,
@@ -109,8 +110,10 @@ def verify_events(
         what is spent, computed.
 
     Raises:
-        HistoryError: names the first row that is wrong, and why.
+        HistoryError: names the first row that is wrong, and why. ParameterError: the head is no hash.
     """
+    if head is not None and not DIGEST.fullmatch(head):
+        raise ParameterError("head", "must be a hash of 64 hexadecimal digits", "`dpspec account show` prints it", value=head)
     history = replayed(events)
     if head is not None and head not in {event.hash for event in events}:
         rule = "has no row with the hash that is expected: rows were changed or removed"

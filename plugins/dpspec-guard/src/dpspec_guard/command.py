@@ -70,8 +70,8 @@ def lock(paths: tuple[str, ...], progress: Progress | None = None) -> CommandAns
     """Verify specifications and write dpspec.lock: one line for each file, sorted.
 
     A line has the hash of the file and of its promise, the verdict, scope, method and exact constant. It also has the hash of
-    proof or witness, and whether the independent checker accepts the proof. The lock has the version and the hash of every package
-    of dpspec. A directory means every *.dpspec.toml directly in it; without any, the current one is locked.
+    proof or witness, and whether the independent checker accepts the proof. The lock has the version and the hash of every
+    package of dpspec. A directory means every *.dpspec.toml directly in it; without any, the current one is locked.
 
     The lock is a record and no signature. `dpspec verify --locked` compares with it.
 

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from dpspec.base.errors import DpspecError, harmless
 from dpspec.base.words import ACCEPTABLE, Word
@@ -143,8 +144,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
         raise click.UsageError("--release judges the file's own mechanism: leave out --function and --replay")
     given = {name: value for name, value in sampling.items() if value is not None}
     if locked or everything:
-        others = {"witnesses": witnesses, "replay": replay, "function": function, "release": release, "jobs": jobs, **given}
-        return _locked(paths, locked, everything, accept, as_json, [name for name, value in others.items() if value])
+        return _locked(paths, locked, everything, accept, as_json)
     _go_together(paths, witnesses, replay, function, given)
     if replay is not None and is_sarif():
         raise click.UsageError("--format sarif tells files: --replay judges two datasets; take --format json")
@@ -161,22 +161,25 @@ def verify(  # noqa: PLR0917 - one argument for each option
         return each_file("verify", paths, as_json, judge, accept, raised=raised, jobs=jobs, work=work)
 
 
-def _locked(  # noqa: PLR0917 - what the options say
-    paths: tuple[str, ...], locked: bool, everything: bool, accept: tuple[Word, ...], as_json: bool, others: list[str]
-) -> int:
-    """Compare files with the lock, which another package reads and writes."""
+def _locked(paths: tuple[str, ...], locked: bool, everything: bool, accept: tuple[Word, ...], as_json: bool) -> int:
+    """Compare files with the lock, which another package reads and writes.
+
+    What a project sets for `verify` is left out: the lock has paths of its own, and its files are verified one after another.
+    """
     from dpspec.extension.packages import function
     from dpspec.report.shown import answering
     from dpspec.report.terminal import Work
 
     if not locked:
         raise click.UsageError("--all belongs to --locked: add it, or leave this out")
-    if others:
-        raise click.UsageError(f"--locked compares files with the lock: leave out --{others[0]}")
+    ctx = click.get_current_context()
+    typed = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    for name in (name for name in typed if name not in ("paths", "locked", "everything", "accept", "as_json", "verbose")):
+        raise click.UsageError(f"--locked compares files with the lock: leave out --{name.replace('_', '-')}")
     compare = answering(function("verify_locked", "option --locked"))
     with Work("verifying", unit="files") as work:
         words = [word.word for word in accept]
-        found = compare(*paths, everything=everything, accept=words, progress=work)
+        found = compare(*(paths if "paths" in typed else ()), everything=everything, accept=words, progress=work)
     if not as_json:
         return tell(found, as_json)
     say_data(found.command, found.exit_code, found.content)

@@ -271,6 +271,14 @@ def test_options_that_do_not_go_together(place, words):
     assert CliRunner().invoke(main, ["verify", *words]).exit_code == 2
 
 
+def test_what_a_project_sets_for_verify_does_not_restrict_the_lock(place):
+    dp.lock("specs")
+    (place / "pyproject.toml").write_text('[tool.dpspec]\njobs = 2\npaths = ["specs/survey.dpspec.toml"]\n', encoding="utf-8")
+    edit(place, 'keep_probability = "3/4"', 'keep_probability = "4/5"')
+    done = CliRunner().invoke(main, ["verify", "--locked"])
+    assert (done.exit_code, "weekly.dpspec.toml: worse" in done.stdout) == (1, True)
+
+
 def test_without_a_lock(place):
     done = CliRunner().invoke(main, ["verify", "--locked"])
     told = "lock=dpspec.lock: cannot be read (No such file or directory): write it: dpspec lock PATHS"

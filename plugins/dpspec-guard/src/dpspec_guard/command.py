@@ -69,9 +69,9 @@ class LockCommand(click.Command):
 def lock(paths: tuple[str, ...], progress: Progress | None = None) -> CommandAnswer:
     """Verify specifications and write dpspec.lock: one line for each file, sorted.
 
-    A line has the SHA-256 of the file, the hash of its promise, verdict, scope, method, exact constant, the hash of proof or
-    witness, and what the independent checker says of the proof. The lock also has the version and the SHA-256 of every package
-    of dpspec. A directory stands for every *.dpspec.toml directly in it; without any, the current one is locked.
+    A line has the hash of the file and of its promise, the verdict, scope, method and exact constant. It also has the hash of
+    proof or witness, and whether the independent checker accepts the proof. The lock has the version and the hash of every
+    package of dpspec. A directory means every *.dpspec.toml directly in it; without any, the current one is locked.
 
     The lock is a record and no signature. `dpspec verify --locked` compares with it.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -35,10 +35,12 @@ class Renaming:
     Args:
         attributes: new names by old ones.
         categories: by the old name of the attribute, new names by old ones.
+        space: the table of the space with the old names, and that with the new ones.
     """
 
     attributes: Mapping[str, str]
     categories: Mapping[str, Mapping[str, str]]
+    space: tuple[Mapping[str, Any], Mapping[str, Any]]
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -48,7 +50,8 @@ class Renaming:
             told = ", ".join(f"{old} is called {new}" for old, new in names.items() if old != new)
             if told:
                 lines.append(f"in {attribute}: {told}")
-        return tuple(f"renamed, and nothing else is assumed of names: {line}" for line in lines)
+        found = tuple(f"renamed, and no block reads names: {line}" for line in lines)
+        return found or ("categories are listed in another order",)
 
 
 def renamed(old: SpecDocument, new: SpecDocument, registry: Registry) -> tuple[SpecDocument, tuple[str, ...]]:
@@ -58,7 +61,7 @@ def renamed(old: SpecDocument, new: SpecDocument, registry: Registry) -> tuple[S
     try:
         tables = [tomllib.loads(to_toml(document.spec, registry)) for document in (old, new)]
         found = _renaming(tables[0]["space"], tables[1]["space"])
-        if found is None or not found.notes:
+        if found is None:
             return old, ()
         specs = [_with_names(spec, found, registry) for spec in (old.spec, *(part.spec for part in old.parts))]
     except (DpspecError, errors.NotWritableError, _NotRenamedError):
@@ -77,17 +80,38 @@ def _renaming(old: Mapping[str, Any], new: Mapping[str, Any]) -> Renaming | None
         return None
     pairs = list(zip(_attributes(old), _attributes(new), strict=True))
     attributes = {one["name"]: other["name"] for one, other in pairs}
-    categories = {
-        one["name"]: dict(zip(one.get("categories", ()), other.get("categories", ()), strict=True)) for one, other in pairs
-    }
     if len(attributes) != len(pairs) or len({*attributes.values()}) != len(pairs):
         return None
+    if any(one != other and one in attributes.values() for one, other in attributes.items()):  # two that exchanged their places
+        return None
+    nested = {name for one, _ in pairs if "within" in one for name in (one["name"], one["within"])}
+    categories = {
+        one["name"]: _category_names(one.get("categories", []), other.get("categories", []), is_nested=one["name"] in nested)
+        for one, other in pairs
+    }
     if any(attributes.get(one["within"]) != other["within"] for one, other in pairs if "within" in one):
         return None
     changed = [*attributes.items(), *(pair for names in categories.values() for pair in names.items())]
     if any(one != other and (_NUMBER.fullmatch(one) or _NUMBER.fullmatch(other)) for one, other in changed):
         return None
-    return Renaming(attributes=attributes, categories=categories)
+    return Renaming(attributes=attributes, categories=categories, space=(old, new))
+
+
+def _category_names(old: Sequence[str], new: Sequence[str], *, is_nested: bool) -> dict[str, str]:
+    """New names by old ones: a name that is on both sides stays, and the others follow in their order.
+
+    Which county is in which state may depend on the order of both, so that nested categories get other names all together.
+
+    >>> _category_names(["a", "b", "c"], ["c", "d", "a"], is_nested=False)
+    {'a': 'a', 'b': 'd', 'c': 'c'}
+    """
+    if [*old] == [*new]:
+        return {name: name for name in old}
+    kept = {*old} & {*new}
+    if kept and is_nested:
+        raise _NotRenamedError
+    others = (name for name in new if name not in kept)
+    return {name: name if name in kept else next(others) for name in old}
 
 
 def _attributes(space: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -115,28 +139,14 @@ def _with_names(spec: PrivacySpec, names: Renaming, registry: Registry) -> Priva
     known = space["type"] in _SPACES and distance["type"] in _DISTANCES and standard["type"] in _STANDARDS
     multiverse = tables.get("multiverse", {"invariants": []})
     one_number = not any(isinstance(value, (dict, list)) for value in tables["budget"].values())
-    if not known or {*multiverse} != {"invariants"} or not one_number:
+    if not known or {*multiverse} != {"invariants"} or not one_number or space != names.space[0]:
         raise _NotRenamedError
     invariants = [_invariant(one, names) for one in multiverse["invariants"]]
     found = build(
-        space=_space(space, names), multiverse={"invariants": invariants}, input_divergence=distance, output_divergence=standard,
+        space=names.space[1], multiverse={"invariants": invariants}, input_divergence=distance, output_divergence=standard,
         budget=tables["budget"],
     )  # fmt: skip
     return found.spec
-
-
-def _space(space: Mapping[str, Any], names: Renaming) -> dict[str, Any]:
-    def row(given: Any) -> Any:
-        if not (isinstance(given, dict) and "name" in given):
-            return given
-        said = {**given, "name": names.attributes[given["name"]]}
-        if "within" in given:
-            said["within"] = names.attributes[given["within"]]
-        if "categories" in given:
-            said["categories"] = [names.categories[given["name"]][one] for one in given["categories"]]
-        return said
-
-    return {key: [*map(row, value)] if isinstance(value, list) else value for key, value in space.items()}
 
 
 def _invariant(given: Any, names: Renaming) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Random compositions of samples against laws that are listed here, and budgets of one sampler claimed for another.
 
-The oracle lists the samples of small datasets, mixes the laws of a count with geometric noise in rationals, and adds up the losses
-of all releases. Nothing of the product is used for it. No proved constant may lie below what two datasets show.
+The oracle lists the samples of small datasets, mixes the laws of a count with geometric noise, and adds up the losses of all
+releases. Nothing of the product is used for it. No proved constant may lie below what two datasets show.
 """
 
 from __future__ import annotations
@@ -101,10 +101,7 @@ def check_one(seed: int) -> None:
     lot = random.Random(seed)
     steps, records, neighbours = drawn_case(lot)
     parts = [released(step) for step in steps]
-    if len(set(steps)) == 1:
-        mechanism = dp.repeated(mechanism=parts[0], times=len(parts))
-    else:
-        mechanism = dp.composed(parts=parts)
+    mechanism = dp.repeated(mechanism=parts[0], times=len(parts)) if len(set(steps)) == 1 else dp.composed(parts=parts)
     fixed = neighbours == "replace-one"
     space = dp.records(kind=("a", "b"), least=records, most=records) if fixed else dp.records(kind=("a", "b"))
     promise = dp.spec(space=space, distance=neighbours, standard="approximate", epsilon=10**6, delta=DELTA)

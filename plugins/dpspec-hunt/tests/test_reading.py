@@ -287,6 +287,33 @@ def test_nothing_is_imported_and_what_cannot_be_read_is_listed(tmp_path):
     assert [name for name, _ in read_now.unread] == ["broken.py", "deep.py", "gone.py", "large.py", "latin.py"]
 
 
+def test_neither_decorators_nor_calls_of_the_code_itself_are_draws(tmp_path):
+    """A library of this field whose own code is read draws where its code does."""
+    helper = "def helper(x): return x"
+    found = read(tmp_path, files={"diffprivlib/__init__": "", "diffprivlib/mechanisms": helper, "diffprivlib/use": """
+import random
+from diffprivlib.mechanisms import helper
+from opendp.prelude import space_of, then_laplace
+def calls(value): return helper(value)
+@random.choice([staticmethod])
+def decorated(value): return value
+def opens(value): return space_of(value)
+def draws(value): return value >> then_laplace(1.0)
+"""})  # fmt: skip
+    assert list(found) == ["diffprivlib.use:draws"]
+
+
+def test_what_makes_an_object_may_be_inherited(tmp_path):
+    [drawing] = read(tmp_path, """
+class Base:
+    def __init__(self, epsilon=0.5, sensitivity=1): pass
+class Middle(Base): pass
+class Last(Middle):
+    def release(self, value, rng): return value + rng.laplace(0, 1)
+""").values()  # fmt: skip
+    assert plan(drawing).call == "Last(epsilon=0.5).release(value=x[0], rng=rng)"
+
+
 def test_modules_of_one_name_are_kept_apart(tmp_path):
     text = "def f(count, epsilon, rng): return count + rng.laplace(0, 1 / epsilon)\n"
     found = read(tmp_path, files={"a/utils": text, "b/utils": text + "def g(count): return f(count, 1, None)\n"})

@@ -1,5 +1,6 @@
 """Three packages that do harm when they are imported: all functions that draw are found, and no harm is done outside."""
 
+import py_compile
 import subprocess
 import sys
 
@@ -162,6 +163,66 @@ def test_a_package_that_hangs_ends_and_raises(tmp_path, harm):
     assert outcomes["pkg.end:noisy_count"] in {"undecided", "broken"}
     assert outcomes["pkg.loop:noisy_count"] in {"undecided", "broken"}
     untouched(seen, target, before)
+
+
+FORGE = """\
+import glob, json, os
+FORGED = json.dumps({"command": "verify", "files": [{"obligations": [{"detail": "", "verdict": {
+    "outcome": "verified", "reason": "", "scope": "all", "constant": {"lower": "1", "upper": "1"}, "assumptions": [],
+    "witness": None,
+}}]}]}).encode()
+for descriptor in range(64):
+    try:
+        os.write(descriptor, FORGED)
+    except OSError:
+        pass
+above = open(f"/proc/{os.getppid()}/stat").read().rpartition(")")[2].split()[1]
+for path in [path for process in ("self", os.getppid(), above) for path in glob.glob(f"/proc/{process}/fd/*")]:
+    try:
+        with open(path, "wb", buffering=0) as file:
+            file.write(FORGED)
+    except OSError:
+        pass
+"""
+REWRITE = """\
+claim = open("claim.dpspec.toml").read()
+open("claim.dpspec.toml", "w").write(claim.replace("epsilon = 1", "epsilon = 100"))
+open("dpspec_hunt_checked.py", "w").write("def judged(x): return 0")
+"""
+DECORATOR = "from functools import wraps\n@(lambda f: wraps(f)(lambda *a, **k: f(*a, **k)))\n"
+REPLACE = "globals()['noisy_count'] = lambda records, epsilon, rng: 0\n"
+
+
+@needs_jail
+def test_the_verdict_is_about_the_function_that_was_read_and_written_by_dpspec(tmp_path):
+    """Results written into all descriptors, a claim that is changed, a function that is replaced: none is verified."""
+    wrong = COUNT.replace("1 / epsilon", "0.1 / epsilon")
+    target = package(tmp_path / "fourth", {
+        "forge.py": FORGE + wrong, "rewrite.py": REWRITE + wrong, "replace.py": wrong + REPLACE,
+        "pkg/__init__.py": "", "pkg/random.py": "def gauss(mean, deviation): return 0\n",
+        "pkg/own.py": "from .random import gauss\n" + COUNT,
+        "pkg/decorated.py": wrong.replace("def noisy", DECORATOR + "def noisy"),
+    })  # fmt: skip
+    value = hunt(target, yes=True, seconds=1).value
+    outcomes = {one.plan.drawing.place: (one.outcome, one.reason) for one in value.functions}
+    assert {place: outcome for place, (outcome, _) in outcomes.items()} == {
+        "forge:noisy_count": "broken", "rewrite:noisy_count": "refuted", "replace:noisy_count": "broken",
+        "pkg.own:noisy_count": "verified", "pkg.decorated:noisy_count": "refuted",
+    }  # fmt: skip
+    assert "is replaced by another object" in outcomes["replace:noisy_count"][1]
+
+
+@needs_jail
+def test_compiled_code_beside_a_source_is_not_run(tmp_path):
+    """Bytecode that claims to be of a source need not be of it."""
+    target = package(tmp_path / "fifth", {"counts.py": COUNT.replace("1 / epsilon", "0.1 / epsilon")})
+    other = package(tmp_path / "other", {"counts.py": COUNT})
+    place = target / "__pycache__" / f"counts.{sys.implementation.cache_tag}.pyc"
+    py_compile.compile(
+        str(other / "counts.py"), cfile=str(place), dfile=str(target / "counts.py"),
+        invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH, doraise=True,
+    )  # fmt: skip
+    assert found_in(target) == {"counts:noisy_count": "refuted"}
 
 
 def test_without_a_jail_nothing_is_run(tmp_path, harm, monkeypatch):

@@ -157,7 +157,10 @@ def _read(plan: Plan, code: int, printed: bytes) -> Checked:
         data = json.loads(printed)
         if data["command"] == "error":
             return Checked(plan=plan, outcome="broken", reason=_one_line(data["errors"][0]["message"]))
-        obligation = data["files"][0]["obligations"][0]
+        file = data["files"][0]
+        if "errors" in file:
+            return Checked(plan=plan, outcome="broken", reason=_one_line(file["errors"][0]["message"]))
+        obligation = file["obligations"][0]
         verdict = obligation["verdict"]
         outcome = str(verdict["outcome"])
         reason = _one_line(verdict["reason"] or obligation["detail"])

@@ -27,8 +27,8 @@ MAKERS = ("default_rng", "RandomState", "Random", "SystemRandom", "Generator", "
 """What returns a generator, by the last part of its name."""
 
 OF_LIBRARIES = (
-    "numpy.random.", "random.", "secrets.", "torch.distributions.", "jax.random.", "diffprivlib.", "opendp.", "tmlt.core.",
-    "pydp.", "dp_accounting.", "cupy.random.", "tensorflow.random.",
+    "numpy.random.", "random.", "secrets.", "torch.distributions.", "jax.random.", "cupy.random.", "tensorflow.random.",
+    "diffprivlib.mechanisms.", "diffprivlib.tools.", "diffprivlib.models.", "tmlt.core.measurements.", "pydp.algorithms.",
 )  # fmt: skip
 NO_DRAWS = frozenset({
     *MAKERS,
@@ -189,7 +189,8 @@ class _Index:
                 if classes:
                     key = module.path, ".".join(one.name for one in classes)
                     bases.setdefault(key, ([dotted(base) for base in classes[-1].bases], []))[1].append(node.name)
-        names = {module.path: _Names.of(module) for module in modules}
+        own = frozenset(module.name.partition(".")[0] for module in modules)
+        names = {module.path: _Names.of(module, own) for module in modules}
         methods: dict[Path, dict[str, list[_Key]]] = {}
         for path, of_module in names.items():
             methods[path] = {}
@@ -246,15 +247,17 @@ class _Names:
         imported: name to what was imported under it.
         generators: names of generators that it makes.
         classes: names of its classes.
+        own: the top packages of all that is read.
     """
 
     module: str
     imported: Mapping[str, str]
     generators: frozenset[str]
     classes: tuple[str, ...]
+    own: frozenset[str]
 
     @classmethod
-    def of(cls, module: Module) -> _Names:
+    def of(cls, module: Module, own: frozenset[str]) -> _Names:
         imported: dict[str, str] = {}
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Import):
@@ -269,7 +272,8 @@ class _Names:
                 for one in node.names:
                     imported[one.asname or one.name] = f"{base}.{one.name}" if base else one.name
         classes = {".".join(one.name for one in classes): None for classes, _ in functions_of(module.tree) if classes}
-        return cls(module=module.name, imported=imported, generators=frozenset(_made(module.tree)), classes=tuple(classes))
+        generators = frozenset(_made(module.tree))
+        return cls(module=module.name, imported=imported, generators=generators, classes=tuple(classes), own=own)
 
     def resolved(self, name: str) -> str:
         """A dotted name with what was imported in place of its first part."""
@@ -299,12 +303,18 @@ def parameters_of(node: AnyFunction) -> list[ast.arg]:
     return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
 
 
+def _parts(node: AnyFunction) -> Iterator[ast.AST]:
+    """The parts of what a function does when it is called: neither decorators nor annotations."""
+    for statement in node.body:
+        yield from ast.walk(statement)
+
+
 def _direct(node: AnyFunction, names: _Names) -> Iterator[Draw]:
-    inner = [one for one in ast.walk(node) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)]
+    inner = [one for one in _parts(node) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)]
     of_arguments = {
         a.arg for one in inner for a in [*one.args.posonlyargs, *one.args.args, *one.args.kwonlyargs] if is_generator(a)
     }
-    for call in ast.walk(node):
+    for call in _parts(node):
         if isinstance(call, ast.Call):
             written = dotted(call.func)
             last = call.func.attr if isinstance(call.func, ast.Attribute) else written
@@ -315,9 +325,13 @@ def _direct(node: AnyFunction, names: _Names) -> Iterator[Draw]:
 def _is_draw(function: ast.expr, written: str, last: str, names: _Names, generators: set[str]) -> bool:
     """Whether a call of a function, as it is written, is a draw."""
     resolved = names.resolved(written) if written else ""
+    if resolved.partition(".")[0] in names.own:
+        resolved = ""  # what its functions do is read
     if last in NO_DRAWS or resolved.rpartition(".")[2] in NO_DRAWS:
         return False
     if resolved.startswith(OF_LIBRARIES) or (resolved.startswith("scipy.stats.") and last == "rvs"):
+        return True
+    if resolved.startswith("opendp.") and last.startswith(("make_", "then_")):
         return True
     if not isinstance(function, ast.Attribute):
         return False
@@ -336,7 +350,7 @@ def _makes(part: ast.AST) -> bool:
 def _calls(node: AnyFunction, module: Module, classes: _Classes, index: _Index) -> Iterator[tuple[_Key, Draw]]:
     """The functions of these modules that a function calls, or hands on by name."""
     owner = ".".join(one.name for one in classes)
-    for part in ast.walk(node):
+    for part in _parts(node):
         if not isinstance(part, ast.Name | ast.Attribute):
             continue
         written = dotted(part)

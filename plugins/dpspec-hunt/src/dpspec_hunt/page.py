@@ -26,7 +26,8 @@ MEANINGS = {
     "verified": "Proved for the whole space that the specification names, and for no other.",
     "unchecked": "The function takes no dataset, or claims nothing.",
 }
-MOST_SHOWN = 240
+MOST_SHOWN, MOST_UNCHECKED = 240, 10
+"""Characters of a reason, and functions that are no mechanisms, in text for the terminal."""
 
 
 def summary(found: Hunt) -> str:
@@ -44,10 +45,14 @@ def text_of(found: Hunt) -> str:
     if found.no_jail:
         lines.append(f"nothing was run: there is no jail here: {found.no_jail}; --trust runs the code with your own rights")
     for outcome in OUTCOMES:
-        for one in (one for one in found.functions if one.outcome == outcome):
+        some = [one for one in found.functions if one.outcome == outcome]
+        most = MOST_UNCHECKED if outcome == "unchecked" else len(some)
+        for one in some[:most]:
             drawing = one.plan.drawing
             lines.append(f"  {TITLES[outcome].lower():15} {drawing.module.shown}:{drawing.node.lineno} {drawing.name}")
             lines += [f"{'':18}{line}" for line in _details(one)]
+        if len(some) > most:
+            lines.append(f"  {'':15} and {len(some) - most:,} more, which --out lists")
     for shown, reason in found.unread:
         lines.append(f"  {'not read':15} {shown}: {reason}")
     return "\n".join(lines)

@@ -230,7 +230,7 @@ def _signature(drawing: Drawing, answers: Mapping[str, Any]) -> _Signature:
         raise _NoPlanError("makes an object, and takes no dataset", is_mechanism=False)
     init = None
     if is_method and owner is not None:
-        init = next((part for part in owner.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"), None)
+        init = _init(owner, drawing.module.tree)
     own = tuple(parameters_of(node)[1 if owner is not None and kind != "staticmethod" else 0 :])
     data = _dataset(own, node, answers)
     if data is None:
@@ -241,6 +241,20 @@ def _signature(drawing: Drawing, answers: Mapping[str, Any]) -> _Signature:
     read = {part.id for node in (drawing.node, init) if node is not None for part in ast.walk(node) if isinstance(part, ast.Name)}
     generator = next((p for p in [*own, *of_class] if is_generator(p) and p.arg in read), None)
     return _Signature(kind=kind, own=own, init=init, data=data, generator=generator)
+
+
+def _init(owner: ast.ClassDef, tree: ast.Module) -> ast.FunctionDef | None:
+    """What makes the objects of a class: its own `__init__`, or that of a class of its module from which it inherits."""
+    known = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    waiting, seen = [owner], set[str]()
+    while waiting:
+        here = waiting.pop(0)
+        found = next((part for part in here.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"), None)
+        if found is not None:
+            return found
+        seen.add(here.name)
+        waiting += [known[name] for base in here.bases if (name := dotted(base)) in known and name not in seen]
+    return None
 
 
 def _own_parts(node: AnyFunction) -> Iterator[ast.AST]:

@@ -481,7 +481,7 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
 ) -> int:
     """Write NAME.dpspec.toml: a commented specification that passes `dpspec check`.
 
-    With --from, the space is drafted from TABLE (.csv, .parquet, .arrow; .sav and .dta where pyreadstat is):
+    With --from, the space is drafted from TABLE (.csv, .parquet, .arrow; with extras .sav, .dta, .xlsx, and a query in .sql):
     attributes, categories, bands of numbers. Without NAME it is called after the table. What looks nested, as a geography is, is
     asked about; an empty answer, and the end of the input, leave it out. Categories that are read off confidential data publish
     facts about it: the file says where, and `dpspec lint` warns.

@@ -422,6 +422,8 @@ class TableFormat(ABC):
 
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
+    is_read_only: ClassVar[bool] = False
+    """Whether tables are read in this format and never written: what is released of such a table is CSV."""
 
     @abstractmethod
     def header(self, path: Path) -> tuple[str, ...]:

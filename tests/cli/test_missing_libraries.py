@@ -14,6 +14,8 @@ CALLS = [
     ("pyreadstat", "dpspec-tables[statistics]", ["new", "spec", "--from", "t.sav"]),
     ("pyreadstat", "dpspec-tables[statistics]", ["new", "spec", "--from", "t.dta"]),
     ("pyreadstat", "dpspec-tables[statistics]", ["release", RESPONSE, "t.sav", "--out", "out"]),
+    ("openpyxl", "dpspec-tables[excel]", ["new", "spec", "--from", "t.xlsx"]),
+    ("duckdb", "dpspec-tables[sql]", ["release", RESPONSE, "t.sql", "--out", "out"]),
     ("matplotlib", "dpspec[pdf]", ["curve", RESPONSE, "--out", "a.pdf"]),
     ("matplotlib", "dpspec[pdf]", ["compare", RESPONSE, RESPONSE, "--picture", "a.pdf"]),
     ("resvg_py", "dpspec[png]", ["curve", RESPONSE, "--out", "a.png"]),
@@ -32,7 +34,7 @@ def test_a_missing_library_is_one_line_and_nothing_is_written(run, tmp_path, mon
     for name in [name for name in sys.modules if name.partition(".")[0] == library]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)
-    for name in ("t.sav", "t.dta", "record.yaml"):
+    for name in ("t.sav", "t.dta", "t.xlsx", "t.sql", "record.yaml"):
         Path(name).write_bytes(b"a: 1\n")
     Path("told.py").write_text(FUNCTION, encoding="utf-8")
     before = set(tmp_path.rglob("*"))

@@ -104,9 +104,9 @@ def release(  # noqa: PLR0917 - one argument for each option
 ) -> CommandAnswer:
     """Draw one release of TABLE by the mechanism of SPEC and write it to DIR.
 
-    TABLE is a table file (.csv, .parquet, .arrow) with one column for each attribute, or a registered table such as
-    massachusetts-1940. It may be a directory with households.* and persons.*, which are tied by a column household_id. Random
-    bits come from a key of the operating system. All files are written whole or not at all.
+    TABLE is a table file with one column for each attribute: .csv, .parquet, .arrow; with extras .sav, .dta, .xlsx, or a query in
+    .sql. It may be a registered table such as massachusetts-1940, or a directory with households.* and persons.*, which are tied
+    by a column household_id. Random bits come from a key of the operating system. All files are written whole or not at all.
 
     The claim of SPEC is verified first. Where it is refuted, nothing is released (exit 1). Where it is undecided (exit 3),
     holds on miniatures only (7) or was never checked (5), nothing is released without --unverified. With this option, the

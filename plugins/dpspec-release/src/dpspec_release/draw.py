@@ -645,13 +645,14 @@ def digest_of(table: Table) -> str:
 
 def _suffix(path: Path, wanted: str | None, formats: Formats) -> str:
     """The suffix that was asked for, or of what was read: of a directory that of its files, of a registered table .csv."""
+    written = {suffix: one for suffix, one in formats.items() if not one.is_read_only}
     if wanted is not None:
         named = Path("released" + wanted.replace("/", ""))
-        format_of(named, formats)
+        format_of(named, written)
         return named.suffix.lower()
     if path.is_dir():
-        return next((part.suffix.lower() for part in sorted(path.iterdir()) if part.suffix.lower() in formats), ".csv")
-    return path.suffix.lower() if path.suffix.lower() in formats else ".csv"
+        return next((part.suffix.lower() for part in sorted(path.iterdir()) if part.suffix.lower() in written), ".csv")
+    return path.suffix.lower() if path.suffix.lower() in written else ".csv"
 
 
 # --- the draw ------------------------------------------------------------------------------------

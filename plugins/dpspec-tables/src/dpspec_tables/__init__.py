@@ -8,6 +8,7 @@ from dpspec.plugin import Names, hookimpl, late_names
 
 if TYPE_CHECKING:
     from dpspec_tables.formats import Arrow as Arrow, Csv as Csv, Parquet as Parquet
+    from dpspec_tables.sources import Excel as Excel, Query as Query
     from dpspec_tables.statistical import Dta as Dta, Sav as Sav
 
 DPSPEC_API = 1
@@ -19,6 +20,8 @@ NAMES: Names = {
         "arrow": "dpspec_tables.formats:Arrow",
         "spss": "dpspec_tables.statistical:Sav",
         "stata": "dpspec_tables.statistical:Dta",
+        "excel": "dpspec_tables.sources:Excel",
+        "sql": "dpspec_tables.sources:Query",
     },
 }
 """What this plugin brings; each is imported when something names it."""
@@ -31,6 +34,7 @@ def dpspec_names() -> Names:
 
 _HOMES = {
     "dpspec_tables.formats": ("Arrow", "Csv", "Parquet"),
+    "dpspec_tables.sources": ("Excel", "Query"),
     "dpspec_tables.statistical": ("Dta", "Sav"),
 }
 __all__ = [name for names in _HOMES.values() for name in names]

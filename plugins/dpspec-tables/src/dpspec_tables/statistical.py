@@ -47,7 +47,7 @@ class PyreadstatFormat(PolarsFormat):
         import polars as pl
 
         columns, _ = self.read(_library(path), path)
-        return pl.DataFrame([_whole(pl.Series(name, values, strict=False)) for name, values in columns.items()]).lazy()
+        return pl.DataFrame([whole(pl.Series(name, values, strict=False)) for name, values in columns.items()]).lazy()
 
     def header(self, path: Path) -> tuple[str, ...]:
         library = _library(path)
@@ -72,7 +72,7 @@ class PyreadstatFormat(PolarsFormat):
         """Write a frame of texts and whole numbers."""
 
 
-def _whole(values: pl.Series) -> pl.Series:
+def whole(values: pl.Series) -> pl.Series:
     """A column of doubles as whole numbers, where all are; what is not a number is missing."""
     if not values.dtype.is_float():
         return values
@@ -116,4 +116,4 @@ class Dta(PyreadstatFormat):
         library.write_dta(frame, str(path))
 
 
-__all__ = ["Dta", "PyreadstatFormat", "Sav"]
+__all__ = ["Dta", "PyreadstatFormat", "Sav", "whole"]

@@ -47,6 +47,7 @@ LONGEST = 30
 def prose(text: str) -> str:
     """A page without code, tables, links' targets, comments and headings."""
     text = re.sub(r"^(```|~~~|:::).*?^\1", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^    +(?:>>>|\.\.\.).*?(?=\n\s*\n|\Z)", "", text, flags=re.MULTILINE | re.DOTALL)
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
     text = re.sub(r"^[|#].*$|^!\[.*$|^\{.*$", "", text, flags=re.MULTILINE)
     return re.sub(r"\]\([^)]*\)", "]", text)

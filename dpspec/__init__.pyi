@@ -2109,6 +2109,21 @@ def local_noise(
         observed: x*; without it LS is that of each dataset [text, an integer, or a list of them].
     """
 
+def lock(*paths: Any, lock: Any = ..., progress: Any = ...) -> CommandAnswer:
+    """Package dpspec-guard. Verify specifications and write what was found into a lock file, one line for each file.
+
+    Args:
+        paths: files, and folders for the specifications directly in them; the folder of the lock without any.
+        lock: the lock file, in a folder above all of them.
+        progress: called with (done, in all).
+
+    Returns:
+        an answer with the records as data and the lock as `value`; `exit_code` is 0, whatever the verdicts are.
+
+    Raises:
+        DpspecError: a file cannot be read, and nothing is written.
+    """
+
 def marginal(
     *,
     attributes: str | Sequence[str],
@@ -3832,6 +3847,27 @@ def value_lists(
         unit: what one entry is [text; default person].
         named: the columns of a table of entries: a name for each part, where entries are tuples of one length, or one name
             [list of text].
+    """
+
+def verify_locked(*paths: Any, lock: Any = ..., everything: Any = ..., accept: Any = ..., progress: Any = ...) -> CommandAnswer:
+    """Package dpspec-guard. Verify specifications against a lock file: is anything new, missing, worse or otherwise another
+    result than recorded?
+
+    Files whose bytes are unchanged are not verified where no package changed, and count as the lock records them.
+
+    Args:
+        paths: files and folders; without any, those that were locked.
+        lock: the lock file.
+        everything: verify unchanged files, too; a lock that was edited by hand is found by this alone.
+        accept: words that count as success, as for `dpspec verify`: recorded, miniature, unchecked, undecided.
+        progress: called with (done, in all).
+
+    Returns:
+        an answer with the findings as data, and a `LockCheck` as `value`; `exit_code` is 1 for a finding, else that of
+        `dpspec verify`.
+
+    Raises:
+        LockError: the lock is missing or is none.
     """
 
 def w_event_dp() -> Flavour:

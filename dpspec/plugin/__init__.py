@@ -73,6 +73,8 @@ if TYPE_CHECKING:
         Example as Example,
         Flavour as Flavour,
         GeneratorAdapter as GeneratorAdapter,
+        LibraryModels as LibraryModels,
+        ModelledCall as ModelledCall,
         Mechanism as Mechanism,
     )
     from dpspec.grammar.rule import Conversion as Conversion, Route as Route, Rule as Rule
@@ -169,6 +171,8 @@ _HOMES = {
         "Example",
         "Flavour",
         "GeneratorAdapter",
+        "LibraryModels",
+        "ModelledCall",
         "Mechanism",
     ),
     "dpspec.grammar.rule": (

@@ -43,7 +43,7 @@ from typing import Any
 
 import attrs
 
-from dpspec.plugin import Law, ln
+from dpspec.plugin import Law, laws, ln, number
 from dpspec.plugin.judges import (
     IDENTICAL,
     Between,
@@ -95,6 +95,11 @@ def shifted(noise: NoiseDraw, shift: Fraction) -> Dichotomy | None:
     if noise.kind == "two-sided geometric" and shift.denominator == 1:
         decay = ln(1 / (1 - noise.size))
         return TwoSidedGeometricLaw(0, decay).against(TwoSidedGeometricLaw(int(shift), decay))
+    if noise.kind == "discrete laplace" and shift.denominator == 1:
+        slope = number(1 / noise.size)
+        return TwoSidedGeometricLaw(0, slope).against(TwoSidedGeometricLaw(int(shift), slope))
+    if noise.kind == "discrete normal" and shift.denominator == 1:
+        return laws.DiscreteGaussianLaw(0, noise.size).against(laws.DiscreteGaussianLaw(int(shift), noise.size))
     return None
 
 
@@ -337,6 +342,8 @@ def _number(one: Branch) -> tuple[str, Fraction, Law] | None:
         return shown[1], one.chance, GaussianLaw(center, factor**2 * noise.size)
     if noise.kind == "two-sided geometric" and abs(factor) == 1 and center.denominator == 1 and 0 < noise.size < 1:
         return shown[1], one.chance, TwoSidedGeometricLaw(int(center), ln(1 / (1 - noise.size)))
+    if noise.kind == "discrete laplace" and abs(factor) == 1 and center.denominator == 1:
+        return shown[1], one.chance, TwoSidedGeometricLaw(int(center), number(1 / noise.size))
     return None
 
 

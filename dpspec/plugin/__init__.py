@@ -74,8 +74,8 @@ if TYPE_CHECKING:
         Flavour as Flavour,
         GeneratorAdapter as GeneratorAdapter,
         LibraryModels as LibraryModels,
-        ModelledCall as ModelledCall,
         Mechanism as Mechanism,
+        ModelledCall as ModelledCall,
     )
     from dpspec.grammar.rule import Conversion as Conversion, Route as Route, Rule as Rule
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec

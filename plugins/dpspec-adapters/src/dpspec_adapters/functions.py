@@ -684,11 +684,11 @@ class Modelled(System):
     assumptions: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, models: Models) -> None:
-        self._models = models
+        self._drawing_by = models
 
     @contextlib.contextmanager
     def drawing(self, generator: Any) -> Iterator[None]:
-        with super().drawing(generator), _replaced(self._models.patches(ModelDraws(generator))):
+        with super().drawing(generator), _replaced(self._drawing_by.patches(ModelDraws(generator))):
             yield
 
 

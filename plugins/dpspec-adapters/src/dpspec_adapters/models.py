@@ -1,11 +1,11 @@
 """Models of installed libraries: the law of each function, stated once, by which code that calls it is read.
 
-OpenDP draws in native code, and diffprivlib computes its noise of uniform numbers in ways that no engine reads. A *model* states the
-law of one such function in code that can be read, for stated versions of the library. So a function that calls the library is proved
-on all datasets, and its verdict lists, for every model that was used, that it is assumed to be the law of the installed library.
+OpenDP draws in native code, and diffprivlib computes its noise of uniform numbers in ways that no engine reads. A *model* states
+the law of one such function in code that can be read, for stated versions of the library. So a function that calls the library is
+proved on all datasets, and its verdict lists, for every model that was used, that it is assumed to be the law of the library.
 
-What is read is the library as it was installed. A version outside the tested ones, a module that was changed in memory or on disk,
-an object of a class of the user's and a generator with a seed have no model: then the function is not read, and it is sampled.
+What is read is the library as it was installed. A version outside the tested ones, a module that was changed in memory or on
+disk, an object of a class of the user's and a generator with a seed have no model: then the function is sampled, not read.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def is_plain(value: Any) -> bool:
     """Whether an argument is a plain value, in which no draw and no count can hide."""
     if type(value) in (list, tuple):
         return all(map(is_plain, value))
-    return type(value) in PLAIN or value in (int, float, str, bool) if isinstance(value, type) else type(value) in PLAIN
+    return type(value) in PLAIN or any(value is kind for kind in PLAIN)
 
 
 # --- whether a library is as it was installed -------------------------------------------------------
@@ -177,8 +177,8 @@ def is_plain(value: Any) -> bool:
 def changed_since_install(name: str, versions: tuple[str, ...], modules: tuple[str, ...]) -> str:
     """Why the models of a library do not speak of what is imported; empty where they do.
 
-    Compared are the version, the text of its modules with the hashes that were installed, and what these modules hold in memory with
-    their text: the code of functions and methods, and what they import.
+    Compared are the version, the text of its modules with the hashes that were installed, and what these modules hold in memory
+    with their text: the code of functions and methods, and what they import.
     """
     version = metadata.version(name)
     if not version.startswith(versions):
@@ -201,7 +201,7 @@ def _replaced_in(module: types.ModuleType, path: Path) -> str:
     """What a module holds that its text does not say; empty for nothing."""
     text = path.read_bytes()
     code = compile(text, str(module.__spec__.origin if module.__spec__ else path), "exec", dont_inherit=True)
-    written: dict[str, list[types.CodeType]] = {}
+    written: Written = {}
     waiting = [code]
     while waiting:
         for part in waiting.pop().co_consts:
@@ -215,7 +215,8 @@ def _replaced_in(module: types.ModuleType, path: Path) -> str:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             place = _imported(node, module)
         elif isinstance(node, ast.Import):
-            place = next((a.name for a in node.names if a.asname and vars(module).get(a.asname) is not sys.modules.get(a.name)), "")
+            found = ((one.asname, one.name) for one in node.names if one.asname)
+            place = next((name for short, name in found if vars(module).get(short) is not sys.modules.get(name)), "")
         if place:
             return f"{module.__name__}.{place}"
     return ""
@@ -238,7 +239,11 @@ _OF_CLASSES = frozenset({
 })  # fmt: skip
 
 
-def _differs(held: Any, written: dict[str, list[types.CodeType]], module: types.ModuleType, name: str) -> str:
+Written = dict[str, list[types.CodeType]]
+"""The code that a text makes, by qualified names."""
+
+
+def _differs(held: Any, written: Written, module: types.ModuleType, name: str) -> str:
     """The first function of a definition whose code is not the one that is written; empty for none."""
     while isinstance(held, (staticmethod, classmethod)):
         held = held.__func__
@@ -246,22 +251,27 @@ def _differs(held: Any, written: dict[str, list[types.CodeType]], module: types.
         parts = [part for part in (held.fget, held.fset, held.fdel) if part is not None]
         return next(filter(None, (_differs(part, written, module, name) for part in parts)), "")
     if isinstance(held, type):
-        if held.__module__ != module.__name__:
-            return name
-        names = {name for body in written.get(held.__qualname__, ()) for name in body.co_names}
-        for key, part in vars(held).items():
-            if key not in _OF_CLASSES and key not in names and type(part).__module__ not in ("_ctypes", "ctypes"):
-                return f"{name}.{key}"
-            if isinstance(part, (types.FunctionType, staticmethod, classmethod, property)):
-                place = _differs(part, written, module, f"{name}.{key}")
-                if place:
-                    return place
-        return ""
+        return _class_differs(held, written, module, name)
     held = getattr(held, "__wrapped__", held) if not isinstance(held, types.FunctionType) else held
     if not isinstance(held, types.FunctionType):
         return name
     known = map(_instructions, written.get(held.__code__.co_qualname, ()))
     return "" if _instructions(held.__code__) in known and held.__globals__ is vars(module) else name
+
+
+def _class_differs(held: type, written: Written, module: types.ModuleType, name: str) -> str:
+    """The same of a class: its own attributes are those that its text names."""
+    if held.__module__ != module.__name__:
+        return name
+    names = {one for body in written.get(held.__qualname__, ()) for one in body.co_names}
+    for key, part in vars(held).items():
+        if key not in _OF_CLASSES and key not in names and type(part).__module__ not in ("_ctypes", "ctypes"):
+            return f"{name}.{key}"
+        if isinstance(part, (types.FunctionType, staticmethod, classmethod, property)):
+            place = _differs(part, written, module, f"{name}.{key}")
+            if place:
+                return place
+    return ""
 
 
 def _instructions(code: types.CodeType) -> Hashable:
@@ -323,7 +333,7 @@ class ModelDraws:
 
     def held(self, value: Any, low: int, high: int, reason: str) -> None:
         """That a library takes numbers between two ends only: beyond, a model does not say what it does."""
-        if not low <= value <= high:
+        if not all(low <= one <= high for one in (value if isinstance(value, list) else [value])):
             self.not_modelled(reason)
 
     def types_in(self, values: Any) -> set[type]:

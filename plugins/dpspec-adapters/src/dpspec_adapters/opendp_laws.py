@@ -1,7 +1,7 @@
 """The laws of OpenDP's constructors, in code that can be read: what is drawn comes from a generator, named `draws`.
 
-The last argument is the data. `draws.held` writes down between which ends the library takes a number, and `draws.not_modelled` ends the
-reading where nothing is said of what the library does.
+The last argument is the data. `draws.held` writes down between which ends the library takes a number, and `draws.not_modelled`
+ends the reading where nothing is said of what the library does.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ def whole_numbers(low: Any, high: Any, draws: Any, values: Any) -> Any:
     """A list of whole numbers that the type of the domain holds."""
     if draws.types_in(values) - {int}:
         draws.not_modelled("OpenDP takes a list of Python ints where its domain is one of lists of whole numbers")
+    draws.held(values, low, high, f"OpenDP holds no number outside of {low:,} to {high:,} in the type of this domain")
     return values
 
 

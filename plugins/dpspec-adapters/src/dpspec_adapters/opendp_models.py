@@ -1,8 +1,8 @@
 """Models of OpenDP: measurements are read as the chain of constructors that made them.
 
-OpenDP keeps with each object the constructor that made it and its arguments, other objects among them. A measurement is read as these
-constructors, each by its law. That they made this very object is looked at by making it again: domains, metrics, measures and maps of
-both have to be the same.
+OpenDP keeps with each object the constructor that made it and its arguments, other objects among them. A measurement is read as
+these constructors, each by its law. That they made this very object is looked at by making it again: domains, metrics, measures
+and maps of both have to be the same.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 import types
 from collections.abc import Callable, Hashable
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from dpspec.plugin import ModelledCall
 from dpspec_adapters import opendp_laws as laws
@@ -63,8 +63,7 @@ class OpenDP(Library):
         ),
         Model(
             primitive="make_noisy_max",
-            law="the place of the largest number with exponential noise, or with Gumbel noise for zCDP; ties, whose probability is 0 "
-            "for real noise, are left out",
+            law="the place of the largest number with exponential noise, or with Gumbel noise for zCDP",
             source="McKenna and Sheldon 2020; documentation of OpenDP 0.16",
         ),
         Model(
@@ -96,9 +95,9 @@ class OpenDP(Library):
         return type(thing) in self._kinds or (self.owns(thing) and type(thing).__module__ == "opendp.mod")
 
     def attribute(self, owner: Any, name: str, draws: Any) -> Any:
-        if self._is_own(owner) and name in ("invoke", "map") and name not in vars(owner):
-            return getattr(owner, name)
-        self.refuse(f"{type(owner).__name__}.{name} has no model")
+        if not self._is_own(owner) or name not in ("invoke", "map") or name in vars(owner):
+            self.refuse(f"{type(owner).__name__}.{name} has no model")
+        return getattr(owner, name)
 
     def printed(self, value: Any) -> Hashable:
         return self._written(value)
@@ -130,9 +129,8 @@ class OpenDP(Library):
             if len(args) != 1 or options:
                 self.refuse("a measurement is called with its data")
             return ModelledCall(self.stage(function, draws), args)
-        module = getattr(function, "__module__", None) if type(function) is types.FunctionType else None
-        if isinstance(module, str) and module.partition(".")[0] == "opendp":
-            return self._constructed(function, module, args, options)
+        if type(function) is types.FunctionType and str(function.__module__).partition(".")[0] == "opendp":
+            return self._constructed(function, function.__module__, args, options)
         return None
 
     def _constructed(self, function: Any, module: str, args: tuple[Any, ...], options: dict[str, Any]) -> ModelledCall:
@@ -178,9 +176,9 @@ class OpenDP(Library):
             return thing
         module = sys.modules.get(f"opendp.{made['__module__']}")
         maker = vars(module).get(made["__function__"]) if module is not None else None
-        if maker is None:
+        if type(maker) is not types.FunctionType and not hasattr(maker, "__wrapped__"):
             self.refuse(f"{made['__function__']} has no model")
-        return maker(**{key: self._made_again(one) for key, one in made.get("__kwargs__", {}).items()})
+        return cast("Any", maker)(**{key: self._made_again(one) for key, one in made.get("__kwargs__", {}).items()})
 
     def _stage(self, thing: Any, draws: Any) -> Callable[[Any], Any]:  # noqa: PLR0911 (one line per constructor)
         made = vars(thing).get("__opendp_dict__") or {}
@@ -198,11 +196,11 @@ class OpenDP(Library):
             return laws.same
         if name == "new_function":
             return given["function"]  # type: ignore[no-any-return]  # of the user's, which is read in its turn
-        make = getattr(self, f"_{name}", None)
+        make: Any = getattr(self, f"_{name}", None)
         if make is None:
             self.refuse(f"{name} has no model")
         self.using(name)
-        return make(given, draws)  # type: ignore[no-any-return]  # one of the methods below
+        return cast("Callable[[Any], Any]", make(given, draws))
 
     def _added(self, given: dict[str, Any], draws: Any, law: str) -> Callable[[Any], Any]:
         """Noise on what a domain holds."""
@@ -213,7 +211,8 @@ class OpenDP(Library):
             check = partial(laws.whole_numbers if is_list else laws.whole_number, *_ENDS[kind], draws)
             find = f"{law}_on_whole{'s' if is_list else ''}"
         elif kind == "f64":
-            check, find = partial(laws.real_numbers if is_list else laws.real_number, draws), f"{law}_on_real{'s' if is_list else ''}"
+            check = partial(laws.real_numbers if is_list else laws.real_number, draws)
+            find = f"{law}_on_real{'s' if is_list else ''}"
         else:
             self.refuse(f"noise on numbers of type {kind} has no model")
         return partial(getattr(laws, find), given["scale"], check, draws)
@@ -310,7 +309,7 @@ class OpenDP(Library):
 
 
 def _look_up_symbols() -> None:
-    """Look up the native functions of all constructors, once for the process: what is looked up later is what the user's code does."""
+    """Look up the native functions of all constructors, once for the process: any other look-up is what the user's code does."""
     library = sys.modules["opendp._lib"].lib
     for module in (*_MAKERS, *_CONSTRUCTORS, "opendp.core", "opendp.data"):
         for name, held in vars(sys.modules.get(module, sys)).items():

@@ -372,9 +372,9 @@ def compared_by_runs(
 ) -> str:
     """What tells a function from the same with models in place of libraries; empty where nothing does.
 
-    What both return is taken apart into its numbers and texts. On each dataset, for each of them, the empirical distributions of both
-    may differ by what two samples of one law differ by, up to a probability of `ERROR` in all (Dvoretzky, Kiefer and Wolfowitz 1956;
-    Massart 1990).
+    What both return is taken apart into its numbers and texts. On each dataset, for each of them, the empirical distributions of
+    both may differ by what two samples of one law differ by, up to a probability of `ERROR` in all (Dvoretzky, Kiefer and
+    Wolfowitz 1956; Massart 1990).
 
     Args:
         function, modelled: both.

@@ -84,7 +84,7 @@ Shift = Mapping[NoiseDraw, Fraction]
 # --- the laws of draws ----------------------------------------------------------------------------
 
 
-def shifted(noise: NoiseDraw, shift: Fraction) -> Dichotomy | None:
+def shifted(noise: NoiseDraw, shift: Fraction) -> Dichotomy | None:  # noqa: PLR0911 (one line per kind)
     """The pair of the laws of W and W + shift; None where one is not absolutely continuous to the other, or not known."""
     if shift == 0 or noise.size == 0:
         return IDENTICAL if shift == 0 else None
@@ -328,7 +328,7 @@ def single_numbers(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotom
         return None
 
 
-def _number(one: Branch) -> tuple[str, Fraction, Law] | None:
+def _number(one: Branch) -> tuple[str, Fraction, Law] | None:  # noqa: PLR0911 (one line per kind)
     """The type, chance and law of a number with one draw of noise that a branch shows; None where it shows anything else."""
     shown = one.frame[1] if isinstance(one.frame, tuple) else None
     if one.is_conditioned or not isinstance(one.chance, Fraction) or one.outputs is None or len(one.outputs) != 1:

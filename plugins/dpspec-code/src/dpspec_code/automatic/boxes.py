@@ -244,7 +244,8 @@ def _of_whole(noise: NoiseDraw, first: int | None, last: int | None, precision: 
         law = TwoSidedGeometricLaw(0, ln(1 / (1 - noise.size)))
         return law.between(_line(first), None if last is None else Fraction(last + 1), precision)
     if noise.kind in ("discrete laplace", "discrete normal"):
-        known = laws.DiscreteGaussianLaw(0, noise.size) if noise.kind in NORMAL else TwoSidedGeometricLaw(0, number(1 / noise.size))
+        is_normal = noise.kind in NORMAL
+        known = laws.DiscreteGaussianLaw(0, noise.size) if is_normal else TwoSidedGeometricLaw(0, number(1 / noise.size))
         return known.between(_line(first), None if last is None else Fraction(last + 1), precision)
     raise NoCells(noise.kind)
 

@@ -266,8 +266,13 @@ class EnumeratingGenerator:
         return NoisyNumber(self._path, Affine(Fraction(0), ((NoiseDraw(self._path.fresh(), kind, size), Fraction(1)),)), 0)
 
     def held(self, value: Any, low: int, high: int, reason: str) -> None:
-        """Write down that a library takes a number of the data between two ends only, and fails beyond."""
-        if type(value) is NoisyNumber and isinstance(value.expression, Affine):
+        """Write down that a library takes numbers of the data between two ends only, and fails beyond: one, or a list of them."""
+        if type(value) is WholeList:
+            value = [kind for kind in value.kinds if kind is not LEFT_OUT]
+        if type(value) is list:
+            for one in value:
+                self.held(one, low, high, reason)
+        elif type(value) is NoisyNumber and isinstance(value.expression, Affine):
             if any(not noise.is_count for noise, _ in value.expression.terms):
                 return
             span = span_of(value.expression, alone=self._path.bound.alone)

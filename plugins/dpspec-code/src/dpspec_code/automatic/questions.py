@@ -174,9 +174,9 @@ class Questions:
             return self.call(function.func, *function.args, *args, **{**function.keywords, **options})
         if function is isinstance or function is issubclass:
             self._classes(args[1:], of_generator=type(args[0]) is EnumeratingGenerator)
-        if type(function) is types.MethodType and type(function.__self__) is EnumeratingGenerator:
-            if function.__name__ in known.OF_MODELS and not self.path.counting:
-                return function(*args, **options)
+        of_generator = type(function) is types.MethodType and type(function.__self__) is EnumeratingGenerator
+        if of_generator and function.__name__ in known.OF_MODELS and not self.path.counting:
+            return function(*args, **options)
         modelled = self._modelled(lambda models: models.called(function, args, options, self._draws))
         if modelled is not None:
             if self.path.counting:
@@ -390,6 +390,8 @@ class Questions:
     def _looked_up(self, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         if len(args) < 2 or type(args[1]) is not str or options:
             return function(*args, **options)
+        if type(args[0]) is EnumeratingGenerator and args[1] in known.OF_MODELS:
+            self._stop(f"rng.{args[1]}", _OUTSIDE)
         try:
             found = self.get(args[0], args[1])
         except AttributeError:

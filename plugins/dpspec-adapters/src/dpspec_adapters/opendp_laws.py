@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+LARGEST = 2.0**1000
+"""Doubles that are summed have to be smaller."""
+
 
 def chained(first: Any, second: Any, value: Any) -> Any:
     """What is computed of what was computed."""
@@ -38,22 +41,29 @@ def real_number(draws: Any, value: Any) -> Any:
     """A number where the domain is one of doubles."""
     if draws.types_in(value) not in ({int}, {float}, {np.float64}):
         draws.not_modelled("OpenDP takes a float or an int where its domain is one of doubles")
+    draws.held(value, -LARGEST, LARGEST, "of infinite numbers and NaN no law is stated")
     return value
+
+
+def entries(kind: Any, draws: Any, values: Any) -> Any:
+    """A list whose entries are of the type of the domain."""
+    if draws.types_in(values) - {kind}:
+        draws.not_modelled("OpenDP takes a list whose entries are of the type of its domain")
+    return values
 
 
 def whole_numbers(low: Any, high: Any, draws: Any, values: Any) -> Any:
     """A list of whole numbers that the type of the domain holds."""
-    if draws.types_in(values) - {int}:
-        draws.not_modelled("OpenDP takes a list of Python ints where its domain is one of lists of whole numbers")
-    draws.held(values, low, high, f"OpenDP holds no number outside of {low:,} to {high:,} in the type of this domain")
-    return values
+    found = entries(int, draws, values)
+    draws.held(found, low, high, f"OpenDP holds no number outside of {low:,} to {high:,} in the type of this domain")
+    return found
 
 
 def real_numbers(draws: Any, values: Any) -> Any:
     """A list of doubles."""
-    if draws.types_in(values) - {float}:
-        draws.not_modelled("OpenDP takes a list of floats where its domain is one of lists of doubles")
-    return values
+    found = entries(float, draws, values)
+    draws.held(found, -LARGEST, LARGEST, "of infinite numbers and NaN no law is stated")
+    return found
 
 
 def laplace_on_whole(scale: Any, check: Any, draws: Any, value: Any) -> Any:
@@ -105,7 +115,7 @@ def randomized_bit(probability: Any, draws: Any, value: Any) -> Any:
 
 def randomized_category(categories: Any, probability: Any, draws: Any, value: Any) -> Any:
     """The truth with a probability, else one of the other categories, each equally often."""
-    if value not in categories:
+    if draws.types_in(value) != {type(categories[0])} or value not in categories:
         draws.not_modelled("of a value that is no category no law is stated")
     if draws.random() < probability:
         return value
@@ -158,14 +168,16 @@ def sum_of_whole(low: Any, high: Any, draws: Any, values: Any) -> Any:
     return found
 
 
-def sum_of_real(values: Any) -> Any:
-    """The sum of doubles."""
+def sum_of_real(size: Any, draws: Any, values: Any) -> Any:
+    """The sum of a stated number of doubles."""
+    if len(values) != size:
+        draws.not_modelled("of a list that has not as many entries as its domain says no law is stated")
     return sum(values) + 0.0
 
 
-def mean_of_real(size: Any, values: Any) -> Any:
-    """The sum of doubles over their stated number."""
-    return (sum(values) + 0.0) / size
+def mean_of_real(size: Any, draws: Any, values: Any) -> Any:
+    """The mean of a stated number of doubles."""
+    return sum_of_real(size, draws, values) / size
 
 
 def is_equal(to: Any, values: Any) -> Any:

@@ -137,7 +137,7 @@ class OpenDP(Library):
         """An object that is made while code is read."""
         name = function.__name__
         is_maker = module in _MAKERS and name.startswith(("make_", "then_"))
-        if not (is_maker or module in _CONSTRUCTORS) or vars(sys.modules[module]).get(name) is not function:
+        if not (is_maker or module in _CONSTRUCTORS) or id(vars(sys.modules[module]).get(name)) != id(function):
             self.refuse(f"{module}.{name} has no model")
         if not all(map(self._is_fixed, (*args, *options.values()))):
             self.refuse(f"{name} is given numbers that the data or draws decide, or a function of yours")
@@ -260,12 +260,15 @@ class OpenDP(Library):
         return partial(laws.chained, partial(laws.whole_numbers, *_ENDS[kind], draws), found)
 
     def _make_count(self, given: dict[str, Any], draws: Any) -> Callable[[Any], Any]:
-        return partial(laws.count, self._ends(str(given["TO"]))[1], draws)
+        check = self._listed(_carried(given["input_domain"])[0], draws)
+        return partial(laws.chained, check, partial(laws.count, self._ends(str(given["TO"]))[1], draws))
 
     def _make_count_by_categories(self, given: dict[str, Any], draws: Any) -> Callable[[Any], Any]:
         kind = re.search(r"<(\w+)>|\(T?=?(\w+)\)", str(given["MO"]))
         high = self._ends("" if kind is None else kind[1] or kind[2])[1]
-        return partial(laws.count_by_categories, tuple(given["categories"]), bool(given["null_category"]), high, draws)
+        check = self._listed(_carried(given["input_domain"])[0], draws)
+        counts = partial(laws.count_by_categories, tuple(given["categories"]), bool(given["null_category"]), high, draws)
+        return partial(laws.chained, check, counts)
 
     def _make_clamp(self, given: dict[str, Any], draws: Any) -> Callable[[Any], Any]:
         kind, is_list = _carried(given["input_domain"])
@@ -276,21 +279,34 @@ class OpenDP(Library):
 
     def _listed(self, kind: str, draws: Any) -> Callable[[Any], Any]:
         """A list of numbers of a type, as the library takes it."""
+        if kind in ("bool", "String"):
+            return partial(laws.entries, bool if kind == "bool" else str, draws)
         return partial(laws.real_numbers, draws) if kind == "f64" else partial(laws.whole_numbers, *self._ends(kind), draws)
 
     def _make_sum(self, given: dict[str, Any], draws: Any) -> Callable[[Any], Any]:
         kind, _ = _carried(given["input_domain"])
-        return laws.sum_of_real if kind == "f64" else partial(laws.sum_of_whole, *self._ends(kind), draws)
+        if kind == "f64":
+            found = partial(laws.sum_of_real, self._size(given), draws)
+        else:
+            found = partial(laws.sum_of_whole, *self._ends(kind), draws)
+        return partial(laws.chained, self._listed(kind, draws), found)
 
     def _make_mean(self, given: dict[str, Any], draws: Any) -> Callable[[Any], Any]:
         kind, _ = _carried(given["input_domain"])
+        if kind != "f64":
+            self.refuse(f"the mean of numbers of type {kind} has no model")
+        return partial(laws.chained, self._listed(kind, draws), partial(laws.mean_of_real, self._size(given), draws))
+
+    def _size(self, given: dict[str, Any]) -> int:
+        """How many entries a list has, as its domain says."""
         size = re.search(r"size=(\d+)", str(given["input_domain"]))
-        if kind != "f64" or size is None:
-            self.refuse("make_mean has a model for lists of doubles of a stated size")
-        return partial(laws.mean_of_real, int(size[1]))
+        if size is None:
+            self.refuse("sums and means of doubles have a model for lists of a stated size")
+        return int(size[1])
 
     def _make_is_equal(self, given: dict[str, Any], draws: Any) -> Callable[[Any], Any]:
-        return partial(laws.is_equal, given["value"])
+        check = self._listed(_carried(given["input_domain"])[0], draws)
+        return partial(laws.chained, check, partial(laws.is_equal, given["value"]))
 
     def _ends(self, kind: str) -> tuple[int, int]:
         if kind not in _ENDS:

@@ -274,7 +274,7 @@ class EnumeratingGenerator:
                 self.held(one, low, high, reason)
         elif type(value) is NoisyNumber and isinstance(value.expression, Affine):
             if any(not noise.is_count for noise, _ in value.expression.terms):
-                return
+                self.not_modelled(f"a number with noise may be beyond: {reason}")
             span = span_of(value.expression, alone=self._path.bound.alone)
             for start, step, end in ((span.high, span.up, high), (-span.low, span.down, -low)):
                 if start > end:

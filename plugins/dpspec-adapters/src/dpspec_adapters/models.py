@@ -255,7 +255,11 @@ def _differs(held: Any, written: Written, module: types.ModuleType, name: str) -
     held = getattr(held, "__wrapped__", held) if not isinstance(held, types.FunctionType) else held
     if not isinstance(held, types.FunctionType):
         return name
-    known = map(_instructions, written.get(held.__code__.co_qualname, ()))
+    if name not in written:  # it was made elsewhere, and given a name of its own here
+        source = sys.modules.get(held.__module__)
+        is_same = held.__module__.partition(".")[0] == module.__name__.partition(".")[0]
+        return "" if is_same and vars(source or module).get(held.__name__) is held else name
+    known = map(_instructions, written.get(name, ()))
     return "" if _instructions(held.__code__) in known and held.__globals__ is vars(module) else name
 
 
@@ -268,7 +272,7 @@ def _class_differs(held: type, written: Written, module: types.ModuleType, name:
         if key not in _OF_CLASSES and key not in names and type(part).__module__ not in ("_ctypes", "ctypes"):
             return f"{name}.{key}"
         if isinstance(part, (types.FunctionType, staticmethod, classmethod, property)):
-            place = _differs(part, written, module, f"{name}.{key}")
+            place = _differs(part, written, module, f"{name}.{key.removeprefix(f'_{held.__name__}')}")
             if place:
                 return place
     return ""

@@ -569,6 +569,8 @@ class Questions:
         kind = type(thing)
         if self.path.counting:
             self.refuse("assigns while it sums up the dataset")
+        if self._models is not None and self._models.printed(thing) is not NotImplemented:
+            self._stop(_word(thing), "is an object of a library, and gets an attribute assigned")
         if isinstance(thing, (type, types.ModuleType, types.FunctionType, enum.Enum)) or kind in (
             EnumeratingGenerator,
             Uniform,

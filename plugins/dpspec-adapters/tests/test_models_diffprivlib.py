@@ -78,7 +78,6 @@ MECHANISMS = {
     "sum": (lambda x: tools.sum(x, epsilon=1, bounds=(0, 1)), PARTS, "replace-one", 1),
     "mean": (lambda x: tools.mean(x, epsilon=0.5, bounds=(0.0, 1.0)), PARTS, "replace-one", "1/2"),
 }  # fmt: skip
-UNREAD = ()
 
 
 def claim(space, distance, budget, of=Fraction(1)):
@@ -98,9 +97,8 @@ def claim(space, distance, budget, of=Fraction(1)):
 def test_a_mechanism_is_verified_under_its_models_and_refuted_at_four_fifths(name):
     function, space, distance, budget = MECHANISMS[name]
     found = dpspec.verify(function, claim(space, distance, budget))
-    assert found.outcome is (Outcome.UNDECIDED if name in UNREAD else Outcome.VERIFIED), found.reason
-    if name not in UNREAD:
-        assert any(one.startswith("model of diffprivlib 0.6 `") for one in found.assumptions), found.assumptions
+    assert found.outcome is Outcome.VERIFIED, found.reason
+    assert any(one.startswith("model of diffprivlib 0.6 `") for one in found.assumptions), found.assumptions
     less = dpspec.verify(function, claim(space, distance, budget, Fraction(4, 5)))
     assert less.outcome is Outcome.REFUTED, less.reason
 

@@ -77,7 +77,7 @@ def exponential(scale: Any, candidates: Any, draws: Any, utility: Any) -> Any:
     scores = np.array(utility) * scale
     weights = np.exp(scores - scores.max())
     place = draws.choice(len(utility), p=weights / weights.sum())
-    return candidates[place] if candidates else place
+    return candidates[place] if candidates else np.int64(place)
 
 
 def permute_and_flip(logarithms: Any, candidates: Any, draws: Any) -> Any:

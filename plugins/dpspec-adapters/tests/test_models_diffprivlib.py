@@ -154,6 +154,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:Bounds have not been specified")
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_one_is_not_verified(name):
     function, space, distance, budget = WRONG[name]

@@ -451,6 +451,8 @@ OPENS: dict[str, dict[str, str]] = {
     "generators": {
         "made": "`verify` of a function with another generator than numpy's: by annotation, `--generator NAME` or `generator=`",
         "recorded": "*verified* of code with noise: what is drawn is held against what was read off",
+        "models": "*verified* of code that calls libraries, under the assumption of their models",
+        "modelled": "runs in which the models draw, held against what was read off",
         "drawing": "`verify` of a function that takes no generator",
         "readable": "laws read off the code, and so *verified*",
     },

@@ -444,6 +444,58 @@ class ListAdapter(DatasetAdapter):
         return list(dataset)
 
 
+@attrs.frozen
+class ModelledCall:
+    """What a call of a library is read as.
+
+    Args:
+        function: a function in code that can be read; None where the library itself was called, because chance does not matter.
+        arguments: what it is called with.
+        value: what the library returned.
+    """
+
+    function: Callable[..., Any] | None
+    arguments: tuple[Any, ...] = ()
+    value: Any = None
+
+
+class LibraryModels(ABC):
+    """Models of installed libraries: the laws of their functions, by which code that calls them is read.
+
+    A model states the law of one function of a library, of stated versions. Whether it is that of the installed library is an
+    assumption, which the verdict names.
+    """
+
+    @abstractmethod
+    def attribute(self, owner: Any, name: str, draws: Any) -> Any:
+        """What stands for `owner.name`; NotImplemented where the owner belongs to no modelled library.
+
+        Args:
+            owner: any object.
+            name: an attribute.
+            draws: the generator from which models draw.
+
+        Raises:
+            NotEnumerableError: the attribute has no model.
+        """
+
+    @abstractmethod
+    def called(self, function: Any, args: tuple[Any, ...], options: dict[str, Any], draws: Any) -> ModelledCall | None:
+        """The model of a call; None where the function belongs to no modelled library.
+
+        Raises:
+            NotEnumerableError: the function, its version or its arguments have no model.
+        """
+
+    @abstractmethod
+    def printed(self, value: Any) -> Hashable:
+        """A print of an object of a modelled library, the same as long as the object is; NotImplemented for any other."""
+
+    @abstractmethod
+    def assumptions(self) -> tuple[str, ...]:
+        """What is assumed of the libraries whose models were used so far."""
+
+
 class GeneratorAdapter(ABC):
     """Where a plain function has its chances from, made of the bits of a numpy Generator; registered under its `name`.
 
@@ -479,6 +531,14 @@ class GeneratorAdapter(ABC):
     def readable(self, function: PlainFunction) -> PlainFunction | None:
         """The function as one of a dataset and a numpy Generator, of the same law, in code that can be read; None for none."""
         return None
+
+    def models(self) -> LibraryModels | None:
+        """Models of installed libraries, in place of which the code is read; None for none."""
+        return None
+
+    def modelled(self) -> GeneratorAdapter:
+        """The adapter for runs in which the models draw in place of the libraries, so that they can be held against the law."""
+        return self
 
 
 class NumpyGenerator(GeneratorAdapter):

@@ -73,7 +73,9 @@ if TYPE_CHECKING:
         Example as Example,
         Flavour as Flavour,
         GeneratorAdapter as GeneratorAdapter,
+        LibraryModels as LibraryModels,
         Mechanism as Mechanism,
+        ModelledCall as ModelledCall,
     )
     from dpspec.grammar.rule import Conversion as Conversion, Route as Route, Rule as Rule
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
@@ -169,6 +171,8 @@ _HOMES = {
         "Example",
         "Flavour",
         "GeneratorAdapter",
+        "LibraryModels",
+        "ModelledCall",
         "Mechanism",
     ),
     "dpspec.grammar.rule": (

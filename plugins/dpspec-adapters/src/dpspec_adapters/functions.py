@@ -34,6 +34,7 @@ from dpspec.plugin import (
     late_module,
     memoize,
 )
+from dpspec_adapters.models import ModelDraws, Models, imported_models
 from dpspec_adapters.seeds import place_of_seed
 
 if TYPE_CHECKING:
@@ -586,9 +587,19 @@ class System(GeneratorAdapter):
     assumptions: ClassVar[tuple[str, ...]] = (
         "random, numpy.random, secrets and os.urandom, seeded for each call, are as good as chance",
     )
+    _models: Models | None = None
 
     def made(self, generator: Any) -> Any:
         return random.SystemRandom()
+
+    def models(self) -> Models | None:
+        if self._models is None:
+            self._models = imported_models()
+        return self._models
+
+    def modelled(self) -> GeneratorAdapter:
+        models = imported_models(reads=False)
+        return self if models is None else Modelled(models)
 
     def readable(self, function: Any) -> Any:
         if not _takes_one(function):
@@ -662,11 +673,34 @@ def _takes_one(function: Any) -> bool:
     return first.kind in kinds and all(one.default is not one.empty and isinstance(one.default, plain) for one in others)
 
 
+class Modelled(System):
+    """As `system`, where the models of libraries draw in place of them, so that every draw can be replayed and written down.
+
+    Args:
+        models: the models.
+    """
+
+    name: ClassVar[str] = "modelled"
+    assumptions: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, models: Models) -> None:
+        self._drawing_by = models
+
+    @contextlib.contextmanager
+    def drawing(self, generator: Any) -> Iterator[None]:
+        with super().drawing(generator), _replaced(self._drawing_by.patches(ModelDraws(generator))):
+            yield
+
+
 class Native(GeneratorAdapter):
     """No generator, and no seed reaches what the function draws: native code that asks the operating system by itself.
 
-    Such a function can be sampled, and no call of it can be made again.
+    Such a function can be sampled, and no call of it can be made again. Where libraries draw of which there are models
+    (`dpspec_adapters.models`), it is read, too.
     """
+
+    def __init__(self) -> None:
+        self._read = System()
 
     name: ClassVar[str] = "native"
     is_handed: ClassVar[bool] = False
@@ -676,6 +710,15 @@ class Native(GeneratorAdapter):
 
     def made(self, generator: Any) -> Any:
         return generator
+
+    def models(self) -> Models | None:
+        return self._read.models()
+
+    def modelled(self) -> GeneratorAdapter:
+        return self._read.modelled()
+
+    def readable(self, function: Any) -> Any:
+        return None if self.models() is None else self._read.readable(function)
 
 
 class TorchGenerator(GeneratorAdapter):

@@ -202,7 +202,7 @@ def opendp_claim(
         budget=UniformBudget(parameter=parameter, value=number(bound)),
     )
     if read is None:
-        read = _only_entry if metric in SCALARS else list
+        read = _only_entry if metric in SCALARS else _entries
     seen = see if see is not None else _whole
     return _function(lambda dataset: seen(measurement(read(dataset))), space, fixed=fixed), spec
 
@@ -210,6 +210,10 @@ def opendp_claim(
 def _only_entry(dataset: Any) -> Any:
     (entry,) = dataset
     return entry
+
+
+def _entries(dataset: Any) -> Any:
+    return [entry for entry in dataset]  # noqa: C416 (in a form that is read for all datasets at once)
 
 
 def _whole(output: Any) -> Any:

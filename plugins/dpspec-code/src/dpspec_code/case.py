@@ -22,7 +22,7 @@ from typing import Any, cast
 import attrs
 
 from dpspec import DpspecError, Outcome, Verdict
-from dpspec.plugin import AdaptedFunction, Dataset, DatasetAdapter, DatasetSpace, PrivacySpec, Registry, number
+from dpspec.plugin import AdaptedFunction, Dataset, DatasetAdapter, DatasetSpace, LibraryModels, PrivacySpec, Registry, number
 from dpspec.plugin.judges import (
     EVERY,
     METHOD,
@@ -55,7 +55,7 @@ from dpspec_code.functions import adapted, name_of
 from dpspec_code.sampled.calls import Function, datasets as tried_datasets
 from dpspec_code.sampled.engine import cover, refute
 from dpspec_code.sampled.witness import Fault
-from dpspec_code.second import MOST_DATASETS, second_opinion
+from dpspec_code.second import MOST_DATASETS, compared_by_runs, second_opinion
 from dpspec_code.trial import FunctionActsError, FunctionReturnsError, refuse, shape, trial
 
 ENUMERATED = 500
@@ -79,6 +79,11 @@ ENDS = "ends-process"
 LATE = "out-of-time"
 TOO_LONG = "to enumerate its choices takes longer than its part of the time"
 DOUBTED = "a second opinion differs"
+MODEL = "model of "
+"""How an assumption about a model of a library begins."""
+MODELS_DIFFER = "the models of its libraries are not what these do here"
+MOST_COMPARED = 2
+"""On so many datasets a function is compared with its models."""
 
 
 def judge_function(
@@ -379,8 +384,9 @@ class _Case:
         verdict where that takes more runs than it may."""
         function, counter = cast("Function", readable(self.function)), None if most_runs is None else RunCounter(most_runs)
         try:
-            tree = whole_tree(function, self.spec, most_paths=PATHS, form=self._form, counter=counter)
-            found = WholeProof.of(tree, self.spec).verdict()
+            models = models_of(self.function)
+            tree = whole_tree(function, self.spec, most_paths=PATHS, form=self._form, counter=counter, models=models)
+            found = self._by_models(WholeProof.of(tree, self.spec).verdict())
         except RunLimitError:
             return None, {}, {}
         except (NoConstant, NotEnumerableError, NoFormulaError) as problem:
@@ -417,6 +423,7 @@ class _Case:
         try:
             found = verify_exhaustively(sampler, self.spec, datasets=self.datasets, registry=self.registry, progress=tell)
             found = found if self.datasets is not None else not_empty(found)
+            found = self._by_models(found)
             if found.outcome is Outcome.UNDECIDED:
                 return found.reason, {}
             if found.outcome is Outcome.REFUTED:
@@ -430,6 +437,11 @@ class _Case:
             raise
         except (NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}
+
+    def _by_models(self, found: Verdict) -> Verdict:
+        """A verdict with what it assumes of the models of libraries that were read."""
+        models = models_of(self.function)
+        return found if models is None else attrs.evolve(found, assumptions=(*found.assumptions, *models.assumptions()))
 
     def _exceeding_pair(self, seconds: float) -> Verdict | None:
         """Refuted by the laws of the code on one pair of datasets, where nothing was decided of the whole space."""
@@ -460,7 +472,8 @@ class _Case:
         given: list[tuple[Dataset, Dataset]] = []
         if self._told_apart is None:
             with contextlib.suppress(NoConstant, NotEnumerableError, NoFormulaError):
-                tree = whole_tree(function, self.spec, most_paths=PATHS, form=self._form)
+                models = models_of(self.function)
+                tree = whole_tree(function, self.spec, most_paths=PATHS, form=self._form, models=models)
                 if tree.dataset.bound.is_exact:
                     law_on = law_on if tree.chances else tree.on
                 else:
@@ -468,7 +481,8 @@ class _Case:
         found = exceeding_pair(law_on, self.spec, seed=self.sampling.seed, seconds=0.9 * seconds, given=given)
         if isinstance(found, str):
             return None, {}, given
-        return found[0], {dataset: law_on(dataset) for dataset in found[1]}, given
+        laws = {dataset: law_on(dataset) for dataset in found[1]}
+        return self._by_models(found[0]), laws, given
 
     def _exceeded(self, found: Verdict, laws: dict[Dataset, Any]) -> Verdict | str:
         """Refuted; by laws of noise with an event that draws tell, or else where the function does what was read off its code.
@@ -494,7 +508,8 @@ class _Case:
         seconds = PARTS["second opinion"] * self.clock.left()
         asked = self._apart(
             lambda _: second_opinion(
-                self.function, space, {x: laws[x] for x in chosen}, seed=seed, of=len(laws), seconds=0.9 * seconds, long=long
+                _modelled(self.function), space, {x: laws[x] for x in chosen}, seed=seed, of=len(laws), seconds=0.9 * seconds,
+                long=long,
             ),
             seconds=seconds,
         )
@@ -502,7 +517,7 @@ class _Case:
             ended = _ends(asked, "in the second opinion")
             return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=f"{DOUBTED}: {ended.text}", findings=(ended,))
         opinion = asked.value
-        findings = _printed(opinion.printed or asked.printed)
+        findings = [*found.findings, *_printed(opinion.printed or asked.printed)]
         findings += [Notice(code="reaches-outside", text=f"beside returning, it calls {name}") for name in opinion.reaches]
         if opinion.mutated:
             text = "the function changed the dataset that it was given (every call gets a fresh copy)"
@@ -512,6 +527,8 @@ class _Case:
             findings.append(Notice(code="second-opinion", text=f"{opinion.misfit} ({opinion.scope})"))
         if opinion.reaches:
             reasons.append(f"beside returning, it calls {opinion.reaches[0]}: what leaves it there was not judged")
+        if not reasons and models_of(self.function) is not None and any(one.startswith(MODEL) for one in found.assumptions):
+            reasons += self._against_library(chosen)
         if asked.printed:
             reasons.append("it writes to standard error or to the terminal itself: what it writes there was not judged")
         noisy = any(hasattr(law, "explains") for law in laws.values())
@@ -524,6 +541,19 @@ class _Case:
         if reasons:
             return attrs.evolve(judged, outcome=Outcome.UNDECIDED, reason="; ".join(reasons), findings=tuple(findings))
         return attrs.evolve(judged, scope=f"{found.scope}; second opinion: {opinion.scope}", findings=tuple(findings))
+
+    def _against_library(self, chosen: list[Dataset]) -> list[str]:
+        """Why the models are not what the libraries do here, seen by runs; nothing where they may be."""
+        seed, seconds = self.sampling.seed, PARTS["second opinion"] * self.clock.left()
+        asked = self._apart(
+            lambda _: compared_by_runs(
+                self.function, _modelled(self.function), chosen[:MOST_COMPARED], seed=seed, seconds=0.9 * seconds
+            ),
+            seconds=seconds,
+        )
+        if asked.value is None:
+            return [_ends(asked, "where it was compared with the models of its libraries").text]
+        return [f"{MODELS_DIFFER}: {asked.value}"] if asked.value else []
 
     # -- sampled ------------------------------------------------------------------------------------
 
@@ -577,8 +607,22 @@ class FunctionSampler(Sampler):
         given = presented(dataset)
         handed = self.function.handed(given) if isinstance(self.function, AdaptedFunction) else given
         return enumerate_law(
-            function, handed, most_paths=self.most_paths, symbolic=self.symbolic, drew=self.drew, counter=self.counter
-        )
+            function, handed, most_paths=self.most_paths, symbolic=self.symbolic, drew=self.drew, counter=self.counter,
+            models=models_of(self.function),
+        )  # fmt: skip
+
+
+def models_of(function: PlainFunction) -> LibraryModels | None:
+    """Models of the libraries that a function may call."""
+    return function.generator.models() if isinstance(function, AdaptedFunction) else None
+
+
+def _modelled(function: PlainFunction) -> PlainFunction:
+    """The function where models draw in place of libraries."""
+    if not isinstance(function, AdaptedFunction) or function.generator.models() is None:
+        return function
+    source = function.generator.modelled()
+    return AdaptedFunction(function.function, function.space, function.dataset, source, takes=function.takes)
 
 
 def stands_in(function: PlainFunction) -> bool:

@@ -28,7 +28,7 @@ import os
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -353,6 +353,100 @@ def _kl(share: float, chance: float) -> float:
 def _short(outcome: Hashable) -> str:
     text = repr(outcome)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+# --- models of libraries against the libraries ------------------------------------------------------------------------
+
+COMPARED = 1_000
+"""Runs with the library, and with its models, on each dataset."""
+
+
+def compared_by_runs(
+    function: RealFunction,
+    modelled: RealFunction,
+    datasets: Sequence[Dataset],
+    *,
+    seed: int = 0,
+    seconds: float | None = None,
+    clock: SearchClock = SYSTEM_CLOCK,
+) -> str:
+    """What tells a function from the same with models in place of libraries; empty where nothing does.
+
+    What both return is taken apart into its numbers and texts. On each dataset, for each of them, the empirical distributions of
+    both may differ by what two samples of one law differ by, up to a probability of `ERROR` in all (Dvoretzky, Kiefer and
+    Wolfowitz 1956; Massart 1990).
+
+    Args:
+        function, modelled: both.
+        datasets: where they are run.
+        seed: of numpy's generators.
+        seconds: processor time for it.
+        clock: measures the time.
+    """
+    watch = clock.watch(math.inf if seconds is None else seconds)
+    for place, dataset in enumerate(datasets):
+        samples: list[list[tuple[Hashable, list[Any]]]] = [[], []]
+        sources = [np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, place, side]))) for side in (0, 1)]
+        for made in range(COMPARED):
+            if not watch.left():
+                if made < FEWEST:
+                    return f"there was no time for more than {count(made, 'run')}"
+                break
+            for call, source, sample in zip((function, modelled), sources, samples, strict=True):
+                sample.append(_parts_of(call, presented(dataset), source))
+        found = _told_apart(samples, len(datasets))
+        if found:
+            return f"on {dataset} {found}"
+    return ""
+
+
+def _parts_of(call: RealFunction, given: Any, source: np.random.Generator) -> tuple[Hashable, list[Any]]:
+    """The form of what a call returns, and the numbers and texts in it."""
+    parts: list[Any] = []
+
+    def form(value: Any) -> Hashable:
+        if isinstance(value, (list, tuple)):
+            return type(value).__name__, tuple(map(form, value))
+        if isinstance(value, dict):
+            return "dict", tuple((repr(key), form(one)) for key, one in value.items())
+        if isinstance(value, np.ndarray):
+            return value.dtype.str, value.shape, tuple(map(form, value.ravel().tolist()))
+        is_number = isinstance(value, (int, float, np.number, np.bool_))
+        parts.append(float(value) if is_number else repr(value))
+        return type(value).__name__
+
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        try:
+            whole = form(call(given, source))
+        except Exception as raised:
+            whole = ("raises", type(raised).__name__)
+    return (whole, out.getvalue()), parts
+
+
+def _told_apart(samples: Sequence[Sequence[tuple[Hashable, list[Any]]]], datasets: int) -> str:
+    """Which part of what is returned has another distribution in the second sample; empty for none."""
+    forms = Counter(form for sample in samples for form, _ in sample)
+    usual = forms.most_common(1)[0][0]
+    width = max(len(parts) for sample in samples for form, parts in sample if form == usual)
+    tests = datasets * (width + 1)
+    told = [[repr(form) for form, _ in sample] for sample in samples]
+    if _are_apart(told, tests):
+        return "it returns other types or shapes, or raises, more or less often"
+    for place in range(width):
+        if _are_apart([[parts[place] for form, parts in sample if form == usual] for sample in samples], tests):
+            return f"number {place + 1} of what it returns has another distribution"
+    return ""
+
+
+def _are_apart(samples: Sequence[Sequence[Any]], tests: int) -> bool:
+    """Whether two samples of numbers, or of texts, are too far apart to be of one law."""
+    if not all(samples):
+        return False
+    drawn = [np.sort(np.array(sample)) for sample in samples]
+    places = np.union1d(*drawn)
+    below = [np.searchsorted(sample, places, side="right") / len(sample) for sample in drawn]
+    widths = sum(math.sqrt(math.log(4 * tests / ERROR) / (2 * len(sample))) for sample in drawn)
+    return bool(np.max(np.abs(below[0] - below[1])) > widths)
 
 
 # --- what it does beside returning ------------------------------------------------------------------------------------

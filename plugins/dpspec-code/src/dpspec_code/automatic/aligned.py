@@ -43,7 +43,7 @@ from typing import Any
 
 import attrs
 
-from dpspec.plugin import Law, ln
+from dpspec.plugin import Law, laws, ln, number
 from dpspec.plugin.judges import (
     IDENTICAL,
     Between,
@@ -84,7 +84,7 @@ Shift = Mapping[NoiseDraw, Fraction]
 # --- the laws of draws ----------------------------------------------------------------------------
 
 
-def shifted(noise: NoiseDraw, shift: Fraction) -> Dichotomy | None:
+def shifted(noise: NoiseDraw, shift: Fraction) -> Dichotomy | None:  # noqa: PLR0911 (one line per kind)
     """The pair of the laws of W and W + shift; None where one is not absolutely continuous to the other, or not known."""
     if shift == 0 or noise.size == 0:
         return IDENTICAL if shift == 0 else None
@@ -95,6 +95,11 @@ def shifted(noise: NoiseDraw, shift: Fraction) -> Dichotomy | None:
     if noise.kind == "two-sided geometric" and shift.denominator == 1:
         decay = ln(1 / (1 - noise.size))
         return TwoSidedGeometricLaw(0, decay).against(TwoSidedGeometricLaw(int(shift), decay))
+    if noise.kind == "discrete laplace" and shift.denominator == 1:
+        slope = number(1 / noise.size)
+        return TwoSidedGeometricLaw(0, slope).against(TwoSidedGeometricLaw(int(shift), slope))
+    if noise.kind == "discrete normal" and shift.denominator == 1:
+        return laws.DiscreteGaussianLaw(0, noise.size).against(laws.DiscreteGaussianLaw(int(shift), noise.size))
     return None
 
 
@@ -323,7 +328,7 @@ def single_numbers(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotom
         return None
 
 
-def _number(one: Branch) -> tuple[str, Fraction, Law] | None:
+def _number(one: Branch) -> tuple[str, Fraction, Law] | None:  # noqa: PLR0911 (one line per kind)
     """The type, chance and law of a number with one draw of noise that a branch shows; None where it shows anything else."""
     shown = one.frame[1] if isinstance(one.frame, tuple) else None
     if one.is_conditioned or not isinstance(one.chance, Fraction) or one.outputs is None or len(one.outputs) != 1:
@@ -337,6 +342,8 @@ def _number(one: Branch) -> tuple[str, Fraction, Law] | None:
         return shown[1], one.chance, GaussianLaw(center, factor**2 * noise.size)
     if noise.kind == "two-sided geometric" and abs(factor) == 1 and center.denominator == 1 and 0 < noise.size < 1:
         return shown[1], one.chance, TwoSidedGeometricLaw(int(center), ln(1 / (1 - noise.size)))
+    if noise.kind == "discrete laplace" and abs(factor) == 1 and center.denominator == 1:
+        return shown[1], one.chance, TwoSidedGeometricLaw(int(center), number(1 / noise.size))
     return None
 
 

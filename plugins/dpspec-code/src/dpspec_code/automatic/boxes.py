@@ -27,14 +27,14 @@ import attrs
 import numpy as np
 from flint import acb, arb
 
-from dpspec.plugin import ln
+from dpspec.plugin import laws, ln, number
 from dpspec.plugin.judges import Chance, Enclosed, GaussianLaw, LaplaceLaw, TwoSidedGeometricLaw, ball, hull, integral
-from dpspec_code.automatic.formulas import Affine, NoiseDraw, NoiseFormula, Plain
+from dpspec_code.automatic.formulas import NORMAL, Affine, NoiseDraw, NoiseFormula, Plain
 
 PRECISION = 64
 _LARGEST = Fraction(1 << 40)
 """Numbers whose constants or noise are larger are not cut into steps: integers of 64 bits, and doubles, end not far beyond."""
-DISCRETE = ("geometric", "two-sided geometric")
+DISCRETE = ("geometric", "two-sided geometric", "discrete laplace", "discrete normal")
 
 
 class NoCells(Exception):
@@ -195,14 +195,14 @@ def _of_arithmetic(
 
 def spread(noise: NoiseDraw) -> Fraction:
     """A number that its values are scaled by."""
-    if noise.kind == "normal":
+    if noise.kind in NORMAL:
         return Fraction(math.isqrt(math.ceil(noise.size * (1 << 40))) + 1, 1 << 20)
-    return 1 / noise.size if noise.kind in DISCRETE else noise.size
+    return 1 / noise.size if noise.kind in ("geometric", "two-sided geometric") else noise.size
 
 
 def reaches(noise: NoiseDraw) -> list[Fraction]:
     """Multiples of `spread` at which outputs are cut."""
-    far = 9 if noise.kind == "normal" else 30
+    far = 9 if noise.kind in NORMAL else 30
     ups = [Fraction(k, 8) for k in range(33)] + [Fraction(k, 2) for k in range(9, 2 * far + 1)]
     return ups if noise.kind in ("exponential", "geometric") else sorted({*ups, *(-one for one in ups)})
 
@@ -243,6 +243,10 @@ def _of_whole(noise: NoiseDraw, first: int | None, last: int | None, precision: 
     if noise.kind == "two-sided geometric":
         law = TwoSidedGeometricLaw(0, ln(1 / (1 - noise.size)))
         return law.between(_line(first), None if last is None else Fraction(last + 1), precision)
+    if noise.kind in ("discrete laplace", "discrete normal"):
+        is_normal = noise.kind in NORMAL
+        known = laws.DiscreteGaussianLaw(0, noise.size) if is_normal else TwoSidedGeometricLaw(0, number(1 / noise.size))
+        return known.between(_line(first), None if last is None else Fraction(last + 1), precision)
     raise NoCells(noise.kind)
 
 

@@ -57,8 +57,9 @@ class NoiseDraw:
 
     Args:
         number: which draw of the run it is; negative for a number of the dataset.
-        kind: the method of numpy's Generator, or `count`, or `sampled count`.
-        size: its scale; the variance of `normal`, the success probability of `geometric`.
+        kind: the method of numpy's Generator, or `count`, or `sampled count`; `discrete laplace` and `discrete normal` are the
+            laws of whole numbers proportional to e^(-|k| / scale) and e^(-k^2 / (2 variance)).
+        size: its scale; the variance of `normal` and `discrete normal`, the success probability of `geometric`.
     """
 
     number: int
@@ -75,6 +76,8 @@ COUNT = "count"
 SAMPLED = "sampled count"
 """The number of entries of a kind in a sample, each there by itself with a probability that is its size."""
 CONTINUOUS = frozenset({"laplace", "normal", "exponential", "gumbel"})
+NORMAL = ("normal", "discrete normal")
+"""Noise whose size is a variance."""
 
 
 def variance_of(deviation: Any) -> Fraction | None:

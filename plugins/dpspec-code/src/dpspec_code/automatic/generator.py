@@ -47,10 +47,13 @@ import numpy as np
 from dpspec import DpspecError
 from dpspec.plugin.judges import Chance, Enclosed, Exponential, NotEnumerableError
 from dpspec_code.automatic.arrays import holds_drawn
+from dpspec_code.automatic.entry_arrays import LEFT_OUT, WholeList
 from dpspec_code.automatic.formulas import Affine, NoiseDraw, reading, variance_of
-from dpspec_code.automatic.noise import NoisyNumber, scores_of
+from dpspec_code.automatic.noise import NoisyNumber, scores_of, span_of
 from dpspec_code.automatic.path import RandomPath, Uniform, exact, minus
 
+OF_MODELS = frozenset({"stand_in", "discrete_laplace", "discrete_normal", "held", "not_modelled", "types_in"})
+"""Methods that numpy's Generator does not have, for the code of models and adapters."""
 MODELLED = frozenset({
     "binomial", "choice", "exponential", "geometric", "gumbel", "hypergeometric", "integers", "laplace", "multinomial", "normal",
     "permutation", "permuted", "random", "shuffle", "standard_exponential", "standard_normal", "uniform",
@@ -246,6 +249,51 @@ class EnumeratingGenerator:
             return alone
         moved: NoisyNumber = alone + loc
         return moved.retyped(value)
+
+    # -- what models of libraries draw, and what these libraries hold -------------------------------
+
+    def discrete_laplace(self, scale: Any) -> Any:
+        """Noise on whole numbers with probabilities proportional to e^(-|k| / scale)."""
+        return self._whole_noise("discrete laplace", reading(scale))
+
+    def discrete_normal(self, deviation: Any) -> Any:
+        """Noise on whole numbers with probabilities proportional to e^(-k^2 / (2 deviation^2))."""
+        return self._whole_noise("discrete normal", variance_of(deviation))
+
+    def _whole_noise(self, kind: str, size: Fraction | None) -> NoisyNumber:
+        if size is None or size <= 0:
+            self._refuse(kind.replace(" ", "_"), "with a parameter that is no exact positive number")
+        return NoisyNumber(self._path, Affine(Fraction(0), ((NoiseDraw(self._path.fresh(), kind, size), Fraction(1)),)), 0)
+
+    def held(self, value: Any, low: int, high: int, reason: str) -> None:
+        """Write down that a library takes numbers of the data between two ends only, and fails beyond: one, or a list of them."""
+        if type(value) is WholeList:
+            value = [kind for kind in value.kinds if kind is not LEFT_OUT]
+        if type(value) is list:
+            for one in value:
+                self.held(one, low, high, reason)
+        elif type(value) is NoisyNumber and isinstance(value.expression, Affine):
+            if any(not noise.is_count for noise, _ in value.expression.terms):
+                self.not_modelled(f"a number with noise may be beyond: {reason}")
+            span = span_of(value.expression, alone=self._path.bound.alone)
+            for start, step, end in ((span.high, span.up, high), (-span.low, span.down, -low)):
+                if start > end:
+                    self.not_modelled(reason)
+                if step:
+                    self._path.bound.breaks_beyond(math.floor((end - start) / step), reason)
+        elif not isinstance(value, (int, float, np.integer, np.floating)) or not low <= value <= high:
+            self.not_modelled(reason)
+
+    def types_in(self, values: Any) -> set[type]:
+        """The types of the entries of a list, of a number its own."""
+        if type(values) is WholeList:
+            return {type(kind) for kind in values.kinds if kind is not LEFT_OUT}
+        listed = values if type(values) in (list, tuple) else [values]
+        return {type(one.sample) if type(one) is NoisyNumber else type(one) for one in listed}
+
+    def not_modelled(self, rule: str) -> NoReturn:
+        """End the run where a model does not say what a library does."""
+        self._path.refuse(NotEnumerableError("model", rule, "have it sampled"))
 
     # -- vectors ----------------------------------------------------------------------------------
 

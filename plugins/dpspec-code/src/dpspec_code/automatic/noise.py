@@ -21,6 +21,7 @@ from dpspec.plugin.judges import NotEnumerableError, Placeholder
 from dpspec_code.automatic.formulas import (
     ARITHMETIC,
     CONTINUOUS,
+    NORMAL,
     Affine,
     Applied,
     Condition,
@@ -148,7 +149,7 @@ def scale_of(noise: NoiseDraw) -> Fraction:
     """A number that the values of a draw are scaled by, or more."""
     if noise.kind == "geometric":
         return Fraction(1)
-    return Fraction(math.isqrt(math.ceil(noise.size * (1 << 40))) + 1, 1 << 20) if noise.kind == "normal" else noise.size
+    return Fraction(math.isqrt(math.ceil(noise.size * (1 << 40))) + 1, 1 << 20) if noise.kind in NORMAL else noise.size
 
 
 def rounding(affine: Affine, bound: RecordBound) -> Fraction:

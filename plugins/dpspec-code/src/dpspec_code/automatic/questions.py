@@ -30,6 +30,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from dpspec.plugin import LibraryModels
 from dpspec.plugin.judges import NotEnumerableError, steady
 from dpspec_code.apart import Cut
 from dpspec_code.automatic import generator as known
@@ -78,9 +79,11 @@ class Questions:
 
     Args:
         state: makes the end of a run of the state of a redraw loop.
+        models: of libraries that the code calls.
     """
 
-    def __init__(self, state: Callable[[Hashable], Hashable]) -> None:
+    def __init__(self, state: Callable[[Hashable], Hashable], models: LibraryModels | None = None) -> None:
+        self._models, self._draws = models, None
         self.path = RandomPath(forced=())
         self.printed: list[str] = []
         self.symbolic = False
@@ -88,7 +91,7 @@ class Questions:
         self._exchanged: list[tuple[types.FunctionType, types.CodeType]] = []
         self._codes: dict[int, types.CodeType] = {}
         self._vetted: dict[type, None] = {}
-        self._roots = Roots(self._class)
+        self._roots = Roots(self._class, (lambda _: NotImplemented) if models is None else models.printed)
         self._before: dict[str, Any] = {}
         self._ends_in: list[types.FunctionType] = []
         self._last_call: types.FrameType | types.FunctionType | None = None
@@ -171,6 +174,14 @@ class Questions:
             return self.call(function.func, *function.args, *args, **{**function.keywords, **options})
         if function is isinstance or function is issubclass:
             self._classes(args[1:], of_generator=type(args[0]) is EnumeratingGenerator)
+        of_generator = type(function) is types.MethodType and type(function.__self__) is EnumeratingGenerator
+        if of_generator and function.__name__ in known.OF_MODELS and not self.path.counting:
+            return function(*args, **options)
+        modelled = self._modelled(lambda models: models.called(function, args, options, self._draws))
+        if modelled is not None:
+            if self.path.counting:
+                self.refuse("calls a library while it sums up the dataset")
+            return modelled.value if modelled.function is None else self.call(modelled.function, *modelled.arguments)
         if self.path.counting:
             self._counted(function, args, options)
         if (function is max or function is min) and options.keys() <= {"key"}:
@@ -211,6 +222,15 @@ class Questions:
             args = tuple(self._guarded(given) for given in args)
             options = {key: self._guarded(given) for key, given in options.items()}
         return function(*args, **options)
+
+    def _modelled(self, ask: Callable[[LibraryModels], Any]) -> Any:
+        """What the models of libraries answer; None where there are none."""
+        if self._models is None:
+            return None
+        try:
+            return ask(self._models)
+        except NotEnumerableError as problem:
+            self.path.refuse(problem)
 
     def _drawing(self, function: Any) -> Any:
         """A function that draws from the generator of a whole module, or what stands for it."""
@@ -311,6 +331,7 @@ class Questions:
     def judged(self, function: Any, *args: Any) -> Any:
         """function(*args), where the function is the one that is enumerated: what it holds itself is a root."""
         self._root(getattr(function, "__qualname__", type(function).__name__), function)
+        self._draws = args[-1]
         self._ends_in, self._last_call = [function], function if type(function) is types.FunctionType else None
         return self.call(function, *args)
 
@@ -369,6 +390,8 @@ class Questions:
     def _looked_up(self, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         if len(args) < 2 or type(args[1]) is not str or options:
             return function(*args, **options)
+        if type(args[0]) is EnumeratingGenerator and args[1] in known.OF_MODELS:
+            self._stop(f"rng.{args[1]}", _OUTSIDE)
         try:
             found = self.get(args[0], args[1])
         except AttributeError:
@@ -468,6 +491,9 @@ class Questions:
 
     def get(self, owner: Any, name: str) -> Any:
         """owner.name."""
+        modelled = self._modelled(lambda models: models.attribute(owner, name, self._draws))
+        if modelled is not None and modelled is not NotImplemented:
+            return modelled
         drawing = isinstance(owner, types.ModuleType) and owner.__name__ in self.path.elsewhere
         if drawing and getattr(owner, name, None) is not np.random.default_rng:
             return self._standing_in(owner.__name__, name)
@@ -487,7 +513,7 @@ class Questions:
         kind = type(owner)
         special = name.startswith("__") and name.endswith("__") and name not in known.METHODS
         if kind is EnumeratingGenerator:
-            adapts = name == "stand_in" and str(sys._getframe(2).f_globals.get("__name__")).startswith("dpspec_")
+            adapts = name in known.OF_MODELS and str(sys._getframe(2).f_globals.get("__name__")).startswith("dpspec_")
             if name not in MODELLED and not adapts:
                 owner.give_up(NotEnumerableError(f"rng.{name}", "has no finite list of values", _ADVICE))
         elif kind is Uniform or kind is NoisyNumber:
@@ -543,6 +569,8 @@ class Questions:
         kind = type(thing)
         if self.path.counting:
             self.refuse("assigns while it sums up the dataset")
+        if self._models is not None and self._models.printed(thing) is not NotImplemented:
+            self._stop(_word(thing), "is an object of a library, and gets an attribute assigned")
         if isinstance(thing, (type, types.ModuleType, types.FunctionType, enum.Enum)) or kind in (
             EnumeratingGenerator,
             Uniform,

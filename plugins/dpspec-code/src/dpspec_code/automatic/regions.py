@@ -57,7 +57,7 @@ MOST_REGIONS = 64
 MOST_PROGRAMS = 4_000
 """Linear programs for one claim; each takes some milliseconds."""
 _ROUNDED = 1_000
-MOVABLE = ("laplace", "normal", "two-sided geometric")
+MOVABLE = ("laplace", "normal", "two-sided geometric", "discrete laplace", "discrete normal")
 """Noise whose larger shifts tell more: symmetric about 0, with monotone likelihood ratio."""
 
 Move = Mapping[int, int]

@@ -53,10 +53,11 @@ class Roots:
 
     Args:
         look_through: looks through a class of the user's, of which an object was met.
+        of_library: the print of an object of a modelled library; NotImplemented for any other.
     """
 
-    def __init__(self, look_through: Callable[[type], None]) -> None:
-        self.look_through = look_through
+    def __init__(self, look_through: Callable[[type], None], of_library: Callable[[Any], Hashable]) -> None:
+        self.look_through, self.of_library = look_through, of_library
         self._held: dict[str, tuple[Any, Hashable]] = {}
 
     def remember(self, name: str, value: Any) -> None:
@@ -84,6 +85,10 @@ class Roots:
         kind = type(value)
         if kind in (float, np.float64):
             return kind, repr(value)
+        known_print = self.of_library(value)
+        if known_print is not NotImplemented:
+            changing.append(None)
+            return kind, known_print
         if kind in NUMBERS:
             return kind, value if kind is not slice else repr(value)
         if issubclass(kind, np.generic) and not kind.__name__.startswith("void"):

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import attrs
 import numpy as np
 
-from dpspec.plugin import Dataset, DatasetSpace, Law, Mechanism, ParameterError
+from dpspec.plugin import Dataset, DatasetSpace, Law, LibraryModels, Mechanism, ParameterError
 from dpspec.plugin.judges import (
     Chance,
     Enclosed,
@@ -123,6 +123,7 @@ def enumerate_law(
     symbolic: bool = False,
     drew: set[str] | None = None,
     counter: RunCounter | None = None,
+    models: LibraryModels | None = None,
 ) -> Law:
     """The law of function(dataset, generator): of what an observer sees of it (`dpspec.verifier.observed`).
 
@@ -140,6 +141,7 @@ def enumerate_law(
         symbolic: whether draws of `geometric` are symbols, as continuous noise is, and not choices.
         drew: gets "geometric" when such a draw was made.
         counter: counts the runs of several enumerations together.
+        models: of libraries that the code calls, by whose laws these calls are read.
 
     Returns:
         A `FiniteLaw` when every probability is rational, an `ExponentialLaw` when some are rational functions of e^r,
@@ -160,7 +162,7 @@ def enumerate_law(
     """
     if read:
         prepare(function)
-    with Questions(_State) as questions:
+    with Questions(_State, models) as questions:
         search = _Search(
             function=function, dataset=dataset, most_paths=most_paths, tail=Fraction(tail), questions=questions, read=read,
             symbolic=symbolic, drew=drew, counter=counter,

@@ -62,7 +62,7 @@ import attrs
 import numpy as np
 
 from dpspec import DpspecError, Outcome, Verdict
-from dpspec.plugin import Bracket, Dataset, DatasetSpace, FiniteLaw, Marginal, Number, PrivacySpec, blocks, number
+from dpspec.plugin import Bracket, Dataset, DatasetSpace, FiniteLaw, LibraryModels, Marginal, Number, PrivacySpec, blocks, number
 from dpspec.plugin.judges import (
     EVERY,
     IDENTICAL,
@@ -73,6 +73,7 @@ from dpspec.plugin.judges import (
     ZERO,
     Dichotomy,
     Entries,
+    Notice,
     NumberLists,
     ProofStep,
     RecordSteps,
@@ -133,6 +134,7 @@ class WholeTree:
         function: the code.
         most_paths: how many runs one dataset may take.
         form: what the code is handed for the list of the entries of a dataset; None for itself.
+        models: of libraries that it calls.
     """
 
     dataset: SymbolicDataset
@@ -140,12 +142,13 @@ class WholeTree:
     function: Draw
     most_paths: int
     form: Callable[[Any], Any] | None = None
+    models: LibraryModels | None = None
 
     def read_on(self, dataset: Dataset) -> Any:
         """The law on one dataset, by reading the code on it."""
         given = presented(dataset)
         handed = given if self.form is None else self.form(given)
-        return enumerate_law(self.function, handed, most_paths=self.most_paths, symbolic=True)
+        return enumerate_law(self.function, handed, most_paths=self.most_paths, symbolic=True, models=self.models)
 
     def long_datasets(self, spec: PrivacySpec) -> Iterator[Dataset]:
         """Datasets of so many records that numbers of 8 and of 16 bits wrap around; of lists of numbers, with such numbers."""
@@ -196,6 +199,7 @@ def whole_tree(
     most_paths: int,
     form: Callable[[Any], Any] | None = None,
     counter: RunCounter | None = None,
+    models: LibraryModels | None = None,
 ) -> WholeTree:
     """The tree of code for all datasets of a space.
 
@@ -205,6 +209,7 @@ def whole_tree(
         most_paths: how many runs it may take.
         form: what the code is handed for a list of entries, one entry for each, where that is another list or an array.
         counter: counts the runs.
+        models: of libraries that it calls.
 
     Raises:
         NoConstant: the space has no symbolic form, or the output does not depend on noise.
@@ -214,12 +219,12 @@ def whole_tree(
     dataset = _symbols_of(spec)
     if form is not None:
         dataset = _handed(dataset, form)
-    law = enumerate_law(function, dataset, most_paths=most_paths, symbolic=True, counter=counter)
+    law = enumerate_law(function, dataset, most_paths=most_paths, symbolic=True, counter=counter, models=models)
     if isinstance(law, FiniteLaw):  # no count is seen in any end: the law is that of every dataset
         law = NoisyLaw(tuple((TreeEnd(seen, ()), law.probability(seen)) for seen in law.weights))
     if not isinstance(law, NoisyLaw):
         raise NoConstant("what it returns depends on no noise that is read off")
-    return WholeTree(dataset=dataset, law=law, function=function, most_paths=most_paths, form=form)
+    return WholeTree(dataset=dataset, law=law, function=function, most_paths=most_paths, form=form, models=models)
 
 
 def _symbols_of(spec: PrivacySpec) -> SymbolicDataset:
@@ -769,7 +774,9 @@ class WholeProof:
         if lower > self.bound and self.spec.budget.uniform() is not None:
             result = self._result(Bracket(lower=lower, upper=INFINITY), Outcome.REFUTED, shown)
             return Verdict(outcome=Outcome.REFUTED, method=METHOD, scope=ONE_PAIR, universes=(result,), witness=shown)
-        scope = WHOLE if exact.limit is None else f"all datasets of {self._many(exact.limit)}"
+        ends = [(most, why) for most, why in ((exact.limit, exact.reason), (exact.breaks, exact.broken)) if most is not None]
+        scope = f"all datasets of {self._many(min(ends)[0])}" if ends else WHOLE
+        broken = f"beyond {self._many(exact.breaks)}, {exact.broken}" if exact.breaks is not None else ""
         outcome = Outcome.VERIFIED if upper <= self.bound else Outcome.UNDECIDED
         constant = Bracket.exactly(upper) if lower == upper else Bracket(lower=max(lower, ZERO), upper=upper)
         reason = "" if outcome is Outcome.VERIFIED else f"the constant is at most {upper}, by aligning the noise"
@@ -778,7 +785,8 @@ class WholeProof:
         return Verdict(
             outcome=outcome, method=METHOD, scope=scope, reason=reason,
             universes=(self._result(constant, outcome, shown),), proof=_proof_steps(costliest),
-            assumptions=() if exact.limit is None else (f"{self._many(exact.limit)}: beyond, {exact.reason}",),
+            assumptions=tuple(f"{self._many(most)}: beyond, {why}" for most, why in sorted(ends)),
+            findings=(Notice(code="breaks", text=f"{broken}: nothing is said of such datasets"),) if broken else (),
         )  # fmt: skip
 
     def _many(self, most: int) -> str:

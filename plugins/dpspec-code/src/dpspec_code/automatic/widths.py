@@ -45,6 +45,9 @@ class RecordBound:
         limit: with so many records all numbers are exact; None where that is so for as many as a dataset may have.
         symbol: the number of the count that reaches the limit first.
         reason: what happens beyond the limit.
+        breaks: with so many records no library has failed by the range of its numbers; None where that is so for as many as a
+            dataset may have.
+        broken: what it does beyond.
         rounded: for each number of the data that noise is added to, as an affine expression, with the scale of the noise, a bound
             of what was lost to the rounding of doubles.
     """
@@ -54,6 +57,8 @@ class RecordBound:
     limit: int | None = None
     symbol: int | None = None
     reason: str = ""
+    breaks: int | None = None
+    broken: str = ""
     rounded: dict[tuple[Any, Fraction], Fraction] = attrs.field(factory=dict)
 
     @property
@@ -65,6 +70,11 @@ class RecordBound:
     def is_exact(self) -> bool:
         """Whether all numbers are exact on all datasets that are in reach, and next to nothing was lost to roundings."""
         return (self.limit is None or self.limit >= FAR) and all(lost <= UNIT * SEEN for lost in self.rounded.values())
+
+    def breaks_beyond(self, records: int, reason: str) -> None:
+        """Write down that a library takes the numbers of so many records, and fails with those of more."""
+        if (self.most is None or records < self.most) and (self.breaks is None or records < self.breaks):
+            self.breaks, self.broken = records, reason
 
     def holds_up_to(self, records: int, symbol: int | None, reason: str) -> None:
         """Write down that a number is exact for so many records, and not for more."""

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 from dpspec.plugin import ModelledCall, late_module
 from dpspec_adapters import diffprivlib_laws as laws
-from dpspec_adapters.models import Library, Model, ModelDraws, is_plain
+from dpspec_adapters.models import UNTESTED, Library, Model, ModelDraws, is_plain
 
 np: Any = late_module("numpy")
 
@@ -94,9 +94,9 @@ class DiffPrivLib(Library):
     )  # fmt: skip
     models: ClassVar[tuple[Model, ...]] = (
         Model(primitive="Laplace", law=_LAPLACE, source="Holohan and Braghin 2021; text of diffprivlib 0.6"),
-        Model(primitive="LaplaceTruncated", law=f"{_LAPLACE}; truncated to its bounds", source=_SOURCE),
+        Model(primitive="LaplaceTruncated", law=f"{_LAPLACE}; truncated to its bounds", source=_SOURCE, tested=UNTESTED),
         Model(primitive="Geometric", law=_GEOMETRIC, source=_SOURCE),
-        Model(primitive="GeometricTruncated", law=f"{_GEOMETRIC}; truncated to its bounds", source=_SOURCE),
+        Model(primitive="GeometricTruncated", law=f"{_GEOMETRIC}; truncated to its bounds", source=_SOURCE, tested=UNTESTED),
         Model(primitive="Gaussian", law=f"Gaussian noise, as a sum of two Gaussian draws; {_REAL}", source=_SOURCE),
         Model(primitive="GaussianAnalytic", law=f"Gaussian noise, as a sum of two Gaussian draws; {_REAL}", source=_SOURCE),
         Model(
@@ -113,10 +113,19 @@ class DiffPrivLib(Library):
             source="McKenna and Sheldon 2020; text of diffprivlib 0.6",
         ),
         Model(primitive="ExponentialCategorical", law=_CHOICE, source=_SOURCE),
-        Model(primitive="ExponentialHierarchical", law=_CHOICE, source=_SOURCE),
-        Model(primitive="count_nonzero", law=f"the count with truncated geometric noise; {_SIZE}", source=_SOURCE),
-        Model(primitive="sum", law=f"the sum of clipped values with truncated Laplace noise; {_SIZE}", source=_SOURCE),
-        Model(primitive="mean", law=f"the mean of clipped values with truncated Laplace noise; {_SIZE}", source=_SOURCE),
+        Model(primitive="ExponentialHierarchical", law=_CHOICE, source=_SOURCE, tested=UNTESTED),
+        Model(
+            primitive="count_nonzero", law=f"the count with truncated geometric noise; {_SIZE}", source=_SOURCE,
+            tested=UNTESTED,
+        ),
+        Model(
+            primitive="sum", law=f"the sum of clipped values with truncated Laplace noise; {_SIZE}", source=_SOURCE,
+            tested=UNTESTED,
+        ),
+        Model(
+            primitive="mean", law=f"the mean of clipped values with truncated Laplace noise; {_SIZE}", source=_SOURCE,
+            tested=UNTESTED,
+        ),
     )
 
     def __init__(self, *, reads: bool = True) -> None:

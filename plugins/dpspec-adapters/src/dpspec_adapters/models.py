@@ -38,6 +38,12 @@ PLAIN = (bool, int, float, str, bytes, type(None), Fraction)
 """Types of arguments on which a library may be called while code is read: no number with noise and no count is of them."""
 
 
+DRAWN = "tested with 20,000 draws"
+ON_DATA = "tested on 100 datasets"
+UNTESTED = "tested by the runs of this verification alone"
+"""What is known of a model beside its source."""
+
+
 @attrs.frozen(kw_only=True)
 class Model:
     """The law of one function of a library.
@@ -46,13 +52,13 @@ class Model:
         primitive: the function.
         law: what it returns, and what of the library this leaves out.
         source: where the law is stated.
-        draws: with so many draws of the installed library the tests hold it against the model.
+        tested: what the tests of this package hold of the installed library against the model.
     """
 
     primitive: str
     law: str
     source: str
-    draws: int = 20_000
+    tested: str = DRAWN
 
 
 class Library(ABC):
@@ -119,8 +125,7 @@ class Library(ABC):
         version = ".".join(metadata.version(self.name).split(".")[:2])
         for model in self.models:
             if model.primitive in self.used:
-                tested = f"tested with {model.draws:,} draws"
-                yield f"model of {self.name} {version} `{model.primitive}`, {tested}: {model.law} ({model.source})"
+                yield f"model of {self.name} {version} `{model.primitive}`, {model.tested}: {model.law} ({model.source})"
 
 
 class Models(LibraryModels):

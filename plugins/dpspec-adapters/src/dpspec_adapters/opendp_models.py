@@ -16,7 +16,7 @@ from typing import Any, ClassVar, cast
 
 from dpspec.plugin import ModelledCall
 from dpspec_adapters import opendp_laws as laws
-from dpspec_adapters.models import Library, Model, ModelDraws, is_plain
+from dpspec_adapters.models import ON_DATA, UNTESTED, Library, Model, ModelDraws, is_plain
 
 _SOURCE = "documentation of OpenDP 0.16"
 _WHOLE_LAW = (
@@ -54,7 +54,12 @@ class OpenDP(Library):
         Model(primitive="make_laplace", law=_LAPLACE, source=_SOURCE),
         Model(primitive="make_geometric", law=_WHOLE_LAW.format(law="e^(-|k| / scale)"), source=_SOURCE),
         Model(primitive="make_gaussian", law=_GAUSSIAN, source=_SOURCE),
-        Model(primitive="make_noise", law=f"as `make_laplace`, or as `make_gaussian` for zCDP: {_LAPLACE}", source=_SOURCE),
+        Model(
+            primitive="make_noise",
+            law=f"as `make_laplace`, or as `make_gaussian` for zCDP: {_LAPLACE}",
+            source=_SOURCE,
+            tested=UNTESTED,
+        ),
         Model(primitive="make_randomized_response_bool", law="the truth with a probability, else its opposite", source=_SOURCE),
         Model(
             primitive="make_randomized_response",
@@ -70,9 +75,10 @@ class OpenDP(Library):
             primitive="make_report_noisy_max_gumbel",
             law="the place of the largest number with Gumbel noise",
             source="documentation of OpenDP 0.16",
+            tested=UNTESTED,
         ),
         *(
-            Model(primitive=name, law=_EXACT, source=_SOURCE, draws=100)
+            Model(primitive=name, law=_EXACT, source=_SOURCE, tested=ON_DATA)
             for name in ("make_count", "make_count_by_categories", "make_clamp", "make_sum", "make_mean", "make_is_equal")
         ),
     )

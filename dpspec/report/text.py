@@ -399,6 +399,7 @@ def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any
         "plain_sum": None if found.plain_sum is None else str(found.plain_sum),
         "losses": list(found.losses()),
         "written": written,
+        "cap": None,
     }
 
 

@@ -32,7 +32,7 @@ from dpspec.laws.law import FiniteLaw
 from dpspec.verifier.derived import derive
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.sensitivity import Missing, Sensitivity
-from dpspec.verifier.verdict import Outcome
+from dpspec.verifier.verdict import Outcome, Verdict
 
 
 def named(name: str, *categories: str) -> Attribute:
@@ -200,11 +200,11 @@ def test_the_witness_names_the_universe_that_is_broken() -> None:
     assert str(found.witness.bound) == "ln(2)"
 
 
-def test_a_record_replaced_in_its_place_is_not_sampled() -> None:
-    """A sequence keeps places, and a sample without a record moves the later ones."""
+def test_a_record_replaced_in_its_place_costs_a_removal_and_an_addition() -> None:
+    """Of a sequence the counts alone are read; with rate 1/2, a removal costs (1 + e^eps)/2 and an addition 2/(1 + e^-eps)."""
     from dpspec import OrderedRecords
 
     ordered = OrderedRecords(attributes=PEOPLE.attributes)
     found = derive(Subsampled(mechanism=count(attributes=("a",)), rate="1/2"), claim(ordered, HammingOrdered(), "9"))
-    assert isinstance(found, Missing)
-    assert found.step == "sample"
+    assert isinstance(found, Verdict)
+    assert str(found.constant) == "ln(2)"

@@ -304,8 +304,12 @@ def test_a_sampled_record_loses_less_by_the_rate_alone() -> None:
     below = sampled(added, Mult(), "1")
     assert isinstance(below, Verdict)
     assert below.outcome is Outcome.REFUTED
-    replaced = sampled(Hamming(unit="person"), Mult(), "ln(9)")
-    assert not (isinstance(replaced, Verdict) and replaced.outcome is Outcome.VERIFIED)
+    replaced = sampled(Hamming(unit="person"), Mult(), "ln(27/7)")  # removed: 3, added: 1/(3/4 + 1/36) = 9/7
+    assert isinstance(replaced, Verdict)
+    assert (replaced.outcome, str(replaced.constant)) == (Outcome.VERIFIED, "ln(9/7) + ln(3)")
+    below = sampled(Hamming(unit="person"), Mult(), "ln(26/7)")
+    assert isinstance(below, Verdict)
+    assert below.outcome is Outcome.REFUTED
 
 
 def test_a_pair_of_samples_beside_others_who_are_counted_shows_nothing() -> None:

@@ -60,7 +60,7 @@ class Batched(Mechanism):
 
     Args:
         mechanism: T, on the space of batches.
-        batches: B.
+        batches: B, the number of batches.
         assignment: shuffled, or independent.
 
     >>> from dpspec.plugin import Attribute, Marginal, UnorderedRecords

@@ -70,7 +70,7 @@ def synthesise(
         seed=SEED if seed is None else seed,
         path=str(path),
     )
-    format_ = format_of(path, formats_of(registry))
+    format_ = format_of(path, {suffix: one for suffix, one in formats_of(registry).items() if not one.is_read_only})
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole(path) as part:

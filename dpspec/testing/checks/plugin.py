@@ -309,6 +309,11 @@ def _table() -> Table:
     return Table.from_records(rows, (_PLACE, _SIZE))
 
 
+def _asked_to_write(subject: ValueSubject) -> None:
+    if subject.thing.is_read_only:
+        raise NotApplicable("it says that it writes nothing")
+
+
 def _rows_written(subject: ValueSubject, path: Path) -> list[tuple[str, ...]]:
     attributes = (_PLACE, _SIZE)
     rows: list[tuple[str, ...]] = []
@@ -324,6 +329,7 @@ def check_a_table_reads_back_as_it_was_written(subject: ValueSubject, context: C
 
     columns, categories and the order of the rows. Releases are re-read.
     """
+    _asked_to_write(subject)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"table{subject.thing.suffixes[0]}"
         subject.thing.write(_table(), path, {})
@@ -336,6 +342,7 @@ def check_a_table_reads_back_as_it_was_written(subject: ValueSubject, context: C
 @check(FORMAT)
 def check_batches_are_written_as_one_table(subject: ValueSubject, context: Context) -> None:
     """`write_batches` leaves the table that `write` would: large releases are written in batches, and small ones are not."""
+    _asked_to_write(subject)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"table{subject.thing.suffixes[0]}"
         subject.thing.write_batches((_PLACE, _SIZE), iter([_table(), _table()]), path)

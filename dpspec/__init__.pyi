@@ -350,7 +350,7 @@ def batched(
 
     Args:
         mechanism: T, on the space of batches [object of the kind mechanisms].
-        batches: B [integer in [1, 10000000]].
+        batches: B, the number of batches [integer in [1, 10000000]].
         assignment: shuffled, or independent [one of shuffled, independent].
     """
 

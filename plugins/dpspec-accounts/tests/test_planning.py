@@ -9,7 +9,8 @@ from fractions import Fraction
 
 import pytest
 from dpspec_accounts.account import Account
-from dpspec_accounts.planning import plan
+from dpspec_accounts.planning import BOUGHT, plan
+from dpspec_accounts.totals import FILTERS
 from dpspec_census.configuration_2020 import rho_star, spending
 from scipy.optimize import minimize
 
@@ -96,7 +97,7 @@ def searched(name, lines, whole, power):
 def test_the_total_is_at_most_the_cap_exactly(name):
     for seed in range(30):
         found = plan(cap(name), {"release": calendar(seed, 1 + seed % 7)}).value
-        squares = found.additive.squares
+        squares = name == "gaussian"
         total = sum(one.release.times * (one.budget**2 if squares else one.budget) for one in found.releases)
         assert total == found.total <= found.available
         assert 1 <= found.above < 1 + Fraction(1, 10**4)
@@ -107,6 +108,25 @@ def test_an_irrational_cap_is_split_from_below():
     found = plan(spec, {"release": [{"name": "a"}]}).value
     assert found.total == Fraction("1.09861")
     assert math.log(3) - 1e-5 < float(found.available) <= math.log(3)
+
+
+def test_a_cap_in_the_square_of_which_nothing_is_rational_is_split_from_below():
+    """mu = ln 3: its square has no exact form; it ended in a ValueError."""
+    spec = dp.spec(space=PEOPLE, distance="add-remove", standard="gaussian", mu="ln(3)")
+    found = plan(spec, {"release": [{"name": "a"}]}).value
+    assert found.releases[0].budget == Fraction("1.09861")
+    assert math.log(3) ** 2 - 1e-12 < float(found.available) <= math.log(3) ** 2
+
+
+def test_a_cap_far_below_what_doubles_hold_is_split():
+    """It ended in an error of a logarithm."""
+    spec = dp.spec(space=PEOPLE, distance="add-remove", standard="pure", epsilon="1e-400")
+    found = plan(spec, {"release": [{"name": "a", "times": 2}]}).value
+    assert found.releases[0].budget == Fraction("5e-401")
+
+
+def test_every_standard_of_an_account_can_be_planned_in():
+    assert BOUGHT.keys() == FILTERS.keys()
 
 
 def test_equal_releases_share_equally():
@@ -158,6 +178,7 @@ GOOD = {"name": "a"}
         ({"release": [{**GOOD, "budget": -1}]}, "not positive"),
         ({"release": [{**GOOD, "wieght": 1}]}, "did you mean weight"),
         ({"release": [GOOD, GOOD]}, "two releases have one name"),
+        ({"release": [*({"name": str(n)} for n in range(1001)), GOOD, GOOD]}, "two releases have one name"),
         ({"release": ["a"]}, "is no table"),
     ],
 )

@@ -1,7 +1,7 @@
 """How to split a cap among the releases of a calendar, with the least error.
 
 Release i is published n_i times, its answers have sensitivity D_i, and its error counts with weight w_i. With the budget x_i
-for each time, in the form in which budgets add (`Additive`), its noise has variance c_i / x_i^k:
+for each time, in the form in which budgets add, its noise has variance c_i / x_i^k:
 
     standard                  adds       noise      c_i              k
     pure                      epsilon    Laplace    2 D_i^2          2
@@ -23,7 +23,9 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Mapping
+from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -52,30 +54,26 @@ _KEYS = ("name", "times", "sensitivity", "weight", "budget")
 
 
 @attrs.frozen(kw_only=True)
-class Additive:
-    """How budgets add and what they buy, in one standard.
+class Bought:
+    """What budgets buy in one standard; how they add is said by its filter (`dpspec_accounts.totals`).
 
     Args:
-        parameter: the number of the standard.
         noise: what the error is computed for.
         factor: c_i for sensitivity 1, from the standard.
         power: k.
-        squares: whether squares of the number add.
     """
 
-    parameter: str
     noise: str
     factor: Callable[[Any], Fraction]
     power: int
-    squares: bool = False
 
 
-ADDITIVE: Mapping[type[OutputDivergence], Additive] = {
-    Mult: Additive(parameter="epsilon", noise="Laplace", factor=lambda _: Fraction(2), power=2),
-    MultDelta: Additive(parameter="epsilon", noise="Laplace", factor=lambda _: Fraction(2), power=2),
-    DNor: Additive(parameter="rho", noise="Gaussian", factor=lambda _: Fraction(1, 2), power=1),
-    Renyi: Additive(parameter="epsilon", noise="Gaussian", factor=lambda standard: Fraction(standard.order) / 2, power=1),
-    GaussianTradeOff: Additive(parameter="mu", noise="Gaussian", factor=lambda _: Fraction(1), power=1, squares=True),
+BOUGHT: Mapping[type[OutputDivergence], Bought] = {
+    Mult: Bought(noise="Laplace", factor=lambda _: Fraction(2), power=2),
+    MultDelta: Bought(noise="Laplace", factor=lambda _: Fraction(2), power=2),
+    DNor: Bought(noise="Gaussian", factor=lambda _: Fraction(1, 2), power=1),
+    Renyi: Bought(noise="Gaussian", factor=lambda standard: Fraction(standard.order) / 2, power=1),
+    GaussianTradeOff: Bought(noise="Gaussian", factor=lambda _: Fraction(1), power=1),
 }
 
 
@@ -122,7 +120,7 @@ class SpendingPlan:
 
     Args:
         cap: what was to be split.
-        additive: how budgets add in its standard.
+        noise: what the error is computed for.
         objective: weighted or largest.
         releases: what each gets.
         total: what all spend together, in the number that adds.
@@ -134,7 +132,7 @@ class SpendingPlan:
     """
 
     cap: Spent
-    additive: Additive
+    noise: str
     objective: str
     releases: tuple[PlannedRelease, ...]
     total: Fraction
@@ -166,14 +164,11 @@ def plan(
     ([0.0666666, 0.2], True, True)
     """
     frame, spent = _cap(cap)
-    additive = ADDITIVE.get(type(frame.cap.standard))
-    if additive is None or spent.parameter != additive.parameter:
-        raise AccountError("cap", "is in a standard without a rule for plans", "state it as epsilon, rho or mu")
     data, releases = _calendar(calendar)
     chosen = objective or data.get("objective", "weighted")
     if chosen not in OBJECTIVES:
         raise ParameterError("objective", f"is none of {', '.join(OBJECTIVES)}", "choose one", value=str(chosen))
-    found = _split(spent, additive, str(chosen), releases)
+    found = _split(frame, spent, str(chosen), releases)
     return CommandAnswer("account-plan", 0, plan_data(found), partial(plan_text, found), value=found)
 
 
@@ -209,8 +204,7 @@ def _calendar(calendar: str | Path | Mapping[str, Any]) -> tuple[Mapping[str, An
         rule = f"has no [[release]], or more than {MOST_RELEASES:,}"
         raise ParameterError("calendar", rule, 'write [[release]] with name = "...", times = 12')
     found = tuple(_release(place, line) for place, line in enumerate(lines, 1))
-    names = [one.name for one in found]
-    if again := next((name for name in names if names.count(name) > 1), None) if len(names) <= 1000 else None:
+    if again := next((name for name, times in Counter(one.name for one in found).items() if times > 1), None):
         raise ParameterError("calendar", "two releases have one name", "give each its own, or raise times", value=again)
     return data, found
 
@@ -249,83 +243,75 @@ def _has_rational_square(sensitivity: Number) -> bool:
 # --- the split ------------------------------------------------------------------------------------
 
 
-def _split(cap: Spent, additive: Additive, objective: str, releases: tuple[Release, ...]) -> SpendingPlan:
-    factor, k = additive.factor(cap.standard), additive.power
-    constants = [factor * _squared(release) for release in releases]
+def _split(frame: Frame, cap: Spent, objective: str, releases: tuple[Release, ...]) -> SpendingPlan:
+    bought, squares = BOUGHT[type(cap.standard)], frame.filter.squares
+    factor, k = bought.factor(cap.standard), bought.power
+    constants = [factor * release.sensitivity.squared().as_fraction() for release in releases]
     weights = [release.weight if objective == "weighted" else release.weight**2 for release in releases]
     root = k + 1 if objective == "weighted" else k
-    available = _available(cap, additive)
     with ctx.workprec(PRECISION):
+        available, above = _ends(cap, squares=squares)
         shares = [exact.ball(w * c).root(root) for w, c in zip(weights, constants, strict=True)]
-        whole = sum((release.times * share for release, share in zip(releases, shares, strict=True)), exact.ball(0))
-        power = k + 1 if objective == "weighted" else k
-        least = exact.floor_of(whole**power / exact.ball(_above(cap, additive)) ** k)
-        parts = [exact.ball(available) * share / whole for share in shares]
+        together = sum((release.times * share for release, share in zip(releases, shares, strict=True)), exact.ball(0))
+        least = exact.floor_of(together**root / exact.ball(above) ** k)
+        parts = [exact.ball(available) * share / together for share in shares]
         ends = [[end(part) or Fraction(0) for part in parts] for end in (exact.ceiling_of, exact.floor_of)]
     for found in ends:  # a part that is a decimal itself lies between its two ends: rounding down the upper one gives it
-        budgets = [_down(part, additive) for part in found]
-        spent = [budget**2 if additive.squares else budget for budget in budgets]
-        total = sum((release.times * part for release, part in zip(releases, spent, strict=True)), Fraction(0))
+        budgets = [_down(part, squares=squares) for part in found]
+        spent = [_adding(budget, squares=squares) for budget in budgets]
+        total = _total(releases, spent)
         if total <= available:
             break
     if total > available or not all(budgets) or not least:
         raise AccountError("cap", "is too small to be split exactly", "plan fewer releases, or state a larger cap")
     variances = [c / part**k for c, part in zip(constants, spent, strict=True)]
-    stated = [_adding(release.budget, additive) for release in releases]
-    old = [None if part is None else c / part**k for c, part in zip(constants, stated, strict=True)]
-    before = spent_before = None
-    if None not in old:
-        before = _error(objective, releases, weights, [variance for variance in old if variance is not None])
-        known = [part for part in stated if part is not None]
-        spent_before = sum((release.times * part for release, part in zip(releases, known, strict=True)), Fraction(0))
     error = _error(objective, releases, weights, variances)
+    stated = [None if release.budget is None else _adding(release.budget, squares=squares) for release in releases]
+    old = [None if part is None else c / part**k for c, part in zip(constants, stated, strict=True)]
+    known, known_old = ([value for value in values if value is not None] for values in (stated, old))
+    is_stated = len(known) == len(releases)
     planned = tuple(
         PlannedRelease(release=release, budget=budget, variance=variance, before=then)
         for release, budget, variance, then in zip(releases, budgets, variances, old, strict=True)
     )
     return SpendingPlan(
-        cap=cap, additive=additive, objective=objective, releases=planned, total=total, available=available, error=error,
-        above=error / least, before=before, spent_before=spent_before,
+        cap=cap, noise=bought.noise, objective=objective, releases=planned, total=total, available=available, error=error,
+        above=error / least, before=_error(objective, releases, weights, known_old) if is_stated else None,
+        spent_before=_total(releases, known) if is_stated else None,
     )  # fmt: skip
 
 
-def _adding(budget: Fraction | None, additive: Additive) -> Fraction | None:
-    """A stated budget in the number that adds."""
-    return budget**2 if budget is not None and additive.squares else budget
+def _adding(budget: Fraction, *, squares: bool) -> Fraction:
+    """A budget in the number that adds."""
+    return budget**2 if squares else budget
 
 
-def _squared(release: Release) -> Fraction:
-    return release.sensitivity.squared().as_fraction()
+def _ends(cap: Spent, *, squares: bool) -> tuple[Fraction, Fraction]:
+    """The cap in the number that adds, from below and from above; the same twice where it is rational."""
+    if cap.value.is_rational:
+        found = _adding(cap.value.as_fraction(), squares=squares)
+        return found, found
+    ball = cap.value.enclose(PRECISION) ** (2 if squares else 1)
+    return exact.floor_of(ball) or Fraction(0), exact.ceiling_of(ball) or Fraction(0)
 
 
-def _available(cap: Spent, additive: Additive) -> Fraction:
-    """The cap in the number that adds; an irrational one from below."""
-    value = cap.value.squared() if additive.squares else cap.value
-    return value.as_fraction() if value.is_rational else exact.floor_of(value.enclose(PRECISION)) or Fraction(0)
-
-
-def _above(cap: Spent, additive: Additive) -> Fraction:
-    """The same from above."""
-    value = cap.value.squared() if additive.squares else cap.value
-    return value.as_fraction() if value.is_rational else exact.ceiling_of(value.enclose(PRECISION)) or Fraction(0)
-
-
-def _down(part: Fraction, additive: Additive) -> Fraction:
+def _down(part: Fraction, *, squares: bool) -> Fraction:
     """The budget of a part of what adds: its number, rounded down to a few digits."""
-    if part <= 0:
-        return Fraction(0)
-    power = DIGITS - 1 - math.floor(math.log10(part) / (2 if additive.squares else 1))
-    scale = Fraction(10) ** power
-    if additive.squares:
-        return Fraction(math.isqrt(math.floor(part * scale**2))) / scale
-    return Fraction(math.floor(part * scale)) / scale
+    digits = Context(prec=DIGITS, rounding=ROUND_FLOOR)
+    if not squares:
+        return Fraction(digits.divide(Decimal(part.numerator), Decimal(part.denominator)))
+    quotient = Context(prec=4 * DIGITS).divide(Decimal(part.numerator), Decimal(part.denominator))
+    root = digits.sqrt(quotient)  # the nearest one, which may be above
+    return Fraction(root) if Fraction(root) ** 2 <= part else Fraction(digits.next_minus(root))
+
+
+def _total(releases: tuple[Release, ...], parts: list[Fraction]) -> Fraction:
+    return sum((release.times * part for release, part in zip(releases, parts, strict=True)), Fraction(0))
 
 
 def _error(objective: str, releases: tuple[Release, ...], weights: list[Fraction], variances: list[Fraction]) -> Fraction:
     terms = [weight * variance for weight, variance in zip(weights, variances, strict=True)]
-    if objective == "largest":
-        return max(terms)
-    return sum((release.times * term for release, term in zip(releases, terms, strict=True)), Fraction(0))
+    return max(terms) if objective == "largest" else _total(releases, terms)
 
 
 # --- output ---------------------------------------------------------------------------------------
@@ -336,7 +322,7 @@ def plan_data(found: SpendingPlan) -> dict[str, Any]:
     return {
         "cap": found.cap.data(),
         "objective": found.objective,
-        "noise": found.additive.noise,
+        "noise": found.noise,
         "available": str(found.available),
         "total": str(found.total),
         "error": str(found.error),
@@ -348,7 +334,7 @@ def plan_data(found: SpendingPlan) -> dict[str, Any]:
                 "times": one.release.times,
                 "sensitivity": str(one.release.sensitivity),
                 "weight": str(one.release.weight),
-                found.additive.parameter: str(one.budget),
+                found.cap.parameter: str(one.budget),
                 "variance": str(one.variance),
                 "variance_before": None if one.before is None else str(one.before),
             }
@@ -363,7 +349,7 @@ def _deviation(variance: Fraction) -> str:
 
 def plan_text(found: SpendingPlan) -> str:
     """The plan for people."""
-    parameter, has_before = found.additive.parameter, any(one.before is not None for one in found.releases)
+    parameter, has_before = found.cap.parameter, any(one.before is not None for one in found.releases)
     heads = ["release", "times", f"{parameter} each", "standard deviation", *(["before"] if has_before else [])]
     rows = [heads]
     for one in found.releases:
@@ -378,7 +364,7 @@ def plan_text(found: SpendingPlan) -> str:
     lines += ["", f"{what}: {exact.rounded_up(number(found.error))}, at most {above} millionths above the least possible one"]
     if found.before is not None and found.spent_before is not None:
         lines.append(_compared(found))
-    noise = found.additive.noise
+    noise = found.noise
     lines.append(f"standard deviations are of {noise} noise; discrete noise with the same parameter has no larger one")
     if isinstance(found.cap.standard, MultDelta):
         lines.append("Laplace noise needs no delta: all of it is left")

@@ -259,7 +259,29 @@ class Repeated(Law):
 
 
 @attrs.frozen(cache_hash=True)
-class OnSample(Law):
+class _OnPart(Law):
+    """The answers of a release on a part of the records that is drawn: what the ways of drawing share."""
+
+    rate: Fraction
+    without: tuple[Law, ...]
+    joining: tuple[Law, ...] | None = None
+
+    def _moved(self, other: Law, misfit: NoFormulaError) -> Dichotomy:
+        """The pair of the answers that move, without and with the record, whichever side has it.
+
+        Raises:
+            NoFormulaError: the misfit, where the other law is not that of the same release on the other dataset.
+        """
+        if type(other) is not type(self) or not isinstance(other, _OnPart):
+            raise misfit
+        if (other.rate, other.without) != (self.rate, self.without) or (self.joining is None) == (other.joining is None):
+            raise misfit
+        moved = zip(self.without, self.joining or other.joining or (), strict=True)
+        return product_of(before.against(after) for before, after in moved)
+
+
+@attrs.frozen(cache_hash=True)
+class OnSample(_OnPart):
     """The answers of a release on a sample of the records, seen beside the other records of the sample.
 
     Two of them, of datasets that differ in one record that takes part with a probability, are what bounds the two laws of the
@@ -276,24 +298,16 @@ class OnSample(Law):
     'ln(2)'
     """
 
-    rate: Fraction
-    without: tuple[Law, ...]
-    joining: tuple[Law, ...] | None = None
-
     def against(self, other: Law) -> Dichotomy:
         if self == other:
             return IDENTICAL
-        same = isinstance(other, OnSample) and (other.rate, other.without) == (self.rate, self.without)
-        if not same or not isinstance(other, OnSample) or (self.joining is None) == (other.joining is None):
-            raise NoFormulaError("law on a sample", "is compared where one record is added or removed only", "use add-remove")
-        if self.joining is not None:
-            return other.against(self).reverse()
-        moved = zip(self.without, other.joining or (), strict=True)
-        return sampled(product_of(before.against(after) for before, after in moved), self.rate)
+        rule = "is compared where one record is added or removed only"
+        found = sampled(self._moved(other, NoFormulaError("law on a sample", rule, "use add-remove")), self.rate)
+        return found if self.joining is None else found.reverse()
 
 
 @attrs.frozen(cache_hash=True)
-class OnDrawn(Law):
+class OnDrawn(_OnPart):
     """The answers of a release on a sample of a fixed size, drawn without replacement: what bounds them for one record replaced.
 
     Args:
@@ -307,18 +321,11 @@ class OnDrawn(Law):
     ('ln(2)', 'ln(2)')
     """
 
-    rate: Fraction
-    without: tuple[Law, ...]
-    joining: tuple[Law, ...] | None = None
-
     def against(self, other: Law) -> Dichotomy:
         if self == other:
             return IDENTICAL
-        same = isinstance(other, OnDrawn) and (other.rate, other.without) == (self.rate, self.without)
-        if not same or not isinstance(other, OnDrawn) or (self.joining is None) == (other.joining is None):
-            raise NoFormulaError("law on a sample of a fixed size", "is compared where one record is replaced", "use replace-one")
-        moved = zip(self.without, self.joining or other.joining or (), strict=True)
-        return drawn(product_of(before.against(after) for before, after in moved), self.rate)
+        misfit = NoFormulaError("law on a sample of a fixed size", "is compared where one record is replaced", "use replace-one")
+        return drawn(self._moved(other, misfit), self.rate)
 
 
 def is_on_sample(law: Law) -> bool:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import re
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -58,9 +59,9 @@ class ReadOnlyFormat(PolarsFormat):
         with readable(path, self.reason):
             return self.frame(path.absolute(), state.st_mtime_ns, state.st_size).lazy()
 
+    @abstractmethod
     def frame(self, path: Path, changed: int, size: int) -> pl.DataFrame:
         """The table of a file in one of its states."""
-        raise NotImplementedError
 
     def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
         raise errors.TableError(path.name, f"cannot be written: {self.name} is read only", "choose .csv, .parquet or .arrow")

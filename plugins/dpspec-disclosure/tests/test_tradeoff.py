@@ -9,6 +9,7 @@ import math
 import random
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -292,6 +293,14 @@ def test_bad_input_is_one_line(files, options, message):
         assert message in found
     else:
         assert message in ask(files, "swap", code=2, runs="2", **options)
+
+
+def test_what_is_reached_is_not_printed_as_what_was_asked():
+    """The interval ended in 1, in which the risk that was asked for lies."""
+    swap = Path(__file__).parents[3] / "specs" / "swapping-1940-massachusetts.dpspec.toml"
+    with pytest.raises(dp.DpspecError, match=r"reaches from 0\.\d+ to 0\.9\d+ only"):
+        dp.tradeoff(swap, table="massachusetts-1940", statistic="marginal:county,tenure", runs=2, risk="power:0.05",
+                    vary=["mechanism.swap_rate=1/5,1/2"], at_risk="0.99999999")  # fmt: skip
 
 
 def test_a_swap_is_not_compared_by_an_exchange_of_other_values(files):

@@ -266,7 +266,8 @@ class _Asked:
             found = self.risks(first if start is None else last)[key]
             return found.reason or f"only a lower bound is known for {found.protects}"
         if not min(start, end) <= target <= max(start, end):
-            return f"reaches from {_plain(min(start, end))} to {_plain(max(start, end))} only"
+            least, most = (exact.INFINITY if math.isinf(risk) else exact.number(Fraction(risk)) for risk in sorted((start, end)))
+            return f"reaches from {_rounded(least, 1)} to {_rounded(most, -1)} only"
         whole = isinstance(getattr(self.design.document.mechanism, self.design.variation.name, None), int)  # type: ignore[union-attr]
         steps = int(last - first) if whole else GRID
         falls = start > end

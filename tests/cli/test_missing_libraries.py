@@ -56,6 +56,7 @@ def test_every_extra_is_tried():
         "dpspec[standard]": "plugins, without which names are unknown",
         "dpspec-engines[dask]": "plugins/dpspec-engines/tests: only a mechanism with long work starts its workers",
         "dpspec-adapters[opendp]": "asked for in Python, plugins/dpspec-adapters/tests",
+        "dpspec-adapters[diffprivlib]": "never imported by dpspec: the code that is judged imports it",
         "dpspec-adapters[dp-accounting]": "asked for in Python, plugins/dpspec-adapters/tests",
         "dpspec-accounts[postgresql]": "plugins/dpspec-accounts/tests: a database that is not there",
         "dpspec-census[plots]": "what `reproductions` draws with",

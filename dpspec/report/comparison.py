@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -523,15 +523,23 @@ def _matrices(found: Order) -> list[RenderableType]:
     tables: list[RenderableType] = []
     for start in range(0, len(found), per_table):
         shown = columns[start : start + per_table]
-        table = Table.grid(padding=(0, 1, 0, 0))
-        for _ in ("", *shown):
-            table.add_column(width=3, justify="right", no_wrap=True)
-        table.add_row("", *(Text(str(j + 1), FAINT) for j in shown))
+        table = _Matrix.grid(*([""] * (len(shown) + 1)))
+        table.add_row(Text(""), *(Text(str(j + 1), FAINT) for j in shown))
         for i in columns:
             cells = [order_mark(found, i, j) for j in shown]
             table.add_row(Text(str(i + 1), FAINT), *(Text(sign, style) for sign, _, style in cells))
         tables += [table, Text("")]
     return tables
+
+
+class _Matrix(Table):
+    """A table whose cells are texts of at most three signs: a line for each row is made at once, as rich measures every cell of a
+    table, which takes a second of processor time for the order of 123 specifications."""
+
+    def __rich_console__(self, _console: Console, _options: ConsoleOptions) -> RenderResult:
+        for cells in zip(*(column.cells for column in self.columns), strict=True):
+            texts = [cell for cell in cells if isinstance(cell, Text)]
+            yield Text.assemble(*((f"{cell.plain:>3} ", cell.style) for cell in texts), no_wrap=True)
 
 
 def _chains(found: Order) -> list[RenderableType]:

@@ -38,7 +38,6 @@ type = "{standard}"
 """
 KEPT = ", ".join(f'{{ type = "marginal", unit = "household", attributes = ["size", "{name}"] }}' for name in ("tenure", "county"))
 TABLES = (("tenure", "county"), ("county",))
-QUERIES = ", ".join(f'{{ type = "marginal", unit = "household", attributes = [{", ".join(map(repr, t))}] }}' for t in TABLES)
 COUNTED = 'unit = "household"\ntables = [["tenure", "county"], ["county"]]\n'
 CELL_KEYS = COUNTED + (
     "keys = 100\nrows = [{ count = 1, changes = { -1 = '1/2', 1 = '1/2' } }, "
@@ -46,9 +45,10 @@ CELL_KEYS = COUNTED + (
 )
 SWAP = 'match = ["size"]\nswap = ["county"]\nunit = "household"\n'
 RISK = SWAP + 'swap_rate = "1/10"\nrate = [{ where = "unique in match x held", rate = "1/2" }]'
-TOPDOWN = ", ".join(
-    f'{{ query = {{ type = "marginal", unit = "household", attributes = [{", ".join(map(repr, t))}] }}, variance = "{variance}" }}'
-    for t, variance in zip(TABLES, ("4", "9/2"), strict=True)
+EACH_QUERY = [f'{{ type = "marginal", unit = "household", attributes = [{", ".join(map(repr, table))}] }}' for table in TABLES]
+QUERIES = ", ".join(EACH_QUERY)
+MEASUREMENTS = ", ".join(
+    f'{{ query = {query}, variance = "{variance}" }}' for query, variance in zip(EACH_QUERY, ("4", "9/2"), strict=True)
 )
 
 PURE, ZERO_CONCENTRATED, ANY = ("", "mult", 'epsilon = "inf"'), ("", "d-nor", 'rho = "inf"'), (KEPT, "mult", 'epsilon = "inf"')
@@ -62,7 +62,7 @@ NOISE = {
     "discrete Gaussian, narrow": (
         ZERO_CONCENTRATED, f'type = "discrete-gaussian"\nvariance = "1/5"\nsensitivities = ["1", "1"]\nqueries = [{QUERIES}]'
     ),
-    "the noise of TopDown": (ZERO_CONCENTRATED, f'type = "topdown-noise"\nunit = "household"\nmeasurements = [{TOPDOWN}]'),
+    "the noise of TopDown": (ZERO_CONCENTRATED, f'type = "topdown-noise"\nunit = "household"\nmeasurements = [{MEASUREMENTS}]'),
     "rounding to 3": (PURE, f'type = "random-rounding"\n{COUNTED}base = 3'),
     "rounding to 5": (PURE, f'type = "random-rounding"\n{COUNTED}base = 5'),
     "conventional rounding": (PURE, f'type = "conventional-rounding"\n{COUNTED}base = 5'),
@@ -89,9 +89,8 @@ FAR = 5.5
 def document_of(tmp_path, blocks, mechanism):
     invariants, standard, budget = blocks
     path = tmp_path / "margins.dpspec.toml"
-    path.write_text(
-        FORM.format(invariants=invariants, standard=standard, budget=budget, mechanism=mechanism.replace("'", '"')), encoding="utf-8"
-    )
+    blocks_text = FORM.format(invariants=invariants, standard=standard, budget=budget, mechanism=mechanism.replace("'", '"'))
+    path.write_text(blocks_text, encoding="utf-8")
     return path, dp.read(path)
 
 

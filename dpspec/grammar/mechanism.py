@@ -295,6 +295,17 @@ class CountLaws(Protocol):
 
 
 @runtime_checkable
+class PublishesOthers(Protocol):
+    """A mechanism that publishes what other mechanisms release of the same dataset, and nothing else; optional.
+
+    It counts for the class that states it alone (`states_itself`).
+    """
+
+    def published(self) -> tuple[Mechanism, ...]:
+        """The mechanisms whose releases it publishes as they are."""
+
+
+@runtime_checkable
 class ExchangesValues(Protocol):
     """A mechanism that moves values of some attributes between records, such as a swap; optional."""
 

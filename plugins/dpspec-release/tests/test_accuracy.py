@@ -408,3 +408,47 @@ def test_margins_are_refused_before_anything_is_drawn_where_no_law_is_known(file
     assert found.code == 2
     assert not (tmp_path / "none").exists()
     assert not (tmp_path / "none.confidential").exists()
+
+
+THREE_PARTS = """type = "composed"
+parts = [
+  { type = "geometric", ratio = "1/2", queries = [{ type = "marginal", attributes = ["colour", "size"] }] },
+  { type = "geometric", ratio = "1/3", queries = [{ type = "marginal", attributes = ["size"] }] },
+  { type = "repeated", times = 2, mechanism.type = "geometric", mechanism.ratio = "1/10", mechanism.queries = [
+    { type = "marginal", attributes = ["colour"] } ] },
+]"""
+SEVERAL = SPACE.partition("queries")[0] % ("mult", 'epsilon = "9"', THREE_PARTS)
+
+
+def test_several_mechanisms_have_the_accuracy_of_each(files, tmp_path):
+    """2 r^(m + 1) / (1 + r) <= 0.05: m = 4, 3 and 1; 6 + 2 + 2 x 3 numbers."""
+    path = written(tmp_path, SEVERAL)
+    found = dp.accuracy(path)
+    assert [(one["table"], one["numbers"], one["margin"]["upper"]) for one in found["tables"]] == [
+        ("person by colour x size", 6, "4"), ("person by size", 2, "3"), ("person by colour", 6, "1"),
+    ]  # fmt: skip
+    dp.release(path, files[1], tmp_path / "out", seed=1, margins=True)
+    rows = rows_of(tmp_path / "out" / "released-with-margins.csv")
+    assert [row["margin_95"] for row in rows] == ["4"] * 6 + ["3"] * 2 + ["1"] * 6
+    assert {row["status"] for row in rows} == {"noisy"}
+
+
+def test_a_query_that_is_answered_with_different_noise_has_no_margin_of_either(files, tmp_path):
+    path = written(tmp_path, SEVERAL.replace('attributes = ["colour"]', 'attributes = ["size"]'))
+    dp.release(path, files[1], tmp_path / "out", seed=1, margins=True)
+    rows = rows_of(tmp_path / "out" / "released-with-margins.csv")
+    assert [row["margin_95"] for row in rows] == ["4"] * 6 + [""] * 6
+    assert {row["status"] for row in rows[6:]} == {"margin not known"}
+
+
+@pytest.mark.parametrize("part", ["filtered", "post-processed", "random-rounding"])
+def test_nothing_is_said_of_several_mechanisms_where_one_publishes_otherwise(tmp_path, part):
+    noise = '{ type = "geometric", ratio = "1/3", queries = [{ type = "marginal", attributes = ["size"] }] }'
+    other = {
+        "filtered": f'{{ type = "filtered", where = {{ colour = ["red"] }}, mechanism = {noise} }}',
+        "post-processed": f'{{ type = "post-processed", at_least = 0, mechanism = {noise} }}',
+        "random-rounding": '{ type = "random-rounding", base = 3, tables = [["size"]] }',
+    }[part]
+    composed = f'type = "composed"\nparts = [{noise}, {other}]'
+    path = written(tmp_path, SPACE.partition("queries")[0] % ("mult", 'epsilon = "9"', composed))
+    assert dp.accuracy(path)["tables"] == []

@@ -101,6 +101,9 @@ class ComposedMechanism(Mechanism):
             hypotheses=tuple(stated for structure in known for stated in structure.hypotheses),
         )
 
+    def published(self) -> tuple[Mechanism, ...]:
+        return self.parts
+
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """The tables of every part, numbered by the parts."""
         outputs = [part.run(table, space, run) for part in self.parts]
@@ -157,6 +160,9 @@ class RepeatedMechanism(Mechanism):
             return found.restated(of=self.mechanism, by=self)
         found = _with_own_sample(found.restated(of=self.mechanism, by=self), space)
         return found.restated(of=self, by=self, views=lambda view: grammar.RepeatedView(view, self.times))
+
+    def published(self) -> tuple[Mechanism, ...]:
+        return (self.mechanism,)
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """The tables of every time, numbered."""

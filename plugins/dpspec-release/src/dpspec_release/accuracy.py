@@ -197,30 +197,51 @@ _Found = tuple[list[NumberAccuracy], list[tuple[str, str]]]
 
 def _from_structure(mechanism: Mechanism, space: DatasetSpace, level: Fraction) -> _Found | None:
     """From the independent noisy counts that a mechanism publishes; None where it does not say that it publishes any."""
-    if not grammar.states_itself(mechanism, "count_law"):  # what is released may be computed from the noisy counts
+    if not _publishes_counts(mechanism):  # what is released may be computed from the noisy counts
         return None
-    try:
-        structure = grammar.stated_structure(mechanism, space)
-    except errors.DpspecError:
-        return None
+    structure = _structure(mechanism, space)
     if structure is None or structure.reads or not structure.publishes_views or structure.is_sampled:
         return None
-    noisy: list[tuple[Marginal, Any]] = []
+    noisy: list[tuple[Marginal, Any, int]] = []
     unknown: list[tuple[str, str]] = []
-    for view in structure.views:
+    for stated in structure.views:
+        view, times = _once(stated)
         noise = view.noise(0) if isinstance(view, grammar.NoisyCount) else None
         if noise is None:
             unknown.append((str(view.table), "its numbers are not counts with noise"))
         elif not isinstance(noise, laws.LineLaw | laws.IntegerLaw):
             unknown.append((str(view.table), f"the margin of a {type(noise).__name__} is not known"))
         else:
-            noisy.append((view.table, noise))
+            noisy.append((view.table, noise, times))
     if not noisy:
         return None
-    sizes = [_cells(table, space) for table, _ in noisy]
+    cells = [_cells(table, space) for table, _, _ in noisy]
+    sizes = [None if one is None else one * times for one, (_, _, times) in zip(cells, noisy, strict=True)]
     known = [size for size in sizes if size is not None]
     of_all = 1 - (1 - level) / max(sum(known), 1) if len(known) == len(noisy) and not unknown else None
-    return [_of_noise(*one, size, level, of_all) for one, size in zip(noisy, sizes, strict=True)], unknown
+    return [_of_noise(*one[:2], size, level, of_all) for one, size in zip(noisy, sizes, strict=True)], unknown
+
+
+def _structure(mechanism: Mechanism, space: DatasetSpace) -> grammar.Structure | None:
+    try:
+        return grammar.stated_structure(mechanism, space)
+    except (errors.DpspecError, grammar.NoStructure):
+        return None
+
+
+def _once(view: grammar.View) -> tuple[grammar.View, int]:
+    """What a view answers each time, and how often it answers."""
+    if not isinstance(view, grammar.RepeatedView):
+        return view, 1
+    inner, times = _once(view.view)
+    return inner, times * view.times
+
+
+def _publishes_counts(mechanism: Mechanism) -> bool:
+    """Whether a mechanism, or each one whose release it publishes as it is, states the law of its counts itself."""
+    if isinstance(mechanism, grammar.PublishesOthers) and grammar.states_itself(mechanism, "published"):
+        return all(map(_publishes_counts, mechanism.published()))
+    return grammar.states_itself(mechanism, "count_law")
 
 
 def _of_noise(table: Marginal, noise: Any, size: int | None, level: Fraction, of_all: Fraction | None) -> NumberAccuracy:
@@ -454,8 +475,9 @@ def numbers_of(rows: Iterable[tuple[str, ...]], name: str, known: Accuracy) -> l
         TableError: a row is not the cell that the specification has in its place.
     """
     space = known.document.spec.space
-    margins = {table.table: upper_in_words(table.margin) for table in known.tables}
-    structure = None if known.document.mechanism is None else grammar.stated_structure(known.document.mechanism, space)
+    margins = {table.table: upper_in_words(table.margin) for table in known.tables if _is_one_query(table.table, known)}
+    mechanism = known.document.mechanism
+    structure = None if mechanism is None else _structure(mechanism, space)
     queries = {str(view.table): view.table for view in (() if structure is None else structure.views)}
     waiting: dict[str, Iterator[tuple[str, ...]]] = {}
     found: list[ReleasedNumber] = []
@@ -471,6 +493,12 @@ def numbers_of(rows: Iterable[tuple[str, ...]], name: str, known: Accuracy) -> l
             cell = dict(zip(queries[query].attributes, kinds, strict=True))
         found.append(ReleasedNumber(query, cell, answer, margins.get(query, "")))
     return found
+
+
+def _is_one_query(name: str, known: Accuracy) -> bool:
+    """Whether all numbers that are released under a name have one margin: several mechanisms may answer the same query, each with
+    noise of its own."""
+    return len({str(table.margin.upper) for table in known.tables if table.table == name}) == 1
 
 
 def _again_and_again(query: Marginal, space: DatasetSpace) -> Iterator[tuple[str, ...]]:

@@ -23,7 +23,8 @@ def released(data: Mapping[str, Any], directory: str, *, verbose: bool = False) 
         rows.add_row(Text("released", FAINT), Text(f"{directory}/{file['file']}", "bold"))
     if "margins" in data:
         rows.add_row(Text("margins", FAINT), Text(f"{directory}/{data['margins']['file']}", "bold"))
-    rows.add_row("", f"{count(data['records'], 'record')} of {data['table']}, by {data['mechanism']['name']}")
+    drawn_rows = sum(file["records"] for file in data["released"])
+    rows.add_row("", f"{count(drawn_rows, 'row')} by {data['mechanism']['name']}, from {data['table']}")
     rows.add_row(Text("claim", FAINT), data["claim"]["sentence"])
     rows.add_row(Text("spec", FAINT), data["specification"]["id"])
     for place, part in enumerate(data["not_released"]):

@@ -327,7 +327,8 @@ def _prepared(release: Release, formats: Formats) -> tuple[dict[str, Any], dict[
         listed.append({"file": file, "records": len(table), "sha256": files[file]})
     data = described(release, listed, _kept(release))
     if release.accuracy is not None:
-        numbers = numbers_of(release.output.main.records(), MARGINS, release.accuracy)
+        answers = (row for table in release.output.tables.values() for row in table.records())
+        numbers = numbers_of(answers, MARGINS, release.accuracy)
         files[MARGINS] = _written(ready / MARGINS, as_csv(numbers, release.accuracy.level))
         data["margins"] = {"file": MARGINS, "level": str(release.accuracy.level), "sha256": files[MARGINS]}
     files[REPORT] = _written(ready / REPORT, json.dumps({"format": FORMAT, **data}, indent=2) + "\n")

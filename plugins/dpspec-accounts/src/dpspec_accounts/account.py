@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, TypeAlias
@@ -23,8 +24,10 @@ from dpspec_accounts.history import (
     Charge,
     Event,
     History,
-    extended,
+    broken,
+    charge_of,
     following,
+    read_alone,
     replayed,
     sha256,
 )
@@ -33,14 +36,17 @@ from dpspec_accounts.store import WAIT, Rows, Store
 from dpspec_accounts.totals import (
     Frame,
     Spent,
+    amount_of,
     caveats_of,
     check_charge,
     document_of,
     fits,
     frame_of,
+    nothing_of,
     remainder_of,
     standing_of,
-    total_of,
+    total_with,
+    total_without,
 )
 
 AnySpecification: TypeAlias = "SpecDocument | PrivacySpec | str | Path"
@@ -53,25 +59,31 @@ class Balance:
 
     Args:
         name: the place of the account, without user or password.
-        history: every row, with the states of the charges.
         frame: the blocks of the account, with the cap.
         total: what all charges that count spend together; a reservation counts, a void charge does not.
+        as_promised: whether promises count that nobody verified.
     """
 
     name: str
-    history: History
     frame: Frame
     total: Spent
-
-    @property
-    def as_promised(self) -> bool:
-        """Whether promises count that nobody verified."""
-        return bool(self.history.account["as_promised"])
+    as_promised: bool
 
     @property
     def remainder(self) -> Spent | None:
         """What is left under the cap; None where it has no exact form, or where nothing is left."""
         return remainder_of(self.frame, self.total)
+
+
+@attrs.frozen(kw_only=True)
+class Statement(Balance):
+    """What an account has spent, and its history, from which that was computed.
+
+    Args:
+        history: every row, with the states of the charges.
+    """
+
+    history: History
 
 
 @attrs.frozen(kw_only=True)
@@ -159,14 +171,29 @@ class Account:
         text = text_of(specification)
         frame_of(text)
         content = {"specification": _recorded(text), "as_promised": bool(as_promised), "identity": secrets.token_hex(16)}
-        found._store.create(following((), "create", content))
+        found._store.create(following(None, "create", content))
         return found
 
-    def balance(self) -> Balance:
-        """What is spent, computed from the specifications of all charges."""
+    def balance(self) -> Statement:
+        """What is spent, computed from the specifications of all charges, with the whole history.
+
+        Raises:
+            HistoryError: a row was changed, or records a total that is not that of its charges.
+        """
         with self._store.reading() as rows:
             events = rows.all()
-        return self._balance(replayed(events))
+        return statement_of(self.name, replayed(events))
+
+    def find(self, number: int) -> Charge | None:
+        """The charge of a number; None where there is none."""
+        with self._store.reading() as rows:
+            return _charge(rows, number)
+
+    @property
+    def identity(self) -> str:
+        """The hash of the first row, by which an account is another one than each other account."""
+        with self._store.reading() as rows:
+            return rows.first().hash
 
     def quote(self, specification: AnySpecification) -> Quote:
         """What a charge would spend; nothing is charged.
@@ -176,7 +203,8 @@ class Account:
         """
         text = text_of(specification)
         check_charge(text)
-        return self._quote(self.balance(), text)
+        with self._store.reading() as rows:
+            return self._quote(rows, text)
 
     def charge(self, specification: AnySpecification, files: Mapping[str, str] | None = None) -> Charge:
         """Charge a release that was made outside of dpspec: reserve, draw and commit in one step.
@@ -195,11 +223,10 @@ class Account:
         """The same as `charge`, with what it spends."""
         text, written = self._prepared(specification), _files(files)
         with self._store.writing() as rows:
-            history, quote = self._reserved(rows, text)
-            number = len(history.events)
-            history = self._step(rows, history, number, "draw", {})
-            history = self._step(rows, history, number, "commit", {"files": written})
-        return history.charges[-1], quote
+            number, quote = self._reserved(rows, text)
+            self._step(rows, number, "draw", {})
+            charge = self._step(rows, number, "commit", {"files": written})
+        return charge, quote
 
     def reserve(self, specification: AnySpecification) -> Reservation:
         """Reserve the budget of a release; it counts from here on, until it is voided.
@@ -209,8 +236,8 @@ class Account:
         """
         text = self._prepared(specification)
         with self._store.writing() as rows:
-            history, _ = self._reserved(rows, text)
-        return Reservation(self, len(history.events))
+            number, _ = self._reserved(rows, text)
+        return Reservation(self, number)
 
     def draw(self, number: int) -> Charge:
         """Record that something may be drawn from now on; the charge can no longer be voided.
@@ -244,7 +271,13 @@ class Account:
         """
         if not isinstance(because, str) or not because.strip():
             raise ParameterError("because", "must be a text", "say why, for the history")
-        return self._stepped(number, "void", {"because": because})
+        with self._store.writing() as rows:
+            charge = _charge(rows, number)
+            if charge is None or charge.state != RESERVED:
+                return self._step(rows, number, "void", {})  # which refuses it
+            before, text = self._present(rows), charge.content["specification"]["text"]
+            total = total_without(before.frame, before.total, text, partial(_counted, rows, without=number))
+            return self._step(rows, number, "void", {"because": because, "total": total.data()})
 
     def export(self, *, key: str | Path | None = None) -> dict[str, Any]:
         """The whole history as JSON data, which `dpspec account verify` checks without the database.
@@ -263,15 +296,21 @@ class Account:
 
     # -- inside a transaction ---------------------------------------------------------------------
 
-    def _balance(self, history: History) -> Balance:
-        frame = frame_of(history.account["specification"]["text"])
-        return Balance(name=self.name, history=history, frame=frame, total=total_of(frame, counted_texts(history.counted)))
+    def _present(self, rows: Rows) -> Balance:
+        """What is spent, as the last row has it that changed it: no other row is read but the first."""
+        opening, latest = read_alone(rows.first()), rows.last("reserve", "void")
+        frame = frame_of(opening["specification"]["text"])
+        total = nothing_of(frame) if latest is None else frame.cap.of(read_alone(latest)["total"])
+        if total is None:
+            raise broken(0 if latest is None else latest.seq, "records a total that is none of this account")
+        return Balance(name=self.name, frame=frame, total=total, as_promised=opening["as_promised"])
 
-    def _quote(self, before: Balance, text: str) -> Quote:
+    def _quote(self, rows: Rows, text: str) -> Quote:
+        before = self._present(rows)
         return Quote(
             balance=before,
-            amount=total_of(before.frame, [text]),
-            total=total_of(before.frame, [*counted_texts(before.history.counted), text]),
+            amount=amount_of(before.frame, text),
+            total=total_with(before.frame, before.total, text, lambda: [*_counted(rows), text]),
             standing=standing_of(text),
             caveats=caveats_of(text),
         )
@@ -283,10 +322,9 @@ class Account:
         standing_of(text)
         return text
 
-    def _reserved(self, rows: Rows, text: str) -> tuple[History, Quote]:
-        """Append the reservation of a specification that fits: the history that ends with it, and what it spends."""
-        history = replayed(rows.all())
-        quote = self._quote(self._balance(history), text)
+    def _reserved(self, rows: Rows, text: str) -> tuple[int, Quote]:
+        """Append the reservation of a specification that fits: the number of its charge, and what it spends."""
+        quote = self._quote(rows, text)
         check_standing(text, quote.standing, quote.caveats, as_promised=quote.balance.as_promised)
         if not quote.fits:
             raise over_cap(text, quote)
@@ -298,30 +336,81 @@ class Account:
             "amount": quote.amount.data(),
             "total": quote.total.data(),
         }
-        return _added(rows, history, following(history.events, "reserve", content)), quote
+        event = following(rows.last(), "reserve", content)
+        rows.add(event)
+        return event.seq, quote
 
     def _stepped(self, number: int, kind: str, content: Mapping[str, Any]) -> Charge:
         """A charge after one step, in a transaction of its own."""
         with self._store.writing() as rows:
-            found = self._step(rows, replayed(rows.all()), number, kind, content).charge(number)
-        assert found is not None  # noqa: S101 - it was there before
-        return found
+            return self._step(rows, number, kind, content)
 
-    def _step(self, rows: Rows, history: History, number: int, kind: str, content: Mapping[str, Any]) -> History:
-        """Append one step of a charge: the history that ends with it."""
-        before = history.charge(number)
+    def _step(self, rows: Rows, number: int, kind: str, content: Mapping[str, Any]) -> Charge:
+        """Append one step of a charge: the charge after it."""
+        before = _charge(rows, number)
         if before is None:
             raise AccountError("charge", "is none of this account", "`dpspec account show` lists them", value=number)
         if before.state != (RESERVED if kind in ("draw", "void") else DRAWN):
             raise _no_step(before, kind)
-        return _added(rows, history, following(history.events, kind, content, number))
+        event = following(rows.last(), kind, content, number)
+        rows.add(event)
+        found = _charge(rows, number)
+        assert found is not None  # noqa: S101 - it was there before
+        return found
 
 
-def _added(rows: Rows, history: History, event: Event) -> History:
-    """A history with one row more, which is checked before the database gets it."""
-    found = extended(history, event)
-    rows.add(event)
-    return found
+def _charge(rows: Rows, number: int) -> Charge | None:
+    """A charge, from its own rows."""
+    return charge_of(rows.of_charge(number))
+
+
+def _counted(rows: Rows, without: int | None = None) -> list[str]:
+    """The specifications of all charges that count, from the whole history."""
+    return counted_texts([charge for charge in replayed(rows.all()).counted if charge.number != without])
+
+
+def statement_of(name: str, history: History) -> Statement:
+    """What a history has spent: each amount is computed from its specification, and each total from the one before.
+
+    Raises:
+        HistoryError: a row holds what cannot be charged, or records a total that is not that of its charges.
+    """
+    frame = frame_of(history.account["specification"]["text"])
+    total = nothing_of(frame)
+    for _, total in totals_of(frame, history):  # noqa: B007 - the last one is wanted
+        pass
+    return Statement(name=name, history=history, frame=frame, total=total, as_promised=history.account["as_promised"])
+
+
+def totals_of(frame: Frame, history: History) -> Iterator[tuple[Event, Spent]]:
+    """Each row that changes what is spent, with the total after it; raises as `statement_of`."""
+    total, counted = nothing_of(frame), dict[int, str]()
+    for event in history.events:
+        if event.kind not in ("reserve", "void"):
+            continue
+        content = event.content
+        try:
+            if event.charge is None:
+                text = counted[event.seq] = content["specification"]["text"]
+                total = total_with(frame, total, text, partial(_values, counted))
+            else:
+                total = total_without(frame, total, counted.pop(event.charge), partial(_values, counted))
+        except DpspecError as fault:
+            raise broken(event.seq, f"holds a specification that cannot be charged ({fault})") from None
+        if content["total"] != total.data():
+            raise broken(event.seq, f"records the total {shown(content['total'])}, and it is {shown(total.data())}")
+        yield event, total
+
+
+def _values(counted: Mapping[int, str]) -> list[str]:
+    return list(counted.values())
+
+
+def shown(value: Any) -> str:
+    """What a row records, short enough for a message."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {text}" for key, text in value.items())[:200]
+    return str(value)[:200]
 
 
 def account(url: str | Path, *, wait: float = WAIT) -> Account:

@@ -11,7 +11,7 @@ from pathlib import Path
 from dpspec import CommandAnswer
 from dpspec.plugin.applications import Progress, read_bytes, write_whole
 from dpspec_accounts import text
-from dpspec_accounts.account import Account, AnySpecification, Balance, OverCapError, Quote
+from dpspec_accounts.account import Account, AnySpecification, OverCapError, Quote, Statement
 from dpspec_accounts.signatures import check_signature
 from dpspec_accounts.verification import read_export, verify_events
 
@@ -26,7 +26,7 @@ def show(url: str) -> CommandAnswer:
     return _balance("account-show", Account(url).balance())
 
 
-def _balance(command: str, found: Balance) -> CommandAnswer:
+def _balance(command: str, found: Statement) -> CommandAnswer:
     return CommandAnswer(command, 0, text.balance_data(found), partial(text.balance_text, found), value=found)
 
 
@@ -94,7 +94,7 @@ def verify(
     return CommandAnswer("account-verify", 0, data, partial(_verified, found, lines or [_UNSIGNED]), value=found)
 
 
-def _verified(found: Balance, known: Sequence[str]) -> str:
+def _verified(found: Statement, known: Sequence[str]) -> str:
     said = f"consistent: {len(found.history.events)} rows, every verdict, amount and total recomputed"
     return "\n".join([said, *known, text.balance_text(found)])
 

@@ -40,7 +40,7 @@ class AccountGuard:
     @property
     def token(self) -> str:
         """The account, by the hash of its first row, and the number of the charge."""
-        return json.dumps({"account": self._account.balance().history.events[0].hash, "charge": self.number})
+        return json.dumps({"account": self._account.identity, "charge": self.number})
 
     def reserve(self, document: SpecDocument) -> None:
         """Reserve the budget of a release.
@@ -56,9 +56,8 @@ class AccountGuard:
         Raises:
             AccountError: it is that of another account or of another specification. ChargeStateError: it is over.
         """
-        history = self._account.balance().history
-        found = _found(token, history.events[0].hash)
-        charge = None if found is None else history.charge(found)
+        found = _found(token, self._account.identity)
+        charge = None if found is None else self._account.find(found)
         if charge is None or charge.content["specification"]["text"] != text_of(document):
             advice = "name the account that the run was begun with, or delete the run and begin anew"
             raise AccountError("unfinished run", "is not charged to this account", advice, value=self._account.name)
@@ -104,5 +103,5 @@ def guard(url: str) -> AccountGuard:
         AccountError: there is no account at this place.
     """
     account = Account(url)
-    account.balance()
+    _ = account.identity  # there is an account
     return AccountGuard(account)

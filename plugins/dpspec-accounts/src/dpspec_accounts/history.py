@@ -14,7 +14,8 @@ blanks. So the hash of the last row covers every column of every row. The kinds 
     commit   -> committed     from drawn: what was written, by name and SHA-256
     void     -> void          from reserved only: nothing was drawn, and it is no longer counted
 
-A charge is known by the number of its `reserve` row.
+A charge is known by the number of its `reserve` row. The rows that change what is spent, `reserve` and `void`, record the total
+after them: so a new charge needs the last of these rows, and not the whole history.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -49,7 +50,7 @@ _SHAPES: Mapping[str, Mapping[str, type]] = {
     "reserve": {"specification": _MAP, "verdict": _TEXT, "caveats": list, "as_promised": _FLAG, "amount": _MAP, "total": _MAP},
     "draw": {},
     "commit": {"files": _MAP},
-    "void": {"because": _TEXT},
+    "void": {"because": _TEXT, "total": _MAP},
 }
 _EVERY: Mapping[str, type] = {"at": _TEXT, "version": _TEXT}
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
@@ -102,9 +103,9 @@ def digest(seq: int, kind: str, charge: int | None, body: str, previous: str) ->
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def following(events: Sequence[Event], kind: str, content: Mapping[str, Any], charge: int | None = None) -> Event:
-    """The next row of a history, of now and of this version."""
-    seq, previous = len(events) + 1, events[-1].hash if events else FIRST
+def following(last: Event | None, kind: str, content: Mapping[str, Any], charge: int | None = None) -> Event:
+    """The row after the last one, of now and of this version; the first row where there is none."""
+    seq, previous = (1, FIRST) if last is None else (last.seq + 1, last.hash)
     body = canonical({**content, "at": _now(), "version": this_version()})
     return Event(
         seq=seq, kind=kind, charge=charge, body=body, previous=previous, hash=digest(seq, kind, charge, body, previous)
@@ -216,16 +217,25 @@ def replayed(events: Iterable[Event]) -> History:
     return History(events=rows, account=contents[0], charges=tuple(charges.values()))
 
 
-def extended(history: History, event: Event) -> History:
-    """A history with one row more, which is checked as `replayed` does.
+def read_alone(event: Event) -> dict[str, Any]:
+    """The content of one row, of which everything is checked that the row alone shows: its hash, and its shape.
 
     Raises:
-        HistoryError: the row does not follow.
+        HistoryError: the row is wrong.
     """
-    content = _checked(event, len(history.events) + 1, history.head)
-    charges = {charge.number: charge for charge in history.charges}
-    _apply(event, content, charges)
-    return attrs.evolve(history, events=(*history.events, event), charges=tuple(charges.values()))
+    return _checked(event, event.seq, event.previous)
+
+
+def charge_of(events: Iterable[Event]) -> Charge | None:
+    """A charge from its own rows, its reservation first; None where there are no rows.
+
+    Raises:
+        HistoryError: a row is wrong, or is no step of this charge.
+    """
+    charges = dict[int, Charge]()
+    for event in events:
+        _apply(event, read_alone(event), charges)
+    return next(iter(charges.values()), None)
 
 
 def _checked(event: Event, place: int, previous: str) -> dict[str, Any]:

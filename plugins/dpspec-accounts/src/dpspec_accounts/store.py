@@ -25,6 +25,9 @@ SCHEMA_VERSION = 1
 WAIT = 10
 """Seconds that a command waits for another one that writes."""
 
+MOST_ROWS = (1 << 31) - 1
+"""No row has a larger number: an integer of PostgreSQL."""
+
 _METADATA = sa.MetaData()
 ACCOUNT = sa.Table(
     "dpspec_account",
@@ -38,7 +41,7 @@ EVENT = sa.Table(
     _METADATA,
     sa.Column("seq", sa.Integer, sa.CheckConstraint("seq >= 1"), primary_key=True, autoincrement=False),
     sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("charge", sa.Integer, sa.ForeignKey("dpspec_event.seq")),
+    sa.Column("charge", sa.Integer, sa.ForeignKey("dpspec_event.seq"), index=True),
     sa.Column("body", sa.Text, nullable=False),
     sa.Column("previous", sa.Text, nullable=False),
     sa.Column("hash", sa.Text, nullable=False, unique=True),
@@ -86,8 +89,36 @@ class Rows:
 
     def all(self) -> tuple[Event, ...]:
         """Every row, in order."""
-        found = self.connection.execute(sa.select(EVENT).order_by(EVENT.c.seq))
-        return tuple(Event(**row._mapping) for row in found)
+        return self._every(sa.select(EVENT).order_by(EVENT.c.seq))
+
+    def first(self) -> Event:
+        """The row that creates the account.
+
+        Raises:
+            AccountError: there is none.
+        """
+        found = self._one(sa.select(EVENT).where(EVENT.c.seq == 1))
+        if found is None:
+            raise AccountError("account", "has no rows", "make one with `dpspec account create`")
+        return found
+
+    def last(self, *kinds: str) -> Event | None:
+        """The last row, or the last one of these kinds; None where there is none."""
+        asked = sa.select(EVENT).order_by(EVENT.c.seq.desc()).limit(1)
+        return self._one(asked.where(EVENT.c.kind.in_(kinds)) if kinds else asked)
+
+    def of_charge(self, number: int) -> tuple[Event, ...]:
+        """The reservation of a charge, and the rows about it, in order."""
+        if not 0 < number <= MOST_ROWS:
+            return ()
+        wanted = sa.or_(sa.and_(EVENT.c.seq == number, EVENT.c.kind == "reserve"), EVENT.c.charge == number)
+        return self._every(sa.select(EVENT).where(wanted).order_by(EVENT.c.seq))
+
+    def _one(self, asked: sa.Select[Any]) -> Event | None:
+        return next(iter(self._every(asked)), None)
+
+    def _every(self, asked: sa.Select[Any]) -> tuple[Event, ...]:
+        return tuple(Event(**row._mapping) for row in self.connection.execute(asked))
 
     def add(self, event: Event) -> None:
         """Append one row."""

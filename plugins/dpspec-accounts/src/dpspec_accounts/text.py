@@ -9,14 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.plugin.applications import BAD, FAINT, GOOD, count, drawn, thing_in_words
-from dpspec_accounts.account import Balance, Quote
+from dpspec_accounts.account import Quote, Statement
 from dpspec_accounts.history import Charge, History
 from dpspec_accounts.totals import document_of
 
 PROMISED = "as promised: charges count as their files state them, verified or not"
 
 
-def balance_data(found: Balance) -> dict[str, Any]:
+def balance_data(found: Statement) -> dict[str, Any]:
     """An account as JSON data."""
     left, frame = found.remainder, found.frame
     return {
@@ -41,7 +41,7 @@ def charge_data(charge: Charge) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def balance_text(found: Balance) -> str:
+def balance_text(found: Statement) -> str:
     """The account, what is left, and its charges."""
     frame, counted = found.frame, found.history.counted
     left = found.remainder

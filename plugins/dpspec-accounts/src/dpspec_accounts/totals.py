@@ -1,7 +1,8 @@
-"""What charges spend together, always computed from their specifications by the rules of `dpspec ledger`.
+"""What charges spend, computed from their specifications by the rules of `dpspec ledger`, and what they spend together.
 
-The account is a part of its own ledger, with a budget of 0: so every total is in the space, the universes, the unit and the
-standard of the account, or there is none. A total that was stored is compared with this one and never used.
+The account is a part of its own ledger, with a budget of 0: so what a charge spends is in the space, the universes, the unit and
+the standard of the account, or it cannot be charged. Amounts add up exactly: so the total after a charge is the total before it,
+which the history records, and the amount of the charge. `total_of` computes the total of all charges anew, as one ledger.
 
 An analyst chooses what to release next by what was released before. So a total may be held against the cap only where the rule
 that adds is a *privacy filter*: budgets that are chosen on the way, one after another, of which the sum never exceeds a fixed cap
@@ -14,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import attrs
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi
@@ -81,6 +83,21 @@ class Spent:
         """As JSON data, exactly: the standard, its parameters, and the number."""
         fields = {found.name: str(getattr(self.standard, found.name)) for found in parameters(type(self.standard))}
         return {"standard": self.standard.name, **fields, self.parameter: str(self.value)}
+
+    def of(self, data: Mapping[str, Any]) -> Spent | None:
+        """The amount that JSON data say, where it is one in this standard; it may have another delta.
+
+        >>> one = Spent(standard=MultDelta(delta=Fraction(1, 100)), parameter="epsilon", value=number(1))
+        >>> one.of({"standard": "mult-delta", "delta": "1/1000", "epsilon": "ln(3)"}).data()
+        {'standard': 'mult-delta', 'delta': '1/1000', 'epsilon': 'ln(3)'}
+        """
+        try:
+            value = number(data[self.parameter])
+            standard = MultDelta(delta=Fraction(data["delta"])) if isinstance(self.standard, MultDelta) else self.standard
+            found = Spent(standard=standard, parameter=self.parameter, value=value)
+        except (DpspecError, KeyError, TypeError, ValueError, ZeroDivisionError):
+            return None
+        return found if found.data() == data else None
 
     def __str__(self) -> str:
         delta = getattr(self.standard, "delta", None)
@@ -217,6 +234,57 @@ def _is_bounded(standard: OutputDivergence, spec: PrivacySpec) -> bool:
     """Whether a total is in the account's standard, or in one that differs in the delta alone, which adds."""
     found = spec.output_divergence
     return found == standard or (isinstance(found, MultDelta) and isinstance(standard, MultDelta))
+
+
+@lru_cache(maxsize=4096)
+def amount_of(frame: Frame, text: str) -> Spent:
+    """What one specification spends in the blocks of the account; raises as `total_of`."""
+    return total_of(frame, [text])
+
+
+def nothing_of(frame: Frame) -> Spent:
+    """The total of an account without charges."""
+    return Spent(standard=frame.zero.spec.output_divergence, parameter=frame.cap.parameter, value=number(0))
+
+
+def total_with(frame: Frame, before: Spent, text: str, counted: Callable[[], Sequence[str]]) -> Spent:
+    """The total after a charge: the total before it and its amount, or their squares, where these add.
+
+    Args:
+        before: the total before it.
+        text: its specification.
+        counted: the specifications of all charges that count, this one included, of which the total is computed where the sum
+            of the two numbers has no exact form.
+
+    >>> import dpspec as dp
+    >>> from dpspec.plugin.applications import to_toml
+    >>> def text(mu):
+    ...     spec = dp.spec(space=dp.records(region=["north"]), distance="add-remove", standard="gaussian", mu=mu)
+    ...     return to_toml(spec, dp.installed().registry, id="year")
+    >>> frame = frame_of(text(6))
+    >>> print(total_with(frame, total_with(frame, nothing_of(frame), text(3), list), text(4), list))
+    mu = 5
+    """
+    return _combined(frame, before, text, 1, counted)
+
+
+def total_without(frame: Frame, before: Spent, text: str, counted: Callable[[], Sequence[str]]) -> Spent:
+    """The total after a charge is void: `counted` are the charges that still count."""
+    return _combined(frame, before, text, -1, counted)
+
+
+def _combined(frame: Frame, before: Spent, text: str, sign: int, counted: Callable[[], Sequence[str]]) -> Spent:
+    amount, standard = amount_of(frame, text), before.standard
+    if isinstance(standard, MultDelta) and isinstance(amount.standard, MultDelta):
+        standard = MultDelta(delta=standard.delta + sign * amount.standard.delta)
+    try:
+        if frame.filter.squares:
+            value = (before.value.squared() + sign * amount.value.squared()).sqrt()
+        else:
+            value = before.value + sign * amount.value
+    except DpspecError:  # such as 1 + sqrt(2)
+        return total_of(frame, counted())
+    return Spent(standard=standard, parameter=before.parameter, value=value)
 
 
 def fits(total: Spent, cap: Spent) -> bool:

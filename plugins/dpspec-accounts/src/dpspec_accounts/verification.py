@@ -16,17 +16,18 @@ import attrs
 from dpspec import DpspecError
 from dpspec.plugin import ParameterError
 from dpspec.plugin.applications import read_bytes
-from dpspec_accounts.account import EXPORT, EXPORT_VERSION, Balance, check_standing, counted_texts
+from dpspec_accounts.account import EXPORT, EXPORT_VERSION, Statement, check_standing, shown, totals_of
 from dpspec_accounts.errors import AccountError, HistoryError
 from dpspec_accounts.history import DIGEST, Charge, Event, History, broken, replayed
 from dpspec_accounts.totals import (
     Frame,
+    amount_of,
     caveats_of,
     check_charge,
     fits,
     frame_of,
+    nothing_of,
     standing_of,
-    total_of,
 )
 
 MOST_BYTES = 1 << 28
@@ -98,7 +99,7 @@ def _event(place: int, row: Any) -> Event:
 
 def verify_events(
     events: Sequence[Event], *, head: str | None = None, progress: Callable[[int, int], object] | None = None
-) -> Balance:
+) -> Statement:
     """Recompute everything that the rows of an account record.
 
     Args:
@@ -118,19 +119,19 @@ def verify_events(
     if head is not None and head not in {event.hash for event in events}:
         rule = "has no row with the hash that is expected: rows were changed or removed"
         raise HistoryError("history", rule, "compare it with the export that the hash is from")
-    frame = _frame(history)
-    counted: dict[int, Charge] = {}
+    frame, total = _frame(history), None
     by_number = {charge.number: charge for charge in history.charges}
-    for place, event in enumerate(events, 1):
+    for event, total in totals_of(frame, history):
         if event.kind == "reserve":
-            charge = by_number[event.seq]
-            _check_charge(frame, history, charge, counted_texts(list(counted.values())))
-            counted[event.seq] = charge
-        elif event.kind == "void" and event.charge is not None:
-            del counted[event.charge]
+            _check_charge(frame, history, by_number[event.seq])
+            if not fits(total, frame.cap):
+                raise broken(event.seq, f"leads to {total}, above the cap of {frame.cap}")
         if progress is not None:
-            progress(place, len(events))
-    return Balance(name="export", history=history, frame=frame, total=total_of(frame, counted_texts(list(counted.values()))))
+            progress(event.seq, len(events))
+    return Statement(
+        name="export", history=history, frame=frame, total=total or nothing_of(frame),
+        as_promised=history.account["as_promised"],
+    )  # fmt: skip
 
 
 def _frame(history: History) -> Frame:
@@ -140,32 +141,22 @@ def _frame(history: History) -> Frame:
         raise broken(1, f"holds a specification that cannot be that of an account ({fault})") from None
 
 
-def _check_charge(frame: Frame, history: History, charge: Charge, before: Sequence[str]) -> None:
-    """Compare what a reservation records with what its specification says."""
+def _check_charge(frame: Frame, history: History, charge: Charge) -> None:
+    """Compare what a reservation records, besides the total, with what its specification says."""
     content, seq = charge.content, charge.number
     text, as_promised = content["specification"]["text"], history.account["as_promised"]
     try:
         check_charge(text)
-        found, caveats = standing_of(text), caveats_of(text)
-        amount, total = total_of(frame, [text]), total_of(frame, [*before, text])
+        found, caveats, amount = standing_of(text), caveats_of(text), amount_of(frame, text)
     except DpspecError as fault:
         raise broken(seq, f"holds a specification that cannot be charged ({fault})") from None
     computed = {
-        "verdict": found.word.word, "caveats": list(caveats), "as_promised": as_promised,
-        "amount": amount.data(), "total": total.data(),
+        "verdict": found.word.word, "caveats": list(caveats), "as_promised": as_promised, "amount": amount.data(),
     }  # fmt: skip
     for key, value in computed.items():
         if content[key] != value:
-            raise broken(seq, f"records the {key.replace('_', ' ')} {_shown(content[key])}, and it is {_shown(value)}")
+            raise broken(seq, f"records the {key.replace('_', ' ')} {shown(content[key])}, and it is {shown(value)}")
     try:
         check_standing(text, found, caveats, as_promised=as_promised)
     except AccountError as fault:
         raise broken(seq, f"charges what may not be charged ({fault})") from None
-    if not fits(total, frame.cap):
-        raise broken(seq, f"leads to {total}, above the cap of {frame.cap}")
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {text}" for key, text in value.items())[:200]
-    return str(value)[:200]

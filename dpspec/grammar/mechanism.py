@@ -301,7 +301,7 @@ class PublishesOthers(Protocol):
     It counts for the class that states it alone (`states_itself`).
     """
 
-    def published(self) -> tuple[Mechanism, ...]:
+    def published_mechanisms(self) -> tuple[Mechanism, ...]:
         """The mechanisms whose releases it publishes as they are."""
 
 

@@ -101,7 +101,7 @@ class ComposedMechanism(Mechanism):
             hypotheses=tuple(stated for structure in known for stated in structure.hypotheses),
         )
 
-    def published(self) -> tuple[Mechanism, ...]:
+    def published_mechanisms(self) -> tuple[Mechanism, ...]:
         return self.parts
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
@@ -161,7 +161,7 @@ class RepeatedMechanism(Mechanism):
         found = _with_own_sample(found.restated(of=self.mechanism, by=self), space)
         return found.restated(of=self, by=self, views=lambda view: grammar.RepeatedView(view, self.times))
 
-    def published(self) -> tuple[Mechanism, ...]:
+    def published_mechanisms(self) -> tuple[Mechanism, ...]:
         return (self.mechanism,)
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:

@@ -239,8 +239,8 @@ def _once(view: grammar.View) -> tuple[grammar.View, int]:
 
 def _publishes_counts(mechanism: Mechanism) -> bool:
     """Whether a mechanism, or each one whose release it publishes as it is, states the law of its counts itself."""
-    if isinstance(mechanism, grammar.PublishesOthers) and grammar.states_itself(mechanism, "published"):
-        return all(map(_publishes_counts, mechanism.published()))
+    if isinstance(mechanism, grammar.PublishesOthers) and grammar.states_itself(mechanism, "published_mechanisms"):
+        return all(map(_publishes_counts, mechanism.published_mechanisms()))
     return grammar.states_itself(mechanism, "count_law")
 
 

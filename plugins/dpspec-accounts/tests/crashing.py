@@ -1,11 +1,13 @@
 """Processes that charge one account, and that end at a given statement of the database; run as a script.
 
 python crashing.py URL SPEC each         one process after another, each killed at the next statement of a charge
-python crashing.py URL SPEC together N   N processes at once, each killed at a random statement, until the cap is spent
+python crashing.py URL SPEC together N KILLS MOST
+                                         N processes at once until the cap is spent; KILLS of them are killed, each at a random
+                                         statement up to MOST, and followed by another one
 python crashing.py URL SPEC release TABLE FOLDER
                                          releases of a table into folders 1, 2, ..., each killed at the next statement
 
-Each process acknowledges what it was told is done, by one line in a pipe. The answer is a JSON list of these lines, in the order
+Each process acknowledges what it was told is done, by one line in a file. The answer is a JSON list of these lines, in the order
 in which processes ended. Nothing depends on the time of day or on how long anything takes.
 """
 
@@ -16,9 +18,11 @@ import os
 import random
 import signal
 import sys
+import tempfile
 from collections.abc import Callable
 
 from dpspec_accounts.account import Account, OverCapError
+from dpspec_accounts.errors import AccountUnavailableError
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
@@ -37,29 +41,33 @@ def killed_at(statement: int, when: str) -> None:
     event.listen(Engine, f"{when}_cursor_execute", counted)
 
 
-def begun(work: Callable[[Callable[[str], None]], None]) -> tuple[int, int]:
-    """A process that does some work, and the end of a pipe with what it acknowledges."""
-    reading, writing = os.pipe()
+def begun(work: Callable[[Callable[[str], None]], None]) -> tuple[int, str]:
+    """A process that does some work, and the file with what it acknowledges."""
+    opened, path = tempfile.mkstemp()
     child = os.fork()
     if child:
-        os.close(writing)
-        return child, reading
-    os.close(reading)
+        os.close(opened)
+        return child, path
     code = 1
     try:
-        work(lambda line: os.write(writing, f"{line}\n".encode()) and None)
+        work(lambda line: os.write(opened, f"{line}\n".encode()) and None)
         code = 0
     finally:
         os._exit(code)
 
 
-def ended(child: int, reading: int) -> tuple[list[str], bool]:
-    """What a process acknowledged, and whether it was killed."""
-    with os.fdopen(reading) as pipe:
-        lines = pipe.read().split()
-    _, status = os.waitpid(child, 0)
+def acknowledged(path: str, status: int) -> tuple[list[str], bool]:
+    """What a process acknowledged that has ended, and whether it was killed."""
+    with open(path, encoding="ascii") as file:
+        lines = file.read().split()
+    os.unlink(path)
     assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0, "a process failed"
     return lines, os.WIFSIGNALED(status)
+
+
+def ended(child: int, path: str) -> tuple[list[str], bool]:
+    """The same of a process that is waited for."""
+    return acknowledged(path, os.waitpid(child, 0)[1])
 
 
 def charge_one(account: Account, spec: str, say: Callable[[str], None]) -> None:
@@ -84,35 +92,42 @@ def each(account: Account, spec: str) -> list[list[str]]:
 
 
 def many_steps(account: Account, spec: str, source: random.Random, say: Callable[[str], None]) -> None:
-    """Charges, reservations, draws, commits and voids until something does not fit."""
+    """Charges, reservations, draws, commits and voids until something does not fit. After a connection that was cut it is not
+    known whether the last step was done: the next one is another charge."""
     while True:
         try:
-            if source.random() < 0.3:
-                charge_one(account, spec, say)
-                continue
-            number = account.reserve(spec).number
+            one_of_many(account, spec, source, say)
         except OverCapError:
             say("over")
             return
-        say(f"reserved:{number}")
-        if source.random() < 0.5:
-            account.void(number, "not needed")
-            say(f"void:{number}")
-            continue
-        account.draw(number)
-        say(f"drawn:{number}")
-        account.commit(number)
-        say(f"committed:{number}")
+        except AccountUnavailableError:
+            say("cut")
 
 
-def together(account: Account, spec: str, processes: int) -> list[list[str]]:
-    """Processes at once; a killed one is followed by another, the last ones are not killed."""
-    source, found, left = random.Random(31), [], 6 * processes
-    running: list[tuple[int, int]] = []
+def one_of_many(account: Account, spec: str, source: random.Random, say: Callable[[str], None]) -> None:
+    if source.random() < 0.3:
+        charge_one(account, spec, say)
+        return
+    number = account.reserve(spec).number
+    say(f"reserved:{number}")
+    if source.random() < 0.5:
+        account.void(number, "not needed")
+        say(f"void:{number}")
+        return
+    account.draw(number)
+    say(f"drawn:{number}")
+    account.commit(number)
+    say(f"committed:{number}")
+
+
+def together(account: Account, spec: str, processes: int, kills: int, most: int) -> list[list[str]]:
+    """Processes at once; one that ends is followed by another, the last ones are not killed."""
+    source, found, left = random.Random(31), [], kills + processes
+    running: dict[int, str] = {}
     while left or running:
         while left and len(running) < processes:
             left -= 1
-            seed, end = source.randrange(1 << 30), (source.randrange(10, 300), source.choice(WHEN))
+            seed, end = source.randrange(1 << 30), (source.randrange(10, most), source.choice(WHEN))
             end = None if left < processes else end
 
             def work(say: Callable[[str], None], seed: int = seed, end: tuple[int, str] | None = end) -> None:
@@ -120,8 +135,9 @@ def together(account: Account, spec: str, processes: int) -> list[list[str]]:
                     killed_at(*end)
                 many_steps(account, spec, random.Random(seed), say)
 
-            running.append(begun(work))
-        lines, _ = ended(*running.pop(0))
+            running |= [begun(work)]
+        child, status = os.wait()
+        lines, _ = acknowledged(running.pop(child), status)
         found.append(lines)
     return found
 
@@ -154,4 +170,4 @@ if __name__ == "__main__":
     if how == "release":
         print(json.dumps(releases(url, spec, *rest)))
     else:
-        print(json.dumps(each(opened, spec) if how == "each" else together(opened, spec, int(rest[0]))))
+        print(json.dumps(each(opened, spec) if how == "each" else together(opened, spec, *map(int, rest))))

@@ -34,19 +34,22 @@ def ran(url, spec, *how):
 def modelled(events, cap, epsilon):
     """The states of all charges, and that no prefix of the history exceeds the cap."""
     states: dict[int, str] = {}
+    counted = 0
     for event in events:
         kind, body = event["kind"], json.loads(event["body"])
         if kind == "reserve":
             states[event["seq"]] = "reserved"
             assert Fraction(body["amount"]["epsilon"]) == epsilon
+            counted += 1
         elif kind != "create":
             before, after = {"draw": ("reserved", "drawn"), "commit": ("drawn", "committed"), "void": ("reserved", "void")}[kind]
             assert states[event["charge"]] == before
             states[event["charge"]] = after
-        counted = sum(state != "void" for state in states.values())
+            counted -= after == "void"
         assert counted * epsilon <= cap
-        if kind == "reserve":
+        if kind in ("reserve", "void"):
             assert Fraction(body["total"]["epsilon"]) == counted * epsilon
+    assert counted == sum(state != "void" for state in states.values())
     return states
 
 
@@ -57,7 +60,7 @@ def check_acknowledged(lines, states):
     """What a process was told is done is done, whatever happened to it afterwards."""
     for line in lines:
         state, _, number = line.partition(":")
-        if state == "over":
+        if state in ("over", "cut"):
             continue
         found = states[int(number)]
         assert found == "void" or state != "void"
@@ -78,14 +81,16 @@ def check_every_end(place, spec):
     verify_events(account.balance().history.events)
 
 
-def check_many(place, spec, cap):
+def check_many(place, spec, cap, processes=4, kills=20, most=300):
+    """Processes together, of which some are killed, and one after another follows until nothing fits under the cap."""
     account = Account(place)
-    found = ran(place, spec, "together", 4)
+    found = ran(place, spec, "together", processes, kills, most)
+    assert len(found) == processes + kills
     states = modelled(account.export()["events"], cap, Fraction(1, 2))
     check_acknowledged([line for lines in found for line in lines], states)
     counted = sum(state != "void" for state in states.values())
     assert counted == cap / Fraction(1, 2)  # the last processes end only where nothing fits
-    assert sum(line == "over" for lines in found for line in lines) >= 4
+    assert sum(line == "over" for lines in found for line in lines) >= processes
     for number, state in states.items():
         if state == "reserved":
             account.void(number, "its process ended")
@@ -104,6 +109,20 @@ def test_processes_together_never_exceed_the_cap(tmp_path, write):
     place = tmp_path / "a.db"
     Account.create(place, write("year", epsilon="6"), as_promised=True)
     check_many(place, write("week", epsilon="1/2"), Fraction(6))
+
+
+MANY = [
+    pytest.param(16, 40, 600, 1_000, marks=pytest.mark.slow, id="1,000 charges"),
+    pytest.param(16, 200, 4_000, 20_000, marks=pytest.mark.long, id="20,000 charges"),
+]
+"""Processes, how many of them are killed, the last statement at which one is, and how many charges fit under the cap."""
+
+
+@pytest.mark.parametrize(("processes", "kills", "most", "charges"), MANY)
+def test_many_processes_together_never_exceed_the_cap(tmp_path, write, processes, kills, most, charges):
+    place = tmp_path / "a.db"
+    Account.create(place, write("year", epsilon=str(charges // 2)), as_promised=True)
+    check_many(place, write("week", epsilon="1/2"), Fraction(charges // 2), processes, kills, most)
 
 
 def test_a_disk_that_fills_up_takes_a_whole_charge_or_none(tmp_path, write, monkeypatch):

@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -18,9 +19,9 @@ from dpspec_accounts.errors import AccountError, AccountUnavailableError, Charge
 from dpspec_accounts.store import Rows, Store
 from dpspec_accounts.verification import verify_events
 
-from .test_crashes import check_every_end, check_many
+from .test_crashes import MANY, check_every_end, check_many
 
-psycopg = pytest.importorskip("psycopg", reason="7 tests of accounts in PostgreSQL left out: psycopg is not installed")
+psycopg = pytest.importorskip("psycopg", reason="8 tests of accounts in PostgreSQL left out: psycopg is not installed")
 PASSWORD = "hunter2"  # noqa: S105 - of the server that the test starts
 
 
@@ -36,7 +37,7 @@ def server() -> Iterator[str]:
     """The URL of a running server, without a database."""
     found = programs()
     if found is None or os.name == "nt":
-        pytest.skip("7 tests of accounts in PostgreSQL left out: PostgreSQL is not installed")
+        pytest.skip("8 tests of accounts in PostgreSQL left out: PostgreSQL is not installed")
     user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
     folder = Path(tempfile.mkdtemp(prefix="dpspec-postgresql-"))
     with socket.socket() as free:
@@ -178,3 +179,36 @@ def test_a_process_that_ends_at_any_statement_leaves_a_whole_charge_or_none(url,
 def test_processes_together_never_exceed_the_cap(url, write):
     Account.create(url, write("year", epsilon="6"), as_promised=True)
     check_many(url, write("week", epsilon="1/2"), Fraction(6))
+
+
+@contextlib.contextmanager
+def connections_cut(url: str, every: int) -> Iterator[list[int]]:
+    """Cut all connections of a database each time that its history has so many rows more; how many rows it had then."""
+    cuts, over = list[int](), threading.Event()
+
+    def cut() -> None:
+        with psycopg.connect(url, autocommit=True) as connection:
+            while not over.wait(0.001):
+                ((rows,),) = connection.execute("SELECT COALESCE(MAX(seq), 0) FROM dpspec_event")
+                if rows >= every * (len(cuts) + 1):
+                    connection.execute(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                        " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                    )
+                    cuts.append(rows)
+
+    cutting = threading.Thread(target=cut)
+    cutting.start()
+    try:
+        yield cuts
+    finally:
+        over.set()
+        cutting.join()
+
+
+@pytest.mark.parametrize(("processes", "kills", "most", "charges"), MANY)
+def test_many_processes_together_never_exceed_the_cap(url, write, processes, kills, most, charges):
+    Account.create(url, write("year", epsilon=str(charges // 2)), as_promised=True)
+    with connections_cut(url, every=charges // 20) as cuts:
+        check_many(url, write("week", epsilon="1/2"), Fraction(charges // 2), processes, kills, most)
+    assert len(cuts) > 10

@@ -54,6 +54,22 @@ def test_the_answers_are_those_of_the_schema(tmp_path, write, run):
     assert (found["total"], found["anchored"], found["head"]) == (shown["total"], True, head)
 
 
+def test_an_export_is_imported_row_by_row(year, tmp_path, write, run):
+    export, other = tmp_path / "e.json", tmp_path / "other.db"
+    head = run("account", "export", year, "--out", export, "--format", "json").json("account-export")["head"]
+    made = run("account", "import", other, export, "--head", head, "--format", "json").json("account-import")
+    assert made["head"] == head
+    assert run("account", "history", other).out == run("account", "history", year).out
+    assert run("account", "charge", other, write("more", epsilon="1/100", keep="501/1000")).code == 0
+    assert "exists already" in one_line(run("account", "import", other, export), 2)
+    data = json.loads(export.read_text(encoding="utf-8"))
+    data["events"][2]["body"] = data["events"][2]["body"].replace("2026", "2025").replace("20", "21", 1)
+    export.write_text(json.dumps(data), encoding="utf-8")
+    third = tmp_path / "third.db"
+    assert "row 3" in one_line(run("account", "import", third, export), 1)
+    assert not third.exists()
+
+
 def test_over_the_cap_nothing_is_charged_and_the_remainder_is_printed(year, tmp_path, write, run):
     week = tmp_path / "week.dpspec.toml"
     for command in ("check", "charge"):

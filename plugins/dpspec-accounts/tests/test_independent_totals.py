@@ -76,8 +76,10 @@ TRUTHS = {
     "gaussian": (["gaussian"], {"mu": CAP}, lambda charges: math.sqrt(sum((c * number_of(v)) ** 2 for _, v, c in charges))),
 }
 MANY = [
-    pytest.param(4, id="few"), pytest.param(30, marks=pytest.mark.slow, id="more"), pytest.param(300, marks=pytest.mark.long, id="many"),
-]  # fmt: skip
+    pytest.param(4, id="few"),
+    pytest.param(30, marks=pytest.mark.slow, id="more"),
+    pytest.param(300, marks=pytest.mark.long, id="many"),
+]
 
 
 @pytest.mark.parametrize("accounts", MANY)

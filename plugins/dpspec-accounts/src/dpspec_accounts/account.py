@@ -171,7 +171,24 @@ class Account:
         text = text_of(specification)
         frame_of(text)
         content = {"specification": _recorded(text), "as_promised": bool(as_promised), "identity": secrets.token_hex(16)}
-        found._store.create(following(None, "create", content))
+        found._store.create([following(None, "create", content)])
+        return found
+
+    @classmethod
+    def restore(cls, url: str | Path, events: Sequence[Event], *, wait: float = WAIT) -> Account:
+        """Make an account with the history of another one, row by row the same.
+
+        Args:
+            url: where it will be.
+            events: its rows, as `verification.verify_events` found them consistent.
+            wait: as of the class.
+
+        Raises:
+            HistoryError: the rows are no history. AccountError: there is an account at this place.
+        """
+        replayed(events)
+        found = cls(url, wait=wait)
+        found._store.create(events)
         return found
 
     def balance(self) -> Statement:

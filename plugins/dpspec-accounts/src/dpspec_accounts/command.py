@@ -170,6 +170,26 @@ def verify(path: str, head: str | None, signed_by: str | None, progress: Progres
     return functions.verify(path, head=head, signed_by=signed_by, progress=progress)
 
 
+@command.command("import", cls=VerifyCommand, short_help="Make an account from an export.")
+@_URL
+@click.argument("path", metavar="EXPORT", type=click.Path())
+@click.option("--head", metavar="HASH", help="Require a row with this hash, such as the last one of an earlier export.")
+@click.option("--signed-by", metavar="PUBLIC.pem", type=click.Path(), help="Require a signature of this Ed25519 public key.")
+def import_(url: str, path: str, head: str | None, signed_by: str | None, progress: Progress | None = None) -> CommandAnswer:
+    """Make an account with the history of EXPORT, as to move it from SQLite to PostgreSQL, or after a disk was lost.
+
+    The export is recomputed first, as `dpspec account verify` does. Use one of the two accounts only from then on: what is
+    charged to one is not charged to the other. Where a later history may exist, an import would spend its budget again.
+
+    \b
+    Example:
+      dpspec account import postgresql://clerk@db/survey survey-account.json --head 3f7a...
+    """
+    from dpspec_accounts import functions
+
+    return functions.import_(url, path, head=head, signed_by=signed_by, progress=progress)
+
+
 @command.command("plan", short_help="Which split of a cap has the least error?")
 @click.argument("cap", metavar="CAP")
 @click.argument("calendar", metavar="CALENDAR.toml", type=click.Path())

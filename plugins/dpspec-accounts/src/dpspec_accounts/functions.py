@@ -94,6 +94,16 @@ def verify(
     return CommandAnswer("account-verify", 0, data, partial(_verified, found, lines or [_UNSIGNED]), value=found)
 
 
+def import_(
+    url: str, path: str | Path, *, head: str | None = None, signed_by: str | Path | None = None, progress: Progress | None = None
+) -> CommandAnswer:
+    """Make an account from an export, after it was recomputed: ``dpspec account import``."""
+    given = read_export(path)
+    check_signature(given.events, given.signature, signed_by)
+    verify_events(given.events, head=head, progress=progress)
+    return _balance("account-import", Account.restore(url, given.events).balance())
+
+
 def _verified(found: Statement, known: Sequence[str]) -> str:
     said = f"consistent: {len(found.history.events)} rows, every verdict, amount and total recomputed"
     return "\n".join([said, *known, text.balance_text(found)])

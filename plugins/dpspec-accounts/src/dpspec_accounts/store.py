@@ -8,7 +8,7 @@ One database holds one account. The table `dpspec_account` has one row, which a 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -149,8 +149,8 @@ class Store:
         """Whether the account is an SQLite file."""
         return self._path is not None
 
-    def create(self, first: Event) -> None:
-        """Make the tables and the first row, all or nothing.
+    def create(self, events: Iterable[Event]) -> None:
+        """Make the tables and the first rows, all or nothing.
 
         Raises:
             AccountError: there is an account already, or the place cannot be written to.
@@ -169,7 +169,9 @@ class Store:
             for trigger in _SQLITE_TRIGGERS if self.is_file else _POSTGRESQL_TRIGGERS:
                 connection.exec_driver_sql(trigger)
             connection.execute(sa.insert(ACCOUNT).values(id=1, version=SCHEMA_VERSION))
-            Rows(connection=connection).add(first)
+            rows = Rows(connection=connection)
+            for event in events:
+                rows.add(event)
             self._commit(connection)
 
     @contextmanager

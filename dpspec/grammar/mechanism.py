@@ -295,6 +295,17 @@ class CountLaws(Protocol):
 
 
 @runtime_checkable
+class ScalesNoise(Protocol):
+    """A mechanism whose noise can be made wider; optional."""
+
+    def with_wider_noise(self, factor: Fraction) -> Mechanism:
+        """The same mechanism with noise that is at least `factor` times as wide, `factor` being 1 or larger.
+
+        A loss of epsilon, or of mu, becomes about epsilon / factor; rounding goes towards more noise.
+        """
+
+
+@runtime_checkable
 class PublishesOthers(Protocol):
     """A mechanism that publishes what other mechanisms release of the same dataset, and nothing else; optional.
 

@@ -312,3 +312,25 @@ def test_a_file_with_further_promises_is_no_single_charge(tmp_path, write):
             account.charge(week)
         with pytest.raises(AccountError, match="further promises"):
             Account.create(tmp_path / "c.db", week)
+
+
+def test_a_decorated_function_is_charged_for_each_call_before_it_runs(tmp_path, write):
+    account = Account.create(tmp_path / "a.db", write("year", epsilon="1"), as_promised=True)
+    calls = []
+
+    @account.charged(write("week", epsilon="1/2"))
+    def publish(week, *, fail=False):
+        """Publish a week."""
+        calls.append(week)
+        if fail:
+            raise OSError
+        return week
+
+    assert publish.__doc__ == "Publish a week."
+    with pytest.raises(OSError):  # noqa: PT011 - of the function itself
+        publish(1, fail=True)
+    assert publish(2) == 2
+    with pytest.raises(OverCapError):
+        publish(3)
+    assert calls == [1, 2]
+    assert [charge.state for charge in account.balance().history.charges] == ["drawn", "committed"]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, ParamSpec, TypeAlias, TypeVar
 
 import attrs
 
 from dpspec import DpspecError, SpecDocument, installed
-from dpspec.plugin import ParameterError, PrivacySpec
-from dpspec.plugin.applications import Standing, Word, as_document, read_bytes, read_text, to_toml
+from dpspec.plugin import Number, ParameterError, PrivacySpec
+from dpspec.plugin.applications import Standing, Word, as_document, number_in_words, read_bytes, read_text, to_toml
 from dpspec_accounts.errors import AccountError, ChargeStateError
 from dpspec_accounts.history import (
     COMMITTED,
@@ -37,6 +37,7 @@ from dpspec_accounts.totals import (
     Frame,
     Spent,
     amount_of,
+    budget_within,
     caveats_of,
     check_charge,
     document_of,
@@ -49,6 +50,8 @@ from dpspec_accounts.totals import (
     total_without,
 )
 
+P = ParamSpec("P")
+T = TypeVar("T")
 AnySpecification: TypeAlias = "SpecDocument | PrivacySpec | str | Path"
 EXPORT, EXPORT_VERSION = "dpspec-account", 1
 
@@ -94,11 +97,13 @@ class Quote:
         balance: the account before it.
         amount: what the specification alone spends in the blocks of the account.
         total: what all charges together would spend.
+        stated: the budget that the specification states.
         standing: how its claim stands.
         caveats: why its number is not that of all that it releases.
     """
 
     balance: Balance
+    stated: Number | None
     amount: Spent
     total: Spent
     standing: Standing
@@ -108,6 +113,11 @@ class Quote:
     def fits(self) -> bool:
         """Whether the total is at most the cap."""
         return fits(self.total, self.balance.frame.cap)
+
+    @property
+    def largest(self) -> Number | None:
+        """The largest budget of the specification that fits, by more noise; None where none does that has an exact form."""
+        return budget_within(self.balance.remainder, self.amount, self.stated)
 
 
 class OverCapError(DpspecError):
@@ -256,6 +266,37 @@ class Account:
             number, _ = self._reserved(rows, text)
         return Reservation(self, number)
 
+    def charged(self, specification: AnySpecification) -> Callable[[Callable[P, T]], Callable[P, T]]:
+        """A decorator: each call of the function reserves, draws and commits the budget of its specification.
+
+        A call over the cap raises `OverCapError` before the function runs. A call that raises an error stays drawn and counts.
+
+        Args:
+            specification: what one call promises.
+
+        >>> import tempfile
+        >>> import dpspec as dp
+        >>> def year(epsilon):
+        ...     return dp.spec(space=dp.records(region=["north"]), distance="add-remove", standard="pure", epsilon=epsilon)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     account = Account.create(f"{folder}/year.db", year("1"), as_promised=True)
+        ...     @account.charged(year("1/2"))
+        ...     def weekly(week):
+        ...         return f"published week {week}"
+        ...     print(weekly(1), "|", weekly(2), "|", account.balance().total)
+        published week 1 | published week 2 | epsilon = 1
+        """
+
+        def decorated(function: Callable[P, T]) -> Callable[P, T]:
+            @wraps(function)
+            def charged(*arguments: P.args, **options: P.kwargs) -> T:
+                with self.reserve(specification):
+                    return function(*arguments, **options)
+
+            return charged
+
+        return decorated
+
     def draw(self, number: int) -> Charge:
         """Record that something may be drawn from now on; the charge can no longer be voided.
 
@@ -326,6 +367,7 @@ class Account:
         before = self._present(rows)
         return Quote(
             balance=before,
+            stated=document_of(text).spec.budget.uniform(),
             amount=amount_of(before.frame, text),
             total=total_with(before.frame, before.total, text, lambda: [*_counted(rows), text]),
             standing=standing_of(text),
@@ -534,6 +576,8 @@ def over_cap(text: str, quote: Quote) -> OverCapError:
     left = quote.balance.remainder
     rule = f"spends {quote.amount}, and with it the account {quote.total}; the cap is {quote.balance.frame.cap}"
     advice = "nothing was charged" + (f"; what is left is {left}" if left is not None else "")
+    if quote.largest is not None:
+        advice += f"; a budget of {number_in_words(quote.largest)} would fit, with more noise"
     error = OverCapError(f"specification {document_of(text).id}", rule, advice)
     error.quote = quote
     return error

@@ -20,6 +20,12 @@ class VerifyCommand(click.Command):
     counts = ("verifying", "rows")
 
 
+class FitCommand(click.Command):
+    """A command that counts the widths of noise that it tries."""
+
+    counts = ("fitting", "widths")
+
+
 @click.group("account", short_help="What is left of a privacy budget, and what is charged to it?")
 def command() -> None:
     """Keep the budget account of a data collection: a cap that releases together never exceed.
@@ -114,6 +120,25 @@ def check(url: str, spec: str) -> CommandAnswer:
     from dpspec_accounts import functions
 
     return functions.check(url, spec)
+
+
+@command.command("fit", cls=FitCommand, short_help="How much noise does a release need to fit?")
+@_URL
+@_SPEC
+@click.option("--out", metavar="FILE", required=True, type=click.Path(), help="The specification file to write.")
+def fit(url: str, spec: str, out: str, progress: Progress | None = None) -> CommandAnswer:
+    """Write SPEC with the largest budget that fits under the cap, and with noise that keeps it. Nothing is charged.
+
+    The noise of the mechanism is made wider until `dpspec verify` verifies the smaller budget. A release that fits already is
+    written as it is. `dpspec release --account ACCOUNT --fit` does the same and releases at once.
+
+    \b
+    Example:
+      dpspec account fit survey.db week-53.dpspec.toml --out week-53-fitted.dpspec.toml
+    """
+    from dpspec_accounts import functions
+
+    return functions.fit(url, spec, out, progress=progress)
 
 
 @command.command("void", short_help="Give back a reservation from which nothing was drawn.")

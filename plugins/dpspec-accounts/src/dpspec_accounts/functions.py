@@ -11,7 +11,8 @@ from pathlib import Path
 from dpspec import CommandAnswer
 from dpspec.plugin.applications import Progress, read_bytes, write_whole
 from dpspec_accounts import text
-from dpspec_accounts.account import Account, AnySpecification, OverCapError, Quote, Statement
+from dpspec_accounts.account import Account, AnySpecification, OverCapError, Quote, Statement, text_of
+from dpspec_accounts.fitting import fitted
 from dpspec_accounts.signatures import check_signature
 from dpspec_accounts.verification import read_export, verify_events
 
@@ -50,6 +51,17 @@ def charge(url: str, specification: AnySpecification, written: Sequence[str | Pa
 def _quoted(command: str, quote: Quote, charged: int | None, done: str) -> CommandAnswer:
     data, words = text.quote_data(quote, charged=charged), partial(text.quote_text, quote, done=done)
     return CommandAnswer(command, 0 if quote.fits else 1, data, words, value=quote)
+
+
+def fit(url: str, specification: AnySpecification, out: str | Path, *, progress: Progress | None = None) -> CommandAnswer:
+    """Write the release with as much noise as it needs to fit: ``dpspec account fit``. Over the cap it exits with 1."""
+    account = Account(url)
+    found = fitted(account, specification, progress)
+    quote = account.quote(found)
+    write_whole(Path(out), text_of(found))
+    data = {**text.quote_data(quote, charged=None), "written": str(out)}
+    words = partial(text.quote_text, quote, done=f"{out} fits; nothing was charged")
+    return CommandAnswer("account-fit", 0, data, words, value=found)
 
 
 def history(url: str) -> CommandAnswer:

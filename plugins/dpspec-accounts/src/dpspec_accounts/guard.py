@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dpspec import SpecDocument
 from dpspec_accounts.account import Account, text_of
 from dpspec_accounts.errors import AccountError, ChargeStateError
+from dpspec_accounts.fitting import fitted
 from dpspec_accounts.history import DRAWN, RESERVED, Charge
 
 
@@ -49,6 +50,10 @@ class AccountGuard:
             OverCapError: it does not fit. AccountError: it cannot be charged to this account.
         """
         self._number = self._account.reserve(document).number
+
+    def fit(self, document: SpecDocument) -> SpecDocument:
+        """A release that fits: itself, or with more noise."""
+        return fitted(self._account, document)
 
     def resume(self, document: SpecDocument, token: str) -> None:
         """Go on under the charge of an earlier run.

@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.plugin.applications import BAD, FAINT, GOOD, count, drawn, thing_in_words
+from dpspec.plugin.applications import BAD, FAINT, GOOD, count, drawn, number_in_words, thing_in_words
 from dpspec_accounts.account import Quote, Statement
 from dpspec_accounts.history import Charge, History
 from dpspec_accounts.totals import document_of
@@ -77,6 +77,7 @@ def quote_data(found: Quote, *, charged: int | None) -> dict[str, Any]:
     return {
         "fits": found.fits, "charged": charged, "amount": found.amount.data(), "total": found.total.data(),
         "cap": frame.cap.data(), "remainder": None if left is None else left.data(),
+        "largest": None if found.fits or found.largest is None else str(found.largest),
         "verdict": found.standing.word.word, "caveats": list(found.caveats), "as_promised": found.balance.as_promised,
     }  # fmt: skip
 
@@ -88,6 +89,8 @@ def quote_text(found: Quote, *, done: str) -> str:
     lines = [f"this charge: {found.amount}; with it the account: {found.total}; cap: {cap}"]
     if not found.fits:
         lines.append(f"left: {left}" if left is not None else "left: nothing that has an exact form")
+        if found.largest is not None:
+            lines.append(f"a budget of {number_in_words(found.largest)} would fit, with more noise: `dpspec account fit`")
     lines.append(f"the claim of the file: {found.standing.sentence}")
     lines += [f"caveat: {caveat}" for caveat in found.caveats]
     warning = [Text(PROMISED, BAD)] if found.balance.as_promised else []

@@ -312,6 +312,27 @@ def remainder_of(frame: Frame, total: Spent) -> Spent | None:
         return None
 
 
+_LARGEST_DENOMINATOR = 10**6
+
+
+def budget_within(left: Spent | None, amount: Spent, stated: Number | None) -> Number | None:
+    """The largest budget of a specification that fits into what is left; None where none does, or where it has no exact form.
+
+    A specification that states b spends c b, c rational; so what is left divided by c fits.
+
+    Args:
+        left: what is left.
+        amount: what the specification spends.
+        stated: the budget that it states.
+    """
+    if left is None or stated is None or stated.is_infinite or amount.value.is_infinite or stated <= number(0):
+        return None
+    if left.value <= number(0) or getattr(amount.standard, "delta", 0) > getattr(left.standard, "delta", 0):
+        return None
+    near = Fraction(float(amount.value.enclose()) / float(stated.enclose())).limit_denominator(_LARGEST_DENOMINATOR)
+    return left.value * (1 / near) if near > 0 and stated * near == amount.value else None
+
+
 def check_charge(text: str) -> None:
     """Refuse a file that cannot be one charge.
 

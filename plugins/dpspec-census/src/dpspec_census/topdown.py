@@ -65,6 +65,7 @@ from dpspec.plugin import (
     laws,
     memoize,
     number,
+    params,
 )
 
 if TYPE_CHECKING:
@@ -185,6 +186,10 @@ class TopdownNoise(Mechanism):
         space.check_unit(self.unit)
         for measurement in self.measurements:
             _check_linear(measurement.query, space)
+
+    def with_wider_noise(self, factor: Fraction) -> TopdownNoise:
+        measurements = [params.evolve(one, variance=one.variance * factor**2) for one in self.measurements]
+        return params.evolve(self, measurements=tuple(measurements))
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         """Independent noise on the counts of every table; None where a query is no table of counts."""

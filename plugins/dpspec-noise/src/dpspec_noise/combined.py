@@ -56,6 +56,17 @@ MOST_TIMES = 10**9
 Conditions = tuple[tuple[str, tuple[str, ...]], ...]
 
 
+def wider(mechanism: Mechanism, factor: Fraction) -> Mechanism:
+    """A part with wider noise.
+
+    Raises:
+        ParameterError: its noise cannot be widened.
+    """
+    if not isinstance(mechanism, grammar.ScalesNoise):
+        raise ParameterError(f"mechanism {mechanism.name}", "has no noise that can be scaled", "state another mechanism")
+    return mechanism.with_wider_noise(factor)
+
+
 @define
 class ComposedMechanism(Mechanism):
     """T(x) = (T_1(x), ..., T_k(x)) with independent randomness: several releases about the same data.
@@ -103,6 +114,9 @@ class ComposedMechanism(Mechanism):
 
     def published_mechanisms(self) -> tuple[Mechanism, ...]:
         return self.parts
+
+    def with_wider_noise(self, factor: Fraction) -> ComposedMechanism:
+        return params.evolve(self, parts=tuple(wider(part, factor) for part in self.parts))
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """The tables of every part, numbered by the parts."""
@@ -163,6 +177,9 @@ class RepeatedMechanism(Mechanism):
 
     def published_mechanisms(self) -> tuple[Mechanism, ...]:
         return (self.mechanism,)
+
+    def with_wider_noise(self, factor: Fraction) -> RepeatedMechanism:
+        return params.evolve(self, mechanism=wider(self.mechanism, factor))
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """The tables of every time, numbered."""

@@ -102,6 +102,10 @@ class Gaussian(AdditiveNoise):
     def noise(self, center: int) -> Law:
         return laws.GaussianLaw(center, self.sigma_squared())
 
+    def with_wider_noise(self, factor: Fraction) -> Gaussian:
+        variance = self.sigma_squared() * factor**2
+        return params.evolve(self, variance=variance, scale=None, calibration=None, epsilon=None, delta=None)
+
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         return self.noisy_answers(space)
 
@@ -173,6 +177,9 @@ class DiscreteGaussian(AdditiveNoise):
     def noise(self, center: int) -> Law:
         return laws.DiscreteGaussianLaw(center, self.sigma_squared())
 
+    def with_wider_noise(self, factor: Fraction) -> DiscreteGaussian:
+        return params.evolve(self, variance=self.sigma_squared() * factor**2, scale=None)
+
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         return self.noisy_answers(space)
 
@@ -196,6 +203,26 @@ class DiscreteGaussian(AdditiveNoise):
         if count >= BULK and fits(law):
             return inverted(law, count, source)
         return discrete_gaussian(source, count, variance=self.sigma_squared())
+
+
+ROOT_BITS = 64
+"""Binary places of a root that is rounded."""
+
+
+def rounded_root(value: Fraction, degree: Fraction) -> Fraction:
+    """value^(1/degree) for a value in (0, 1), rounded up.
+
+    >>> rounded_root(Fraction(1, 4), Fraction(2)) == Fraction(1, 2)
+    True
+    >>> 0 < rounded_root(Fraction(1, 3), Fraction(2)) ** 2 - Fraction(1, 3) < Fraction(1, 10**18)
+    True
+    """
+    with ctx.workprec(2 * ROOT_BITS):
+        exponent = ln(value).enclose(2 * ROOT_BITS) / number(degree).enclose(2 * ROOT_BITS)
+        least = exact.dyadic(exponent.exp().upper())
+    root = Fraction(-(-(least.numerator << ROOT_BITS) // least.denominator), 1 << ROOT_BITS)
+    below = root - Fraction(1, 1 << ROOT_BITS)
+    return below if degree.denominator == 1 and below > 0 and below**degree.numerator >= value else root
 
 
 def restate(noise: AdditiveNoise, **canonical: Any) -> None:
@@ -264,6 +291,9 @@ class Laplace(AdditiveNoise):
         """Laplace noise of a larger scale is that of a smaller one plus independent noise, which is 0 or Laplace itself."""
         return "more noise added" if parameter == "epsilon" and 0 < to <= self.budget() else None
 
+    def with_wider_noise(self, factor: Fraction) -> Laplace:
+        return params.evolve(self, epsilon=self.budget() * (1 / factor), scale=None, variance=None)
+
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         return self.noisy_answers(space)
 
@@ -331,6 +361,12 @@ class Geometric(AdditiveNoise):
         more = {"epsilon": lambda: self.epsilon is not None and 0 < to <= self.epsilon,
                 "ratio": lambda: self.ratio is not None and self.ratio <= to < 1}  # fmt: skip
         return "more noise added" if more.get(parameter, lambda: False)() else None
+
+    def with_wider_noise(self, factor: Fraction) -> Geometric:
+        """r becomes r^(1/factor), rounded up; a budget is divided exactly."""
+        if self.ratio is None:
+            return params.evolve(self, epsilon=self.decay() * self.sensitivity * (1 / factor), scale=None)
+        return params.evolve(self, ratio=min(rounded_root(self.ratio, factor), 1 - Fraction(1, 1 << ROOT_BITS)))
 
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         return self.noisy_answers(space)

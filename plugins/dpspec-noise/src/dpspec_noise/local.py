@@ -59,6 +59,7 @@ from dpspec.plugin import (
     params,
     tables,
 )
+from dpspec_noise.gaussian import rounded_root
 
 if TYPE_CHECKING:
     import numpy as np
@@ -583,6 +584,13 @@ class RandomisedResponse(_Response):
         if parameter == "keep_probability" and (half <= to <= p or p <= to <= half):
             return "some of the reported bits flipped once more"
         return None
+
+    def with_wider_noise(self, factor: Fraction) -> RandomisedResponse:
+        """The odds p / (1 - p) become their root of the order `factor`, nearer to 1."""
+        p = self.keep_probability
+        odds = min(rounded_root(min(p, 1 - p) / max(p, 1 - p), factor), Fraction(1)) if 2 * p != 1 else Fraction(1)
+        rarer = odds / (1 + odds)
+        return params.evolve(self, keep_probability=rarer if p < Fraction(1, 2) else 1 - rarer)
 
     def structure(self, space: DatasetSpace) -> grammar.Structure:
         return self.reports(space)

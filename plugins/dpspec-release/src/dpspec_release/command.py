@@ -86,6 +86,7 @@ def _names_of_tables(_: click.Context, __: click.Parameter, incomplete: str) -> 
     help="Release although the claim is not verified; the release is then NOT fit for publication.",
 )
 @click.option("--account", metavar="ACCOUNT", help="Reserve the budget in this account before anything is drawn.")
+@click.option("--fit", is_flag=True, help="With --account, add noise where SPEC is over the cap, so that it fits.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell all reasons: steps, theorems, what was checked.")
 def release(  # noqa: PLR0917 - one argument for each option
     spec: str,
@@ -99,6 +100,7 @@ def release(  # noqa: PLR0917 - one argument for each option
     seed: int | None,
     unverified: bool,
     account: str | None,
+    fit: bool,
     verbose: bool,
     progress: StagedProgress,
 ) -> CommandAnswer:
@@ -113,7 +115,9 @@ def release(  # noqa: PLR0917 - one argument for each option
     release is marked as not fit for publication. What is confidential lies in DIR.confidential, which you alone can open.
 
     With --account, the budget is reserved in an account of `dpspec account` before the first random bit, and committed with the
-    hashes of what was written. Over the cap nothing is drawn (exit 1). A run that ends after drawing began stays charged.
+    hashes of what was written. Over the cap nothing is drawn (exit 1). A run that ends after drawing began stays charged. With
+    --fit, a release that is over the cap gets more noise, with which the largest budget that is left is kept and verified; the
+    report holds the specification that was released.
 
     \b
     Examples:
@@ -134,7 +138,11 @@ def release(  # noqa: PLR0917 - one argument for each option
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     registry = installed().registry
-    document = read(spec)
+    if fit and (account is None or resume):
+        rule = "belongs to --account" if account is None else "begins a new run"
+        raise click.UsageError(f"--fit {rule}: `dpspec account fit` writes what fits as a file, to release and resume")
+    guard = functions.guard_of(account)
+    document = read(spec) if guard is None or not fit else guard.fit(read(spec))
     ending = f".{suffix.lstrip('.')}" if suffix else None
     options = engine.Options(
         seed=seed,
@@ -145,7 +153,7 @@ def release(  # noqa: PLR0917 - one argument for each option
         margins=margins,
         progress=progress,
         stage=progress.entitle,
-        guard=functions.guard_of(account),
+        guard=guard,
     )
     drawn = engine.draw(document, table, registry, Path(out), options)
     others = drawn.place.others()

@@ -330,6 +330,9 @@ class ReleaseGuard(Protocol):
     def reserve(self, document: SpecDocument) -> None:
         """Reserve the budget of a new run; an error ends the run before it draws."""
 
+    def fit(self, document: SpecDocument) -> SpecDocument:
+        """The release with as much noise as it needs for its budget to fit; itself where it fits."""
+
     def resume(self, document: SpecDocument, token: str) -> None:
         """Go on under the reservation of an earlier run."""
 

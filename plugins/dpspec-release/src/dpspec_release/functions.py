@@ -32,7 +32,13 @@ GivenTable: TypeAlias = Any
 
 
 def release(
-    specification: SpecDocument | str | Path, table: GivenTable, out: str | Path, *, account: str | None = None, **options: Any
+    specification: SpecDocument | str | Path,
+    table: GivenTable,
+    out: str | Path,
+    *,
+    account: str | None = None,
+    fit: bool = False,
+    **options: Any,
 ) -> dict[str, Any]:
     """Draw one release of a table by the mechanism of a specification, and write it to a directory.
 
@@ -42,6 +48,7 @@ def release(
             polars, pyarrow).
         out: the directory for the released tables and ``report.json``.
         account: the place of a budget account, in which the release is reserved before anything is drawn.
+        fit: with an account, add as much noise as the rest of the budget needs, where the release is over the cap.
         options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `margins` (also
             write the released numbers with their 95 % margins), `unverified` (release although the claim is not verified: not fit
             for publication).
@@ -54,11 +61,13 @@ def release(
         UnverifiedReleaseError: the claim is not verified, and `unverified` is not set.
         ReleaseError and its kin: the table does not fit, or the release cannot be written.
     """
-    registry, place = installed().registry, Path(out)
+    registry, place, guard, document = installed().registry, Path(out), guard_of(account), as_document(specification)
+    if fit:
+        if guard is None:
+            raise ParameterError("fit", "needs an account into which the release is to fit", "name one: account=...")
+        document = guard.fit(document)
     with table_file(table) as name:
-        drawn = engine.draw(
-            as_document(specification), name, registry, place, engine.Options(guard=guard_of(account), **options)
-        )
+        drawn = engine.draw(document, name, registry, place, engine.Options(guard=guard, **options))
         return write(drawn, registry, place)
 
 

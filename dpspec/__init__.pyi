@@ -2927,7 +2927,7 @@ def registry_import(*paths: Any, out: Any) -> CommandAnswer:
         out: the folder for the files.
     """
 
-def release(specification: Any, table: Any, out: Any, *, account: Any = ..., **options: Any) -> Any:
+def release(specification: Any, table: Any, out: Any, *, account: Any = ..., fit: Any = ..., **options: Any) -> Any:
     """Package dpspec-release. Draw one release of a table by the mechanism of a specification, and write it to a directory.
 
     Args:
@@ -2937,6 +2937,7 @@ def release(specification: Any, table: Any, out: Any, *, account: Any = ..., **o
             polars, pyarrow).
         out: the directory for the released tables and ``report.json``.
         account: the place of a budget account, in which the release is reserved before anything is drawn.
+        fit: with an account, add as much noise as the rest of the budget needs, where the release is over the cap.
         options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `margins` (also
             write the released numbers with their 95 % margins), `unverified` (release although the claim is not verified:
                 not fit

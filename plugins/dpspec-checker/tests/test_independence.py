@@ -19,13 +19,15 @@ READERS = ("errors", "json_files")
 """What reads a file, and knows nothing of its contents."""
 PROOFS = ("attained", "stated", "proofs")
 """What checks proofs of claims and what a verdict states, by the same facts."""
+TABLES = ("cell_bounds",)
+"""What checks ranges of cells, by whole numbers alone."""
 ANSWERS = ("answers",)
 """What turns verdicts of the checker into data, text and an exit code."""
-TRUSTED = (*KERNEL, *FACTS, *READERS, *PROOFS, *ANSWERS)
+TRUSTED = (*KERNEL, *FACTS, *READERS, *PROOFS, *TABLES, *ANSWERS)
 """Every module whose fault can make the checker accept what is false."""
 NOT_TRUSTED = ("__init__", "command")
 """Names, and the options of the command line."""
-MOST_TRUSTED_LINES = 3750
+MOST_TRUSTED_LINES = 3930
 """Lines of code of all trusted modules: without docstrings, comments and blank lines."""
 
 

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpspec_checker.answers import (
         CheckerAnswer as CheckerAnswer,
+        check_bounds as check_bounds,
         check_derivation as check_derivation,
         check_proof as check_proof,
     )
     from dpspec_checker.errors import CheckerError as CheckerError
 
-__all__ = ["CheckerAnswer", "CheckerError", "check_derivation", "check_proof"]
+__all__ = ["CheckerAnswer", "CheckerError", "check_bounds", "check_derivation", "check_proof"]
 
 
 def __getattr__(name: str) -> Any:

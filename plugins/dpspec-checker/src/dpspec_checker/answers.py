@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 
+from dpspec_checker import cell_bounds
 from dpspec_checker.check import Checked, check_file
 from dpspec_checker.proofs import RecheckedProof, check_proofs
 
@@ -96,6 +97,27 @@ def check_proof(path: str | Path) -> CheckerAnswer:
     )
 
 
+def check_bounds(path: str | Path) -> CheckerAnswer:
+    """Check the certificate of an audit of published tables: every range of a cell, without the solver that found it.
+
+    Args:
+        path: what ``dpspec rules audit --certificate FILE`` wrote.
+
+    Raises:
+        CheckerError: the file is not a certificate that can be read.
+    """
+    found = cell_bounds.check_file(path)
+    accepted = all(claim.accepted for claim in found)
+    claims = [{"cell": claim.label, "accepted": claim.accepted, "reason": claim.reason} for claim in found]
+    return CheckerAnswer(
+        command="check-bounds",
+        exit_code=0 if accepted else 1,
+        content={"path": str(path), "accepted": accepted, "claims": claims},
+        words=lambda: _bounds_text(str(path), found),
+        value=found,
+    )
+
+
 # --- text -----------------------------------------------------------------------------------------
 
 
@@ -118,6 +140,16 @@ def _derivation_text(path: str, found: Checked) -> str:
         for place, step in enumerate(found.steps, start=1)
     ]
     return "\n".join([head, *_aligned(rows)])
+
+
+def _bounds_text(path: str, found: Sequence[cell_bounds.CheckedClaim]) -> str:
+    """How many claims follow, and those that do not."""
+    wrong = [claim for claim in found if not claim.accepted]
+    word, style = ("not accepted", _BAD) if wrong else ("accepted", _GOOD)
+    good = len(found) - len(wrong)
+    head = f"{_styled(printable(path) + ': ', _BOLD)}{_styled(word, style)}, {good} of {_count(len(found), 'claim')} recomputed"
+    rows = [(("  rejected", _BAD), (printable(claim.label), _FAINT), (claim.reason, "")) for claim in wrong]
+    return "\n".join([head, *_aligned(rows), "assumed: the statements are what the tables publish"])
 
 
 def _proofs_text(path: str, found: Sequence[RecheckedProof]) -> str:

@@ -1,4 +1,4 @@
-"""The commands `check-proof` and `check-derivation`: of `dpspec`, and of `dpspec-checker` where dpspec is absent."""
+"""The commands `check-proof`, `check-derivation`, `check-bounds`: of `dpspec`, and of `dpspec-checker` where dpspec is absent."""
 
 from __future__ import annotations
 
@@ -52,6 +52,24 @@ def check_proof(path: str) -> CheckerAnswer:
     return answers.check_proof(path)
 
 
+@click.command(name="check-bounds", short_help="Recompute the ranges of cells that an audit of tables found.")
+@click.argument("path", metavar="FILE", type=click.Path())
+def check_bounds(path: str) -> CheckerAnswer:
+    """Recompute every range of a cell in the certificate of an audit, with a checker that does not use the solver.
+
+    FILE is what `dpspec rules audit --certificate FILE` writes. Exits with 0 when every range follows from the statements, with 1
+    when one does not, with 2 when FILE is no certificate.
+
+    \b
+    Examples:
+      dpspec rules audit tables --rules counts.rules.toml --certificate c.json
+      dpspec check-bounds c.json
+    """
+    from dpspec_checker import answers
+
+    return answers.check_bounds(path)
+
+
 FORMAT = 1
 """The version of the JSON output, which is that of dpspec."""
 
@@ -71,7 +89,7 @@ def _alone(command: click.Command) -> click.Command:
         from dpspec_checker.answers import printable
         from dpspec_checker.errors import CheckerError
 
-        assert ask is not None  # noqa: S101 - both commands have one
+        assert ask is not None  # noqa: S101 - each command has one
         try:
             found: CheckerAnswer = ask(**given)
         except CheckerError as fault:
@@ -92,3 +110,4 @@ def _alone(command: click.Command) -> click.Command:
 
 main.add_command(_alone(check_derivation))
 main.add_command(_alone(check_proof))
+main.add_command(_alone(check_bounds))

@@ -11,27 +11,22 @@ A number that breaks a rule is confidential, and so is what a table holds beside
 from __future__ import annotations
 
 import csv
-import io
 import itertools
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import attrs
 
-from dpspec.plugin import errors
+from dpspec.plugin import errors, params
 from dpspec.plugin.applications import JsonData, Word, count, harmless, raise_all, read_bytes, worst_word
+from dpspec_disclosure.audit import AuditedCell, audit_populations, cell_lines
+from dpspec_disclosure.linked_tables import Later, TableCell, read_cells
 from dpspec_disclosure.rule_steps import CellContents
 from dpspec_disclosure.rules import RuleComparison, RuleFile, TellsMore, ToldMore
+from dpspec_disclosure.table_files import ADVICE, MOST_BYTES, TableFaults, at_line, opened, whole_number
 
-MOST_BYTES = 200_000_000
-"""The largest table that is read."""
 MOST_SHOWN = 1000
 """So many broken cells of a table are told one by one; all are counted."""
-_FAULTS_SHOWN = 5
-_NUMBER = re.compile(r"\+?([0-9]+)(?:\.0*)?")
-_DECIMAL = re.compile(r"\+?[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?")
-_LONGEST = 18
 
 
 @attrs.frozen(kw_only=True)
@@ -61,6 +56,8 @@ class CheckedOutput:
         broken: the first broken cells; broken_cells: how many there are.
         unjudged: the places of the steps that need to know what is in a cell, where the table does not say.
         steps: how many steps there are.
+        exposed: the suppressed cells that can be recomputed, or that are not protected as the rules require.
+        unaudited: why suppressed cells were not audited, or how many were not decided; empty where all were.
     """
 
     path: str
@@ -71,15 +68,17 @@ class CheckedOutput:
     broken_cells: int
     unjudged: tuple[int, ...]
     steps: int
+    exposed: tuple[AuditedCell, ...] = ()
+    unaudited: str = ""
 
     @property
     def word(self) -> Word:
         """Refuted, unchecked, undecided, or holds."""
-        if self.broken_cells:
+        if self.broken_cells or self.exposed:
             return Word.REFUTED
         if not self.cells or len(self.unjudged) == self.steps:
             return Word.UNCHECKED
-        return Word.UNDECIDED if self.unjudged else Word.HOLDS
+        return Word.UNDECIDED if self.unjudged or self.unaudited else Word.HOLDS
 
 
 @attrs.frozen(kw_only=True)
@@ -127,7 +126,124 @@ def check_outputs(folder: Path, rules: RuleFile, progress: Callable[[int, int], 
         if progress is not None:
             progress(done, len(paths))
     raise_all(faults)
+    tables = audited(tables, rules)
     return CheckedFolder(rules=rules, tables=tuple(tables), passed_over=tuple(str(path) for path in inside if path not in paths))
+
+
+# --- what follows of suppressed cells -------------------------------------------------------------
+
+
+def audited(tables: Sequence[CheckedOutput], rules: RuleFile) -> list[CheckedOutput]:
+    """The tables with what their published numbers say of their suppressed cells: each by itself, or linked ones together."""
+    if not rules.columns.linked:
+        return [one for table in tables for one in _audited_together([table], rules)]
+    return _audited_together(tables, rules)
+
+
+def _audited_together(tables: Sequence[CheckedOutput], rules: RuleFile) -> list[CheckedOutput]:
+    if not any(table.suppressed for table in tables) or any(table.broken_cells for table in tables):
+        return list(tables)  # a number that breaks the rules leaves no total open
+    try:
+        cells = [cell for table in tables for cell in read_cells(Path(table.path), rules)]
+        if _are_disjoint(cells, rules):
+            return list(tables)
+        found = list(audit_populations([cells], rules, Later(), lambda cell: required(cell, rules)))
+    except errors.DpspecError as fault:
+        reason = params.each(fault)[0]
+        text = f"{reason.subject} {reason.rule}"
+        return [attrs.evolve(table, unaudited=text) if table.suppressed else table for table in tables]
+    told = rules.columns.published is not None
+    broken = [cell for one in found for cell in one.cells if _is_exposed(cell, told)]
+    open_ = [cell.cell.path for one in found for cell in one.cells if cell.is_undecided]
+    contradicts = any(one.contradiction is not None for one in found)
+    made = []
+    for table in tables:
+        number = open_.count(table.path)
+        unaudited = "no table has these numbers" if contradicts else f"{count(number, 'cell')} not decided" if number else ""
+        exposed = tuple(cell for cell in broken if cell.cell.path == table.path)
+        made.append(attrs.evolve(table, exposed=exposed, unaudited=unaudited if table.suppressed else ""))
+    return made
+
+
+def _are_disjoint(cells: Sequence[TableCell], rules: RuleFile) -> bool:
+    """Whether no record is in two cells, and nothing is known of a suppressed one: then no number says anything of another cell.
+
+    So it is of a table without totals and hierarchies, however large.
+    """
+    named = {tuple(name for name, _ in cell.codes) for cell in cells}
+    differ = len({(cell.measure, cell.codes) for cell in cells}) == len(cells)  # linked tables may publish one cell twice
+    return (
+        differ and not rules.codes and len(named) == 1 and not any(cell.suppressed and cell.allowed is not None for cell in cells)
+    )
+
+
+def _is_exposed(cell: AuditedCell, told: bool) -> bool:
+    """Whether a suppressed cell falls short: a sensitive one of what is required; without stated contents, any that is known."""
+    return cell.protected is False if told else cell.word == "recomputed"
+
+
+def required(cell: TableCell, rules: RuleFile) -> tuple[int, int] | None:
+    """The total of a suppressed cell, and how much more and less it must possibly hold; None where its row does not say, or no
+    rule calls it sensitive."""
+    if rules.columns.contributors is None or not cell.suppressed:
+        return None
+    contents = stated_contents(cell, rules)
+    gaps = [gap for step in rules.steps for gap in [step.missing(contents)] if gap is not None]
+    return (contents.total, max(gaps)) if gaps else None
+
+
+def stated_contents(cell: TableCell, rules: RuleFile) -> CellContents:
+    """What the row of a cell says is in it.
+
+    Raises:
+        errors.TableError: what it says cannot be.
+    """
+    header = list(cell.row)
+    faults: list[errors.TableError] = []
+    contents = _contents(list(cell.row.values()), header, _places(header, rules), rules, faults.append)
+    if contents is None:
+        fault = faults[0] if faults else errors.TableError("row", "has contents that cannot be")
+        fault.file, fault.line = cell.path, cell.line
+        raise fault
+    return contents
+
+
+def unprotected(folder: Path, rules: RuleFile) -> tuple[list[TableCell], list[CellContents]]:
+    """The cells of the tables of a folder, with their true numbers, and what is in each.
+
+    Raises:
+        errors.TableError: a table cannot be read, or a cell has no number.
+        errors.DisclosureRuleError: the rules need contents that [tables] does not name.
+    """
+    columns = rules.columns
+    if columns.published is None and rules.kind == "magnitudes":
+        advice = "name published, contributors, total and largest in [tables]"
+        raise errors.DisclosureRuleError("tables", "do not say what is in the cells", advice)
+    number = columns.total if rules.kind == "magnitudes" else columns.contributors
+    plain = attrs.evolve(rules, steps=())
+    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".csv")
+    if not paths:
+        raise errors.TableError("folder", "holds no *.csv", "name the folder of the tables", value=str(folder))
+    cells: list[TableCell] = []
+    faults: list[errors.DpspecError] = []
+    for path in paths:
+        try:
+            cells += read_cells(path, plain, number)
+        except errors.DpspecError as fault:
+            faults += params.each(fault)
+    raise_all(faults)
+    for cell in cells:
+        if cell.allowed is None or len(cell.allowed) != 1 or cell.allowed[0][0] != cell.allowed[0][1]:
+            unknown = errors.TableError(
+                f"column {cell.column}", "has a cell without its number", "give the tables before protection"
+            )
+            unknown.file, unknown.line = cell.path, cell.line
+            raise unknown
+    if columns.published is not None:
+        cells = [attrs.evolve(cell, column=columns.published) for cell in cells]
+        return cells, [stated_contents(cell, rules) for cell in cells]
+    exact = [cell.allowed[0][0] for cell in cells if cell.allowed is not None]
+    return cells, [CellContents.of_count(value, rules.looks_at) for value in exact]
 
 
 # --- one cell -------------------------------------------------------------------------------------
@@ -179,7 +295,7 @@ def _checked(path: Path, judge: CellJudge) -> list[CheckedOutput | errors.Dpspec
     found = None
     try:
         content = read_bytes(path, MOST_BYTES)
-        header, rows = _opened(content)
+        header, rows = opened(content)
         places = _places(header, judge.rules)
         found = _judged(header, rows, places, judge, faults)
     except errors.DpspecError as fault:
@@ -187,38 +303,6 @@ def _checked(path: Path, judge: CellJudge) -> list[CheckedOutput | errors.Dpspec
     except csv.Error as problem:
         faults.add(errors.TableError("table", f"is no CSV ({problem})", "write it as comma-separated values"), None)
     return [*faults.shown()] if faults.number or found is None else [found]
-
-
-def _opened(content: bytes) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
-    """The header, and the rows with their lines; one byte order mark of UTF-8 in front is no part of the header."""
-    if len(content) > MOST_BYTES:
-        raise errors.TableError("table", f"is larger than {MOST_BYTES:,} bytes", "publish it in parts")
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise errors.TableError("table", "begins with the byte order mark of UTF-16", "save it as UTF-8")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        fault = errors.TableError("text", "is not UTF-8", "save it as UTF-8")
-        raise _at(content.count(b"\n", 0, problem.start) + 1, fault) from None
-    if "\0" in text:
-        raise _at(text.count("\n", 0, text.index("\0")) + 1, errors.TableError("text", "holds a zero byte", "save it as CSV"))
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    header = [name.strip() for name in next(reader, [])]
-    if not any(header):
-        raise _at(1, errors.TableError("header", "is missing", "name the columns in the first line"))
-    if any(not name for name in header[1:]):
-        raise _at(1, errors.TableError("header", "has a column without a name", "name every column"))
-    twice = next((name for place, name in enumerate(header) if name in header[:place]), None)
-    if twice is not None:
-        raise _at(1, errors.TableError("header", "names a column twice", "name every column once", value=twice))
-    if "\ufeff" in "".join(header):
-        raise _at(1, errors.TableError("header", "holds a byte order mark", "leave one at the beginning of the file, or none"))
-    return header, ((reader.line_num, row) for row in reader)
-
-
-def _at(line: int, fault: errors.TableError) -> errors.TableError:
-    fault.line = line
-    return fault
 
 
 @attrs.frozen
@@ -237,7 +321,7 @@ def _places(header: Sequence[str], rules: RuleFile) -> ColumnPlaces:
         labels = columns.labels or header[:1]
         numbers = tuple(place for place, name in enumerate(header) if name not in labels)
         if not numbers:
-            raise _at(1, errors.TableError("header", "has no column of numbers", "name fewer labels in [tables]"))
+            raise at_line(1, errors.TableError("header", "has no column of numbers", "name fewer labels in [tables]"))
         return ColumnPlaces(numbers)
     needs_sizes = any(step.reads == "sizes" for step in rules.steps)
     if rules.kind == "magnitudes" and columns.total is None:
@@ -248,7 +332,7 @@ def _places(header: Sequence[str], rules: RuleFile) -> ColumnPlaces:
     wanted = [name for name in (columns.published, columns.contributors, columns.total, *columns.largest) if name is not None]
     missing = [name for name in wanted if name not in header]
     if missing:
-        raise _at(1, errors.TableError("header", "lacks a column that the rules name in [tables]", value=", ".join(missing)))
+        raise at_line(1, errors.TableError("header", "lacks a column that the rules name in [tables]", value=", ".join(missing)))
     at = {name: place for place, name in enumerate(header)}
     return ColumnPlaces(
         (at[columns.published],), at[str(columns.contributors)], None if columns.total is None else at[columns.total],
@@ -282,9 +366,9 @@ def _judged(
             if written in markers:
                 suppressed += 1
                 continue
-            number = _number(written)
+            number = whole_number(written)
             if isinstance(number, str):
-                faults.add(errors.TableError(f"row {number_of_row}, column {header[place]}", number, _ADVICE), line)
+                faults.add(errors.TableError(f"row {number_of_row}, column {header[place]}", number, ADVICE), line)
                 continue
             steps = judge.of_number(number) if contents is None else judge.of_cell(number, contents)
             if steps is not None:
@@ -297,28 +381,13 @@ def _judged(
     )  # fmt: skip
 
 
-_ADVICE = "write a whole number, or a marker of suppression that [tables] names"
-
-
-def _number(written: str) -> int | str:
-    """A whole number, or what is wrong with it; the value is not told."""
-    found = _NUMBER.fullmatch(written)
-    if found is not None:
-        return int(found[1]) if len(found[1]) <= _LONGEST else f"has more than {_LONGEST} digits"
-    if not written:
-        return "is empty"
-    if written.startswith("-") and (_NUMBER.fullmatch(written[1:]) or _DECIMAL.fullmatch(written[1:])):
-        return "is negative"
-    return "is no whole number" if _DECIMAL.fullmatch(written) else "is no number"
-
-
 def _contents(
     row: Sequence[str], header: Sequence[str], places: ColumnPlaces, rules: RuleFile, fault: Callable[[errors.TableError], None]
 ) -> CellContents | None:
     """What a row says is in its cell; None where that cannot be."""
 
     def read(place: int) -> int | None:
-        number = _number(row[place].strip())
+        number = whole_number(row[place].strip())
         if isinstance(number, int):
             return number
         fault(errors.TableError(f"column {header[place]}", number, "write a whole number"))
@@ -345,31 +414,6 @@ def _contents(
     return CellContents(contributors, total, tuple(sizes[: rules.looks_at]))
 
 
-class TableFaults:
-    """What is wrong with one table: the first faults, and the number of all."""
-
-    def __init__(self, path: str) -> None:
-        self.path, self.number, self.first = path, 0, list[errors.DpspecError]()
-
-    def add(self, fault: errors.DpspecError, line: int | None) -> None:
-        self.number += 1
-        fault.file, fault.line = self.path, line
-        if len(self.first) < _FAULTS_SHOWN:
-            self.first.append(fault)
-
-    def at(self, line: int) -> Callable[[errors.TableError], None]:
-        """Takes the faults of one line."""
-        return lambda fault: self.add(fault, line)
-
-    def shown(self) -> list[errors.DpspecError]:
-        if self.number > len(self.first):
-            rule = f"has {self.number - len(self.first):,} more faults"
-            more = errors.TableError("table", rule, "correct the first, and see the others")
-            more.file = self.path
-            return [*self.first, more]
-        return self.first
-
-
 # --- what is told ---------------------------------------------------------------------------------
 
 
@@ -392,6 +436,12 @@ def checked_data(found: CheckedFolder) -> JsonData:
                      "rules": [steps[place] for place in one.steps]}
                     for one in table.broken
                 ],
+                "exposed": [
+                    {"line": one.cell.line, "column": one.cell.column, "cell": dict(one.cell.codes),
+                     "recomputed": one.range.is_known}
+                    for one in table.exposed
+                ],
+                "unaudited": table.unaudited,
                 "unjudged": [{"step": place + 1, "rule": steps[place]} for place in table.unjudged],
             }
             for table in found.tables
@@ -425,6 +475,14 @@ def checked_text(found: CheckedFolder) -> str:
             lines.append(f"  {table.path}:{one.line}: row {one.row}, column {one.column}: {broken}")
         if table.broken_cells > _TEXT_SHOWN:
             lines.append(f"  and {table.broken_cells - _TEXT_SHOWN:,} more; --format json lists up to {MOST_SHOWN:,}")
+        for cell in table.exposed[:_TEXT_SHOWN]:
+            place = f"{table.path}:{cell.cell.line}: column {cell.cell.column}"
+            short = [f"{place}: the suppressed cell is not protected as the rules require"]
+            lines += [f"  {line}" for line in (cell_lines(cell) if cell.range.is_known else short)]
+        if len(table.exposed) > _TEXT_SHOWN:
+            lines.append(f"  and {len(table.exposed) - _TEXT_SHOWN:,} more suppressed cells; --format json lists them")
+        if table.unaudited:
+            lines.append(f"  suppressed cells not audited: {table.unaudited}")
         lines += [
             f"  not judged: step {place + 1}, {rules.steps[place].name}: the table does not say what is in its cells"
             for place in table.unjudged

@@ -71,6 +71,14 @@ class RuleStep(ABC):
         """The step of a file in this folder, with the data that it names read."""
         return self
 
+    def missing(self, cell: CellContents) -> int | None:
+        """How much more, and less, a cell that the step calls sensitive must possibly hold to be protected; None for others.
+
+        Of the rules on contributions: by so much the total falls short of one that is not sensitive, and at least 1
+        (Fischetti and Salazar 2000).
+        """
+        return None
+
     @property
     def looks_at(self) -> int:
         """How many of the largest contributions it looks at."""
@@ -109,6 +117,9 @@ class ThresholdStep(RuleStep):
     def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
         return _hidden_where(0 < cell.count < self.least, value)
 
+    def missing(self, cell: CellContents) -> int | None:
+        return 1 if 0 < cell.count < self.least else None
+
     @property
     def formula(self) -> str:
         return f"suppressed where 0 < contributions < {self.least}"
@@ -136,6 +147,10 @@ class DominanceStep(RuleStep):
 
     def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
         return _hidden_where(100 * sum(cell.largest[: self.contributions]) > self.percent * cell.total, value)
+
+    def missing(self, cell: CellContents) -> int | None:
+        gap = sum(cell.largest[: self.contributions]) * 100 / self.percent - cell.total
+        return max(1, math.ceil(gap)) if gap > 0 else None
 
     @property
     def formula(self) -> str:
@@ -170,6 +185,10 @@ class PPercentStep(RuleStep):
     def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
         first = cell.largest[0] if cell.count else 0
         return _hidden_where(100 * (cell.total - sum(cell.largest[:2])) < self.percent * first, value)
+
+    def missing(self, cell: CellContents) -> int | None:
+        gap = self.percent / 100 * (cell.largest[0] if cell.count else 0) - (cell.total - sum(cell.largest[:2]))
+        return max(1, math.ceil(gap)) if gap > 0 else None
 
     @property
     def formula(self) -> str:
@@ -206,6 +225,9 @@ class RedactionStep(RuleStep):
 
     def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
         return _hidden_where(self.least <= value <= self.up_to, value)
+
+    def missing(self, cell: CellContents) -> int | None:
+        return 1 if self.least <= cell.total <= self.up_to else None
 
     @property
     def formula(self) -> str:

@@ -23,7 +23,9 @@ by a threshold, by dominance or by p-percent if any is.
 
 from __future__ import annotations
 
+import csv
 import enum
+import io
 import itertools
 import math
 import re
@@ -35,7 +37,7 @@ from typing import Annotated, Any, NoReturn
 import attrs
 
 from dpspec.plugin import Items, Text, define, errors, params
-from dpspec.plugin.applications import FilePositions, did_you_mean, load_text, parse
+from dpspec.plugin.applications import FilePositions, decoded, did_you_mean, load_text, parse, read_bytes
 from dpspec_disclosure.rule_steps import STEPS, CellContents, CellOutcomes, PerturbationStep, RuleStep
 
 # --- rule files -----------------------------------------------------------------------------------
@@ -59,6 +61,12 @@ class PublishedColumns:
         contributors: the column of the number of contributions.
         total: the column of the true total.
         largest: the columns of the largest contributions.
+        totals: what a label column holds where a row is for all its categories together.
+        across: an attribute whose categories are the names of the number columns; without it, each number column is a table of
+            its own.
+        linked: whether all tables of a folder count one population, so that a cell of one can follow from another.
+        secondary: whether cells are suppressed also to protect others. Without that, whoever knows the rules knows of a
+            suppressed cell that the rules suppress it.
     """
 
     labels: Annotated[tuple[str, ...], Items(Text())] = ()
@@ -68,6 +76,10 @@ class PublishedColumns:
     contributors: Annotated[str | None, Text()] = None
     total: Annotated[str | None, Text()] = None
     largest: Annotated[tuple[str, ...], Items(Text())] = ()
+    totals: Annotated[tuple[str, ...], Items(Text())] = ("Total",)
+    across: Annotated[str | None, Text()] = None
+    linked: Annotated[bool, params.Truth()] = False
+    secondary: Annotated[bool, params.Truth()] = True
 
     def __attrs_post_init__(self) -> None:
         truth = [name for name in (self.contributors, self.total, *self.largest) if name is not None]
@@ -78,6 +90,9 @@ class PublishedColumns:
             raise errors.DisclosureRuleError("tables", "names the column published, and not contributors", "name that, too")
         if len(set(named)) != len(named):
             raise errors.DisclosureRuleError("tables", "names one column twice")
+        if self.across is not None and (self.published is not None or self.across in self.labels):
+            rule, advice = "is for tables with several number columns, and is no label", "leave out published"
+            raise errors.DisclosureRuleError("across", rule, advice, value=self.across)
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -90,6 +105,7 @@ class RuleFile:
         kind: "counts" or "magnitudes".
         steps: the steps, in order.
         columns: how tables are written that are held to it.
+        codes: the hierarchies of codes, by attribute: for each code the one above it, None at the top.
     """
 
     path: str
@@ -99,11 +115,12 @@ class RuleFile:
     steps: tuple[RuleStep, ...]
     source: str = ""
     columns: PublishedColumns = attrs.field(factory=PublishedColumns)
+    codes: Mapping[str, Mapping[str, str | None]] = attrs.field(factory=dict)
 
     @property
     def looks_at(self) -> int:
         """How many of the largest contributions its steps look at."""
-        return max(step.looks_at for step in self.steps)
+        return max((step.looks_at for step in self.steps), default=0)
 
     def outcomes(self, cell: CellContents, without: frozenset[int] = frozenset()) -> CellOutcomes:
         """F(c): what the chain can publish for a cell, some steps left out."""
@@ -114,6 +131,23 @@ class RuleFile:
                     after for value in values for after in ((None,) if value is None else step.outcomes(cell, value))
                 )
         return values
+
+    def allowed(self, value: int | None) -> tuple[tuple[int, int | None], ...]:
+        """K(y): the totals that whoever knows the rules leaves for a published number, or for a suppressed cell (None).
+
+        Intervals in ascending order; none where the rules cannot publish the number. Of magnitudes the steps are used that look
+        at the value alone.
+        """
+        if value is None and (self.columns.secondary or self.kind == "magnitudes"):
+            return ((0, None),)
+        skipped = frozenset(place for place, step in enumerate(self.steps) if self.kind == "magnitudes" and step.reads != "value")
+        low, high = (0, self.onset) if value is None else (max(0, value - self.spread), value + self.spread)
+        _refuse_above(high - low, MOST_COUNTS, "counts", "take smaller bases")
+        found: list[tuple[int, int]] = []
+        for total in range(low, high + 1):
+            if value in self.outcomes(CellContents.of_count(total, self.looks_at), skipped):
+                found[-1:] = [(found[-1][0], total)] if found and found[-1][1] == total - 1 else [*found[-1:], (total, total)]
+        return tuple(found)
 
     @cached_property
     def spread(self) -> int:
@@ -200,12 +234,15 @@ class _Head:
 def _rule_file(data: dict[str, Any], path: Path) -> RuleFile:
     if data.get("schema") != 1 or isinstance(data.get("schema"), bool):
         raise errors.SchemaVersionError("schema", "must be 1, the version of rule files", value=data.get("schema"))
-    steps, tables = data.pop("step", None), data.pop("tables", {})
+    steps, tables, codes = data.pop("step", None), data.pop("tables", {}), data.pop("codes", {})
     data.pop("schema")
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps) or not 1 <= len(steps) <= MOST_STEPS:
         raise errors.WrongShapeError("step", f"must be 1 to {MOST_STEPS} tables [[step]], params.each with its rule")
     if not isinstance(tables, dict):
         raise errors.WrongShapeError("tables", "must be a table [tables]")
+    if not isinstance(codes, dict) or not all(isinstance(name, str) for name in codes.values()):
+        rule = "must be a table [codes] of attributes and files"
+        raise errors.WrongShapeError("codes", rule, 'for example region = "regions.csv"')
     parts = params.collect(
         [
             lambda: params.build(_Head, data, "file"),
@@ -221,8 +258,57 @@ def _rule_file(data: dict[str, Any], path: Path) -> RuleFile:
     if head.kind == "magnitudes" and any(isinstance(step, PerturbationStep) for step in made):
         raise errors.DisclosureRuleError("step", "perturbs counts, and these rules are of magnitudes", "leave cell-key out")
     return RuleFile(
-        path=str(path), id=head.id, title=head.title, kind=head.kind, source=head.source or "", steps=tuple(made), columns=columns
-    )
+        path=str(path), id=head.id, title=head.title, kind=head.kind, source=head.source or "", steps=tuple(made),
+        columns=columns,
+        codes={name: read_codes(path.parent, name, file) for name, file in codes.items()},
+    )  # fmt: skip
+
+
+MOST_CODE_BYTES = 20_000_000
+
+
+def read_codes(folder: Path, attribute: str, file: str) -> dict[str, str | None]:
+    """A hierarchy of codes: for each code the one above it, None at the top; from a CSV file with the columns code, parent.
+
+    Raises:
+        errors.DisclosureRuleError: it is no hierarchy, with the line.
+        UnreadableFileError, NotAFileError: it cannot be read.
+    """
+    subject = f"codes.{attribute}"
+    if Path(file).name != file:
+        raise errors.DisclosureRuleError(subject, "must be the name of a file next to the rule file", value=file)
+    parents: dict[str, str | None] = {}
+    line = 1
+    try:
+        reader = csv.reader(io.StringIO(decoded(read_bytes(folder / file, MOST_CODE_BYTES)), newline=""), strict=True)
+        if [name.strip() for name in next(reader, [])] != ["code", "parent"]:
+            raise errors.DisclosureRuleError(subject, "needs the columns code and parent", "begin the file with: code,parent")
+        for row in reader:
+            line = reader.line_num
+            if len(row) != 2 or not row[0].strip():
+                raise errors.DisclosureRuleError(subject, "needs a code and the code above it in each row", "for example: E12,E1")
+            code, parent = (text.strip() for text in row)
+            if code in parents:
+                raise errors.DisclosureRuleError(subject, "names a code twice", value=code)
+            parents[code] = parent or None
+        line = 1
+        for code in parents:
+            above: str | None = code
+            for _ in parents:
+                above = parents[above] if above is not None else None
+                if above is None:
+                    break
+                if above not in parents:
+                    advice = "add it, with an empty parent"
+                    raise errors.DisclosureRuleError(subject, "names a parent that has no row", advice, value=above)
+            else:
+                raise errors.DisclosureRuleError(subject, "has a code that is above itself", "leave one parent empty", value=code)
+    except (errors.DpspecError, csv.Error) as problem:
+        no_csv = errors.DisclosureRuleError(subject, f"is no CSV ({problem})")
+        fault = problem if isinstance(problem, errors.DpspecError) else no_csv
+        fault.file, fault.line = fault.file or str(folder / file), fault.line or line
+        raise fault from None
+    return parents
 
 
 def _step(table: Mapping[str, Any], subject: str, folder: Path) -> RuleStep:

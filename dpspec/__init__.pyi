@@ -656,6 +656,17 @@ def certify(specification: Any, release: Any, out: Any = ...) -> CommandAnswer:
         CertificateError: the folder is no release of the specification.
     """
 
+def check_bounds(path: Any) -> CommandAnswer:
+    """Package dpspec-checker. Check the certificate of an audit of published tables: every range of a cell, without the solver
+    that found it.
+
+    Args:
+        path: what ``dpspec rules audit --certificate FILE`` wrote.
+
+    Raises:
+        CheckerError: the file is not a certificate that can be read.
+    """
+
 def check_certificate(path: Any, release: Any = ...) -> CommandAnswer:
     """Package dpspec-deployments. Check a certificate without a network: every section is computed again, and compared.
     `value` has the lines.
@@ -3080,6 +3091,19 @@ def risk_swapping(
             default derangement].
     """
 
+def rules_audit(*folders: Any, rules: Any, later: Any = ..., certificate: Any = ..., secret: Any = ..., known: Any = ..., records: Any = ...) -> CommandAnswer:
+    """Package dpspec-disclosure. Which suppressed cells published tables determine together. `value` has the range of each.
+
+    Args:
+        folders: one release each, the first one first.
+        rules: the rule file.
+        later: how each population follows from the one before: same, grows, any, or changes=N.
+        certificate: write the proofs into this file; it holds the numbers of cells that can be recomputed.
+        secret: an attribute that attackers want to learn of one person.
+        known: the attributes that they know of that person.
+        records: a file of all records, for the attacker who knows all but one.
+    """
+
 def rules_check(folder: Any, rules: Any) -> CommandAnswer:
     """Package dpspec-disclosure. Hold every \\*.csv in a folder to a file of rules of disclosure control. `value` has what was
     found.
@@ -3095,6 +3119,18 @@ def rules_compare(first: Any, second: Any, total: Any = ...) -> CommandAnswer:
     Args:
         first, second: the rule files.
         total: of magnitudes, look at cells up to this total; 12, where it is left out.
+    """
+
+def rules_design(folder: Any, rules: Any, keep: Any = ..., by: Any = ..., out: Any = ...) -> CommandAnswer:
+    """Package dpspec-disclosure. The pattern of suppression with the least disclosure among all that keep a level of detail.
+    `value` is the design.
+
+    Args:
+        folder: the unprotected tables.
+        rules: the rule file.
+        keep: attributes with commas, such as "region,age": cells of no other attributes stay published.
+        by: "cells", "records" or "total": what a suppressed cell costs.
+        out: write the protected tables into this new folder.
     """
 
 def rules_show(path: Any) -> CommandAnswer:

@@ -30,6 +30,7 @@ from dpspec.plugin import (
     params,
 )
 from dpspec_noise.additive import AdditiveNoise
+from dpspec_noise.roots import ROOT_BITS, rounded_root
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -203,26 +204,6 @@ class DiscreteGaussian(AdditiveNoise):
         if count >= BULK and fits(law):
             return inverted(law, count, source)
         return discrete_gaussian(source, count, variance=self.sigma_squared())
-
-
-ROOT_BITS = 64
-"""Binary places of a root that is rounded."""
-
-
-def rounded_root(value: Fraction, degree: Fraction) -> Fraction:
-    """value^(1/degree) for a value in (0, 1), rounded up.
-
-    >>> rounded_root(Fraction(1, 4), Fraction(2)) == Fraction(1, 2)
-    True
-    >>> 0 < rounded_root(Fraction(1, 3), Fraction(2)) ** 2 - Fraction(1, 3) < Fraction(1, 10**18)
-    True
-    """
-    with ctx.workprec(2 * ROOT_BITS):
-        exponent = ln(value).enclose(2 * ROOT_BITS) / number(degree).enclose(2 * ROOT_BITS)
-        least = exact.dyadic(exponent.exp().upper())
-    root = Fraction(-(-(least.numerator << ROOT_BITS) // least.denominator), 1 << ROOT_BITS)
-    below = root - Fraction(1, 1 << ROOT_BITS)
-    return below if degree.denominator == 1 and below > 0 and below**degree.numerator >= value else root
 
 
 def restate(noise: AdditiveNoise, **canonical: Any) -> None:

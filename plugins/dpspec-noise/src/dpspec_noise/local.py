@@ -59,7 +59,7 @@ from dpspec.plugin import (
     params,
     tables,
 )
-from dpspec_noise.gaussian import rounded_root
+from dpspec_noise.roots import rounded_root
 
 if TYPE_CHECKING:
     import numpy as np

@@ -116,8 +116,8 @@ def release(  # noqa: PLR0917 - one argument for each option
 
     With --account, the budget is reserved in an account of `dpspec account` before the first random bit, and committed with the
     hashes of what was written. Over the cap nothing is drawn (exit 1). A run that ends after drawing began stays charged. With
-    --fit, a release that is over the cap gets more noise, with which the largest budget that is left is kept and verified; the
-    report holds the specification that was released.
+    --fit, a release that is over the cap gets more noise, so that it keeps the largest budget that fits. The report holds the
+    specification that was released.
 
     \b
     Examples:

@@ -16,6 +16,8 @@ Options of the ini-file:
                       its word and not among those that passed
     dpspec_undecided  skip (default) or fail: what becomes of those that are not accepted
     dpspec_witnesses  a directory, from the root of pytest, that gets a witness file for every refuted claim
+    dpspec_locked     true: a dpspec.lock that pytest meets is an item, `dpspec.lock::locked`, which compares its files with it as
+                      `dpspec verify --locked` does; false (default)
 
 ``-p no:dpspec`` switches the plugin off. Importing it needs pytest alone: dpspec itself is loaded when a file is collected.
 """
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from dpspec.verifier.verdict import Verdict
 
 SUFFIX = ".dpspec.toml"
+LOCK = "dpspec.lock"
 _UNDECIDED_CODE = 3
 
 
@@ -50,10 +53,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("dpspec_accept", "words that count as success, as in dpspec verify --accept", type="args", default=[])
     parser.addini("dpspec_undecided", "what is neither true nor false nor accepted: skip or fail", default="skip")
     parser.addini("dpspec_witnesses", "a directory that gets a witness file for every refuted claim", default="")
+    parser.addini("dpspec_locked", f"compare the files of each {LOCK} that is met with it", type="bool", default=False)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "dpspec(kind): an item of a specification file; kind is reads, claim or number")
+    config.addinivalue_line("markers", "dpspec(kind): an item of a specification file; kind is reads, claim, number or locked")
     chosen = config.getini("dpspec_undecided")
     if chosen not in ("skip", "fail"):
         raise pytest.UsageError(f"dpspec_undecided={chosen}: must be skip or fail")
@@ -89,7 +93,10 @@ def _versions() -> str:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Every specification file, or with dpspec_specs = false the named ones."""
+    """Every specification file, or with dpspec_specs = false the named ones; with dpspec_locked, a lock of some."""
+    if file_path.name == LOCK and parent.config.getini("dpspec_locked"):
+        lock: pytest.Collector = LockFile.from_parent(parent, path=file_path)
+        return lock
     if not file_path.name.endswith(SUFFIX):
         return None
     if not parent.config.getini("dpspec_specs") and not parent.session.isinitpath(file_path):
@@ -120,6 +127,13 @@ class SpecFile(pytest.File):
         if isinstance(self.read, SpecDocument):
             for judgement in judgements(self.read):
                 yield JudgedItem.from_parent(self, name=_item_name(judgement.name), judgement=judgement)
+
+
+class LockFile(pytest.File):
+    """The lock of specification files."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        yield LockedItem.from_parent(self, name="locked")
 
 
 def _item_name(name: str) -> str:
@@ -184,6 +198,20 @@ class SpecItem(pytest.Item):
         from dpspec.base.errors import harmless
 
         return self.path, 0, harmless(f"{self.path.name}: {self.name}", keep="")
+
+
+class LockedItem(SpecItem):
+    """No file is new, missing, worse or another result than its lock records."""
+
+    kind = "locked"
+
+    def judge(self) -> None:
+        from dpspec.extension.packages import function
+
+        accepted = self.config.getini("dpspec_accept")
+        found = function("verify_locked", "ini option dpspec_locked")(lock=self.path, accept=accepted)
+        if found.exit_code:
+            raise NotHeldError(str(found))
 
 
 class Reads(SpecItem):

@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from dpspec_report.sarif import sarif
 
@@ -103,8 +104,6 @@ def _annotations(log: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 
 def _path(artifact: dict[str, str]) -> str:
-    from urllib.parse import unquote, urlsplit
-
     return unquote(urlsplit(artifact["uri"]).path)
 
 
@@ -128,7 +127,7 @@ def summary(done: dict[str, dict[str, Any]], log: dict[str, Any]) -> str:
         lines += [f"| {' | '.join(row)} |" for row in rows]
         lines.append("")
     told = list(_annotations(log))
-    lines += [f"- {WORST[kind]} {_cell(_unescaped(place))} {_cell(_unescaped(message))}" for kind, place, message in told[:100]]
+    lines += [f"- {WORST[kind]} {_cell(_place(place))} {_cell(unquote(message))}" for kind, place, message in told[:100]]
     if len(told) > 100:
         lines.append(f"- {len(told) - 100:,} more, in the log of the job")
     if not told:
@@ -136,11 +135,10 @@ def summary(done: dict[str, dict[str, Any]], log: dict[str, Any]) -> str:
     return "\n".join([*lines, "", ""])
 
 
-def _unescaped(text: str) -> str:
-    from urllib.parse import unquote
-
-    named = dict(part.partition("=")[::2] for part in text.split(",")) if text.startswith("file=") else {}
-    return f"{unquote(named['file'])}:{named['line']}:" if named else unquote(text)
+def _place(text: str) -> str:
+    """The file and the line of an annotation; its title where it has none."""
+    named = dict(part.partition("=")[::2] for part in text.split(","))
+    return f"{unquote(named['file'])}:{named['line']}:" if "file" in named else unquote(text)
 
 
 def _cell(text: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 import dpspec.api
 import dpspec.report.text
 import dpspec.testing.assertions
-import dpspec.verifier.document  # noqa: F401
+import dpspec.verifier.document
 from dpspec.extension import installed
 
 SPEC = """\
@@ -43,10 +43,18 @@ route = {{ type = "amplification", fraction = "1/2", epsilon = "ln(3)" }}
 """
 
 
-@pytest.fixture
-def project(pytester, monkeypatch):
-    """Writes specification files into an empty project; returns `pytester`."""
+@pytest.fixture(scope="session")
+def everything_is_loaded(tmp_path_factory):
+    """What a test is the first to import is imported again after it, since pytester forgets it: so nothing is left to a test."""
+    path = tmp_path_factory.mktemp("first") / "warner.dpspec.toml"
+    path.write_text(written(), encoding="utf-8")
     installed()
+    dpspec.api.verify_file(path)
+
+
+@pytest.fixture
+def project(everything_is_loaded, pytester, monkeypatch):
+    """Writes specification files into an empty project; returns `pytester`."""
     monkeypatch.setenv("COLUMNS", "200")
 
     def write(**texts):

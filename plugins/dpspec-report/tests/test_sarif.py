@@ -214,6 +214,50 @@ def test_no_text_of_a_file_becomes_a_command_of_the_workflow(monkeypatch):
     assert action._cell("<img src=x> | [a](b)\n# c") == "&#60;img src=x&#62; &#124; &#91;a&#93;(b) &#35; c"
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bash") is None or shutil.which("git") is None, reason="the Action runs in bash, with git")
+@pytest.mark.parametrize(
+    ("inputs", "code", "said"),
+    [
+        ({}, 0, "holds"),
+        ({"locked": "true"}, 0, "Nothing was found"),
+        ({"diff": "HEAD~1..HEAD"}, 1, "weaker"),
+        ({"paths": "specs; echo stolen"}, 2, "does not exist"),
+        ({"accept": "$(echo stolen)"}, 2, ""),
+    ],
+    ids=["verify", "locked", "diff", "a command in paths", "a command in accept"],
+)  # fmt: skip
+def test_each_input_of_the_action_does_what_it_says(tmp_path, inputs, code, said):
+    """The last step of action.yml, run by bash as GitHub does, with the inputs as variables of the environment."""
+    (tmp_path / "specs").mkdir()
+    spec = tmp_path / "specs" / "randomised-response.dpspec.toml"
+    text = (ROOT / "specs" / "randomised-response.dpspec.toml").read_text(encoding="utf-8")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-C", str(tmp_path)]
+    for epsilon in ("2", "3"):  # the second promise is weaker
+        spec.write_text(text.replace('epsilon = "ln(3)"', f'epsilon = "{epsilon}"'), encoding="utf-8")
+        commands = [["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", epsilon]]
+        for command in commands if epsilon == "2" else commands[1:]:
+            subprocess.run([*git, *command], check=True)
+    subprocess.run([sys.executable, "-m", "dpspec", "lock", "specs"], cwd=tmp_path, check=True, capture_output=True)
+    yaml = pytest.importorskip("yaml")
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    step = action["runs"]["steps"][-1]
+    given = {name: one.get("default", "") for name, one in action["inputs"].items()} | inputs
+    variables = {
+        name: str(ROOT) if "action_path" in value else given[re.search(r"inputs\.([a-z-]+)", value)[1]]
+        for name, value in step["env"].items()
+    }
+    summary = tmp_path / "summary.md"
+    environment = {**os.environ, **variables, "GITHUB_STEP_SUMMARY": str(summary), "GITHUB_OUTPUT": str(tmp_path / "out")}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    command = ["bash", "-e", "-o", "pipefail", "-c", step["run"]]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "stolen\n" not in done.stdout
+    if said:
+        assert said in summary.read_text(encoding="utf-8")
+
+
 def test_the_action_and_the_hooks_name_what_there_is():
     yaml = pytest.importorskip("yaml")
     action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))

@@ -81,16 +81,19 @@ def charge(url: str, spec: str, written: tuple[str, ...]) -> CommandAnswer:
 
 @command.command("show", short_help="What is spent, and what is left?")
 @_URL
-def show(url: str) -> CommandAnswer:
+@click.option("--out", metavar="FILE", type=click.Path(), help="Draw what is spent against the cap, as SVG, PNG or PDF.")
+@click.option("--planned", metavar="CALENDAR.toml", type=click.Path(), help="With --out, also draw releases of this calendar.")
+def show(url: str, out: str | None, planned: str | None) -> CommandAnswer:
     """Print the cap, the total, what is left, and every charge with its state.
 
     \b
-    Example:
+    Examples:
       dpspec account show survey.db
+      dpspec account show survey.db --out spending.svg --planned calendar.toml
     """
     from dpspec_accounts import functions
 
-    return functions.show(url)
+    return functions.show(url, out=out, planned=planned)
 
 
 @command.command("history", short_help="What happened, row by row?")

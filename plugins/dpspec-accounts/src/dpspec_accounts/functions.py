@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from dpspec import CommandAnswer
-from dpspec.plugin.applications import Progress, read_bytes, write_whole
+from dpspec.plugin import ParameterError
+from dpspec.plugin.applications import Progress, figure_file, read_bytes, write_whole
 from dpspec_accounts import text
 from dpspec_accounts.account import Account, AnySpecification, OverCapError, Quote, Statement, text_of
+from dpspec_accounts.figure import spending
 from dpspec_accounts.fitting import fitted
+from dpspec_accounts.planning import plan
 from dpspec_accounts.signatures import check_signature
 from dpspec_accounts.verification import read_export, verify_events
 
@@ -22,13 +25,28 @@ def create(url: str, specification: AnySpecification, *, as_promised: bool = Fal
     return _balance("account-create", Account.create(url, specification, as_promised=as_promised).balance())
 
 
-def show(url: str) -> CommandAnswer:
-    """What is spent and left: ``dpspec account show``."""
-    return _balance("account-show", Account(url).balance())
+def show(url: str, *, out: str | Path | None = None, planned: str | Path | None = None) -> CommandAnswer:
+    """What is spent and left: ``dpspec account show``.
+
+    Args:
+        url: of the account.
+        out: a file for the figure of what is spent, charge by charge, against the cap.
+        planned: a calendar of releases, as of ``dpspec account plan``, which the figure shows after the charges.
+    """
+    file = None if out is None else figure_file(out)
+    if planned is not None and out is None:
+        raise ParameterError("planned", "is drawn in a figure alone", "name a file for it: --out FILE.svg")
+    found = Account(url).balance()
+    calendar = None if planned is None else plan(Account(url), planned).value
+    picture = partial(spending, found, calendar)
+    if file is not None:
+        file.save(picture())
+    return _balance("account-show", found, picture)
 
 
-def _balance(command: str, found: Statement) -> CommandAnswer:
-    return CommandAnswer(command, 0, text.balance_data(found), partial(text.balance_text, found), value=found)
+def _balance(command: str, found: Statement, picture: Callable[[], str] | None = None) -> CommandAnswer:
+    drawn = picture or partial(spending, found)
+    return CommandAnswer(command, 0, text.balance_data(found), partial(text.balance_text, found), drawn, value=found)
 
 
 def check(url: str, specification: AnySpecification) -> CommandAnswer:

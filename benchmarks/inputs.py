@@ -136,3 +136,35 @@ def histogram(folder: Path, scale: str) -> tuple[Path, str]:
 def written(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def account(folder: Path, charges: int) -> tuple[Path, Path]:
+    """An account to which so many equal releases are charged, and the specification of one more."""
+    from dpspec_accounts.account import Account, text_of
+    from dpspec_accounts.history import following, sha256
+    from dpspec_accounts.store import Store
+    from dpspec_accounts.totals import amount_of, frame_of, nothing_of, total_with
+
+    import dpspec as dp
+
+    def promise(epsilon: str) -> dp.PrivacySpec:
+        return dp.spec(space=dp.records(region=["north", "south"]), distance="add-remove", standard="pure", epsilon=epsilon)
+
+    noise = dp.geometric(queries=dp.marginal(attributes="region"), ratio="999/1000")
+    text = text_of(dp.SpecDocument(id="weekly", title="A weekly table", spec=promise("1/500"), mechanism=noise))
+    place, file = folder / f"{charges}.db", folder / "weekly.dpspec.toml"
+    file.write_text(text, encoding="utf-8")
+    Account.create(place, promise("1000"))
+    with Store(place).writing() as rows:
+        last = rows.first()
+        frame = frame_of(last.content["specification"]["text"])
+        total, amount, number = nothing_of(frame), amount_of(frame, text), 0
+        for _ in range(charges):
+            total = total_with(frame, total, text, list)
+            recorded = {"specification": {"text": text, "sha256": sha256(text)}, "verdict": "verified", "caveats": []}
+            content = {**recorded, "as_promised": False, "amount": amount.data(), "total": total.data()}
+            for kind, added in (("reserve", content), ("draw", {}), ("commit", {"files": {}})):
+                last = following(last, kind, added, None if kind == "reserve" else number)
+                number = last.seq if kind == "reserve" else number
+                rows.add(last)
+    return place, file

@@ -2938,7 +2938,7 @@ def registry_import(*paths: Any, out: Any) -> CommandAnswer:
         out: the folder for the files.
     """
 
-def release(specification: Any, table: Any, out: Any, *, account: Any = ..., fit: Any = ..., **options: Any) -> Any:
+def release(specification: Any, table: Any, out: Any, *, account: Any = ..., fit: Any = ..., period: Any = ..., **options: Any) -> Any:
     """Package dpspec-release. Draw one release of a table by the mechanism of a specification, and write it to a directory.
 
     Args:
@@ -2948,6 +2948,7 @@ def release(specification: Any, table: Any, out: Any, *, account: Any = ..., fit
             polars, pyarrow).
         out: the directory for the released tables and ``report.json``.
         account: the place of a budget account, in which the release is reserved before anything is drawn.
+        period: with an account that has periods, the one whose data the release is about; without it, that of today.
         fit: with an account, add as much noise as the rest of the budget needs, where the release is over the cap.
         options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `margins` (also
             write the released numbers with their 95 % margins), `unverified` (release although the claim is not verified:

@@ -123,6 +123,12 @@ LINES = (
         name="compare-files", what="`compare` of the 123 deployments", command=several("compare", deployments),
         sizes=(15, 31, 62, 123), counted=(2, 4, 6, 8), goal=12, bound=1.6, repeats=1,
     ),
+    # accounts
+    Line(
+        name="account-charge", what="`account charge` to an account of 100,000 charges",
+        command=lambda folder, size: ["account", "charge", *map(str, inputs.account(folder, size))],
+        sizes=(10, 100, 1_000, 10_000, 100_000), counted=(10, 50, 250, 1_000), bound=0.5, repeats=1,
+    ),
     # releases
     Line(
         name="swap", what="10 million dwellings swapped, Parquet to Parquet", command=release(inputs.dwellings), peer=bare_swap,

@@ -31,6 +31,7 @@ from dpspec_accounts.history import (
     replayed,
     sha256,
 )
+from dpspec_accounts.periods import PERIODS, period_of, read_period, today
 from dpspec_accounts.signatures import signed
 from dpspec_accounts.store import WAIT, Rows, Store
 from dpspec_accounts.totals import (
@@ -65,12 +66,14 @@ class Balance:
         frame: the blocks of the account, with the cap.
         total: what all charges that count spend together; a reservation counts, a void charge does not.
         as_promised: whether promises count that nobody verified.
+        period: the period that the total is of; None where the account has no periods.
     """
 
     name: str
     frame: Frame
     total: Spent
     as_promised: bool
+    period: str | None = None
 
     @property
     def remainder(self) -> Spent | None:
@@ -84,9 +87,16 @@ class Statement(Balance):
 
     Args:
         history: every row, with the states of the charges.
+        periods: the total of each period in which something was charged; empty where the account has no periods.
     """
 
     history: History
+    periods: Mapping[str, Spent] = {}
+
+    @property
+    def responsible(self) -> Mapping[str, str]:
+        """Who is responsible for what, as was stated when the account was made."""
+        return dict(self.history.account.get("responsible", {}))
 
 
 @attrs.frozen(kw_only=True)
@@ -163,7 +173,14 @@ class Account:
 
     @classmethod
     def create(
-        cls, url: str | Path, specification: AnySpecification, *, as_promised: bool = False, wait: float = WAIT
+        cls,
+        url: str | Path,
+        specification: AnySpecification,
+        *,
+        as_promised: bool = False,
+        period: str | None = None,
+        responsible: Mapping[str, str] | None = None,
+        wait: float = WAIT,
     ) -> Account:
         """Make an account.
 
@@ -172,6 +189,8 @@ class Account:
             specification: five blocks, or their file: the space, the universes, the unit and the standard of the account, and its
                 cap as their budget. A mechanism in the file is ignored.
             as_promised: whether promises that are not verified may be charged; every report then says so.
+            period: day, week, month or year: the cap is then that of each period, for releases about its data alone.
+            responsible: names by role, which every report shows; who may write is up to the database.
             wait: as of the class.
 
         Raises:
@@ -181,6 +200,14 @@ class Account:
         text = text_of(specification)
         frame_of(text)
         content = {"specification": _recorded(text), "as_promised": bool(as_promised), "identity": secrets.token_hex(16)}
+        if period is not None:
+            if period not in PERIODS:
+                raise ParameterError("period", f"is none of {', '.join(PERIODS)}", value=period)
+            content["period"] = period
+        if responsible:
+            if not all(isinstance(one, str) and one.strip() for pair in responsible.items() for one in pair):
+                raise ParameterError("responsible", "must be names by role", 'write such as {"release": "data steward"}')
+            content["responsible"] = dict(responsible)
         found._store.create([following(None, "create", content)])
         return found
 
@@ -201,15 +228,18 @@ class Account:
         found._store.create(events)
         return found
 
-    def balance(self) -> Statement:
+    def balance(self, period: str | None = None) -> Statement:
         """What is spent, computed from the specifications of all charges, with the whole history.
+
+        Args:
+            period: whose total is wanted, where the account has periods; without it, that of today.
 
         Raises:
             HistoryError: a row was changed, or records a total that is not that of its charges.
         """
         with self._store.reading() as rows:
             events = rows.all()
-        return statement_of(self.name, replayed(events))
+        return statement_of(self.name, replayed(events), period)
 
     def find(self, number: int) -> Charge | None:
         """The charge of a number; None where there is none."""
@@ -222,8 +252,12 @@ class Account:
         with self._store.reading() as rows:
             return rows.first().hash
 
-    def quote(self, specification: AnySpecification) -> Quote:
+    def quote(self, specification: AnySpecification, *, period: str | None = None) -> Quote:
         """What a charge would spend; nothing is charged.
+
+        Args:
+            specification: of the release.
+            period: the period whose data it is about, where the account has periods; without it, that of today.
 
         Raises:
             AccountError: it cannot be charged to this account. NoCompositionError: no rule leads it to the blocks of the account.
@@ -231,39 +265,60 @@ class Account:
         text = text_of(specification)
         check_charge(text)
         with self._store.reading() as rows:
-            return self._quote(rows, text)
+            return self._quote(rows, text, period)
 
-    def charge(self, specification: AnySpecification, files: Mapping[str, str] | None = None) -> Charge:
+    def charge(
+        self,
+        specification: AnySpecification,
+        files: Mapping[str, str] | None = None,
+        *,
+        period: str | None = None,
+        by: str | None = None,
+    ) -> Charge:
         """Charge a release that was made outside of dpspec: reserve, draw and commit in one step.
 
         Args:
             specification: its specification, or the file of it.
             files: what was published, by name and SHA-256.
+            period: as of `quote`.
+            by: who charges it, for the history.
 
         Raises:
             OverCapError: it does not fit under the cap; nothing was charged.
             AccountError: as `quote`; or the claim is not verified, and the account does not count as promised.
         """
-        return self.charge_and_quote(specification, files)[0]
+        return self.charge_and_quote(specification, files, period=period, by=by)[0]
 
-    def charge_and_quote(self, specification: AnySpecification, files: Mapping[str, str] | None = None) -> tuple[Charge, Quote]:
+    def charge_and_quote(
+        self,
+        specification: AnySpecification,
+        files: Mapping[str, str] | None = None,
+        *,
+        period: str | None = None,
+        by: str | None = None,
+    ) -> tuple[Charge, Quote]:
         """The same as `charge`, with what it spends."""
         text, written = self._prepared(specification), _files(files)
         with self._store.writing() as rows:
-            number, quote = self._reserved(rows, text)
-            self._step(rows, number, "draw", {})
-            charge = self._step(rows, number, "commit", {"files": written})
+            number, quote = self._reserved(rows, text, period, by)
+            self._step(rows, number, "draw", _by(by))
+            charge = self._step(rows, number, "commit", {"files": written, **_by(by)})
         return charge, quote
 
-    def reserve(self, specification: AnySpecification) -> Reservation:
+    def reserve(
+        self, specification: AnySpecification, *, period: str | None = None, by: str | None = None
+    ) -> Reservation:
         """Reserve the budget of a release; it counts from here on, until it is voided.
+
+        Args:
+            specification, period, by: as of `charge`.
 
         Raises:
             as `charge`.
         """
         text = self._prepared(specification)
         with self._store.writing() as rows:
-            number, _ = self._reserved(rows, text)
+            number, _ = self._reserved(rows, text, period, by)
         return Reservation(self, number)
 
     def charged(self, specification: AnySpecification) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -317,12 +372,13 @@ class Account:
         """
         return self._stepped(number, "commit", {"files": _files(files)})
 
-    def void(self, number: int, because: str) -> Charge:
+    def void(self, number: int, because: str, *, by: str | None = None) -> Charge:
         """Give back a reservation from which nothing was drawn.
 
         Args:
             number: of the charge.
             because: why, for the history.
+            by: who gives it back, for the history.
 
         Raises:
             ChargeStateError: something was drawn or published, or it is void.
@@ -333,9 +389,11 @@ class Account:
             charge = _charge(rows, number)
             if charge is None or charge.state != RESERVED:
                 return self._step(rows, number, "void", {})  # which refuses it
-            before, text = self._present(rows), charge.content["specification"]["text"]
-            total = total_without(before.frame, before.total, text, partial(_counted, rows, without=number))
-            return self._step(rows, number, "void", {"because": because, "total": total.data()})
+            period = charge.content.get("period")
+            before, text = self._present(rows, period), charge.content["specification"]["text"]
+            total = total_without(before.frame, before.total, text, partial(_counted, rows, period, without=number))
+            content = {"because": because, "total": total.data(), **_of_period(period), **_by(by)}
+            return self._step(rows, number, "void", content)
 
     def export(self, *, key: str | Path | None = None) -> dict[str, Any]:
         """The whole history as JSON data, which `dpspec account verify` checks without the database.
@@ -354,22 +412,23 @@ class Account:
 
     # -- inside a transaction ---------------------------------------------------------------------
 
-    def _present(self, rows: Rows) -> Balance:
+    def _present(self, rows: Rows, period: str | None) -> Balance:
         """What is spent, as the last row has it that changed it: no other row is read but the first."""
-        opening, latest = read_alone(rows.first()), rows.last("reserve", "void")
-        frame = frame_of(opening["specification"]["text"])
+        opening = read_alone(rows.first())
+        frame, period = frame_of(opening["specification"]["text"]), named_period(opening, period)
+        latest = rows.last("reserve", "void") if period is None else rows.last_of_period(period)
         total = nothing_of(frame) if latest is None else frame.cap.of(read_alone(latest)["total"])
         if total is None:
             raise broken(0 if latest is None else latest.seq, "records a total that is none of this account")
-        return Balance(name=self.name, frame=frame, total=total, as_promised=opening["as_promised"])
+        return Balance(name=self.name, frame=frame, total=total, as_promised=opening["as_promised"], period=period)
 
-    def _quote(self, rows: Rows, text: str) -> Quote:
-        before = self._present(rows)
+    def _quote(self, rows: Rows, text: str, period: str | None) -> Quote:
+        before = self._present(rows, period)
         return Quote(
             balance=before,
             stated=document_of(text).spec.budget.uniform(),
             amount=amount_of(before.frame, text),
-            total=total_with(before.frame, before.total, text, lambda: [*_counted(rows), text]),
+            total=total_with(before.frame, before.total, text, lambda: [*_counted(rows, before.period), text]),
             standing=standing_of(text),
             caveats=caveats_of(text),
         )
@@ -381,9 +440,9 @@ class Account:
         standing_of(text)
         return text
 
-    def _reserved(self, rows: Rows, text: str) -> tuple[int, Quote]:
+    def _reserved(self, rows: Rows, text: str, period: str | None, by: str | None) -> tuple[int, Quote]:
         """Append the reservation of a specification that fits: the number of its charge, and what it spends."""
-        quote = self._quote(rows, text)
+        quote = self._quote(rows, text, period)
         check_standing(text, quote.standing, quote.caveats, as_promised=quote.balance.as_promised)
         if not quote.fits:
             raise over_cap(text, quote)
@@ -394,6 +453,8 @@ class Account:
             "as_promised": quote.balance.as_promised,
             "amount": quote.amount.data(),
             "total": quote.total.data(),
+            **_of_period(quote.balance.period),
+            **_by(by),
         }
         event = following(rows.last(), "reserve", content)
         rows.add(event)
@@ -423,42 +484,95 @@ def _charge(rows: Rows, number: int) -> Charge | None:
     return charge_of(rows.of_charge(number))
 
 
-def _counted(rows: Rows, without: int | None = None) -> list[str]:
-    """The specifications of all charges that count, from the whole history."""
-    return counted_texts([charge for charge in replayed(rows.all()).counted if charge.number != without])
+def _counted(rows: Rows, period: str | None, without: int | None = None) -> list[str]:
+    """The specifications of all charges of a period that count, from the whole history."""
+    counted = (charge for charge in replayed(rows.all()).counted if charge.number != without)
+    return counted_texts([charge for charge in counted if charge.content.get("period") == period])
 
 
-def statement_of(name: str, history: History) -> Statement:
+def _of_period(period: str | None) -> dict[str, str]:
+    return {} if period is None else {"period": period}
+
+
+def _by(name: str | None) -> dict[str, str]:
+    """Who did it, as a row records it."""
+    if name is not None and (not isinstance(name, str) or not name.strip()):
+        raise ParameterError("by", "must be a name", "leave it out, or say who")
+    return {} if name is None else {"by": name}
+
+
+def named_period(opening: Mapping[str, Any], period: str | None) -> str | None:
+    """The period that is meant: the one that is named, or that of today; None where the account has none.
+
+    Raises:
+        AccountError: a period is named, and the account has none. ParameterError: it is none of its kind.
+    """
+    kind = opening.get("period")
+    if kind is None:
+        if period is not None:
+            advice = "leave it out; an account with periods is made with `dpspec account create --period`"
+            raise AccountError("account", "has no periods", advice, value=period)
+        return None
+    if kind not in PERIODS:
+        raise broken(1, "has periods of a kind that is unknown")
+    return period_of(kind, today()) if period is None else read_period(kind, period)
+
+
+def statement_of(name: str, history: History, period: str | None = None) -> Statement:
     """What a history has spent: each amount is computed from its specification, and each total from the one before.
+
+    Args:
+        name: the place of the account.
+        history: its rows.
+        period: as of `named_period`.
 
     Raises:
         HistoryError: a row holds what cannot be charged, or records a total that is not that of its charges.
     """
-    frame = frame_of(history.account["specification"]["text"])
-    total = nothing_of(frame)
-    for _, total in totals_of(frame, history):  # noqa: B007 - the last one is wanted
-        pass
-    return Statement(name=name, history=history, frame=frame, total=total, as_promised=history.account["as_promised"])
+    frame, period = frame_of(history.account["specification"]["text"]), named_period(history.account, period)
+    totals: dict[str | None, Spent] = {event.content.get("period"): total for event, total in totals_of(frame, history)}
+    return Statement(
+        name=name, history=history, frame=frame, total=totals.get(period, nothing_of(frame)), period=period,
+        periods={label: total for label, total in totals.items() if label is not None},
+        as_promised=history.account["as_promised"],
+    )  # fmt: skip
 
 
 def totals_of(frame: Frame, history: History) -> Iterator[tuple[Event, Spent]]:
-    """Each row that changes what is spent, with the total after it; raises as `statement_of`."""
-    total, counted = nothing_of(frame), dict[int, str]()
+    """Each row that changes what is spent, with the total after it, of its period; raises as `statement_of`."""
+    totals: dict[str | None, Spent] = {}
+    counted: dict[str | None, dict[int, str]] = {}
     for event in history.events:
         if event.kind not in ("reserve", "void"):
             continue
         content = event.content
+        period = _period_in(history, event, content)
+        before, texts = totals.get(period, nothing_of(frame)), counted.setdefault(period, {})
         try:
             if event.charge is None:
-                text = counted[event.seq] = content["specification"]["text"]
-                total = total_with(frame, total, text, partial(_values, counted))
+                text = texts[event.seq] = content["specification"]["text"]
+                total = total_with(frame, before, text, partial(_values, texts))
             else:
-                total = total_without(frame, total, counted.pop(event.charge), partial(_values, counted))
+                total = total_without(frame, before, texts.pop(event.charge), partial(_values, texts))
         except DpspecError as fault:
             raise broken(event.seq, f"holds a specification that cannot be charged ({fault})") from None
+        except KeyError:
+            raise broken(event.seq, "gives back a charge of another period") from None
         if content["total"] != total.data():
             raise broken(event.seq, f"records the total {shown(content['total'])}, and it is {shown(total.data())}")
+        totals[period] = total
         yield event, total
+
+
+def _period_in(history: History, event: Event, content: Mapping[str, Any]) -> str | None:
+    """The period of a row, which has one exactly where the account has periods."""
+    period, kind = content.get("period"), history.account.get("period")
+    if (period is None) != (kind is None):
+        raise broken(event.seq, "names a period where there are none, or none where there must be one")
+    try:
+        return None if period is None else named_period(history.account, str(period))
+    except ParameterError:
+        raise broken(event.seq, "names a period that there is not") from None
 
 
 def _values(counted: Mapping[int, str]) -> list[str]:

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from dpspec.plugin.applications import Progress
 
 _URL = click.argument("url", metavar="ACCOUNT")
+_PERIOD = click.option(
+    "--period", metavar="PERIOD", help="Of an account with periods: that of the data, such as 2027-03.  [default: that of today]"
+)
+_BY = click.option("--by", metavar="NAME", help="Record who does it.")
 _SPEC = click.argument("spec", metavar="SPEC", type=click.Path())
 
 
@@ -45,26 +49,41 @@ def command() -> None:
 @_URL
 @_SPEC
 @click.option("--as-promised", is_flag=True, help="Count promises that are not verified; every report says so.")
-def create(url: str, spec: str, as_promised: bool) -> CommandAnswer:
+@click.option("--period", type=click.Choice(["day", "week", "month", "year"]), help="Hold the cap for the data of each period.")
+@click.option("--responsible", metavar="ROLE=NAME", multiple=True, help="Record who is responsible for what.")
+def create(url: str, spec: str, as_promised: bool, period: str | None, responsible: tuple[str, ...]) -> CommandAnswer:
     """Make an account whose blocks are those of SPEC, and whose cap is its budget.
 
     The standard must be one whose sums hold for releases that depend on earlier ones: pure, approximate, zero-concentrated, Renyi
     or Gaussian differential privacy. List as invariants everything that is, or will be, published exactly.
 
+    With --period, each day, week, month or year has the whole cap for itself. A charge names the period of its data; what uses
+    the data of two periods is charged to each. Names of --responsible are shown in every report. Who may write to the
+    account is up to the database.
+
     \b
-    Example:
+    Examples:
       dpspec account create survey.db year.dpspec.toml
+      dpspec account create clicks.db month.dpspec.toml --period month --responsible "release=data steward"
     """
     from dpspec_accounts import functions
 
-    return functions.create(url, spec, as_promised=as_promised)
+    roles = {}
+    for one in responsible:
+        role, equals, name = one.partition("=")
+        if not (equals and role.strip() and name.strip()) or role in roles:
+            raise click.BadParameter(f"{one!r} is no ROLE=NAME of its own", param_hint="--responsible")
+        roles[role] = name
+    return functions.create(url, spec, as_promised=as_promised, period=period, responsible=roles)
 
 
 @command.command("charge", short_help="Charge a release that was made.")
 @_URL
 @_SPEC
 @click.option("--written", metavar="FILE", multiple=True, type=click.Path(), help="Record the hash of a file that was published.")
-def charge(url: str, spec: str, written: tuple[str, ...]) -> CommandAnswer:
+@_PERIOD
+@_BY
+def charge(url: str, spec: str, written: tuple[str, ...], period: str | None, by: str | None) -> CommandAnswer:
     """Verify SPEC, convert it to the blocks of the account, and charge it if the total stays at or below the cap.
 
     Over the cap nothing is charged, what is left is printed, and the exit code is 1. A claim that is refuted, undecided or
@@ -76,14 +95,15 @@ def charge(url: str, spec: str, written: tuple[str, ...]) -> CommandAnswer:
     """
     from dpspec_accounts import functions
 
-    return functions.charge(url, spec, written)
+    return functions.charge(url, spec, written, period=period, by=by)
 
 
 @command.command("show", short_help="What is spent, and what is left?")
 @_URL
 @click.option("--out", metavar="FILE", type=click.Path(), help="Draw what is spent against the cap, as SVG, PNG or PDF.")
 @click.option("--planned", metavar="CALENDAR.toml", type=click.Path(), help="With --out, also draw releases of this calendar.")
-def show(url: str, out: str | None, planned: str | None) -> CommandAnswer:
+@_PERIOD
+def show(url: str, out: str | None, planned: str | None, period: str | None) -> CommandAnswer:
     """Print the cap, the total, what is left, and every charge with its state.
 
     \b
@@ -93,7 +113,7 @@ def show(url: str, out: str | None, planned: str | None) -> CommandAnswer:
     """
     from dpspec_accounts import functions
 
-    return functions.show(url, out=out, planned=planned)
+    return functions.show(url, period=period, out=out, planned=planned)
 
 
 @command.command("history", short_help="What happened, row by row?")
@@ -113,7 +133,8 @@ def history(url: str) -> CommandAnswer:
 @command.command("check", short_help="Would a charge fit?")
 @_URL
 @_SPEC
-def check(url: str, spec: str) -> CommandAnswer:
+@_PERIOD
+def check(url: str, spec: str, period: str | None) -> CommandAnswer:
     """Print what SPEC would spend. Nothing is charged. Exits with 1 when it does not fit under the cap.
 
     \b
@@ -122,14 +143,15 @@ def check(url: str, spec: str) -> CommandAnswer:
     """
     from dpspec_accounts import functions
 
-    return functions.check(url, spec)
+    return functions.check(url, spec, period=period)
 
 
 @command.command("fit", cls=FitCommand, short_help="How much noise does a release need to fit?")
 @_URL
 @_SPEC
 @click.option("--out", metavar="FILE", required=True, type=click.Path(), help="The specification file to write.")
-def fit(url: str, spec: str, out: str, progress: Progress | None = None) -> CommandAnswer:
+@_PERIOD
+def fit(url: str, spec: str, out: str, period: str | None, progress: Progress | None = None) -> CommandAnswer:
     """Write SPEC with the largest budget that fits under the cap, and with noise that keeps it. Nothing is charged.
 
     The noise of the mechanism is made wider until `dpspec verify` verifies the smaller budget. A release that fits already is
@@ -141,14 +163,15 @@ def fit(url: str, spec: str, out: str, progress: Progress | None = None) -> Comm
     """
     from dpspec_accounts import functions
 
-    return functions.fit(url, spec, out, progress=progress)
+    return functions.fit(url, spec, out, period=period, progress=progress)
 
 
 @command.command("void", short_help="Give back a reservation from which nothing was drawn.")
 @_URL
 @click.argument("number", metavar="CHARGE", type=click.IntRange(min=1))
 @click.option("--because", metavar="TEXT", required=True, help="The reason, for the history.")
-def void(url: str, number: int, because: str) -> CommandAnswer:
+@_BY
+def void(url: str, number: int, because: str, by: str | None) -> CommandAnswer:
     """Give back the reservation with the number CHARGE. Refused (exit 1) when something may have been drawn.
 
     \b
@@ -157,7 +180,7 @@ def void(url: str, number: int, because: str) -> CommandAnswer:
     """
     from dpspec_accounts import functions
 
-    return functions.void(url, number, because)
+    return functions.void(url, number, because, by=by)
 
 
 @command.command("export", short_help="Write the whole history into a file.")

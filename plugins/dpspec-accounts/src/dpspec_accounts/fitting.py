@@ -25,13 +25,16 @@ MOST_TRIED = 64
 """So often a factor is doubled or halved in the search."""
 
 
-def fitted(account: Account, specification: AnySpecification, progress: Progress | None = None) -> SpecDocument:
+def fitted(
+    account: Account, specification: AnySpecification, progress: Progress | None = None, *, period: str | None = None
+) -> SpecDocument:
     """A release that fits into what is left of an account: itself where it fits, else with wider noise and a smaller budget.
 
     Args:
         account: the account; nothing is charged to it.
         specification: the release.
         progress: called with (factors tried, of at most so many).
+        period: as of `Account.quote`.
 
     Returns:
         the specification, of which everything else is as it was; its claim is verified.
@@ -42,7 +45,7 @@ def fitted(account: Account, specification: AnySpecification, progress: Progress
     """
     text = text_of(specification)
     check_charge(text)
-    quote = account.quote(specification)
+    quote = account.quote(specification, period=period)
     document = document_of(text)
     if quote.fits:
         return document
@@ -65,7 +68,7 @@ def fitted(account: Account, specification: AnySpecification, progress: Progress
     if found is None:
         rule = f"is verified with no width of its noise at the budget {budget}, which would fit"
         raise AccountError(subject, rule, "state a smaller budget")
-    if not account.quote(found).fits:
+    if not account.quote(found, period=period).fits:
         raise over_cap(text, quote)
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -20,23 +20,34 @@ from dpspec_accounts.signatures import check_signature
 from dpspec_accounts.verification import read_export, verify_events
 
 
-def create(url: str, specification: AnySpecification, *, as_promised: bool = False) -> CommandAnswer:
+def create(
+    url: str,
+    specification: AnySpecification,
+    *,
+    as_promised: bool = False,
+    period: str | None = None,
+    responsible: Mapping[str, str] | None = None,
+) -> CommandAnswer:
     """Make an account: ``dpspec account create``."""
-    return _balance("account-create", Account.create(url, specification, as_promised=as_promised).balance())
+    made = Account.create(url, specification, as_promised=as_promised, period=period, responsible=responsible)
+    return _balance("account-create", made.balance())
 
 
-def show(url: str, *, out: str | Path | None = None, planned: str | Path | None = None) -> CommandAnswer:
+def show(
+    url: str, *, period: str | None = None, out: str | Path | None = None, planned: str | Path | None = None
+) -> CommandAnswer:
     """What is spent and left: ``dpspec account show``.
 
     Args:
         url: of the account.
+        period: whose total is shown, where the account has periods; without it, that of today.
         out: a file for the figure of what is spent, charge by charge, against the cap.
         planned: a calendar of releases, as of ``dpspec account plan``, which the figure shows after the charges.
     """
     file = None if out is None else figure_file(out)
     if planned is not None and out is None:
         raise ParameterError("planned", "is drawn in a figure alone", "name a file for it: --out FILE.svg")
-    found = Account(url).balance()
+    found = Account(url).balance(period)
     calendar = None if planned is None else plan(Account(url), planned).value
     picture = partial(spending, found, calendar)
     if file is not None:
@@ -49,18 +60,25 @@ def _balance(command: str, found: Statement, picture: Callable[[], str] | None =
     return CommandAnswer(command, 0, text.balance_data(found), partial(text.balance_text, found), drawn, value=found)
 
 
-def check(url: str, specification: AnySpecification) -> CommandAnswer:
+def check(url: str, specification: AnySpecification, *, period: str | None = None) -> CommandAnswer:
     """Whether a charge would fit; nothing is charged: ``dpspec account check``. Exits with 1 when it does not."""
-    quote = Account(url).quote(specification)
+    quote = Account(url).quote(specification, period=period)
     done = "it fits; nothing was charged" if quote.fits else "over the cap; nothing was charged"
     return _quoted("account-check", quote, None, done)
 
 
-def charge(url: str, specification: AnySpecification, written: Sequence[str | Path] = ()) -> CommandAnswer:
+def charge(
+    url: str,
+    specification: AnySpecification,
+    written: Sequence[str | Path] = (),
+    *,
+    period: str | None = None,
+    by: str | None = None,
+) -> CommandAnswer:
     """Charge a release that was made: ``dpspec account charge``. Over the cap it exits with 1, and nothing is charged."""
     files = {Path(path).name: hashlib.sha256(read_bytes(Path(path))).hexdigest() for path in written}
     try:
-        made, quote = Account(url).charge_and_quote(specification, files)
+        made, quote = Account(url).charge_and_quote(specification, files, period=period, by=by)
     except OverCapError as fault:
         return _quoted("account-charge", fault.quote, None, "over the cap; nothing was charged")
     return _quoted("account-charge", quote, made.number, f"charged as charge {made.number}")
@@ -71,11 +89,18 @@ def _quoted(command: str, quote: Quote, charged: int | None, done: str) -> Comma
     return CommandAnswer(command, 0 if quote.fits else 1, data, words, value=quote)
 
 
-def fit(url: str, specification: AnySpecification, out: str | Path, *, progress: Progress | None = None) -> CommandAnswer:
+def fit(
+    url: str,
+    specification: AnySpecification,
+    out: str | Path,
+    *,
+    period: str | None = None,
+    progress: Progress | None = None,
+) -> CommandAnswer:
     """Write the release with as much noise as it needs to fit: ``dpspec account fit``. Over the cap it exits with 1."""
     account = Account(url)
-    found = fitted(account, specification, progress)
-    quote = account.quote(found)
+    found = fitted(account, specification, progress, period=period)
+    quote = account.quote(found, period=period)
     write_whole(Path(out), text_of(found))
     data = {**text.quote_data(quote, charged=None), "written": str(out)}
     words = partial(text.quote_text, quote, done=f"{out} fits; nothing was charged")
@@ -88,9 +113,9 @@ def history(url: str) -> CommandAnswer:
     return CommandAnswer("account-history", 0, text.history_data(found), partial(text.history_text, found), value=found)
 
 
-def void(url: str, number: int, because: str) -> CommandAnswer:
+def void(url: str, number: int, because: str, *, by: str | None = None) -> CommandAnswer:
     """Give back a reservation from which nothing was drawn: ``dpspec account void``."""
-    found = Account(url).void(number, because)
+    found = Account(url).void(number, because, by=by)
     data = text.charge_data(found)
     return CommandAnswer("account-void", 0, {"charge": data}, partial(text.step_text, found, data), value=found)
 

@@ -17,10 +17,11 @@ class AccountGuard:
 
     Args:
         account: the account.
+        period: the period whose data the release is about; None for that of today, or where there are none.
     """
 
-    def __init__(self, account: Account) -> None:
-        self._account = account
+    def __init__(self, account: Account, period: str | None = None) -> None:
+        self._account, self._period = account, period
         self._number: int | None = None
         self._state = RESERVED
 
@@ -49,11 +50,11 @@ class AccountGuard:
         Raises:
             OverCapError: it does not fit. AccountError: it cannot be charged to this account.
         """
-        self._number = self._account.reserve(document).number
+        self._number = self._account.reserve(document, period=self._period).number
 
     def fit(self, document: SpecDocument) -> SpecDocument:
         """A release that fits: itself, or with more noise."""
-        return fitted(self._account, document)
+        return fitted(self._account, document, period=self._period)
 
     def resume(self, document: SpecDocument, token: str) -> None:
         """Go on under the charge of an earlier run.
@@ -98,15 +99,16 @@ def _check_open(charge: Charge) -> None:
         raise ChargeStateError(f"charge {charge.number}", f"is {charge.state}", "delete the unfinished run and begin anew")
 
 
-def guard(url: str) -> AccountGuard:
+def guard(url: str, period: str | None = None) -> AccountGuard:
     """What keeps the budget of a release in an account.
 
     Args:
         url: as of `dpspec_accounts.account.account`.
+        period: as of `Account.quote`.
 
     Raises:
         AccountError: there is no account at this place.
     """
     account = Account(url)
     _ = account.identity  # there is an account
-    return AccountGuard(account)
+    return AccountGuard(account, period)

@@ -53,6 +53,14 @@ _SHAPES: Mapping[str, Mapping[str, type]] = {
     "void": {"because": _TEXT, "total": _MAP},
 }
 _EVERY: Mapping[str, type] = {"at": _TEXT, "version": _TEXT}
+_OPTIONAL: Mapping[str, Mapping[str, type]] = {
+    "create": {"period": _TEXT, "responsible": _MAP},
+    "reserve": {"period": _TEXT, "by": _TEXT},
+    "draw": {"by": _TEXT},
+    "commit": {"by": _TEXT},
+    "void": {"period": _TEXT, "by": _TEXT},
+}
+"""Of an account with periods: their kind, or the period of a charge. Who is responsible, and who did it, as was stated."""
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
 _IDENTITY = re.compile(r"[0-9a-f]{32}")
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -253,7 +261,8 @@ def _checked(event: Event, place: int, previous: str) -> dict[str, Any]:
     if (event.charge is None) != (event.kind in ("create", "reserve")):
         raise broken(place, "names a charge where there is none, or none where there must be one")
     content = event.content
-    shape = {**_EVERY, **_SHAPES[event.kind]}
+    required, optional = {**_EVERY, **_SHAPES[event.kind]}, _OPTIONAL[event.kind]
+    shape = {**required, **{key: kind for key, kind in optional.items() if key in content}}
     if content.keys() != shape.keys() or any(type(content[key]) is not kind for key, kind in shape.items()):
         raise broken(place, f"does not have the fields of a row of the kind {event.kind}")
     if content["version"] not in KNOWN_VERSIONS:
@@ -268,7 +277,7 @@ def _check_parts(place: int, content: Mapping[str, Any]) -> None:
     """The objects inside a row: texts alone, and hashes that fit."""
     if not all(isinstance(text, str) for text in content.get("caveats", ())):
         raise broken(place, "has caveats that are no texts")
-    for key in ("specification", "files"):
+    for key in ("specification", "files", "responsible"):
         if not all(isinstance(text, str) for text in content.get(key, {}).values()):
             raise broken(place, f"has {key} that are no texts")
     if not all(DIGEST.fullmatch(found) for found in content.get("files", {}).values()):

@@ -107,6 +107,14 @@ class Rows:
         asked = sa.select(EVENT).order_by(EVENT.c.seq.desc()).limit(1)
         return self._one(asked.where(EVENT.c.kind.in_(kinds)) if kinds else asked)
 
+    def last_of_period(self, period: str) -> Event | None:
+        """The last row that changed what is spent in a period; None where there is none.
+
+        The rows of a period lie next to each other, as a rule, so that the last one is found among the last rows.
+        """
+        of_period = sa.and_(EVENT.c.kind.in_(("reserve", "void")), EVENT.c.body.like(f'%"period":"{period}"%'))
+        return self._one(sa.select(EVENT).where(of_period).order_by(EVENT.c.seq.desc()).limit(1))
+
     def of_charge(self, number: int) -> tuple[Event, ...]:
         """The reservation of a charge, and the rows about it, in order."""
         if not 0 < number <= MOST_ROWS:

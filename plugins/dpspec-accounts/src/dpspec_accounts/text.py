@@ -25,6 +25,9 @@ def balance_data(found: Statement) -> dict[str, Any]:
         "cap": frame.cap.data(),
         "total": found.total.data(),
         "remainder": None if left is None else left.data(),
+        "period": found.period,
+        "periods": {label: total.data() for label, total in found.periods.items()},
+        "responsible": dict(found.responsible),
         "filter": frame.filter.citation,
         "head": found.history.head,
         "charges": [charge_data(charge) for charge in found.history.charges],
@@ -35,7 +38,8 @@ def charge_data(charge: Charge) -> dict[str, Any]:
     """A charge as JSON data."""
     content = charge.content
     return {
-        "number": charge.number, "id": document_of(content["specification"]["text"]).id, "state": charge.state,
+        "number": charge.number, "period": content.get("period"),
+        "id": document_of(content["specification"]["text"]).id, "state": charge.state,
         "at": content["at"], "verdict": content["verdict"], "caveats": list(content["caveats"]),
         "sha256": content["specification"]["sha256"], "amount": dict(content["amount"]), "files": dict(charge.files),
     }  # fmt: skip
@@ -46,12 +50,15 @@ def balance_text(found: Statement) -> str:
     frame, counted = found.frame, found.history.counted
     left = found.remainder
     head = Text()
-    head.append(f"{frame.document.title}: {found.total} of {frame.cap} spent", GOOD)
+    of_period = "" if found.period is None else f", {found.period}"
+    head.append(f"{frame.document.title}{of_period}: {found.total} of {frame.cap} spent", GOOD)
     lines = [
         f"left: {left}" if left is not None else "left: nothing that has an exact form",
         f"{count(len(counted), 'charge')} that count, in {thing_in_words(frame.spec.output_divergence)}, "
         f"for {thing_in_words(frame.spec.input_divergence)}",
         f"sums hold for releases that depend on earlier ones ({frame.filter.citation})",
+        *(f"period {label}: {total}" for label, total in found.periods.items()),
+        *(f"responsible for {role}: {name}" for role, name in found.responsible.items()),
     ]
     warning = [Text(PROMISED, BAD)] if found.as_promised else []
     listed = [] if not found.history.charges else [_charges(found.history)]
@@ -75,7 +82,8 @@ def quote_data(found: Quote, *, charged: int | None) -> dict[str, Any]:
     left = found.balance.remainder
     frame = found.balance.frame
     return {
-        "fits": found.fits, "charged": charged, "amount": found.amount.data(), "total": found.total.data(),
+        "fits": found.fits, "charged": charged, "period": found.balance.period,
+        "amount": found.amount.data(), "total": found.total.data(),
         "cap": frame.cap.data(), "remainder": None if left is None else left.data(),
         "largest": None if found.fits or found.largest is None else str(found.largest),
         "verdict": found.standing.word.word, "caveats": list(found.caveats), "as_promised": found.balance.as_promised,
@@ -85,7 +93,8 @@ def quote_data(found: Quote, *, charged: int | None) -> dict[str, Any]:
 def quote_text(found: Quote, *, done: str) -> str:
     """What a charge spends, or would spend."""
     cap, left = found.balance.frame.cap, found.balance.remainder
-    head = Text(done, GOOD if found.fits else BAD)
+    period = found.balance.period
+    head = Text(done if period is None else f"{done} (period {period})", GOOD if found.fits else BAD)
     lines = [f"this charge: {found.amount}; with it the account: {found.total}; cap: {cap}"]
     if not found.fits:
         lines.append(f"left: {left}" if left is not None else "left: nothing that has an exact form")
@@ -119,8 +128,11 @@ def history_text(history: History) -> str:
         content = event.content
         charge = event.seq if event.kind == "reserve" else event.charge
         note = content.get("because") or ", ".join(content.get("files", {}))
+        note += f" (by {content['by']})" if "by" in content else ""
         if event.kind in ("create", "reserve"):
             note = document_of(content["specification"]["text"]).id
+            note += f", {content['period']}" if "period" in content else ""
+            note += f" (by {content['by']})" if "by" in content else ""
         row = (str(event.seq), event.kind, "" if charge is None else str(charge), content["at"], event.hash[:12], note)
         table.add_row(*map(Text, row))
     promised = [Text(PROMISED, BAD)] if history.account["as_promised"] else []

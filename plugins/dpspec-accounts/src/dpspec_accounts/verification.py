@@ -16,7 +16,7 @@ import attrs
 from dpspec import DpspecError
 from dpspec.plugin import ParameterError
 from dpspec.plugin.applications import read_bytes
-from dpspec_accounts.account import EXPORT, EXPORT_VERSION, Statement, check_standing, shown, totals_of
+from dpspec_accounts.account import EXPORT, EXPORT_VERSION, Statement, check_standing, shown, statement_of, totals_of
 from dpspec_accounts.errors import AccountError, HistoryError
 from dpspec_accounts.history import DIGEST, Charge, Event, History, broken, replayed
 from dpspec_accounts.totals import (
@@ -26,7 +26,6 @@ from dpspec_accounts.totals import (
     check_charge,
     fits,
     frame_of,
-    nothing_of,
     standing_of,
 )
 
@@ -119,7 +118,7 @@ def verify_events(
     if head is not None and head not in {event.hash for event in events}:
         rule = "has no row with the hash that is expected: rows were changed or removed"
         raise HistoryError("history", rule, "compare it with the export that the hash is from")
-    frame, total = _frame(history), None
+    frame = _frame(history)
     by_number = {charge.number: charge for charge in history.charges}
     for event, total in totals_of(frame, history):
         if event.kind == "reserve":
@@ -128,10 +127,7 @@ def verify_events(
                 raise broken(event.seq, f"leads to {total}, above the cap of {frame.cap}")
         if progress is not None:
             progress(event.seq, len(events))
-    return Statement(
-        name="export", history=history, frame=frame, total=total or nothing_of(frame),
-        as_promised=history.account["as_promised"],
-    )  # fmt: skip
+    return statement_of("export", history)
 
 
 def _frame(history: History) -> Frame:

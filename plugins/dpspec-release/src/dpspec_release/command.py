@@ -86,6 +86,7 @@ def _names_of_tables(_: click.Context, __: click.Parameter, incomplete: str) -> 
     help="Release although the claim is not verified; the release is then NOT fit for publication.",
 )
 @click.option("--account", metavar="ACCOUNT", help="Reserve the budget in this account before anything is drawn.")
+@click.option("--period", metavar="PERIOD", help="With --account, the period that the data are of.  [default: that of today]")
 @click.option("--fit", is_flag=True, help="With --account, add noise where SPEC is over the cap, so that it fits.")
 @click.option("-v", "--verbose", is_flag=True, help="Tell all reasons: steps, theorems, what was checked.")
 def release(  # noqa: PLR0917 - one argument for each option
@@ -100,6 +101,7 @@ def release(  # noqa: PLR0917 - one argument for each option
     seed: int | None,
     unverified: bool,
     account: str | None,
+    period: str | None,
     fit: bool,
     verbose: bool,
     progress: StagedProgress,
@@ -141,7 +143,7 @@ def release(  # noqa: PLR0917 - one argument for each option
     if fit and (account is None or resume):
         rule = "belongs to --account" if account is None else "begins a new run"
         raise click.UsageError(f"--fit {rule}: `dpspec account fit` writes what fits as a file, to release and resume")
-    guard = functions.guard_of(account)
+    guard = functions.guard_of(account, period)
     document = read(spec) if guard is None or not fit else guard.fit(read(spec))
     ending = f".{suffix.lstrip('.')}" if suffix else None
     options = engine.Options(

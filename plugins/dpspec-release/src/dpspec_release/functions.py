@@ -38,6 +38,7 @@ def release(
     *,
     account: str | None = None,
     fit: bool = False,
+    period: str | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Draw one release of a table by the mechanism of a specification, and write it to a directory.
@@ -48,6 +49,7 @@ def release(
             polars, pyarrow).
         out: the directory for the released tables and ``report.json``.
         account: the place of a budget account, in which the release is reserved before anything is drawn.
+        period: with an account that has periods, the one whose data the release is about; without it, that of today.
         fit: with an account, add as much noise as the rest of the budget needs, where the release is over the cap.
         options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `margins` (also
             write the released numbers with their 95 % margins), `unverified` (release although the claim is not verified: not fit
@@ -61,7 +63,7 @@ def release(
         UnverifiedReleaseError: the claim is not verified, and `unverified` is not set.
         ReleaseError and its kin: the table does not fit, or the release cannot be written.
     """
-    registry, place, guard, document = installed().registry, Path(out), guard_of(account), as_document(specification)
+    registry, place, guard, document = installed().registry, Path(out), guard_of(account, period), as_document(specification)
     if fit:
         if guard is None:
             raise ParameterError("fit", "needs an account into which the release is to fit", "name one: account=...")
@@ -71,15 +73,18 @@ def release(
         return write(drawn, registry, place)
 
 
-def guard_of(account: str | None) -> engine.ReleaseGuard | None:
+def guard_of(account: str | None, period: str | None = None) -> engine.ReleaseGuard | None:
     """What keeps the budget of a release in an account; None without one.
 
     Raises:
+        ParameterError: a period without an account.
         MissingPackageError: the package of accounts is not installed.
     """
     if account is None:
+        if period is not None:
+            raise ParameterError("period", "is one of an account", "name the account, too", value=period)
         return None
-    made: engine.ReleaseGuard = renderer("release-guard", "option --account")(account)
+    made: engine.ReleaseGuard = renderer("release-guard", "option --account")(account, period)
     return made
 
 

@@ -45,7 +45,8 @@ class Line:
         sizes: the sizes at which the line can run; the last one is the line, all of them its growth.
         counted: the sizes at which the work is counted; at least one, which may be smaller than what is timed.
         command: writes the files of a size into a folder and returns the arguments of `dpspec`; the whole process is timed.
-        work: a function, timed without the imports; exactly one of `command` and `work` is given.
+        work: a function, timed without the imports; or
+        ready: makes the files of a size in a folder and returns such a function; exactly one of the three is given.
         peer: the same by other means: a function that needs nothing of dpspec.
         needs: the libraries of the peer; where one is missing, the peer is left out.
         calibration: what a run alternates with.
@@ -67,6 +68,7 @@ class Line:
     counted: tuple[int, ...] = ()
     command: Callable[[Path, int], list[str]] | None = None
     work: Task | None = None
+    ready: Callable[[Path, int], Callable[[], object]] | None = None
     peer: Task | None = None
     needs: tuple[str, ...] = ()
     calibration: str = "import numpy"
@@ -83,6 +85,8 @@ class Line:
 
     def run(self, folder: Path, size: int) -> Callable[[], object]:
         """What is timed or counted inside a process, with its files ready."""
+        if self.ready is not None:
+            return self.ready(folder, size)
         if self.command is None:
             assert self.work is not None
             return functools.partial(self.work, folder, size)

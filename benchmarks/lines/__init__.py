@@ -20,6 +20,6 @@ GROWTH = {
     "untied attributes": ("verify-attributes",),
     "untied invariants": ("verify-invariants",),
     "files of compare": ("compare-files",),
-    "charges of an account": ("account-charge",),
+    "charges of an account": ("account-charges",),
 }
 """What specifications and data have many of, and the lines whose growth in it has a bound: at least four sizes each."""

@@ -334,3 +334,17 @@ def test_a_decorated_function_is_charged_for_each_call_before_it_runs(tmp_path, 
         publish(3)
     assert calls == [1, 2]
     assert [charge.state for charge in account.balance().history.charges] == ["drawn", "committed"]
+
+
+def test_what_runs_after_its_call_is_not_decorated(tmp_path, write):
+    account = Account.create(tmp_path / "a.db", write("year", epsilon="1"), as_promised=True)
+
+    async def later():
+        pass
+
+    def piecewise():
+        yield 1
+
+    for function in (later, piecewise):
+        with pytest.raises(DpspecError, match="runs after its call has ended"):
+            account.charged(write("week", epsilon="1/2"))(function)

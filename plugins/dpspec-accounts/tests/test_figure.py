@@ -55,3 +55,15 @@ def test_the_command_writes_it(account, tmp_path, run):
     assert (tmp_path / "s.svg").read_text(encoding="utf-8").startswith("<svg")
     assert run("account", "show", tmp_path / "year.db", "--planned", calendar).code == 2
     assert run("account", "show", tmp_path / "year.db", "--out", tmp_path / "s.txt").code == 2
+
+
+def test_the_figure_of_a_period_has_its_charges_alone(tmp_path, write):
+    account = Account.create(tmp_path / "m.db", write("month", epsilon="1"), as_promised=True, period="month")
+    week = write("half", epsilon="1/2")
+    for period in ("2027-01", "2027-02", "2027-02"):
+        account.charge(week, period=period)
+    for period, charges, left in (("2027-01", "1 charge ", "left epsilon = 0.5"), ("2027-02", "2 charges ", "left epsilon = 0")):
+        said = " ".join(texts(spending(account.balance(period))))
+        assert f"month, {period}: what is spent" in said
+        assert charges in said
+        assert left in said

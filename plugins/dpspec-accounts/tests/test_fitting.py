@@ -69,6 +69,41 @@ def test_the_noise_is_no_wider_than_needed(tmp_path):
     assert left * (1 - 2 * RELATIVE) <= kept <= left
 
 
+@pytest.mark.parametrize(
+    ("cap", "charged", "asked", "budget", "exact"),
+    [
+        ("5/8", ("gaussian", {"mu": "1"}), ("gaussian", {"mu": "1"}), "1/2", True),
+        ("5/8", ("gaussian", {"mu": "1"}), ("gaussian", {"mu": "2"}), "1/2", True),
+        ("5/8", ("zero-concentrated", {"rho": "1/2"}), ("zero-concentrated", {"rho": "1/3"}), "1/8", True),
+        ("5/8", ("pure", {"epsilon": "1"}), ("pure", {"epsilon": "1"}), None, False),
+        ("1/2", ("pure", {"epsilon": "1/10"}), ("pure", {"epsilon": "3"}), None, False),
+    ],
+)  # fmt: skip
+def test_the_budget_that_fits_in_another_standard(tmp_path, cap, charged, asked, budget, exact):
+    """mu^2 / 2 is the rho of mu; of a pure budget it is not proportional to anything, and found from below."""
+    account = Account.create(tmp_path / "a.db", spec("zero-concentrated", rho=cap), as_promised=True)
+    account.charge(spec(charged[0], **charged[1]))
+    left = account.balance().remainder.value
+    found = account.quote(spec(asked[0], **asked[1])).largest
+    ((name, _),) = asked[1].items()
+    spends = account.quote(spec(asked[0], **{name: str(found)})).amount.value
+    assert spends <= left
+    assert (spends == left) == exact
+    if budget is not None:
+        assert found == number(budget)
+    larger = str(found * Fraction(100_001, 100_000))
+    assert account.quote(spec(asked[0], **{name: larger})).amount.value > left
+
+
+def test_a_delta_that_does_not_fit_is_named(tmp_path):
+    def approximate(epsilon, delta):
+        return dp.spec(space=PEOPLE, distance="add-remove", standard="approximate", epsilon=epsilon, delta=delta)
+
+    account = Account.create(tmp_path / "a.db", approximate("1", "1e-6"), as_promised=True)
+    with pytest.raises(OverCapError, match="its delta is larger than the rest"):
+        account.charge(approximate("1/2", "1e-5"))
+
+
 def test_nothing_fits_where_nothing_is_left(tmp_path):
     account = Account.create(tmp_path / "a.db", spec("pure", epsilon="ln(2)"))
     week = release("pure", dp.geometric(queries=COUNTS, ratio="1/2"), epsilon="ln(2)")
@@ -106,6 +141,8 @@ def test_a_release_fits_itself_into_the_account(tmp_path, run):
         assert run("release", file, table, "--out", tmp_path / "w", *wrong).code == 2
     with pytest.raises(dp.DpspecError, match="needs an account"):
         dp.release(file, table, tmp_path / "w", fit=True)
+    with pytest.raises(dp.DpspecError, match="begins a new run"):
+        dp.release(file, table, tmp_path / "w", fit=True, account=tmp_path / "a.db", resume=True)
 
 
 def test_the_file_that_fits_is_written(tmp_path, run):

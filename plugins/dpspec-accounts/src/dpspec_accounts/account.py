@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, wraps
@@ -41,6 +42,7 @@ from dpspec_accounts.totals import (
     budget_within,
     caveats_of,
     check_charge,
+    delta_fits,
     document_of,
     fits,
     frame_of,
@@ -51,6 +53,8 @@ from dpspec_accounts.totals import (
     total_without,
 )
 
+_RUN_LATER = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+"""Functions whose call does nothing yet."""
 P = ParamSpec("P")
 T = TypeVar("T")
 AnySpecification: TypeAlias = "SpecDocument | PrivacySpec | str | Path"
@@ -107,13 +111,13 @@ class Quote:
         balance: the account before it.
         amount: what the specification alone spends in the blocks of the account.
         total: what all charges together would spend.
-        stated: the budget that the specification states.
+        text: the specification.
         standing: how its claim stands.
         caveats: why its number is not that of all that it releases.
     """
 
     balance: Balance
-    stated: Number | None
+    text: str
     amount: Spent
     total: Spent
     standing: Standing
@@ -126,8 +130,8 @@ class Quote:
 
     @property
     def largest(self) -> Number | None:
-        """The largest budget of the specification that fits, by more noise; None where none does that has an exact form."""
-        return budget_within(self.balance.remainder, self.amount, self.stated)
+        """A budget of the specification that fits, with more noise (`budget_within`); None where none is known."""
+        return budget_within(self.balance.frame, self.text, self.balance.remainder, self.amount)
 
 
 class OverCapError(DpspecError):
@@ -343,6 +347,10 @@ class Account:
         """
 
         def decorated(function: Callable[P, T]) -> Callable[P, T]:
+            if any(is_later(function) for is_later in _RUN_LATER):
+                rule = "runs after its call has ended"
+                raise ParameterError("charged", rule, "reserve inside it: `with account.reserve(spec):`", value=function.__name__)
+
             @wraps(function)
             def charged(*arguments: P.args, **options: P.kwargs) -> T:
                 with self.reserve(specification):
@@ -426,7 +434,7 @@ class Account:
         before = self._present(rows, period)
         return Quote(
             balance=before,
-            stated=document_of(text).spec.budget.uniform(),
+            text=text,
             amount=amount_of(before.frame, text),
             total=total_with(before.frame, before.total, text, lambda: [*_counted(rows, before.period), text]),
             standing=standing_of(text),
@@ -690,8 +698,11 @@ def over_cap(text: str, quote: Quote) -> OverCapError:
     left = quote.balance.remainder
     rule = f"spends {quote.amount}, and with it the account {quote.total}; the cap is {quote.balance.frame.cap}"
     advice = "nothing was charged" + (f"; what is left is {left}" if left is not None else "")
-    if quote.largest is not None:
-        advice += f"; a budget of {number_in_words(quote.largest)} would fit, with more noise"
+    largest = quote.largest
+    if largest is not None:
+        advice += f"; a budget of {number_in_words(largest)} would fit, with more noise"
+    elif left is not None and not delta_fits(left, quote.amount):
+        advice += "; its delta is larger than the rest, which no noise changes"
     error = OverCapError(f"specification {document_of(text).id}", rule, advice)
     error.quote = quote
     return error

@@ -15,7 +15,7 @@ MOST_PLANNED = 10_000
 
 
 def spending(found: Statement, plan: SpendingPlan | None = None, *, size: str = "slide", theme: str = "light") -> str:
-    """The total after each charge, the cap, and the planned releases after it, as SVG.
+    """The total after each charge, the cap, and the planned releases after it, as SVG; of one period where there are periods.
 
     Args:
         found: the account.
@@ -26,7 +26,8 @@ def spending(found: Statement, plan: SpendingPlan | None = None, *, size: str = 
         ParameterError: the plan is in another parameter than the account, or has too many releases.
     """
     parameter, squares = found.frame.cap.parameter, found.frame.filter.squares
-    totals = [0.0, *(float(total.value) for _, total in totals_of(found.frame, found.history))]
+    changes = (change for change in totals_of(found.frame, found.history) if change[0].content.get("period") == found.period)
+    totals = [0.0, *(float(total.value) for _, total in changes)]
     spent = tuple((float(place), value) for place, value in enumerate(totals))
     lines = [CurveLine(name="spent", points=_steps(spent), colour=0)]
     last = spent[-1][0]
@@ -43,8 +44,10 @@ def spending(found: Statement, plan: SpendingPlan | None = None, *, size: str = 
     lines.append(CurveLine(name="cap", points=((0.0, cap), (max(last, 1.0), cap)), colour=2))
     panel = CurvePanel(title=parameter, axis="releases, charged and voided, in their order", lines=tuple(lines))
     left = "" if found.remainder is None else f", left {parameter} = {exact.rounded_down(found.remainder.value)}"
-    note = f"{count(len(found.history.counted), 'charge')} in {thing_in_words(found.frame.spec.output_divergence)}{left}"
-    return chart(f"{found.frame.document.title}: what is spent", [panel], size=size, theme=theme, note=note)
+    counted = [charge for charge in found.history.counted if charge.content.get("period") == found.period]
+    note = f"{count(len(counted), 'charge')} in {thing_in_words(found.frame.spec.output_divergence)}{left}"
+    of_period = "" if found.period is None else f", {found.period}"
+    return chart(f"{found.frame.document.title}{of_period}: what is spent", [panel], size=size, theme=theme, note=note)
 
 
 def _planned(start: tuple[float, float], budgets: list[float], *, squares: bool) -> Iterator[tuple[float, float]]:

@@ -1,8 +1,8 @@
 """The largest budget of a release that still fits into an account, and the release with wider noise that keeps it.
 
-Let a release promise b and spend c b in the blocks of the account, c rational, and let r be what is left. Then b' = r / c is the
-largest budget that fits, exactly. The noise is made wider by a factor f >= 1, the least one (to RELATIVE) for which the promise
-b' is verified, as `dpspec verify` does. So no formula for the noise is believed.
+Where what a release spends is proportional to its budget or to the square of it, the largest budget that fits spends what is
+left, exactly; elsewhere it is found by bisection (`totals.budget_within`). The noise is made wider by a factor f >= 1, the least
+one (to RELATIVE) for which the smaller promise is verified, as `dpspec verify` does. So no formula for the noise is believed.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def quote_data(found: Quote, *, charged: int | None) -> dict[str, Any]:
         "fits": found.fits, "charged": charged, "period": found.balance.period,
         "amount": found.amount.data(), "total": found.total.data(),
         "cap": frame.cap.data(), "remainder": None if left is None else left.data(),
-        "largest": None if found.fits or found.largest is None else str(found.largest),
+        "largest": None if found.fits or (largest := found.largest) is None else str(largest),
         "verdict": found.standing.word.word, "caveats": list(found.caveats), "as_promised": found.balance.as_promised,
     }  # fmt: skip
 
@@ -98,8 +98,8 @@ def quote_text(found: Quote, *, done: str) -> str:
     lines = [f"this charge: {found.amount}; with it the account: {found.total}; cap: {cap}"]
     if not found.fits:
         lines.append(f"left: {left}" if left is not None else "left: nothing that has an exact form")
-        if found.largest is not None:
-            lines.append(f"a budget of {number_in_words(found.largest)} would fit, with more noise: `dpspec account fit`")
+        if (largest := found.largest) is not None:
+            lines.append(f"a budget of {number_in_words(largest)} would fit, with more noise: `dpspec account fit`")
     lines.append(f"the claim of the file: {found.standing.sentence}")
     lines += [f"caveat: {caveat}" for caveat in found.caveats]
     warning = [Text(PROMISED, BAD)] if found.balance.as_promised else []

@@ -12,7 +12,8 @@ that adds is a *privacy filter*: budgets that are chosen on the way, one after a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -24,7 +25,6 @@ from dpspec_divergences.trade_off import GaussianTradeOff
 from dpspec import DpspecError, PrivacySpec, SpecDocument, installed
 from dpspec.plugin import Number, OutputDivergence, UniformBudget, number
 from dpspec.plugin.applications import (
-    Composition,
     Part,
     Standing,
     compose_parts,
@@ -182,16 +182,11 @@ def caveats_of(text: str) -> tuple[str, ...]:
 # --- totals ---------------------------------------------------------------------------------------
 
 
-def composed(frame: Frame, texts: Sequence[str]) -> Composition:
-    """The ledger of specifications in the blocks of the account.
-
-    Raises:
-        AccountError: they are not led to its universes. NoCompositionError: a space, a unit or a standard without a rule.
-    """
+def _parts(texts: Sequence[str]) -> list[Part]:
+    """Specifications as parts of a ledger, equal ones together."""
     often = Counter(texts)  # in the order in which each comes first
     documents = {text: document_of(text) for text in often}
-    parts = [Part(id=documents[text].id, spec=documents[text].spec, times=times) for text, times in often.items()]
-    return compose_parts([frame.zero, *parts], like=frame.spec)
+    return [Part(id=documents[text].id, spec=documents[text].spec, times=times) for text, times in often.items()]
 
 
 def total_of(frame: Frame, texts: Sequence[str]) -> Spent:
@@ -210,8 +205,11 @@ def total_of(frame: Frame, texts: Sequence[str]) -> Spent:
     >>> print(total_of(frame_of(text("1")), [text("1/10"), text("1/5")]))
     epsilon = 0.3
     """
-    found = composed(frame, texts)
-    spec = found.spec
+    return _total(frame, _parts(texts))
+
+
+def _total(frame: Frame, parts: Sequence[Part]) -> Spent:
+    spec = compose_parts([frame.zero, *parts], like=frame.spec).spec
     if spec.multiverse != frame.spec.multiverse and (spec.multiverse.induced_by() or frame.spec.multiverse.induced_by()):
         ours = frame.spec.multiverse.induced_by() or ()
         new = [str(invariant) for invariant in spec.multiverse.induced_by() or () if invariant not in ours]
@@ -312,25 +310,61 @@ def remainder_of(frame: Frame, total: Spent) -> Spent | None:
         return None
 
 
-_LARGEST_DENOMINATOR = 10**6
+def budget_within(frame: Frame, text: str, left: Spent | None, amount: Spent) -> Number | None:
+    """A budget of a specification, smaller than the one that it states, that fits into what is left; None where none is known.
 
-
-def budget_within(left: Spent | None, amount: Spent, stated: Number | None) -> Number | None:
-    """The largest budget of a specification that fits into what is left; None where none does, or where it has no exact form.
-
-    A specification that states b spends c b, c rational; so what is left divided by c fits.
+    It is the largest one that fits where what is spent is proportional to the budget, or to its square; then all that is left
+    is spent, exactly. Elsewhere it is found by bisection, to 2^-20 of the stated budget, from below. What a budget spends is
+    computed by the rules of the ledger in each case.
 
     Args:
-        left: what is left.
+        frame: the blocks of the account.
+        text: the specification.
+        left: what is left of the account.
         amount: what the specification spends.
-        stated: the budget that it states.
     """
+    spec = document_of(text).spec
+    stated = spec.budget.uniform()
     if left is None or stated is None or stated.is_infinite or amount.value.is_infinite or stated <= number(0):
         return None
-    if left.value <= number(0) or getattr(amount.standard, "delta", 0) > getattr(left.standard, "delta", 0):
+    if left.value <= number(0) or not delta_fits(left, amount):
         return None
-    near = Fraction(float(amount.value.enclose()) / float(stated.enclose())).limit_denominator(_LARGEST_DENOMINATOR)
-    return left.value * (1 / near) if near > 0 and stated * near == amount.value else None
+
+    def spends(budget: Number) -> Number | None:
+        smaller = spec.replace(budget=UniformBudget(parameter=spec.budget.parameter, value=budget))
+        try:
+            return _total(frame, [Part(id="charge", spec=smaller)]).value
+        except DpspecError:
+            return None
+
+    for candidate in _proportional(stated, left.value, amount.value):
+        if candidate <= stated and spends(candidate) == left.value:
+            return candidate
+    low, high = Fraction(0), Fraction(1)
+    while high - low > _SMALLEST_STEP:
+        middle = (low + high) / 2
+        spent = spends(stated * middle)
+        low, high = (middle, high) if spent is not None and spent <= left.value else (low, middle)
+    return stated * low if low > 0 else None
+
+
+_SMALLEST_STEP = Fraction(1, 1 << 20)
+
+
+def _proportional(stated: Number, left: Number, amount: Number) -> Iterator[Number]:
+    """The budgets that spend what is left, if what is spent is proportional to the budget, or to its square."""
+    near = Fraction(float(amount.enclose()) / float(stated.enclose())).limit_denominator(10**6)
+    if near > 0 and stated * near == amount:
+        yield left * (1 / near)
+    with suppress(DpspecError):  # where it has an exact form
+        yield stated * (left / amount)
+    with suppress(DpspecError):
+        yield stated * (left / amount).sqrt()
+
+
+def delta_fits(left: Spent, amount: Spent) -> bool:
+    """Whether the delta of a specification fits into what is left: noise does not make it smaller."""
+    return Fraction(getattr(amount.standard, "delta", 0)) <= Fraction(getattr(left.standard, "delta", 0))
 
 
 def check_charge(text: str) -> None:

@@ -67,6 +67,8 @@ def release(
     if fit:
         if guard is None:
             raise ParameterError("fit", "needs an account into which the release is to fit", "name one: account=...")
+        if options.get("resume"):
+            raise ParameterError("fit", "begins a new run", "write what fits with `dpspec account fit`, and resume that")
         document = guard.fit(document)
     with table_file(table) as name:
         drawn = engine.draw(document, name, registry, place, engine.Options(guard=guard, **options))

@@ -157,6 +157,8 @@ _LEAST_TILT = 2.0**-20
 _FIRST_STEP = 2.0**-6
 _MOST_TILT = 20
 _TURNS, _STEPS = 60, 16
+_BELOW_THE_GUESS = 1 / 2, 3 / 4
+"""Shares of the bound by Chernoff: the curve is mostly above delta at one of them, which proves that the epsilon is positive."""
 _CLOSE = 2.0**-40
 _NEAR = 2.0**-12
 """A bracket of an epsilon that is relatively wider than this is looked at again."""
@@ -224,10 +226,14 @@ class TiltedCurve(ABC):
             top: the largest loss, perhaps infinite.
         """
         last = float(min(top, number(_FARTHEST)))
-        start = self.hockey_stick(ZERO)
-        if start.upper.as_fraction() <= delta:
-            return NOTHING
-        low, high, tilt = self._guess(delta, last)
+        tilt, guess = self._best_at(delta)
+        is_positive = guess > 0 and any(self.bounds(arb(guess * share), tilt)[0] > delta for share in _BELOW_THE_GUESS)
+        if not is_positive:  # the curve at 0 decides; its best tilt is another one, and each tilt costs two transforms
+            start = self.hockey_stick(ZERO)
+            if start.upper.as_fraction() <= delta:
+                return NOTHING
+            is_positive = start.lower.as_fraction() > delta
+        low, high = self._guess(delta, last, tilt, guess)
 
         def within(point: float) -> bool:
             return self.upper(arb(point), tilt) <= delta or self._at(point).upper.as_fraction() <= delta
@@ -237,7 +243,7 @@ class TiltedCurve(ABC):
 
         above, below = _moved(within, high, 1, last), _moved(beyond, low, -1, last)
         if above is None or below is None or above - below > _NEAR * (1 + above):
-            if below is None and start.lower.as_fraction() > delta:
+            if below is None and is_positive:
                 below = _halved(beyond, 0.0, last if above is None else above)
             above = _halved(within, last if above is None else above, below or 0.0)
         upper = top if above == last and not within(last) else min(top, number(Fraction(above)))
@@ -246,18 +252,22 @@ class TiltedCurve(ABC):
     def _at(self, point: float) -> Bracket:
         return self.hockey_stick(number(Fraction(point)))
 
-    def _guess(self, delta: Fraction, last: float) -> tuple[float, float, float]:
-        """About where both bounds of the curve cross delta, and the tilt that is best there by Chernoff's bound."""
+    def _best_at(self, delta: Fraction) -> tuple[float, float]:
+        """The tilt with the least bound by Chernoff of the epsilon at delta, and that bound."""
         target = math.log(delta.numerator) - math.log(delta.denominator)
 
         def chernoff(tilt: float) -> float:
             return (self.log_integrand(tilt) - target) / tilt
 
         tilt = self._tilt(chernoff)
-        start = min(max(0.0, chernoff(tilt)), last)
+        return tilt, chernoff(tilt)
+
+    def _guess(self, delta: Fraction, last: float, tilt: float, start: float) -> tuple[float, float]:
+        """About where both bounds of the curve cross delta."""
+        start = min(max(0.0, start), last)
         high = _crossing(lambda point: _log_ratio(self.upper(arb(point), tilt), delta), start, tilt, last)
         low = _crossing(lambda point: _log_ratio(self.bounds(arb(point), tilt)[0], delta), high, tilt, last)
-        return low, high, tilt
+        return low, high
 
 
 @attrs.frozen(eq=False)

@@ -631,16 +631,19 @@ class Tilted:
 
 
 def _power(values: npt.NDArray[np.complex128], times: int) -> npt.NDArray[np.complex128]:
-    """values^times by repeated squaring: times - 1 rounded products, in whatever order."""
+    """values^times by repeated squaring: times - 1 rounded products, in whatever order.
+
+    The products are written over their factors, `values` included: with millions of points, new memory costs more than the products.
+    """
     result, square = None, values
     while True:
         if times & 1:
-            result = square if result is None else result * square
+            result = square.copy() if result is None else np.multiply(result, square, out=result)
         times >>= 1
         if not times:
             assert result is not None  # noqa: S101
             return result
-        square = square * square
+        np.multiply(square, square, out=square)
 
 
 def _moments(factors: Sequence[Spread], step: float) -> tuple[float, float]:

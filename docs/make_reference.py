@@ -116,7 +116,7 @@ _WORDS = """## Words and exit codes
 Every file of `dpspec verify`, every item of `pytest` and every JSON `outcome` has one of these words. For several files the worst
 exit code counts, in the order {order}.
 
-| word | exit code | told as | means |
+| word | exit code | printed as | means |
 |---|---|---|---|
 {rows}
 

@@ -1,7 +1,7 @@
-"""The words for how a claim stands and how a file or a run ends, with the exit code of each: the only table of both.
+"""The words for the status of a claim and the outcome of a file or run, with their exit codes: the only table of both.
 
-A claim *stands* somewhere between verified and never checked; a file, or one thing that it states, *holds* or does not.
-Texts, JSON, JUnit reports, pytest items and exit codes all take their words from here.
+The status of a claim ranges from verified to unchecked; a file, or one of its statements, holds or fails.
+Texts, JSON, JUnit reports, pytest items and exit codes all use these words.
 """
 
 from __future__ import annotations
@@ -11,33 +11,33 @@ from collections.abc import Iterable
 
 
 class Word(enum.Enum):
-    """One word, the exit code that it stands for, how it is told in a few words, and in a sentence for a reader."""
+    """One word, its exit code, its label, and a sentence that explains it."""
 
     # what a claim is
     VERIFIED = ("verified", 0, "verified", "checked on the whole space, and true")
     DERIVED = ("derived", 0, "verified by a derivation", "follows from verified claims by the rules of inference")
     # what a file, or one thing in it, is
     HOLDS = ("holds", 0, "holds", "checked, and true")
-    VALID = ("valid", 0, "valid", "can be read; nothing was judged")
+    VALID = ("valid", 0, "valid", "well formed; nothing was checked")
     # both
     MINIATURE = (
         "miniature",
         7,
         "holds on miniatures only",
-        "true on each miniature that was walked; the whole space was not, and the claim itself is not shown",
+        "true on every small space that was checked; not proved for the whole space",
     )
     RECORDED = (
         "recorded",
         6,
-        "recorded as refuted, and is",
-        "false, as its file says: a claim on record that nothing may rely on",
+        "known false (confirmed)",
+        "false, as its file records: do not rely on it",
     )
-    UNCHECKED = ("unchecked", 5, "nothing was checked", "never checked: nothing is known about it")
-    UNDECIDED = ("undecided", 3, "undecided", "looked at, and not decided: it may be false")
-    REFUTED = ("refuted", 1, "refuted", "false: two datasets of one universe show it")
-    MISSED = ("missed", 1, "FAILS", "not what the file states: a printed number, or what it records of a claim")
-    PLUGIN = ("plugin", 4, "a plugin failed", "not judged: a plugin, library or worker failed")
-    INVALID = ("invalid", 2, "invalid", "not judged: the input has a fault")
+    UNCHECKED = ("unchecked", 5, "nothing was checked", "never checked: it may be false")
+    UNDECIDED = ("undecided", 3, "undecided", "checked without a decision: it may be false")
+    REFUTED = ("refuted", 1, "refuted", "false: two datasets of one universe are a counterexample")
+    MISSED = ("missed", 1, "FAILS", "different from what the file states: a number, or the status of a claim")
+    PLUGIN = ("plugin", 4, "a plugin failed", "not checked: a plugin, library or worker failed")
+    INVALID = ("invalid", 2, "invalid", "not checked: the input has an error")
 
     def __init__(self, word: str, exit_code: int, label: str, sentence: str) -> None:
         self.word, self.exit_code, self.label, self.sentence = word, exit_code, label, sentence
@@ -65,10 +65,10 @@ def worst_code(codes: Iterable[int]) -> int:
 
 
 def joint_word(words: Iterable[Word]) -> Word:
-    """How a claim stands that needs several to be true: false as soon as one of them is, on record or not.
+    """The status of a claim that needs several claims: false as soon as one of them is.
 
     >>> joint_word([Word.MINIATURE, Word.RECORDED]).label, joint_word([Word.MINIATURE, Word.VERIFIED]).label
-    ('recorded as refuted, and is', 'holds on miniatures only')
+    ('known false (confirmed)', 'holds on miniatures only')
     """
     found = list(words)
     return next((word for word in (Word.REFUTED, Word.RECORDED) if word in found), None) or worst_word(found)

@@ -28,16 +28,16 @@ from dpspec.cli.files import (
 @click.group(cls=Face, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
 @click.version_option(package_name="dpspec", prog_name="dpspec")
 def main() -> None:
-    """Write down a differential privacy guarantee, verify it, compare it.
+    """Specify, verify, compare and explain differential privacy guarantees.
 
     \b
-    Exit codes: 0 holds: something was checked and is true; 1 refuted or an
-    expectation missed; 2 bad input or usage; 3 undecided; 4 a plugin, library
-    or worker failed; 5 nothing was checked; 6 recorded as refuted, and is;
-    7 holds on miniatures only.
+    Exit codes: 0 holds: checked, and true; 1 refuted, or an expectation
+    missed; 2 bad input or usage; 3 undecided; 4 a plugin, library or worker
+    failed; 5 nothing was checked; 6 known false (confirmed); 7 holds on
+    miniatures only.
 
     \b
-    To begin with:
+    To get started:
       dpspec examples --dir specs
       dpspec verify specs
     """

@@ -19,28 +19,34 @@ if TYPE_CHECKING:
     from dpspec.specfile.document import SpecDocument
 
 
-@click.command(short_help="Does one specification imply the other?")
+@click.command(short_help="Compare specifications: implication, order and common measures.")
 @click.argument("paths", metavar="A B | FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path())
-@click.option("--derivation", metavar="FILE", type=click.Path(), help="Write the derivation of A => B, else of B => A, as JSON.")
 @click.option(
-    "--yardstick", is_flag=True, help="Compare A and B by the strongest specifications that both imply, with both budgets."
+    "--derivation", metavar="FILE", type=click.Path(), help="Write the derivation of A => B, or of B => A, to FILE as JSON."
 )
 @click.option(
-    "--largest-household", type=click.IntRange(min=1), metavar="N", help="With --yardstick, assume that no household is larger."
+    "--yardstick",
+    is_flag=True,
+    help="Compare A and B by common measures: the strongest specifications that both imply, with both budgets.",
 )
-@click.option("--delta", metavar="P", help="With --yardstick, also compare in approximate privacy at this delta, in (0, 1).")
 @click.option(
-    "--within", type=click.IntRange(min=1), metavar="K", help="With --yardstick, also compare for neighbours at most K apart."
+    "--largest-household", type=click.IntRange(min=1), metavar="N", help="With --yardstick, the size of the largest household."
 )
-@picture_option("Also draw the five blocks of two files side by side, and of many files the Hasse diagram,")
-@click.option("--explain", nargs=2, metavar="A B", help="Of many files, print the comparison of these two, given by id or file.")
+@click.option("--delta", metavar="P", help="With --yardstick, also compare in approximate privacy at this delta in (0, 1).")
+@click.option(
+    "--within", type=click.IntRange(min=1), metavar="K", help="With --yardstick, also compare for datasets at distance up to K."
+)
+@picture_option("Write a figure of the five blocks of two files side by side, or of the order of many files,")
+@click.option(
+    "--explain", nargs=2, metavar="A B", help="With many files, print the comparison of these two, given by id or file."
+)
 @reasoned
 @formatted
 def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
-    """Compare specifications: does one imply the other, and what separates them?
+    """Compare specifications: whether one implies the other, and which datasets separate them.
 
-    Two files are compared in detail. More, or a directory, give the order of all: a matrix, and what implies what.
-    Exits with 0 when every direction was answered, with 3 when one stayed unknown, or when there is no common measure.
+    Two files are compared in detail. More files, or a directory, give a matrix of all implications. Exits with 0 if every
+    direction is decided, and with 3 if one is unknown or no common measure exists.
 
     \b
     Examples:
@@ -62,16 +68,17 @@ def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
     return _pair(paths, given.get("derivation"), given.get("picture"), as_json, verbose)
 
 
-@click.command(short_help="What does each block contribute to the budget?")
+@click.command(short_help="Compute what each block contributes to the budget.")
 @click.argument("left", metavar="A", type=click.Path())
 @click.argument("right", metavar="B", type=click.Path())
-@click.option("--mechanism", metavar="FILE", type=click.Path(), help="Look at the mechanism of FILE; else at that of A or B.")
-@click.option("--largest-household", type=click.IntRange(min=1), metavar="N", help="Assume that no household is larger.")
+@click.option("--mechanism", metavar="FILE", type=click.Path(), help="Use the mechanism of FILE instead of that of A or B.")
+@click.option("--largest-household", type=click.IntRange(min=1), metavar="N", help="Size of the largest household.")
 @formatted
 def ablate(left: str, right: str, mechanism: str | None, largest_household: int | None, as_json: bool) -> int:
-    """Exchange the blocks of A for those of B, one at a time in every order, and say what budget the mechanism needs after each.
+    """Exchange the blocks of A for those of B, one at a time in every order, and compute the budget that the mechanism needs
+    after each exchange.
 
-    The first line is what `verify` proves of A, the last what it proves of B. Exits with 3 when a step stays undecided.
+    The first line is what `verify` proves for A, the last line what it proves for B. Exits with 3 if a step is undecided.
 
     \b
     Examples:
@@ -176,23 +183,21 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool, verbose: 
     return comparison.exit_code(found)
 
 
-@click.command(short_help="What is a budget in another standard?")
+@click.command(short_help="Convert a budget to another standard.")
 @click.argument("given", metavar="NAME=VALUE...", nargs=-1, required=True)
-@click.option("--to", required=True, metavar="NAME", help="Name the wanted budget (epsilon, rho, mu), or an output divergence.")
-@click.option("--delta", metavar="P", help="Give the delta of the wanted divergence, in (0, 1).")
-@click.option("--order", metavar="A", help="Give the Renyi order of the wanted divergence, above 1.")
-@click.option("--at", "further", multiple=True, metavar="NAME=VALUE", help="Give another parameter of the wanted divergence.")
-@click.option(
-    "--from", "divergence", metavar="NAME", help="Name the output divergence of the given budget, where it is not clear."
-)
-@click.option("--mechanism", metavar="KIND", help="Say that the noise of one count is known, gaussian or discrete-gaussian.")
+@click.option("--to", required=True, metavar="NAME", help="Target budget (epsilon, rho, mu) or output divergence.")
+@click.option("--delta", metavar="P", help="The delta of the target divergence, in (0, 1).")
+@click.option("--order", metavar="A", help="The Renyi order of the target divergence, above 1.")
+@click.option("--at", "further", multiple=True, metavar="NAME=VALUE", help="Another parameter of the target divergence.")
+@click.option("--from", "divergence", metavar="NAME", help="Output divergence of the given budget, if it is ambiguous.")
+@click.option("--mechanism", metavar="KIND", help="Noise of one count, if known: gaussian or discrete-gaussian.")
 @reasoned
 @formatted
 def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: bool, verbose: bool, **named: str | None) -> int:
-    """Convert a budget to another standard, by every formula that is known, the best first.
+    """Convert a budget to another standard by every known formula, the best one first.
 
-    The first NAME=VALUE is the budget, the others are parameters of its divergence. Each number names its formula and
-    says in which sense it is tight. It holds for neighbours, datasets at distance 1.
+    The first NAME=VALUE is the budget, the others are parameters of its divergence. Each result states its formula and in which
+    sense it is tight. It holds for neighbours, that is, datasets at distance 1.
 
     \b
     Examples:
@@ -215,54 +220,58 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
 # --- `dpspec risk` --------------------------------------------------------------------------------
 
 
-@click.command(short_help="What does a budget mean to an attacker?")
+@click.command(short_help="Compute what attackers can achieve under a budget.")
 @click.argument("path", metavar="FILE", type=click.Path())
 @click.option(
     "--attacker",
     metavar="NAME",
     shell_complete=named("attackers"),
-    help="Ask this attacker; `dpspec plugins` lists them, `dpspec explain NAME` explains one. Without it some are asked.",
+    help="Attacker to evaluate; `dpspec plugins` lists them. Without it, the standard attackers are evaluated.",
 )
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Set a parameter of the attacker; lists and tables are written as in TOML.",
+    help="Parameter of the attacker. Write lists and tables as in TOML.",
 )
 @click.option(
     "--universe-of",
     metavar="TABLE",
-    help="Where budgets differ by universe, ask about that of this table, or of a report.json.",
+    help="Source of the universe that determines the budget: a table or a report.json.",
 )
 @click.option(
     "--secret",
     metavar="ATTR,...",
     default="",
-    help="Compare only datasets that differ in these attributes of one record, in place of an attacker.",
+    help="Instead of an attacker, compare datasets that differ in these attributes of one record.",
 )
 @click.option(
     "--move",
     metavar="ATTR,...",
     default="",
-    help="Compare only datasets in which one whole unit has other values of these attributes, such as the block of a household.",
+    help="Compare datasets in which one whole unit has other values of these attributes, such as the block of a household.",
 )
 @click.option(
     "--exchange",
     metavar="ATTR,...",
     default="",
-    help="Compare only datasets in which two units have exchanged their values of these attributes.",
+    help="Compare datasets in which two units have exchanged their values of these attributes.",
 )
-@click.option("--within", metavar="ATTR", help="With these three: the values stay inside one category of this coarser attribute.")
-@click.option("--change", metavar="A,B", default="", help="With these three: one value is A and the other is B.")
+@click.option(
+    "--within",
+    metavar="ATTR",
+    help="With --secret, --move or --exchange: keep the values inside one category of this coarser attribute.",
+)
+@click.option("--change", metavar="A,B", default="", help="With --secret, --move or --exchange: the two values, A and B.")
 @click.option(
     "--members",
     type=click.IntRange(min=0),
     default=1,
     show_default=True,
-    help="With --move and --exchange: how many records each unit holds, such as persons of a household.",
+    help="With --move and --exchange: number of records of each unit, such as persons of a household.",
 )
-@picture_option("Also draw the numbers")
+@picture_option("Write a figure of the numbers")
 @reasoned
 @formatted
 def risk(  # noqa: PLR0917 - one option, one argument
@@ -280,11 +289,11 @@ def risk(  # noqa: PLR0917 - one option, one argument
     verbose: bool,
     as_json: bool,
 ) -> int:
-    """Say what an attacker can do with a release: under the worst mechanism that the specification FILE allows, and under
-    the mechanism that the file names. Every number comes with its theorem and its assumption. What is published exactly is
-    known to every attacker: candidates that it distinguishes are known for certain.
+    """Compute what an attacker can achieve with a release: under the worst mechanism that the specification FILE allows, and
+    under the mechanism that the file names. Every number has its theorem and its assumptions. Every attacker knows what is
+    published exactly, so that candidates which it distinguishes are certain.
 
-    Exits with 1 when the mechanism is beyond what its specification allows.
+    Exits with 1 if the mechanism exceeds what its specification allows.
 
     \b
     Examples:
@@ -345,16 +354,16 @@ def _told_risk(report: RiskReport, picture: FigureFile | None, as_json: bool, ve
 # --- `dpspec recommend` ---------------------------------------------------------------------------
 
 
-@click.command(short_help="Which budget keeps a tolerated risk?")
+@click.command(short_help="Recommend a budget for a tolerated risk.")
 @click.argument("tolerance", metavar="NAME")
 @click.argument("settings", metavar="KEY=VALUE...", nargs=-1)
 @formatted
 def recommend(tolerance: str, settings: tuple[str, ...], as_json: bool) -> int:
-    """Say how large a budget may be so that a tolerated risk is kept, who the binding attacker is, and what the noise of a count
-    then looks like. No data are read: a budget that depended on them would tell something about them.
+    """Compute the largest budget within a tolerated risk, the attacker that limits it, and the noise of a count under it. No data
+    are read, because a budget that depends on the data would disclose facts about them.
 
-    NAME is a risk profile, such as two-dimensional, fixed-q or difference, or a bound on what is learned about membership.
-    `dpspec plugins` lists all of them, and `dpspec explain NAME` their parameters.
+    NAME is a risk profile, such as two-dimensional, fixed-q or difference, or a bound on membership inference. `dpspec plugins`
+    lists all of them, and `dpspec explain NAME` shows their parameters.
 
     \b
     Examples:

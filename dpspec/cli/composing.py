@@ -7,22 +7,22 @@ import click
 from dpspec.cli.face import formatted, say, tell
 
 
-@click.command(short_help="What do several releases of one data collection spend together?")
+@click.command(short_help="Compute the total budget of several releases of one data collection.")
 @click.argument("given", metavar="FILE_OR_DIR[=TIMES]...", nargs=-1, required=True, type=click.Path(path_type=str))
-@click.option("--like", metavar="FILE", type=click.Path(), help="State the total about the space and in the unit of this file.")
+@click.option("--like", metavar="FILE", type=click.Path(), help="State the total in the space and unit of this file.")
 @click.option("--out", metavar="FILE", type=click.Path(), help="Write the total as a specification file.")
-@click.option("--cap", metavar="NUMBER", help="Exit with 1 where the total is above this number, in the unit of the total.")
-@click.option("--as-promised", is_flag=True, help="Add refuted promises too; the total is then printed as one of promises.")
+@click.option("--cap", metavar="NUMBER", help="Exit with 1 if the total is above this number, in the unit of the total.")
+@click.option("--as-promised", is_flag=True, help="Include refuted guarantees; the total is then marked as promised, not proved.")
 @formatted
 def ledger(  # noqa: PLR0917 - one argument for each option
     given: tuple[str, ...], like: str | None, out: str | None, cap: str | None, as_promised: bool, as_json: bool
 ) -> int:
-    """Add up the specifications of one data collection: one specification that all releases satisfy together.
+    """Compute the specification that all releases of one data collection satisfy together.
 
-    Universes intersect, so that invariants unite; distances and output divergences go to a common one; budgets add up
-    there. A directory is every *.dpspec.toml directly in it; FILE=TIMES is a release that is made so many times, each time
-    with noise of its own. Exits with 2 when the files do not compose, and says what is missing. Exits with 1 when the claim
-    of a file is refuted, for a release that does not keep its promise spends more than it says.
+    The invariants of all files hold together. Distances and output divergences are converted to a common one, in which budgets
+    add up. A directory means all *.dpspec.toml files directly in it. FILE=TIMES is a release that is repeated with independent
+    noise. Exits with 2 if the files do not compose, and names what is missing. Exits with 1 if the claim of a file is refuted,
+    because such a release spends more than it states.
 
     \b
     Examples:
@@ -55,22 +55,23 @@ def ledger(  # noqa: PLR0917 - one argument for each option
     return int(above)
 
 
-@click.command(short_help="What epsilon at a delta do many releases have together?")
+@click.command(short_help="Compute the epsilon of many releases together, at a delta.")
 @click.argument("given", metavar="FILE[=TIMES]...", nargs=-1, required=True, type=click.Path(path_type=str))
-@click.option("--delta", metavar="P", help="Ask for the epsilon at this delta, in [0, 1).")
-@click.option("--epsilon", metavar="E", help="Ask for the delta at this epsilon instead.")
-@click.option("--like", metavar="FILE", type=click.Path(), help="State the result about the space and in the unit of this file.")
-@click.option("--as-promised", is_flag=True, help="Count refuted promises too; the result is then one of promises.")
+@click.option("--delta", metavar="P", help="Compute the epsilon at this delta in [0, 1).")
+@click.option("--epsilon", metavar="E", help="Compute the delta at this epsilon instead.")
+@click.option("--like", metavar="FILE", type=click.Path(), help="State the result in the space and unit of this file.")
+@click.option(
+    "--as-promised", is_flag=True, help="Include refuted guarantees; the result is then marked as promised, not proved."
+)
 @formatted
 def compose(  # noqa: PLR0917 - one argument for each option
     given: tuple[str, ...], delta: str | None, epsilon: str | None, like: str | None, as_promised: bool, as_json: bool
 ) -> int:
-    """Count releases together by their privacy losses, instead of adding up their epsilons and deltas.
+    """Compute the epsilon of many releases from their privacy losses, which is less than the sum of their epsilons.
 
-    FILE=TIMES is a release that is made so many times. Each file is taken at the worst pair of laws that its promise allows.
-    Independent copies of these pairs are the worst that all releases show together. Their epsilon at a delta, or delta at an
-    epsilon, is printed in a proved bracket. It holds for datasets at distance 1 of one universe. Budgets in rho have no such
-    pair: `ledger` adds them up.
+    FILE=TIMES is a release that is repeated. Each file contributes the worst pair of output laws that its guarantee allows. The
+    epsilon at a delta, or the delta at an epsilon, is printed as a proved bracket. It holds for datasets of one universe at
+    distance 1. Budgets in rho have no worst pair; use `ledger` for them.
 
     \b
     Examples:

@@ -1,7 +1,7 @@
 """How every command behaves: ``--format``, exit codes, and what happens to errors.
 
 Exit codes: 0 holds; 1 refuted or an expectation missed; 2 bad input or usage; 3 undecided; 4 a plugin, library or worker failed;
-5 nothing was checked; 6 recorded as refuted, and is; 7 holds on miniatures only (`dpspec.base.words`).
+5 nothing was checked; 6 known false (confirmed); 7 holds on miniatures only (`dpspec.base.words`).
 4 is a fault of dpspec itself, too. Beyond those: 130 interrupted, 141 nobody reads the output.
 """
 
@@ -193,7 +193,7 @@ def _traced(command: click.Command) -> click.Command:
     def remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.meta[_TRACEBACK] = value or ctx.meta.get(_TRACEBACK, False)
 
-    words = "Show the Python traceback of an error; what a library wrote may quote data."
+    words = "Show the Python traceback of an error. Text from libraries may quote data."
     option = click.Option(["--traceback"], is_flag=True, expose_value=False, is_eager=True, callback=remember, help=words)
     command.params = [*command.params, option]
     return command
@@ -236,7 +236,7 @@ def _answering(given: click.Command) -> click.Command:
         return tell(answer, as_json)
 
     command.callback = told
-    words = "Print the result so; `dpspec schema output` prints the schema of the JSON."
+    words = "Output format. `dpspec schema output` prints the JSON schema."
     return _with_formats(command, ("text", "json", *formats), words)
 
 
@@ -346,7 +346,7 @@ def _report(ctx: click.Context | None, fault: DpspecError) -> int:
 
 
 def picture_option(drawn: str) -> Callable[[Command], Command]:
-    """Add ``--picture FILE``, which says what is drawn; a file that cannot be drawn is refused before any work."""
+    """Add ``--picture FILE`` with its help; a file whose format is unknown is refused before any work."""
 
     def chosen(_: click.Context, __: click.Parameter, value: str | None) -> FigureFile | None:
         if value is None:
@@ -355,23 +355,25 @@ def picture_option(drawn: str) -> Callable[[Command], Command]:
 
         return figure_file(value)
 
-    words = f"{drawn} into FILE, as SVG, PNG or PDF by its ending."
+    words = f"{drawn} to FILE (SVG, PNG or PDF)."
     return click.option("--picture", metavar="FILE", type=click.Path(), callback=chosen, help=words)
 
 
 def formatted(command: Command) -> Command:
     """Add ``--format``; the choice also decides how an error is told."""
-    return _with_formats(command, ("text", "json"), "Print the result so; `dpspec schema output` prints the schema of the JSON.")
+    return _with_formats(command, ("text", "json"), "Output format. `dpspec schema output` prints the JSON schema.")
 
 
 def reasoned(command: Command) -> Command:
     """Add ``--verbose``: the answer comes first anyway, and then all reasons."""
-    return click.option("-v", "--verbose", is_flag=True, help="Tell all reasons: steps, theorems, what was checked.")(command)
+    return click.option("-v", "--verbose", is_flag=True, help="Show the full reasoning: steps, theorems, what was checked.")(
+        command
+    )
 
 
 def reviewed(command: Command) -> Command:
     """The same for a command whose result can be shown at the lines of a file."""
-    told = "Print the result so; `dpspec schema output` prints the schema of the JSON, SARIF is for code review and editors."
+    told = "Output format. SARIF is for code review and editors; `dpspec schema output` prints the JSON schema."
     return _with_formats(command, ("text", "json", _SARIF), told)
 
 
@@ -458,7 +460,7 @@ JudgedFile = tuple[Word, dict[str, Any], str]
 
 def jobs_option(command: Command) -> Command:
     """Add ``--jobs N``."""
-    words = "Work on so many files at once, each in a process.  [default: one for each processor, from nine files on]"
+    words = "Number of files verified at once, each in a process.  [default: one for each processor, from nine files on]"
     return click.option("-j", "--jobs", metavar="N", type=click.IntRange(min=1), help=words)(command)
 
 

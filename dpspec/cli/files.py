@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 @PATHS
 @reviewed
 def check(paths: tuple[str, ...], as_json: bool) -> int:
-    """Read specification files: syntax, schema, names, fit of the blocks. Nothing is computed.
+    """Check the syntax, schema and names of specification files, and whether their blocks fit together. Nothing is computed.
 
-    Files that are checked together must have different ids. A directory is every *.dpspec.toml directly in it.
+    Files that are checked together must have different ids. A directory means all *.dpspec.toml files directly in it.
 
     Example: dpspec check specs/randomised-response.dpspec.toml
     """
@@ -70,30 +70,34 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
 @click.option("--witnesses", metavar="DIR", type=click.Path(), help="Write a witness file for every refuted claim.")
 @click.option("--replay", metavar="FILE", type=click.Path(), help="Check the two datasets of a witness file again.")
 @click.option("--function", metavar="MODULE:NAME", help="Verify this plain function against the five blocks of one file.")
-@click.option("--release", is_flag=True, help="Verify the code that releases tables, run on every choice of its randomness.")
+@click.option("--release", is_flag=True, help="Verify the code that releases tables, on every outcome of its randomness.")
 @click.option(
     "--accept",
     metavar="WORD,...",
     callback=_accepted,
-    help="Count these words as success: recorded, miniature, unchecked, undecided.",
+    help="Treat these verdicts as success: recorded, miniature, unchecked, undecided.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="With --function, take this seed for all draws.  [default: 0]")
-@click.option("--error", metavar="P", help="With --function, refute a true claim with this probability at most.  [default: 1e-9]")
+@click.option("--seed", type=click.IntRange(min=0), help="With --function, the seed of all draws.  [default: 0]")
+@click.option("--error", metavar="P", help="With --function, the largest probability of refuting a true claim.  [default: 1e-9]")
 @click.option(
-    "--draws", type=click.IntRange(min=1), help="With --function, call it so often at most.  [default: as there is time]"
+    "--draws", type=click.IntRange(min=1), help="With --function, the largest number of calls.  [default: until --seconds end]"
 )
-@click.option("--seconds", metavar="S", help="With --function, take so much processor time for everything.  [default: 30]")
-@click.option("--loss", metavar="L", help="With --function, be sure to find a loss per unit distance of L, or fail.")
-@click.option("--mass", metavar="P", help="With --loss, at events of this probability.  [default: 0.05]")
-@click.option("--power", metavar="P", help="With --loss, be so sure to find it.  [default: 0.99]")
-@click.option("--dataset", metavar="ADAPTER", help="With --function, hand it each dataset so: pandas, numpy, dicts, ...")
-@click.option("--generator", metavar="ADAPTER", help="With --function, let its chances come from here: random, system, ...")
-@click.option("--bits", is_flag=True, default=None, help="With --function, also look at which doubles can be reached.")
+@click.option("--seconds", metavar="S", help="With --function, the processor time in seconds.  [default: 30]")
 @click.option(
-    "--by-value", is_flag=True, default=None, help="With --function, compare outcomes by value: 0 and numpy.int64(0) are one."
+    "--loss", metavar="L", help="With --function, fail unless the search can detect a privacy loss of L per unit distance."
 )
-@click.option("--locked", is_flag=True, help="Compare with dpspec.lock, and verify what changed since; see dpspec lock.")
-@click.option("--all", "everything", is_flag=True, help="With --locked, verify unchanged files, too.")
+@click.option("--mass", metavar="P", help="With --loss, the probability of the events to detect.  [default: 0.05]")
+@click.option("--power", metavar="P", help="With --loss, the probability of detection.  [default: 0.99]")
+@click.option(
+    "--dataset", metavar="ADAPTER", help="With --function, the form in which it receives datasets: pandas, numpy, dicts, ..."
+)
+@click.option("--generator", metavar="ADAPTER", help="With --function, the source of its randomness: random, system, ...")
+@click.option("--bits", is_flag=True, default=None, help="With --function, also check which doubles can occur.")
+@click.option(
+    "--by-value", is_flag=True, default=None, help="With --function, compare outcomes by value: 0 equals numpy.int64(0)."
+)
+@click.option("--locked", is_flag=True, help="Compare with dpspec.lock and verify only what changed since.")
+@click.option("--all", "everything", is_flag=True, help="With --locked, also verify unchanged files.")
 @jobs_option
 @reasoned
 @reviewed
@@ -113,19 +117,18 @@ def verify(  # noqa: PLR0917 - one argument for each option
 ) -> int:
     """Verify what specification files state: the claim of the mechanism, and every printed number.
 
-    A directory is every *.dpspec.toml directly in it. Many files are checked at once, one on each processor; the output is
-    that of one job, in the order of the files.
+    A directory means all *.dpspec.toml files directly in it. Many files are verified in parallel. The output is the same as with
+    one job, in the order of the files.
 
-    With --function, a plain function (dataset, numpy Generator) -> output is checked against the five blocks of one
-    FILE, and nothing else that the file states. MODULE is looked for in the current directory first. How it gets a dataset
-    and its chances is read off its annotations (pandas.DataFrame, random.Random, ...), or said by --dataset and --generator;
-    dpspec plugins lists the adapters and generators.
+    With --function, a plain function (dataset, numpy Generator) -> output is checked against the five blocks of one FILE. Other
+    statements of the file are not checked. MODULE is searched in the current directory first. The annotations of the function
+    (pandas.DataFrame, random.Random, ...), or --dataset and --generator, determine the form of its arguments. `dpspec plugins`
+    lists the adapters and generators.
 
-    With --release, the mechanism's law is not taken from what it states of itself, but read off the code that
-    releases real tables.
+    With --release, the law of the mechanism is computed from the code that releases real tables, not from its declaration.
 
-    With --locked, files are compared with the lock that dpspec lock wrote: what is new, missing or worse fails. Files that did
-    not change are not verified again, unless a package of dpspec did; without FILES_OR_DIRS those of the lock are compared.
+    With --locked, files are compared with the lock that `dpspec lock` wrote. New, missing or worse files fail. Unchanged files
+    are not verified again, unless a package of dpspec changed. Without FILES_OR_DIRS, the files of the lock are compared.
 
     \b
     Examples:
@@ -197,19 +200,21 @@ def _judged(path: Path, work: Work | None, *, as_json: bool, verbose: bool, **as
     return found.word, {}, shown.printed(found, verbose=verbose)
 
 
-@click.command(short_help="What is the least budget that something needs?")
+@click.command(short_help="Find the least budget of a mechanism or function.")
 @click.argument("spec", metavar="FILE", type=SpecPath())
-@click.option("--function", metavar="MODULE:NAME", help="Measure this plain function; without it, the mechanism of FILE.")
-@click.option("--seed", type=click.IntRange(min=0), help="With --function, take this seed for all draws.  [default: 0]")
-@click.option("--seconds", metavar="S", help="With --function, take so much processor time for everything.  [default: 30]")
-@click.option("--dataset", metavar="ADAPTER", help="With --function, hand it each dataset so: pandas, numpy, dicts, ...")
-@click.option("--generator", metavar="ADAPTER", help="With --function, let its chances come from here: random, system, ...")
+@click.option("--function", metavar="MODULE:NAME", help="Measure this plain function instead of the mechanism of FILE.")
+@click.option("--seed", type=click.IntRange(min=0), help="With --function, the seed of all draws.  [default: 0]")
+@click.option("--seconds", metavar="S", help="With --function, the processor time in seconds.  [default: 30]")
+@click.option(
+    "--dataset", metavar="ADAPTER", help="With --function, the form in which it receives datasets: pandas, numpy, dicts, ..."
+)
+@click.option("--generator", metavar="ADAPTER", help="With --function, the source of its randomness: random, system, ...")
 @formatted
 def measure(spec: str, function: str | None, as_json: bool, **sampling: Any) -> int:
-    """Say the least budget under the blocks of FILE, whose own budget is not used: what was proved to be enough, and what
-    two datasets show not to be.
+    """Find the least budget with which a mechanism or function satisfies the blocks of FILE. The result is a bracket: a budget
+    that is proved to suffice, and one that two datasets show not to suffice. The budget in FILE is not used.
 
-    A function runs in a sandbox. Exits with 3 when nothing was proved from above.
+    A function runs in a sandbox. Exits with 3 if no upper bound is proved.
 
     \b
     Examples:
@@ -260,17 +265,18 @@ def _replay(path: str, function: str | None, as_json: bool) -> int:
 # --- `dpspec lint`, `explain` and `schema` --------------------------------------------------------
 
 
-@click.command(short_help="What is well formed and still misleading?")
+@click.command(short_help="Find misleading statements in valid files.")
 @PATHS
-@click.option("--explained", is_flag=True, help="Show the findings too that a file explains.")
-@click.option("--table", metavar="TABLE", help="Look also at what the exact tables of this confidential table disclose.")
+@click.option("--explained", is_flag=True, help="Also show findings that the file explains.")
+@click.option("--table", metavar="TABLE", help="Also check what the exact tables of this confidential table disclose.")
 @reviewed
 def lint(paths: tuple[str, ...], explained: bool, table: str | None, as_json: bool) -> int:
-    """Look for what is wrong or easily misread: numbers that do not recompute, units that do not fit, vacuous promises.
+    """Find statements that are wrong or easily misread: numbers that cannot be recomputed, units that do not fit, vacuous
+    guarantees.
 
-    A directory is every *.dpspec.toml directly in it. Files that are given together are seen together, so that the
-    parts of a ledger are compared with their own files. A file says in [[explained]] what is meant to stand. Exits with 1
-    when a finding is not explained.
+    A directory means all *.dpspec.toml files directly in it. Files that are given together are checked together: the parts of a
+    ledger are compared with their own files. A file lists accepted findings in [[explained]]. Exits with 1 if a finding is not
+    explained.
 
     \b
     Examples:
@@ -301,32 +307,32 @@ def _languages(_: click.Context, __: click.Parameter, incomplete: str) -> list[s
     return [language for language in catalogue() if language.startswith(incomplete)]
 
 
-@click.command(short_help="Say what a name, a word, an error code or a file means.")
+@click.command(short_help="Explain a name, term, error code or file.")
 @click.argument("name", metavar="NAME_OR_FILE", shell_complete=named())
-@picture_option("With flavours, also draw the family")
-@click.option("--audience", type=click.Choice(["public", "technical"]), help="With a FILE, tell its promise to these people.")
+@picture_option("With `flavours`, write a figure of the family")
+@click.option("--audience", type=click.Choice(["public", "technical"]), help="With a FILE, the readers of the explanation.")
 @click.option(
     "--language",
     metavar="LANGUAGE",
     shell_complete=_languages,
-    help="With --audience public, say it in en, de or fr; the last two are drafts.",
+    help="With --audience public, the language: en, de or fr. The last two are drafts.",
 )
 @click.option(
     "--without",
     metavar="INVARIANT",
-    help="With a FILE, what is left of its promise without this invariant: its number, from 1, or its text.",
+    help="With a FILE, explain the guarantee without this invariant, given by its number from 1 or its text.",
 )
 @click.option(
     "--universe-of",
     metavar="TABLE",
-    help="With --audience, where budgets differ by universe, give the numbers of that of this table, or of a report.json.",
+    help="With --audience, the source of the universe that determines the budget: a table or a report.json.",
 )
 @formatted
 def explain(name: str, picture: FigureFile | None, as_json: bool, **asked: str | None) -> int:
-    """Say what NAME means: anything registered, an error code, or a word of the field; or put a specification FILE into words.
+    """Explain NAME: a registered name, an error code or a term; or explain a specification FILE in words.
 
-    The name flavours means all registered definitions of differential privacy, by the block that each one changes.
-    With --audience, a FILE is explained to the people in the data, or to its reviewers, with what it lets an attacker do.
+    The name `flavours` lists all registered definitions of differential privacy, by the block that each one changes. With
+    --audience, the explanation of FILE is for the people in the data or for reviewers, and includes what an attacker can achieve.
 
     \b
     Examples:
@@ -365,9 +371,9 @@ def explain(name: str, picture: FigureFile | None, as_json: bool, **asked: str |
 @click.argument("of", type=click.Choice(["spec", "output"]), default="spec")
 @formatted
 def schema(of: str, as_json: bool) -> int:  # noqa: ARG001 - a schema is JSON in either format
-    """Print a JSON schema: of specification files with the installed plugins, or of the results of `--format json`.
+    """Print a JSON schema: of specification files with the installed plugins, or of the output of `--format json`.
 
-    A schema is JSON in either format.
+    The schema is JSON in either format.
 
     Example: dpspec schema output
     """
@@ -382,10 +388,10 @@ def schema(of: str, as_json: bool) -> int:  # noqa: ARG001 - a schema is JSON in
 # --- `dpspec plugins` and `check-plugin` ----------------------------------------------------------
 
 
-@click.command(short_help="List what is installed.")
+@click.command(short_help="List installed plugins.")
 @formatted
 def plugins(as_json: bool) -> int:
-    """List the plugins: name, distribution, version, state, and what each registers.
+    """List the plugins: name, distribution, version, state and registered names.
 
     \b
     DPSPEC_LOAD_PLUGINS=a,b loads only these; DPSPEC_BLOCK_PLUGINS=c leaves c out.
@@ -423,16 +429,18 @@ def _plugin_kinds(_: click.Context, __: click.Parameter, incomplete: str) -> lis
     type=click.Choice(["fast", "full"]),
     default="fast",
     show_default=True,
-    help="Run the fast checks, or with full also those that draw samples.",
+    help="Checks to run: the fast ones, or with `full` also those that draw samples.",
 )
-@click.option("--expect", "expected", multiple=True, metavar="CHECK=REASON", help="Expect this check to fail, and say why.")
+@click.option(
+    "--expect", "expected", multiple=True, metavar="CHECK=REASON", help="Check that is expected to fail, with the reason."
+)
 @formatted
 def check_plugin(name: str, level: str, expected: tuple[str, ...], as_json: bool) -> int:
     """Run the conformance checks on the plugin NAME: its import, names, parameters, and blocks, mechanisms, rules of every kind.
 
-    NAME may also be a registered name, such as hamming: then what is registered under it alone is checked.
+    NAME may also be a registered name, such as hamming. Then only the object with this name is checked.
 
-    Exits with 1 when a check fails, or when an expected failure passes after all.
+    Exits with 1 if a check fails, or if an expected failure passes.
 
     Example: dpspec check-plugin noise
     """
@@ -448,27 +456,27 @@ def check_plugin(name: str, level: str, expected: tuple[str, ...], as_json: bool
 # --- `dpspec new spec` and `new plugin` -----------------------------------------------------------
 
 
-@click.group(cls=OpenGroup, inside="new", short_help="Begin a specification or a plugin.")
+@click.group(cls=OpenGroup, inside="new", short_help="Create a specification or a plugin.")
 def new() -> None:
-    """Begin a specification or a plugin from a commented template.
+    """Create a specification or a plugin from a commented template.
 
     Example: dpspec new spec my-release
     """
 
 
-_DIR = click.option("--dir", "directory", default=".", show_default=True, type=click.Path(), help="Write it into this folder.")
+_DIR = click.option("--dir", "directory", default=".", show_default=True, type=click.Path(), help="Output folder.")
 
 
-@new.command("spec", short_help="Write a commented specification, from nothing or from a table.")
+@new.command("spec", short_help="Create a commented specification, optionally from a table.")
 @click.argument("name", required=False)
-@click.option("--from", "table", metavar="TABLE", type=click.Path(), help="Begin with the columns of this table.")
-@click.option("--column", "columns", multiple=True, metavar="NAME", help="With --from, look at this column, and no other one.")
+@click.option("--from", "table", metavar="TABLE", type=click.Path(), help="Table whose columns become the space.")
 @click.option(
-    "--codebook", metavar="FILE", type=click.Path(), help="With --from, take categories from this CSV: column,value,label."
+    "--column", "columns", multiple=True, metavar="NAME", help="With --from, use this column and no other. May be repeated."
 )
+@click.option("--codebook", metavar="FILE", type=click.Path(), help="With --from, a CSV file of categories: column,value,label.")
 @click.option("--within", multiple=True, metavar="FINER=COARSER", help="With --from, nest one attribute in another.")
-@click.option("--no-ask", is_flag=True, help="With --from, ask nothing: what looks nested is left as a comment.")
-@click.option("--unit", metavar="WORD", help="With --from, say what one record is.  [default: person]")
+@click.option("--no-ask", is_flag=True, help="With --from, do not ask about nested attributes; write them as comments.")
+@click.option("--unit", metavar="WORD", help="With --from, the unit of one record.  [default: person]")
 @_DIR
 @formatted
 def new_spec(  # noqa: PLR0917 - one argument for each option
@@ -485,9 +493,9 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
     """Write NAME.dpspec.toml: a commented specification that passes `dpspec check`.
 
     With --from, the space is drafted from TABLE (.csv, .parquet, .arrow; with extras .sav, .dta, .xlsx, and a query in .sql):
-    attributes, categories, bands of numbers. Without NAME it is called after the table. What looks nested, as a geography is, is
-    asked about; an empty answer, and the end of the input, leave it out. Categories that are read off confidential data publish
-    facts about it: the file says where, and `dpspec lint` warns.
+    attributes, categories, bands of numbers. NAME defaults to the name of the table. The command asks whether attributes that
+    look nested, as geographies do, are nested; an empty answer means no. Categories that are read from confidential data disclose
+    facts about them. The file marks such categories, and `dpspec lint` warns.
 
     \b
     Examples:
@@ -533,7 +541,7 @@ def _answer(question: str) -> bool | None:
     return False
 
 
-@new.command("plugin", short_help="Write a small complete plugin.")
+@new.command("plugin", short_help="Create a small, complete plugin.")
 @click.argument("name")
 @_DIR
 @click.option("--kind", metavar="KIND", shell_complete=_plugin_kinds, help="Kind of plugin, such as space or attacker.")
@@ -541,9 +549,8 @@ def _answer(question: str) -> bool | None:
 def new_plugin(name: str, directory: str, kind: str | None, as_json: bool) -> int:
     """Write dpspec-NAME: a distribution with one class, a specification that uses it, and tests.
 
-    Without --kind it has a mechanism and an output divergence. KIND is one of space, multiverse, invariant, relation,
-    input-divergence, output-divergence, budget, mechanism, flavour, attacker, tolerance, route, table, format, workers, adapter,
-    generator, rule.
+    The default is a mechanism and an output divergence. KIND is one of space, multiverse, invariant, relation, input-divergence,
+    output-divergence, budget, mechanism, flavour, attacker, tolerance, route, table, format, workers, adapter, generator, rule.
 
     \b
     Examples:
@@ -555,13 +562,13 @@ def new_plugin(name: str, directory: str, kind: str | None, as_json: bool) -> in
     return tell_begun(commands.new_plugin(name, directory, kind), as_json)
 
 
-@click.command(short_help="Specifications to begin with.")
+@click.command(short_help="List or copy example specifications.")
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_example_names)
-@click.option("--dir", "directory", metavar="DIR", type=click.Path(), help="Write all, or those named, into this folder.")
+@click.option("--dir", "directory", metavar="DIR", type=click.Path(), help="Copy all examples, or those named, into this folder.")
 @formatted
 def examples(names: tuple[str, ...], directory: str | None, as_json: bool) -> int:
-    """List the specifications that ship with dpspec, or write them into a folder. They need the standard plugins, which
-    pip install "dpspec[standard]" brings.
+    """List the specifications that are part of dpspec, or copy them into a folder. They need the standard plugins: pip install
+    "dpspec[standard]".
 
     \b
     Examples:

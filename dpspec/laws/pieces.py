@@ -633,7 +633,7 @@ class Tilted:
 def _power(values: npt.NDArray[np.complex128], times: int) -> npt.NDArray[np.complex128]:
     """values^times by repeated squaring: times - 1 rounded products, in whatever order.
 
-    The products are written over their factors, `values` included: with millions of points, new memory costs more than the products.
+    The products overwrite their factors, `values` included: with millions of points, new memory costs more than the products.
     """
     result, square = None, values
     while True:

@@ -246,13 +246,13 @@ def counted(word: Word, number: int) -> str:
     """How so many files ended.
 
     >>> counted(Word.RECORDED, 1), counted(Word.RECORDED, 2), counted(Word.UNCHECKED, 1)
-    ('1 recorded as refuted, and is', '2 recorded as refuted, and are', '1 in which nothing was checked')
+    ('1 known false (confirmed)', '2 known false (confirmed)', '1 in which nothing was checked')
     """
     return f"{number:,} {_ONE.get(word, marked(word)[0]) if number == 1 else _MANY.get(word, marked(word)[0])}"
 
 
 _MANY = {
-    Word.HOLDS: "hold", Word.MINIATURE: "hold on miniatures only", Word.RECORDED: "recorded as refuted, and are",
+    Word.HOLDS: "hold", Word.MINIATURE: "hold on miniatures only",
     Word.UNCHECKED: "in which nothing was checked", Word.MISSED: "FAIL", Word.PLUGIN: "need a plugin that failed",
 }  # fmt: skip
 """The words that are other ones for many files."""

@@ -463,7 +463,7 @@ STANDING_WORDS = {
     Word.VERIFIED: "the claim is verified",
     Word.DERIVED: "the claim is verified by a derivation",
     Word.MINIATURE: "the claim holds on miniatures only",
-    Word.RECORDED: "the claim is recorded as refuted, and is",
+    Word.RECORDED: "the claim is known to be false (confirmed)",
     Word.UNCHECKED: "the claim was never checked",
     Word.UNDECIDED: "the claim is undecided",
     Word.REFUTED: "the claim is refuted",

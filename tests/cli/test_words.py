@@ -19,13 +19,13 @@ NUMBER += 'route = { type = "pure-to-zcdp", epsilon = 1 }\n'
 @pytest.mark.parametrize(("given", "code", "word", "told"), [
     ({}, 0, "holds", "holds"),
     ({"epsilon": "1"}, 1, "refuted", "refuted"),
-    ({"epsilon": "1", "extra": REFUTED}, 6, "recorded", "recorded as refuted, and is"),
+    ({"epsilon": "1", "extra": REFUTED}, 6, "recorded", "known false (confirmed)"),
     ({"extra": REFUTED}, 1, "missed", "FAILS"),
     ({"length": 20, "proof": False, "extra": SMALL}, 7, "miniature", "holds on miniatures only"),
     ({"length": 20, "proof": False, "extra": OPEN}, 5, "unchecked", "nothing was checked"),
     ({"length": 20, "proof": False, "extra": OPEN + NUMBER}, 5, "unchecked", "nothing was checked"),
     ({"length": 20, "proof": False}, 3, "undecided", "undecided"),
-    ({"epsilon": "1", "extra": REFUTED + NUMBER}, 6, "recorded", "recorded as refuted, and is"),
+    ({"epsilon": "1", "extra": REFUTED + NUMBER}, 6, "recorded", "known false (confirmed)"),
 ])  # fmt: skip
 def test_each_word_has_its_exit_code(run, response, given, code, word, told):
     path = response(**given)
@@ -38,7 +38,7 @@ def test_each_word_has_its_exit_code(run, response, given, code, word, told):
 def test_what_is_accepted_counts_as_success_and_keeps_its_word(run, response):
     path = response(epsilon="1", extra=REFUTED)
     ran = run("verify", path, "--accept", "recorded,miniature")
-    assert (ran.code, ran.out.splitlines()[0]) == (0, f"{path}: recorded as refuted, and is")
+    assert (ran.code, ran.out.splitlines()[0]) == (0, f"{path}: known false (confirmed)")
     assert run("verify", path, "--accept", "miniature").code == 6
     for word in ("refuted", "missed", "invalid", "green"):
         refused = run("verify", path, "--accept", word)

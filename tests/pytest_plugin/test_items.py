@@ -54,7 +54,7 @@ def test_a_claim_on_record_as_refuted_is_neither_passed_nor_failed(project, spec
     pytester = project(warner=recorded)
     run = pytester.runpytest("-rs")
     run.assert_outcomes(passed=1, skipped=1)
-    run.stdout.fnmatch_lines(["SKIPPED * recorded as refuted, and is: *"])
+    run.stdout.fnmatch_lines(["SKIPPED * known false (confirmed): *"])
     pytester.runpytest("-o", "dpspec_accept=recorded").stdout.fnmatch_lines(["*1 passed, 1 recorded*"])
 
 

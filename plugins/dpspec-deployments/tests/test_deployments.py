@@ -151,7 +151,7 @@ def test_a_number_that_is_ours_or_false_is_not_ranked_above_a_published_one(run,
     rows = [row for group in data["units"] for row in group["promises"]]
     found = {row["id"]: row for row in rows}
     assert found["false"]["group"] == "unranked"
-    assert "refuted" in found["false"]["claim"]
+    assert "known false" in found["false"]["claim"]
     assert found["silent"]["group"] == "unranked"
     assert found["proved"]["group"] == "published"
     for group in data["units"]:
@@ -214,7 +214,7 @@ def test_at_least_gives_a_reason_and_the_assumptions(run, folder):
     assert "ln(2) <= ln(3)" in found["stronger"]["reason"]
     assert found["stand-in"]["word"] == "yes, as far as the assumed blocks are right"
     assert found["stand-in"]["rests_on"] == ["stand-in: space"]
-    assert any("refuted" in line for line in found["false"]["caveats"])
+    assert any("known false" in line for line in found["false"]["caveats"])
     assert any("a gap tells a count" in line for line in found["leaves-out"]["caveats"])
     assert found["other-data"]["word"] == "about other data"
     assert found["silent"]["answer"] != "implies"

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
 
 _URL = click.argument("url", metavar="ACCOUNT")
 _PERIOD = click.option(
-    "--period", metavar="PERIOD", help="Of an account with periods: that of the data, such as 2027-03.  [default: that of today]"
+    "--period",
+    metavar="PERIOD",
+    help="Period of the data, in an account with periods, such as 2027-03.  [default: the current one]",
 )
-_BY = click.option("--by", metavar="NAME", help="Record who does it.")
+_BY = click.option("--by", metavar="NAME", help="Name of the person responsible, for the history.")
 _SPEC = click.argument("spec", metavar="SPEC", type=click.Path())
 
 
@@ -30,7 +32,7 @@ class FitCommand(click.Command):
     counts = ("fitting", "widths")
 
 
-@click.group("account", short_help="What is left of a privacy budget, and what is charged to it?")
+@click.group("account", short_help="Manage the budget account of a data collection.")
 def command() -> None:
     """Keep the budget account of a data collection: a cap that releases together never exceed.
 
@@ -45,21 +47,21 @@ def command() -> None:
     """
 
 
-@command.command("create", short_help="Make an account.")
+@command.command("create", short_help="Create an account.")
 @_URL
 @_SPEC
-@click.option("--as-promised", is_flag=True, help="Count promises that are not verified; every report says so.")
-@click.option("--period", type=click.Choice(["day", "week", "month", "year"]), help="Hold the cap for the data of each period.")
-@click.option("--responsible", metavar="ROLE=NAME", multiple=True, help="Record who is responsible for what.")
+@click.option("--as-promised", is_flag=True, help="Accept guarantees that are not verified; every report states this.")
+@click.option("--period", type=click.Choice(["day", "week", "month", "year"]), help="Apply the cap to the data of each period.")
+@click.option("--responsible", metavar="ROLE=NAME", multiple=True, help="Roles and names of the people responsible.")
 def create(url: str, spec: str, as_promised: bool, period: str | None, responsible: tuple[str, ...]) -> CommandAnswer:
-    """Make an account whose blocks are those of SPEC, and whose cap is its budget.
+    """Create an account with the blocks of SPEC. Its budget is the cap.
 
     The standard must be one whose sums hold for releases that depend on earlier ones: pure, approximate, zero-concentrated, Renyi
-    or Gaussian differential privacy. List as invariants everything that is, or will be, published exactly.
+    or Gaussian differential privacy. List everything that is, or will be, published exactly as invariants.
 
-    With --period, each day, week, month or year has the whole cap for itself. A charge names the period of its data; what uses
-    the data of two periods is charged to each. Names of --responsible are shown in every report. Who may write to the
-    account is up to the database.
+    With --period, the cap applies to each day, week, month or year separately. A charge names the period of its data. A release
+    from the data of two periods is charged to each. Every report shows the names in --responsible. The database controls who may
+    write to the account.
 
     \b
     Examples:
@@ -86,8 +88,8 @@ def create(url: str, spec: str, as_promised: bool, period: str | None, responsib
 def charge(url: str, spec: str, written: tuple[str, ...], period: str | None, by: str | None) -> CommandAnswer:
     """Verify SPEC, convert it to the blocks of the account, and charge it if the total stays at or below the cap.
 
-    Over the cap nothing is charged, what is left is printed, and the exit code is 1. A claim that is refuted, undecided or
-    unchecked is not charged (exit 1, 3, 5), unless the account counts promises.
+    If the total would exceed the cap, nothing is charged, the remaining budget is printed, and the exit code is 1. A claim that
+    is refuted, undecided or unchecked is not charged (exit 1, 3, 5), unless the account accepts guarantees that are not verified.
 
     \b
     Example:
@@ -98,13 +100,15 @@ def charge(url: str, spec: str, written: tuple[str, ...], period: str | None, by
     return functions.charge(url, spec, written, period=period, by=by)
 
 
-@command.command("show", short_help="What is spent, and what is left?")
+@command.command("show", short_help="Show the cap, the total and the charges.")
 @_URL
-@click.option("--out", metavar="FILE", type=click.Path(), help="Draw what is spent against the cap, as SVG, PNG or PDF.")
-@click.option("--planned", metavar="CALENDAR.toml", type=click.Path(), help="With --out, also draw releases of this calendar.")
+@click.option("--out", metavar="FILE", type=click.Path(), help="Write a figure of the spending to FILE (SVG, PNG or PDF).")
+@click.option(
+    "--planned", metavar="CALENDAR.toml", type=click.Path(), help="With --out, also plot the releases of this calendar."
+)
 @_PERIOD
 def show(url: str, out: str | None, planned: str | None, period: str | None) -> CommandAnswer:
-    """Print the cap, the total, what is left, and every charge with its state.
+    """Print the cap, the total, the remaining budget, and every charge with its state.
 
     \b
     Examples:
@@ -116,10 +120,10 @@ def show(url: str, out: str | None, planned: str | None, period: str | None) -> 
     return functions.show(url, period=period, out=out, planned=planned)
 
 
-@command.command("history", short_help="What happened, row by row?")
+@command.command("history", short_help="Show the history, row by row.")
 @_URL
 def history(url: str) -> CommandAnswer:
-    """Print every row of the history, which is only added to.
+    """Print every row of the history. Rows are only added, never changed.
 
     \b
     Example:
@@ -130,12 +134,12 @@ def history(url: str) -> CommandAnswer:
     return functions.history(url)
 
 
-@command.command("check", short_help="Would a charge fit?")
+@command.command("check", short_help="Check whether a charge fits under the cap.")
 @_URL
 @_SPEC
 @_PERIOD
 def check(url: str, spec: str, period: str | None) -> CommandAnswer:
-    """Print what SPEC would spend. Nothing is charged. Exits with 1 when it does not fit under the cap.
+    """Print what SPEC would spend. Nothing is charged. Exits with 1 if it does not fit under the cap.
 
     \b
     Example:
@@ -146,16 +150,16 @@ def check(url: str, spec: str, period: str | None) -> CommandAnswer:
     return functions.check(url, spec, period=period)
 
 
-@command.command("fit", cls=FitCommand, short_help="How much noise does a release need to fit?")
+@command.command("fit", cls=FitCommand, short_help="Find the noise with which a release fits.")
 @_URL
 @_SPEC
-@click.option("--out", metavar="FILE", required=True, type=click.Path(), help="The specification file to write.")
+@click.option("--out", metavar="FILE", required=True, type=click.Path(), help="Output file (specification).")
 @_PERIOD
 def fit(url: str, spec: str, out: str, period: str | None, progress: Progress | None = None) -> CommandAnswer:
-    """Write SPEC with the largest budget that fits under the cap, and with noise that keeps it. Nothing is charged.
+    """Write SPEC with the largest budget that fits under the cap, and with enough noise for it. Nothing is charged.
 
-    The noise of the mechanism is made wider until `dpspec verify` verifies the smaller budget. A release that fits already is
-    written as it is. `dpspec release --account ACCOUNT --fit` does the same and releases at once.
+    The noise of the mechanism is increased until `dpspec verify` verifies the smaller budget. A release that already fits is
+    written unchanged. `dpspec release --account ACCOUNT --fit` does the same and releases at once.
 
     \b
     Example:
@@ -166,13 +170,13 @@ def fit(url: str, spec: str, out: str, period: str | None, progress: Progress | 
     return functions.fit(url, spec, out, period=period, progress=progress)
 
 
-@command.command("void", short_help="Give back a reservation from which nothing was drawn.")
+@command.command("void", short_help="Release a reservation from which nothing was drawn.")
 @_URL
 @click.argument("number", metavar="CHARGE", type=click.IntRange(min=1))
-@click.option("--because", metavar="TEXT", required=True, help="The reason, for the history.")
+@click.option("--because", metavar="TEXT", required=True, help="Reason, for the history.")
 @_BY
 def void(url: str, number: int, because: str, by: str | None) -> CommandAnswer:
-    """Give back the reservation with the number CHARGE. Refused (exit 1) when something may have been drawn.
+    """Release the reservation with the number CHARGE. Refused (exit 1) if something may have been drawn.
 
     \b
     Example:
@@ -183,15 +187,15 @@ def void(url: str, number: int, because: str, by: str | None) -> CommandAnswer:
     return functions.void(url, number, because, by=by)
 
 
-@command.command("export", short_help="Write the whole history into a file.")
+@command.command("export", short_help="Export the whole history to a file.")
 @_URL
-@click.option("--out", metavar="FILE", required=True, type=click.Path(), help="The JSON file to write.")
-@click.option("--sign", metavar="KEY.pem", type=click.Path(), help="Sign it with this Ed25519 private key.")
+@click.option("--out", metavar="FILE", required=True, type=click.Path(), help="Output file (JSON).")
+@click.option("--sign", metavar="KEY.pem", type=click.Path(), help="Ed25519 private key to sign the export.")
 def export(url: str, out: str, sign: str | None) -> CommandAnswer:
     """Write every row into a JSON file that anyone can verify without the database.
 
-    Make a key with `openssl genpkey -algorithm ed25519 -out key.pem`, and its public part for others with
-    `openssl pkey -in key.pem -pubout -out public.pem`.
+    Create a key with `openssl genpkey -algorithm ed25519 -out key.pem`, and its public key for others with `openssl pkey -in
+    key.pem -pubout -out public.pem`.
 
     \b
     Example:
@@ -202,15 +206,15 @@ def export(url: str, out: str, sign: str | None) -> CommandAnswer:
     return functions.export(url, out, sign=sign)
 
 
-@command.command("verify", cls=VerifyCommand, short_help="Recompute an export of an account.")
+@command.command("verify", cls=VerifyCommand, short_help="Verify an export of an account.")
 @click.argument("path", metavar="EXPORT", type=click.Path())
-@click.option("--head", metavar="HASH", help="Require a row with this hash, such as the last one of an earlier export.")
-@click.option("--signed-by", metavar="PUBLIC.pem", type=click.Path(), help="Require a signature of this Ed25519 public key.")
+@click.option("--head", metavar="HASH", help="Hash of a row that must be present, such as the last one of an earlier export.")
+@click.option("--signed-by", metavar="PUBLIC.pem", type=click.Path(), help="Ed25519 public key whose signature is required.")
 def verify(path: str, head: str | None, signed_by: str | None, progress: Progress | None = None) -> CommandAnswer:
-    """Recompute the chain, the states, and every verdict, amount and total of an export, from the export alone.
+    """Recompute the hash chain, the states, and every verdict, amount and total of an export, from the export alone.
 
-    A row that is wrong is named (exit 1). Without --head and --signed-by, rows that were removed at the end, or a history that
-    was written anew and is consistent, cannot be recognised.
+    Wrong rows are named (exit 1). Without --head and --signed-by, rows removed at the end, or a consistent forged history, cannot
+    be detected.
 
     \b
     Example:
@@ -221,16 +225,17 @@ def verify(path: str, head: str | None, signed_by: str | None, progress: Progres
     return functions.verify(path, head=head, signed_by=signed_by, progress=progress)
 
 
-@command.command("import", cls=VerifyCommand, short_help="Make an account from an export.")
+@command.command("import", cls=VerifyCommand, short_help="Create an account from an export.")
 @_URL
 @click.argument("path", metavar="EXPORT", type=click.Path())
-@click.option("--head", metavar="HASH", help="Require a row with this hash, such as the last one of an earlier export.")
-@click.option("--signed-by", metavar="PUBLIC.pem", type=click.Path(), help="Require a signature of this Ed25519 public key.")
+@click.option("--head", metavar="HASH", help="Hash of a row that must be present, such as the last one of an earlier export.")
+@click.option("--signed-by", metavar="PUBLIC.pem", type=click.Path(), help="Ed25519 public key whose signature is required.")
 def import_(url: str, path: str, head: str | None, signed_by: str | None, progress: Progress | None = None) -> CommandAnswer:
-    """Make an account with the history of EXPORT, as to move it from SQLite to PostgreSQL, or after a disk was lost.
+    """Create an account with the history of EXPORT, for example to move it from SQLite to PostgreSQL, or after the loss of a
+    disk.
 
-    The export is recomputed first, as `dpspec account verify` does. Use one of the two accounts only from then on: what is
-    charged to one is not charged to the other. Where a later history may exist, an import would spend its budget again.
+    The export is recomputed first, as in `dpspec account verify`. Use only one of the two accounts afterwards: charges to one are
+    unknown to the other. If a later history may exist, an import would spend its budget again.
 
     \b
     Example:
@@ -241,15 +246,19 @@ def import_(url: str, path: str, head: str | None, signed_by: str | None, progre
     return functions.import_(url, path, head=head, signed_by=signed_by, progress=progress)
 
 
-@command.command("plan", short_help="Which split of a cap has the least error?")
+@command.command("plan", short_help="Plan a year: split a cap for the least error.")
 @click.argument("cap", metavar="CAP")
 @click.argument("calendar", metavar="CALENDAR.toml", type=click.Path())
-@click.option("--objective", type=click.Choice(["weighted", "largest"]), help="Sum of weighted variances, or the largest.")
+@click.option(
+    "--objective",
+    type=click.Choice(["weighted", "largest"]),
+    help="Error to minimise: the sum of weighted variances, or the largest one.",
+)
 def plan(cap: str, calendar: str, objective: str | None) -> CommandAnswer:
     """Split the budget of CAP, a specification file (.toml), or what is left of an account, among the releases of a calendar.
 
-    Each release gets the noise with which the error of all is least; how far it is from the least possible error is proved.
-    Nothing is charged. With a `budget` for each release, the error of these budgets is printed, too.
+    Each release gets the noise that minimises the error of all. The distance from the least possible error is proved. Nothing is
+    charged. With a `budget` for each release, the error of these budgets is also printed.
 
     \b
     Examples:

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from dpspec import CommandAnswer
 
 
-@click.command(name="attack", short_help="How often is an attack on a release right, and why?")
+@click.command(name="attack", short_help="Measure how often an attack on a release succeeds.")
 @click.argument("spec", type=click.Path())
 @click.argument("table", type=click.Path())
-@click.option("--secret", metavar="ATTR,...", required=True, help="The attributes that the attacker wants.")
-@click.option("--known", metavar="ATTR,...", help="What the attacker knows of the target; without it, all other attributes.")
-@click.option("--attacker", metavar="NAME", help="Run this attack; without it, all attacks on tables that fit.")
-@click.option("--release", metavar="DIR", type=click.Path(), help="Attack this release of TABLE instead of new ones.")
+@click.option("--secret", metavar="ATTR,...", required=True, help="Attributes that the attacker wants to learn.")
+@click.option("--known", metavar="ATTR,...", help="Attributes of the target that the attacker knows.  [default: all others]")
+@click.option("--attacker", metavar="NAME", help="Attack to run.  [default: all attacks that apply]")
+@click.option("--release", metavar="DIR", type=click.Path(), help="Attack this release of TABLE instead of simulated ones.")
 @click.option(
     "--targets", metavar="N", type=click.IntRange(min=1), default=200, show_default=True,
     help="Number of targets, drawn with replacement; tables of up to four records are listed instead.",
@@ -34,12 +34,12 @@ def command(  # noqa: PLR0917 - one option, one argument
     seed: int | None,
     confidence: str,
 ) -> CommandAnswer:
-    """Attack releases of the confidential TABLE by the mechanism of SPEC. Says how often the secret of a target is named, with
-    the target's record in the data and without it. The difference is what the record itself adds.
+    """Attack releases of the confidential TABLE by the mechanism of SPEC. The result is how often the attack names the secret of
+    a target, with the target's record in the data and without it. The difference is the effect of the record itself.
 
-    Attacks: nearest-donor (the released records most like the target), most-likely-record (Bayes' theorem with the law of the
-    mechanism; small tables), integer-program (all exact tables). A plugin can register others. Only totals are printed; they are
-    confidential. Exits with 3 where an attack did not end for some target.
+    Attacks: nearest-donor (the released records most similar to the target), most-likely-record (Bayes' theorem with the law of
+    the mechanism; small tables), integer-program (all exact tables). Plugins can register others. Only totals are printed; they
+    are confidential. Exits with 3 if an attack did not finish for some target.
 
     \b
     Examples:

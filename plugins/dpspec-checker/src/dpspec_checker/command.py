@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from dpspec_checker.answers import CheckerAnswer
 
 
-@click.command(name="check-derivation", short_help="Is every step of a derivation true?")
+@click.command(name="check-derivation", short_help="Verify a saved derivation with an independent checker.")
 @click.argument("path", metavar="FILE", type=click.Path())
 @click.option("--trust", multiple=True, metavar="RULE", help="Accept the steps of this rule, which the checker does not know.")
 def check_derivation(path: str, trust: tuple[str, ...]) -> CheckerAnswer:
-    """Check a derivation step by step, with a checker that shares no code with what found it.
+    """Verify a derivation step by step, with a checker that shares no code with the search.
 
-    Exits with 0 when every step is accepted, with 1 when one is rejected or unchecked, with 2 when FILE is no derivation.
+    Exits with 0 if every step is accepted, with 1 if one is rejected or unchecked, and with 2 if FILE is not a derivation.
 
     \b
     Examples:
@@ -32,15 +32,15 @@ def check_derivation(path: str, trust: tuple[str, ...]) -> CheckerAnswer:
     return answers.check_derivation(path, trust)
 
 
-@click.command(name="check-proof", short_help="Recompute a saved proof with an independent checker.")
+@click.command(name="check-proof", short_help="Verify a saved proof with an independent checker.")
 @click.argument("path", metavar="FILE", type=click.Path())
 def check_proof(path: str) -> CheckerAnswer:
-    """Recompute every step of a proof, and what the verdict states, with a checker that shares no code with the engine.
+    """Recompute every step of a proof and the statements of its verdict, with a checker that shares no code with the engine.
 
-    FILE is what `dpspec verify --format json` writes. The constant, whether it is tight, the attaining pair and the scope are
+    FILE is written by `dpspec verify --format json`. The constant, its tightness, the attaining pair and the scope are
     recomputed. Title, SHA-256 and claim are compared with the specification file, so run the command in the same directory.
-    What the proof rests on and the checker does not check is listed at the end. Exits with 0 when everything is recomputed,
-    with 1 when something is wrong or cannot be recomputed, with 2 when FILE holds no proof.
+    Assumptions that the checker does not check are listed at the end. Exits with 0 if everything is recomputed, with 1 if
+    something is wrong or cannot be recomputed, and with 2 if FILE contains no proof.
 
     \b
     Examples:
@@ -52,13 +52,13 @@ def check_proof(path: str) -> CheckerAnswer:
     return answers.check_proof(path)
 
 
-@click.command(name="check-bounds", short_help="Recompute the ranges of cells that an audit of tables found.")
+@click.command(name="check-bounds", short_help="Verify the cell ranges of an audit with an independent checker.")
 @click.argument("path", metavar="FILE", type=click.Path())
 def check_bounds(path: str) -> CheckerAnswer:
     """Recompute every range of a cell in the certificate of an audit, with a checker that does not use the solver.
 
-    FILE is what `dpspec rules audit --certificate FILE` writes. Exits with 0 when every range follows from the statements, with 1
-    when one does not, with 2 when FILE is no certificate.
+    FILE is written by `dpspec rules audit --certificate FILE`. Exits with 0 if every range follows from the statements, with 1 if
+    one does not, and with 2 if FILE is not a certificate.
 
     \b
     Examples:

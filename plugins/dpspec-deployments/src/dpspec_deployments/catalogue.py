@@ -76,7 +76,7 @@ VERDICT_WORDS = {
     "verified": "verified",
     STAND_IN: "verified on a stand-in",
     "miniature": "holds on miniatures only",
-    "recorded": "recorded as refuted, and is",
+    "recorded": "known false (confirmed)",
     "refuted": "refuted",
     "undecided": "undecided",
     "unchecked": "nothing was checked",

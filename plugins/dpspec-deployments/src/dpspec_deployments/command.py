@@ -47,22 +47,22 @@ class AskingCommand(click.Command):
     asks = True
 
 
-@click.command("catalogue", cls=CatalogueCommand, short_help="What do real deployments promise, and how do they compare?")
+@click.command("catalogue", cls=CatalogueCommand, short_help="List and compare real deployments.")
 @click.argument("paths", metavar="[FILES_OR_DIRS]...", nargs=-1, type=click.Path(path_type=str))
-@click.option("--publisher", metavar="TEXT", help="List those whose publisher has this in its name.")
-@click.option("--year", metavar="YEAR[-YEAR]", help="List those published, or first published, in these years.")
-@click.option("--unit", metavar="NAME", help="List those whose promise is per this unit, such as person or user-day.")
-@click.option("--standard", metavar="NAME", help="List those in this output divergence or definition, such as zCDP.")
-@click.option("--invariants", metavar="NAME", help="List those with none, with some, or with an invariant of this name.")
+@click.option("--publisher", metavar="TEXT", help="Select by the name of the publisher.")
+@click.option("--year", metavar="YEAR[-YEAR]", help="Select by the years of publication.")
+@click.option("--unit", metavar="NAME", help="Select by the protected unit, such as person or user-day.")
+@click.option("--standard", metavar="NAME", help="Select by output divergence or definition, such as zCDP.")
+@click.option("--invariants", metavar="NAME", help="Select by invariants: none, some, or the name of one.")
+@click.option("--trust", type=click.Choice(["local", "central", "shuffle", "federated", "varies"]), help="Select by trust model.")
+@click.option("--verdict", "verdicts", multiple=True, type=click.Choice(_VERDICTS), help="Select by claim status.")
 @click.option(
-    "--trust", type=click.Choice(["local", "central", "shuffle", "federated", "varies"]), help="List those of this trust model."
+    "--at-least", "target", metavar="ID", help="List the deployments whose guarantee implies that of this one, with reasons."
 )
-@click.option("--verdict", "verdicts", multiple=True, type=click.Choice(_VERDICTS), help="List those whose claim stands so.")
-@click.option("--at-least", "target", metavar="ID", help="Ask which of them promise at least what this one does, and why.")
-@click.option("--order", is_flag=True, help="Print the order of all that are about one dataset space.")
-@click.option("--yardstick", is_flag=True, help="Print what each leaves to one test, unit by unit, the strongest promise first.")
-@click.option("--delta", metavar="P", help="With --yardstick, print the epsilon at this delta as well.")
-@click.option("--ledger", is_flag=True, help="Add up what those listed promise, where they are about the same data.")
+@click.option("--order", is_flag=True, help="Print the order of all deployments on the same dataset space.")
+@click.option("--yardstick", is_flag=True, help="Print the power of one test under each, by unit, strongest guarantee first.")
+@click.option("--delta", metavar="P", help="With --yardstick, also print the epsilon at this delta.")
+@click.option("--ledger", is_flag=True, help="Compute the total of those listed, if they are about the same data.")
 def catalogue(  # noqa: PLR0917 - one argument for each option
     paths: tuple[str, ...],
     target: str | None,
@@ -73,12 +73,12 @@ def catalogue(  # noqa: PLR0917 - one argument for each option
     progress: Progress | None = None,
     **wanted: Any,
 ) -> CommandAnswer:
-    """List real deployments, and compare what they promise. Without FILES_OR_DIRS: those in specs/deployments.
+    """List real deployments, and compare their guarantees. FILES_OR_DIRS defaults to specs/deployments.
 
-    How each claim stands is computed from its file. A file says which of its blocks are stated by a source, inferred or
-    assumed; an answer that rests on an assumption says so. What was not checked is never reported as holding.
+    The status of each claim is computed from its file. A file marks which of its blocks a source states, and which are inferred
+    or assumed. Answers that depend on an assumption are marked. Unchecked claims are never reported as holding.
 
-    With --ledger, choose releases about the same people: that they are is for you to know, no file says it of another.
+    With --ledger, choose releases about the same people. No file states whether another one is about the same people.
 
     \b
     Examples:
@@ -109,17 +109,17 @@ def _format() -> str:
     return str(click.get_current_context().meta.get("dpspec.format", "text"))
 
 
-@click.command("label", cls=LabelCommand, short_help="One page for people: what is promised, and what is not said?")
+@click.command("label", cls=LabelCommand, short_help="Write a one-page privacy label for the public.")
 @click.argument("path", metavar="FILE", type=click.Path())
 @click.option(
     "--universe-of",
     metavar="TABLE",
-    help="Where budgets differ by universe, give the number of that of this table, or of a report.json.",
+    help="Source of the universe that determines the budget: a table or a report.json.",
 )
 def label(path: str, universe_of: str | None, progress: Progress | None = None) -> CommandAnswer:
-    """Write one page for the people in the data about what FILE promises. It says who is protected, what one change is, what is
-    published exactly, the number and what someone can find out. It says whether that was checked, how exact the published numbers
-    are, what is not covered, and what is not said. Nothing is graded.
+    """Write one page about the guarantee of FILE for the people in the data. It states who is protected, what one change is, what
+    is published exactly, the number, and what others can find out. It states whether the guarantee was checked, how exact the
+    published numbers are, what is not covered, and what is unknown. It gives no grade.
 
     \b
     Examples:
@@ -132,16 +132,17 @@ def label(path: str, universe_of: str | None, progress: Progress | None = None) 
     return functions.label(path, universe_of, progress=progress)
 
 
-@click.command("evidence", short_help="What a reviewer asks for, with its proofs and witnesses.")
+@click.command("evidence", short_help="Write an evidence folder for reviewers.")
 @click.argument("path", metavar="FILE", type=click.Path())
-@click.option("--out", required=True, metavar="DIR", type=click.Path(), help="Write everything into this new folder.")
+@click.option("--out", required=True, metavar="DIR", type=click.Path(), help="Output folder, which must not exist.")
 def evidence(path: str, out: str, progress: Progress | None = None) -> CommandAnswer:
-    """Write what a reviewer asks for of FILE along the pyramid of NIST SP 800-226: budget and unit, definition, exact facts,
+    """Write an evidence folder for FILE along the pyramid of NIST SP 800-226: budget and unit, definition, exact facts,
     correctness, composition, utility, trust model, implementation hazards, collection.
 
     Each line is marked proved, recomputed, stated by the publisher, stated by others (a registry, a list, or the file alone), or
-    not stated. DIR gets the report (README.md, evidence.json), FILE, all verdicts with their proofs (verify.json), a witness for
-    each refuted claim, and SHA256SUMS: all of it or nothing. Exits as `dpspec verify` does of the same claim.
+    not stated. DIR contains the report (README.md, evidence.json), FILE, all verdicts with their proofs (verify.json), a witness
+    for each refuted claim, and SHA256SUMS. It is written completely or not at all. The exit code is that of `dpspec verify` for
+    the same claim.
 
     Example: dpspec evidence specs/randomised-response.dpspec.toml --out evidence
     """
@@ -150,17 +151,17 @@ def evidence(path: str, out: str, progress: Progress | None = None) -> CommandAn
     return functions.evidence(path, out, progress=progress)
 
 
-@click.command("certify", short_help="Write what was checked of a release, for anyone to check again.")
+@click.command("certify", short_help="Certify a release, for anyone to check again.")
 @click.argument("specification", metavar="SPEC", type=click.Path())
 @click.argument("release", metavar="RELEASE", type=click.Path())
-@click.option("--out", required=True, metavar="FILE", type=click.Path(), help="Write the certificate into FILE.")
+@click.option("--out", required=True, metavar="FILE", type=click.Path(), help="Output file (certificate).")
 def certify(specification: str, release: str, out: str) -> CommandAnswer:
-    """Certify a release: RELEASE is the folder that `dpspec release SPEC TABLE --out RELEASE` wrote.
+    """Certify a release. RELEASE is the folder that `dpspec release SPEC TABLE --out RELEASE` wrote.
 
-    FILE gets the text of SPEC, the SHA-256 of every released file, and each claim with verdict, scope and proof. It also gets
-    the invariants recounted from the released files, the budget and the exposure of their universe, how the release was drawn,
-    and versions. A claim that is refuted, was never checked, or holds on miniatures only is not certified; the exit code is
-    that of the claim.
+    FILE contains the text of SPEC, the SHA-256 of every released file, and each claim with verdict, scope and proof. It also
+    contains the invariants recounted from the released files, the budget and exposure of their universe, how the release was
+    drawn, and versions. Claims that are refuted, unchecked, or hold on miniatures only are not certified; the exit code is that
+    of the claim.
 
     Example: dpspec certify survey.dpspec.toml out --out certificate.json
     """
@@ -169,14 +170,14 @@ def certify(specification: str, release: str, out: str) -> CommandAnswer:
     return functions.certify(specification, release, out)
 
 
-@click.command("check-certificate", short_help="Does every line of a certificate hold?")
+@click.command("check-certificate", short_help="Verify a certificate of a release.")
 @click.argument("path", metavar="FILE", type=click.Path())
 @click.argument("release", metavar="[RELEASE]", required=False, type=click.Path())
 def check_certificate(path: str, release: str | None) -> CommandAnswer:
-    """Compute every section of the certificate FILE again, without a network, and compare it with the released files in RELEASE.
+    """Recompute every section of the certificate FILE, without a network, and compare it with the released files in RELEASE.
 
-    Exits with 0 when every line holds, with 1 when one fails, with 2 when FILE is no certificate or one of another version.
-    Without RELEASE, what was computed from the released files is not checked.
+    Exits with 0 if every line holds, with 1 if one fails, and with 2 if FILE is not a certificate or has another version. Without
+    RELEASE, the statements about released files are not checked.
 
     Example: dpspec check-certificate certificate.json out
     """
@@ -185,14 +186,14 @@ def check_certificate(path: str, release: str | None) -> CommandAnswer:
     return functions.check_certificate(path, release)
 
 
-@click.command("deployment", cls=AskingCommand, short_help="Ask for a real release, and write its file.")
+@click.command("deployment", cls=AskingCommand, short_help="Create the file of a real release by questions.")
 @click.argument("name")
-@click.option("--dir", "directory", default=".", show_default=True, type=click.Path(), help="Write it into this folder.")
+@click.option("--dir", "directory", default=".", show_default=True, type=click.Path(), help="Output folder.")
 def new_deployment(name: str, directory: str) -> CommandAnswer:
-    """Ask for the five blocks of a release that was really made and for its facts, and write NAME.dpspec.toml.
+    """Ask for the five blocks and the facts of a real release, and write NAME.dpspec.toml.
 
-    An empty line is an answer: that it is not known. What no source says is marked as assumed, and a number that was not
-    published as not stated. Answers may come from a file: one line for each question.
+    An empty line means unknown. Facts without a source are marked as assumed, and unpublished numbers as not stated. Answers may
+    come from a file, one line for each question.
 
     Example: dpspec new deployment my-agency-2024
     """
@@ -224,7 +225,7 @@ def _asked(question: DeploymentQuestion) -> str:
 def registry() -> None:
     """Read records of the Differential Privacy Deployments Registry as specification files, and write such files as records.
 
-    docs/registry.md says what becomes of each field.
+    docs/registry.md describes how each field is converted.
 
     \b
     Examples:
@@ -233,16 +234,14 @@ def registry() -> None:
     """
 
 
-@registry.command("import", short_help="Make specification files of records.")
+@registry.command("import", short_help="Convert registry records to specification files.")
 @click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path(path_type=str))
-@click.option(
-    "--out", "folder", metavar="DIR", required=True, type=click.Path(), help="Write the specification files into this folder."
-)
+@click.option("--out", "folder", metavar="DIR", required=True, type=click.Path(), help="Output folder.")
 def import_command(paths: tuple[str, ...], folder: str) -> CommandAnswer:
-    """Make a specification file of each record. A directory is every *.yaml directly in it.
+    """Convert each record to a specification file. A directory means all *.yaml files directly in it.
 
-    Nothing is guessed: what a record says in words alone holds a place, is marked as assumed, and is listed as what a person
-    must fill in, with warnings about what is odd. Where a record has a fault, all faults are reported and nothing is written.
+    Nothing is guessed. Facts that a record states only in words become placeholders, which are marked as assumed and listed for a
+    person to fill in. Inconsistent facts give warnings. If a record has errors, all of them are reported and nothing is written.
     No file is overwritten.
 
     \b
@@ -255,21 +254,21 @@ def import_command(paths: tuple[str, ...], folder: str) -> CommandAnswer:
     return functions.registry_import(*paths, out=folder)
 
 
-@registry.command("export", short_help="Write a specification file as a record.")
+@registry.command("export", short_help="Convert a specification file to a registry record.")
 @click.argument("path", metavar="FILE", type=click.Path(path_type=str))
 @click.option(
     "--out",
     metavar="YAML",
     required=True,
     type=click.Path(),
-    help="Write the record here: lower-case letters, digits, _ and .yaml.",
+    help="Output file: lower-case letters, digits, _ and .yaml.",
 )
-@click.option("--author", "authors", metavar="NAME", multiple=True, help="Say who writes the record, where the file does not.")
+@click.option("--author", "authors", metavar="NAME", multiple=True, help="Author of the record, if the file names none.")
 def export_command(path: str, out: str, authors: tuple[str, ...]) -> CommandAnswer:
-    """Write a specification FILE as a record of the registry, as its schema and its check script want it.
+    """Write a specification FILE as a registry record that follows its schema and check script.
 
-    Words that came from a record are written as they came; others are made of the blocks that the file states. The
-    shape of addresses is checked; none is opened. An existing file is not overwritten.
+    Text that came from a record is written unchanged; other text is generated from the blocks of the file. The form of addresses
+    is checked; none is opened. An existing file is not overwritten.
 
     \b
     Examples:

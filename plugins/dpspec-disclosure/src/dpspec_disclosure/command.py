@@ -10,21 +10,21 @@ if TYPE_CHECKING:
     from dpspec import CommandAnswer
 
 
-@click.command(name="exposure", short_help="What do exact tables disclose before any noise?")
+@click.command(name="exposure", short_help="Compute what exactly published tables disclose.")
 @click.argument("spec", type=click.Path())
 @click.argument("table", required=False, type=click.Path())
-@click.option("--secret", metavar="ATTR,...", help="The attributes of the secret; without it, each attribute in turn.")
-@click.option("--known", metavar="ATTR,...", help="What the attacker knows of the target; without it, all other attributes.")
+@click.option("--secret", metavar="ATTR,...", help="Attributes of the secret.  [default: each attribute in turn]")
+@click.option("--known", metavar="ATTR,...", help="Attributes of the target that the attacker knows.  [default: all others]")
 @click.option(
     "--unknown", metavar="K", type=click.IntRange(min=1), default=1, show_default=True,
-    help="An attacker who knows all records but K, the target's among them.",
+    help="Number of records that the attacker does not know, including the target's.",
 )  # fmt: skip
 def command(spec: str, table: str | None, secret: str | None, known: str | None, unknown: int) -> CommandAnswer:
-    """Say what the tables that SPEC publishes exactly (its invariants) disclose before any noise is added.
+    """Compute what the tables that SPEC publishes exactly (its invariants) disclose before any noise is added.
 
-    With TABLE: how many of its records are determined by these tables, for an attacker who knows nothing else, who knows the
-    target's values, or who knows all records but K. What cannot be proved either way is counted as undecided, and never as safe;
-    the exit code is then 3. Without TABLE: which changes of one record no universe allows. The numbers are confidential.
+    With TABLE, count the records that these tables determine, for an attacker who knows nothing else, who knows the target's
+    values, or who knows all records but K. Records without a proof either way are counted as undecided, never as safe; the exit
+    code is then 3. Without TABLE, list the changes of one record that no universe allows. The numbers are confidential.
 
     \b
     Examples:

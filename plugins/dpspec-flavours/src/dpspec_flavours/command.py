@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from dpspec import CommandAnswer
 
 
-@click.command(name="calibrate", short_help="Which noise, rate or number of steps keeps a target?")
-@click.option("--epsilon", metavar="E", required=True, help="The target, for one record added or removed.")
-@click.option("--delta", metavar="P", default="1e-5", show_default=True, help="The delta of the target.")
+@click.command(name="calibrate", short_help="Find the noise, rate or steps of a training run for a target.")
+@click.option("--epsilon", metavar="E", required=True, help="Target epsilon, for one record added or removed.")
+@click.option("--delta", metavar="P", default="1e-5", show_default=True, help="Target delta.")
 @click.option("--steps", metavar="N", type=click.IntRange(min=1), help="Number of gradient steps.")
 @click.option("--rate", metavar="Q", help="Probability with which each record takes part in a step, independently of all others.")
 @click.option("--noise-multiplier", metavar="S", help="Standard deviation of the noise, in units of the clipping norm.")
@@ -23,8 +23,8 @@ def command(  # noqa: PLR0917 - one argument for each option
     """Find the least noise, the largest rate or the most steps of a training run with differentially private gradient descent
     within (epsilon, delta). Give two of --steps, --rate and --noise-multiplier; the third is found.
 
-    Every candidate is accepted only if the proved upper end of its epsilon is within the target. Noise multipliers are found to
-    1/1000, rates to three digits. The answer holds for Poisson sampling: in each step each record takes part with the same
+    Each candidate is accepted only if the proved upper end of its epsilon is within the target. Noise multipliers are found to
+    1/1000, rates to three digits. The result holds for Poisson sampling: in each step, each record takes part with the same
     probability, independently of all others. It does not hold for shuffled batches or batches of a fixed size.
 
     \b

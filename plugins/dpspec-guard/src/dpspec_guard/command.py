@@ -34,17 +34,18 @@ class DiffCommand(click.Command):
     formats: Mapping[str, Callable[[CommandAnswer], str]] = {"markdown": _as_markdown, "sarif": _as_sarif}
 
 
-@click.command(cls=DiffCommand, short_help="Did a promise become weaker?")
+@click.command(cls=DiffCommand, short_help="Compare two versions of specifications.")
 @click.argument("given", metavar="OLD NEW | RANGE [PATHS]...", nargs=-1, required=True)
 def diff(given: tuple[str, ...], progress: Progress | None = None) -> CommandAnswer:
-    """Compare two versions of specifications: does every old promise still follow?
+    """Compare two versions of specifications, and check whether every old guarantee still follows.
 
-    OLD and NEW are files, folders with the folders in them, or git revisions. A RANGE is main..HEAD, or main...HEAD from the
-    merge base. Nothing is checked out. For each changed specification: the blocks that changed, each alone too; the relation of
-    both promises, with two datasets that separate them; what an attacker may find out, before and after; and both verdicts.
+    OLD and NEW are files, folders (searched recursively) or git revisions. A RANGE is main..HEAD, or main...HEAD from the merge
+    base. Nothing is checked out. For each changed specification, the output has the changed blocks and the effect of each; the
+    relation of both guarantees, with two datasets that separate them; what an attacker can find out, before and after; and both
+    verdicts.
 
-    Exits with 1 where a promise is weaker, a verdict worse or a file gone, unless a new [[change]] of the file names this very
-    change. Exits with 3 where the relation is undecided.
+    Exits with 1 if a guarantee is weaker, a verdict is worse or a file is missing, unless a new [[change]] of the file names this
+    change. Exits with 3 if the relation is undecided.
 
     \b
     Examples:
@@ -64,16 +65,16 @@ class LockCommand(click.Command):
     counts = ("verifying", "files")
 
 
-@click.command(cls=LockCommand, short_help="Record what was verified, for dpspec verify --locked.")
+@click.command(cls=LockCommand, short_help="Record verdicts in dpspec.lock.")
 @click.argument("paths", metavar="[FILES_OR_DIRS]...", nargs=-1, type=click.Path(path_type=str))
 def lock(paths: tuple[str, ...], progress: Progress | None = None) -> CommandAnswer:
     """Verify specifications and write dpspec.lock: one line for each file, sorted.
 
-    A line has the hash of the file and of its promise, the verdict, scope, method and exact constant. It also has the hash of
-    proof or witness, and whether the independent checker accepts the proof. The lock has the version and the hash of every
-    package of dpspec. A directory means every *.dpspec.toml directly in it; without any, the current one is locked.
+    A line has the hash of the file and of its guarantee, the verdict, scope, method and exact constant. It also has the hash of
+    the proof or witness, and whether the independent checker accepts the proof. The lock has the version and hash of every
+    package of dpspec. A directory means all *.dpspec.toml files directly in it; the default is the current directory.
 
-    The lock is a record and no signature. `dpspec verify --locked` compares with it.
+    The lock is a record, not a signature. `dpspec verify --locked` compares files with it.
 
     \b
     Examples:

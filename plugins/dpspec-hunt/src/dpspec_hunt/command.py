@@ -21,22 +21,25 @@ class HuntCommand(click.Command):
     counts = ("hunting", "functions")
 
 
-@click.command(name="hunt", cls=HuntCommand, short_help="Which functions of a repository draw noise, and what do they keep?")
+@click.command(name="hunt", cls=HuntCommand, short_help="Find and check the functions of a repository that draw noise.")
 @click.argument("target")
-@click.option("--out", metavar="DIR", type=click.Path(), help="A new folder for report, answers, specifications and tests.")
-@click.option("--answers", metavar="FILE.toml", type=click.Path(), help="What the functions claim, as a hunt writes it.")
-@click.option("--yes", is_flag=True, help="Accept all guesses; they are marked.")
-@click.option("--ask", is_flag=True, help="Ask about each guess at the terminal.")
-@click.option("--seconds", metavar="S", type=float, default=10.0, show_default=True, help="Processor time for each function.")
-@click.option("--trust", is_flag=True, help="Where there is no jail, run the code with your own rights.")
+@click.option("--out", metavar="DIR", type=click.Path(), help="Output folder for report, answers, specifications and tests.")
+@click.option(
+    "--answers", metavar="FILE.toml", type=click.Path(), help="File with the claims of the functions, as a hunt writes it."
+)
+@click.option("--yes", is_flag=True, help="Accept all guesses, and mark them in the report.")
+@click.option("--ask", is_flag=True, help="Confirm each guess at the terminal.")
+@click.option(
+    "--seconds", metavar="S", type=float, default=10.0, show_default=True, help="Processor time for each function, in seconds."
+)
+@click.option("--trust", is_flag=True, help="Run the code with your own rights if no sandbox is available.")
 def command(*, progress: Progress | None = None, **given: Any) -> CommandAnswer:
     """Find the functions of TARGET that draw noise, infer what they claim, and check each.
 
-    TARGET is a file, a folder or an installed package. It is read, not imported. What a function claims, on which data and
-    between which neighbours is inferred from names, docstrings and parameters; a guess has to be confirmed. Each function is
-    checked by `dpspec verify --function` in a jail (Linux): its code changes no file, opens no socket, and sends no signal
-    outside. The exit code is 1 when a function is refuted, 3 when one is undecided or to be confirmed, and 5 when nothing was
-    checked.
+    TARGET is a file, a folder or an installed package. It is read, not imported. The claim, the data and the neighbours of each
+    function are inferred from names, docstrings and parameters; guesses must be confirmed. Each function is checked by `dpspec
+    verify --function` in a jail (Linux): its code changes no file, opens no socket, and sends no signal outside. Exits with 1 if
+    a function is refuted, with 3 if one is undecided or needs confirmation, and with 5 if nothing was checked.
 
     \b
     Examples:

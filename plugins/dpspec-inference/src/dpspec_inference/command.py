@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from dpspec import CommandAnswer
 
 
-@click.command(name="infer", short_help="What can be estimated from a release?")
+@click.command(name="infer", short_help="Estimate statistics from a release.")
 @click.argument("spec", type=click.Path())
 @click.argument("release", type=click.Path())
-@click.option("--model", metavar="FILE|NAME", required=True, help="The model: its name, or a TOML file with type and parameters.")
-@click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="A parameter of the model; may be repeated.")
+@click.option("--model", metavar="FILE|NAME", required=True, help="Model: a name, or a TOML file with type and parameters.")
+@click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="Parameter of the model. May be repeated.")
 def command(spec: str, release: str, model: str, settings: tuple[str, ...]) -> CommandAnswer:
-    """Estimate from RELEASE, which was released under SPEC. The likelihood is the law that its mechanism states.
+    """Estimate statistics from RELEASE, which was released under SPEC. The likelihood is the law of its mechanism.
 
-    RELEASE is the folder that dpspec release wrote, a released table, or a TOML or JSON file of released numbers. The models are
+    RELEASE is a folder of `dpspec release`, a released table, or a TOML or JSON file of released numbers. The models are
     proportion, table-of-proportions, mean-and-variance, block-count, simple-regression, swapped-table, universe, and those of
     other packages. An improper posterior is an error that names the theorem.
 
-    Exits with 3 when sampled chains do not agree.
+    Exits with 3 if sampled chains do not agree.
 
     \b
     Examples:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 
-@click.command(name="lsp", short_help="Serve editors: faults, explanations, completion.")
+@click.command(name="lsp", short_help="Start the language server for editors.")
 def command() -> None:
-    """Speak the language server protocol over the standard streams, for an editor to start: faults at their lines, what names
-    mean under the cursor, completion of tables, names and parameters.
+    """Start a language server on the standard streams, for use by an editor: errors at their lines, explanations of names under
+    the cursor, completion of tables, names and parameters.
 
     Example: dpspec lsp
     """

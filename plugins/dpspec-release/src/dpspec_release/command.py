@@ -46,49 +46,47 @@ def _names_of_tables(_: click.Context, __: click.Parameter, incomplete: str) -> 
     return [CompletionItem(name) for name in sorted(installed().registry.names("tables")) if name.startswith(incomplete)]
 
 
-@click.command(cls=ReleaseCommand, short_help="Draw one release of a real table.")
+@click.command(cls=ReleaseCommand, short_help="Release a table with the mechanism of a specification.")
 @click.argument("spec", type=click.Path())
 @click.argument("table", type=click.Path())
 @click.option(
-    "--out", required=True, metavar="DIR", type=click.Path(), help="Write the released tables and report.json into this folder."
+    "--out", required=True, metavar="DIR", type=click.Path(), help="Output folder for the released tables and report.json."
 )
 @click.option(
-    "--as", "suffix", metavar="SUFFIX", help="Write the released tables as csv, parquet or arrow; without it as TABLE is."
+    "--as", "suffix", metavar="SUFFIX", help="Format of the released tables: csv, parquet or arrow.  [default: that of TABLE]"
 )
 @click.option(
     "--workers",
     default="embedded",
     show_default=True,
     metavar="NAME",
-    help="Say which registered workers run the kernels of the mechanism; `dpspec plugins` lists them.",
+    help="Workers that run the mechanism; `dpspec plugins` lists them.",
 )
-@click.option(
-    "--resume", is_flag=True, help="Go on with the unfinished run of DIR; what is drawn again is what was drawn before."
-)
+@click.option("--resume", is_flag=True, help="Continue the unfinished run in DIR, with the same random draws.")
 @click.option(
     "--utility",
     is_flag=True,
-    help="Compare with TABLE as well, and write confidential tables and a picture into DIR.confidential.",
+    help="Also compare with TABLE, and write confidential tables and a figure to DIR.confidential.",
 )
 @click.option(
     "--margins",
     is_flag=True,
-    help="Write released-with-margins.csv as well: one column for each attribute, value, margin_95, status.",
+    help="Also write released-with-margins.csv, with columns for each attribute, value, margin_95 and status.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
-    help="Draw from this seed, for tests and audits; the release is then NOT fit for publication.",
+    help="Seed for tests and audits. The release is then NOT fit for publication.",
 )
 @click.option(
     "--unverified",
     is_flag=True,
-    help="Release although the claim is not verified; the release is then NOT fit for publication.",
+    help="Release even if the claim is not verified. The release is then NOT fit for publication.",
 )
-@click.option("--account", metavar="ACCOUNT", help="Reserve the budget in this account before anything is drawn.")
-@click.option("--period", metavar="PERIOD", help="With --account, the period that the data are of.  [default: that of today]")
-@click.option("--fit", is_flag=True, help="With --account, add noise where SPEC is over the cap, so that it fits.")
-@click.option("-v", "--verbose", is_flag=True, help="Tell all reasons: steps, theorems, what was checked.")
+@click.option("--account", metavar="ACCOUNT", help="Account in which the budget is reserved before the release.")
+@click.option("--period", metavar="PERIOD", help="With --account, the period of the data.  [default: the current one]")
+@click.option("--fit", is_flag=True, help="With --account, add noise if SPEC exceeds the cap, so that it fits.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the full reasoning: steps, theorems, what was checked.")
 def release(  # noqa: PLR0917 - one argument for each option
     spec: str,
     table: str,
@@ -106,19 +104,19 @@ def release(  # noqa: PLR0917 - one argument for each option
     verbose: bool,
     progress: StagedProgress,
 ) -> CommandAnswer:
-    """Draw one release of TABLE by the mechanism of SPEC and write it to DIR.
+    """Release TABLE with the mechanism of SPEC, and write the release to DIR.
 
-    TABLE is a table file with one column for each attribute: .csv, .parquet, .arrow; with extras .sav, .dta, .xlsx, or a query in
-    .sql. It may be a registered table such as massachusetts-1940, or a directory with households.* and persons.*, which are tied
-    by a column household_id. Random bits come from a key of the operating system. All files are written whole or not at all.
+    TABLE is a file with one column for each attribute: .csv, .parquet, .arrow; with extras .sav, .dta, .xlsx, or a query in .sql.
+    It may also be a registered table such as massachusetts-1940, or a directory with households.* and persons.*, linked by a
+    column household_id. Random bits come from a key of the operating system. All files are written completely or not at all.
 
-    The claim of SPEC is verified first. Where it is refuted, nothing is released (exit 1). Where it is undecided (exit 3),
-    holds on miniatures only (7) or was never checked (5), nothing is released without --unverified. With this option, the
-    release is marked as not fit for publication. What is confidential lies in DIR.confidential, which you alone can open.
+    The claim of SPEC is verified first. If it is refuted, nothing is released (exit 1). If it is undecided (exit 3), holds on
+    miniatures only (7) or is unchecked (5), nothing is released without --unverified. With this option, the release is marked as
+    not fit for publication. Confidential files are in DIR.confidential, which only you can open.
 
     With --account, the budget is reserved in an account of `dpspec account` before the first random bit, and committed with the
-    hashes of what was written. Over the cap nothing is drawn (exit 1). A run that ends after drawing began stays charged. With
-    --fit, a release that is over the cap gets more noise, so that it keeps the largest budget that fits. The report holds the
+    hashes of the released files. If it exceeds the cap, nothing is drawn (exit 1). A run that fails after drawing began stays
+    charged. With --fit, a release that exceeds the cap gets more noise, for the largest budget that fits. The report contains the
     specification that was released.
 
     \b
@@ -172,16 +170,16 @@ def release(  # noqa: PLR0917 - one argument for each option
     return CommandAnswer("release", 0, data, partial(text.released, data, out, verbose=verbose), notes=notes)
 
 
-@click.command(cls=SynthCommand, short_help="Make a public test table of any size.")
+@click.command(cls=SynthCommand, short_help="Create a public test table of any size.")
 @click.argument("name", required=False, shell_complete=_names_of_tables)
-@click.option("--rows", type=click.IntRange(min=1), help="Make so many records; without it as many as the table's own size.")
-@click.option("--seed", type=click.IntRange(min=0), help="Seed the random part; without it the table is the same each time.")
-@click.option("--out", metavar="FILE", type=click.Path(), help="Write this file: .csv, .parquet or .arrow.")
+@click.option("--rows", type=click.IntRange(min=1), help="Number of records.  [default: that of the original table]")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the random part.  [default: the same table each time]")
+@click.option("--out", metavar="FILE", type=click.Path(), help="Output file: .csv, .parquet or .arrow.")
 def synth(
     name: str | None, rows: int | None, seed: int | None, out: str | None, progress: Progress | None = None
 ) -> CommandAnswer:
-    """Make a census-like table from published margins, for tests at scale and for demonstrations without confidential data.
-    Without NAME: list the tables there are, each with its source. Their records are invented.
+    """Create a census-like table from published margins, for tests at scale and for demonstrations without confidential data. Its
+    records are invented. Without NAME, list the available tables with their sources.
 
     \b
     Examples:
@@ -195,27 +193,25 @@ def synth(
     return functions.synth(name, rows=rows, out=out, seed=seed, progress=progress)
 
 
-@click.command(cls=AccuracyCommand, short_help="How far are published numbers from the true ones?")
+@click.command(cls=AccuracyCommand, short_help="Compute margins of error of published numbers.")
 @click.argument("spec", type=click.Path())
 @click.argument("released", metavar="[RELEASE]", required=False, type=click.Path())
-@click.option("--level", metavar="P", default="19/20", show_default=True, help="How often a number is to be within its margin.")
+@click.option("--level", metavar="P", default="19/20", show_default=True, help="Probability that a number is within its margin.")
 @click.option(
-    "--runs", type=click.IntRange(min=1), default=200, show_default=True, help="Simulate so many runs, where no law is known."
+    "--runs", type=click.IntRange(min=1), default=200, show_default=True, help="Number of simulated runs, if no law is known."
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed the simulated runs.")
-@click.option(
-    "--out", metavar="FILE", type=click.Path(), help="Write the released numbers with their margins into this CSV file."
-)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the simulated runs.")
+@click.option("--out", metavar="FILE", type=click.Path(), help="Write the released numbers with their margins to FILE (CSV).")
 def accuracy(  # noqa: PLR0917 - one option, one argument
     spec: str, released: str | None, level: str, runs: int, seed: int, out: str | None, progress: Progress
 ) -> CommandAnswer:
-    """Say the margin of error of each table that SPEC publishes: bias, standard deviation, and the margin that holds in 95 % of
-    releases.
+    """Compute the margin of error of each table that SPEC publishes: bias, standard deviation, and the margin that holds in 95 %
+    of releases.
 
     Before a release, the numbers follow from the law of the mechanism alone. With RELEASE, a folder of `dpspec release` or one
-    released file, --out writes every published number with its margin, one column for each attribute. Where no law is known, as
-    of swaps, the mechanism runs on what was released, which takes the place of the confidential table. Nothing confidential is
-    read. Exits with 3 when nothing is known.
+    released file, --out writes every published number with its margin, with one column for each attribute. If no law is known, as
+    for swaps, the mechanism is simulated on the released data in place of the confidential table. Nothing confidential is read.
+    Exits with 3 if nothing is known.
 
     \b
     Examples:

@@ -33,22 +33,20 @@ def _picture(_: click.Context, __: click.Parameter, value: str | None) -> Pictur
     return None if value is None else Picture(value)  # it converts texts
 
 
-@click.command(cls=CurveCommand, short_help="Draw what promises allow and what mechanisms do.")
+@click.command(cls=CurveCommand, short_help="Plot what guarantees allow and what mechanisms do.")
 @_FILES
-@click.option("--panel", type=click.Choice(_PANELS), default="trade-off", show_default=True, help="Draw this.")
-@click.option(
-    "--out", metavar="FILE", callback=_picture, help="Output file, SVG, PNG or PDF by its ending; optional with --format json."
-)
+@click.option("--panel", type=click.Choice(_PANELS), default="trade-off", show_default=True, help="Function to plot.")
+@click.option("--out", metavar="FILE", callback=_picture, help="Output file (SVG, PNG or PDF). Optional with --format json.")
 @click.option(
     "--size",
     type=click.Choice(["slide", "column", "poster", "page"]),
     default="slide",
     show_default=True,
-    help="Draw it for this.",
+    help="Size of the figure.",
 )
-@click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Use these colours.")
-@click.option("--distance", metavar="K", help="Tell datasets apart that differ by so many units; without it the smallest step.")
-@click.option("--level", metavar="P", default="1/20", show_default=True, help="With posterior, the level of the test, in (0, 1).")
+@click.option("--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Colours of the figure.")
+@click.option("--distance", metavar="K", help="Distance of the two datasets, in units.  [default: the smallest one]")
+@click.option("--level", metavar="P", default="1/20", show_default=True, help="With posterior, the level of the test in (0, 1).")
 def curve(  # noqa: PLR0917 - one option, one argument
     paths: tuple[str, ...],
     panel: str,
@@ -58,12 +56,12 @@ def curve(  # noqa: PLR0917 - one option, one argument
     progress: Progress | None = None,
     **options: str,
 ) -> CommandAnswer:
-    """Draw one picture of FILES: what each allows as a band, and what its mechanism does as a curve inside.
+    """Plot FILES in one figure: what each guarantee allows as a band, and what its mechanism does as a curve inside.
 
     Panels: trade-off (the two errors of a test), profile (delta for each epsilon, on a logarithmic axis), and renyi (divergence
     by order). Further panels: power (of the best test at four levels), posterior (the belief after a test accuses), and error
-    (how far the noise moves a count). Curves are drawn as steps that contain them: what is shown holds between the points, too.
-    With --format json the points are printed.
+    (the error of a noisy count). Curves are drawn as bounds that contain them, so that the figure also holds between
+    the points. With --format json the points are printed.
 
     \b
     Examples:
@@ -84,29 +82,29 @@ def curve(  # noqa: PLR0917 - one option, one argument
     return CommandAnswer("curve", 0, {"written": written, **found.data()}, lambda: f"wrote {written[0]}", value=found)
 
 
-_TITLE = click.option("--title", metavar="TEXT", default="", help="Call it so.")
+_TITLE = click.option("--title", metavar="TEXT", default="", help="Title.")
 
 
-@click.command(cls=PageCommand, short_help="One page on specifications, to share.")
+@click.command(cls=PageCommand, short_help="Write a report on specifications.")
 @_FILES
 @click.option(
-    "--out", metavar="FILE", required=True, type=click.Path(), help="Write it into FILE, as HTML or Markdown by its ending."
+    "--out", metavar="FILE", required=True, type=click.Path(), help="Output file. The format follows the extension: .html or .md."
 )
 @_TITLE
 @click.option(
     "--universe-of",
     metavar="TABLE",
-    help="Where budgets differ by universe, give the numbers of that of this table, or of a report.json.",
+    help="Source of the universe that determines the budget: a table or a report.json.",
 )
 def report(
     paths: tuple[str, ...], out: str, title: str, universe_of: str | None, progress: Progress | None = None
 ) -> CommandAnswer:  # fmt: skip
-    """Write one page on FILES (or all of a folder): what each promises in plain words, whether it was checked and how, and the
-    witness of what is refuted. It has what an attacker can find out, how exact the numbers are, how the files compare, what they
-    add up to, sources and hashes.
+    """Write one page about FILES, or all files of a folder: the guarantee of each in plain words, how it was checked, and the
+    witness if it is refuted. The page also has what an attacker can find out, the accuracy of the numbers, the comparison of
+    the files, their total budget, sources and hashes.
 
-    The HTML is one file without scripts that loads nothing; print it for a PDF. Files that cannot be checked are shown as such.
-    Exits as `dpspec verify` does of the same files.
+    The HTML page is one file without scripts or external content; print it for a PDF. Files that cannot be checked are marked.
+    The exit code is that of `dpspec verify` for the same files.
 
     \b
     Examples:
@@ -121,14 +119,14 @@ def report(
     )
 
 
-@click.command(cls=PageCommand, short_help="The same for a folder, as pages with an index.")
+@click.command(cls=PageCommand, short_help="Write a site of reports, with an index.")
 @click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path())
-@click.option("--out", metavar="DIR", required=True, type=click.Path(), help="Write the pages into this new folder.")
+@click.option("--out", metavar="DIR", required=True, type=click.Path(), help="Output folder, which must not exist.")
 @_TITLE
 def site(paths: tuple[str, ...], out: str, title: str, progress: Progress | None = None) -> CommandAnswer:
-    """Write a page for each specification, and an index of all, into a new folder: what `dpspec report` says, in parts.
+    """Write a page for each specification, and an index, to a new folder. The content is that of `dpspec report`.
 
-    The pages need no server, no script, and load nothing. Exits as `dpspec verify` does of the same files.
+    The pages need no server, no scripts and no external content. The exit code is that of `dpspec verify` for the same files.
 
     Example: dpspec site specs/samples --out public
     """

@@ -17,23 +17,30 @@ class StudyCommand(click.Command):
     counts = ("studying", "steps")
 
 
-@click.command(name="study", cls=StudyCommand, short_help="Which design for a table, at which error and risk?")
+@click.command(name="study", cls=StudyCommand, short_help="Compare designs for a table and recommend one.")
 @click.argument("table", type=click.Path())
-@click.option("--for", "question", metavar="QUESTION.toml", type=click.Path(), help="What is to be published, and at which risk.")
-@click.option("--out", metavar="DIR", required=True, type=click.Path(), help="Write the study into this new folder.")
-@click.option("--codebook", metavar="FILE", type=click.Path(), help="Categories that were public before: column, value, label.")
-@click.option("--runs", type=click.IntRange(2, 10_000), default=20, show_default=True, help="Releases simulated, without a law.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of these releases.")
+@click.option(
+    "--for", "question", metavar="QUESTION.toml", type=click.Path(), help="File with the table to publish and the tolerated risk."
+)
+@click.option("--out", metavar="DIR", required=True, type=click.Path(), help="Output folder, which must not exist.")
+@click.option("--codebook", metavar="FILE", type=click.Path(), help="CSV file of public categories: column, value, label.")
+@click.option(
+    "--runs",
+    type=click.IntRange(2, 10_000),
+    default=20,
+    show_default=True,
+    help="Number of simulated releases, if no law is known.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the simulated releases.")
 def command(  # noqa: PLR0917 - one argument for each option
     table: str, question: str | None, out: str, codebook: str | None, runs: int, seed: int, progress: Progress | None = None
 ) -> CommandAnswer:
     """Compare seven designs of a release of TABLE at equal attacker risk, and recommend one.
 
-    The question names the table of counts that is to be published; without it, the first two columns are taken. The space is
-    drafted from TABLE. The parameters of discrete noise and swapping are solved for at the requested risk. Cell keys,
-    rounding, suppression and coarsening have no such parameter, and are shown with what is known of their risk. Each promise is
-    verified or refuted for data of any size. What is computed from TABLE lies in DIR/confidential. Exits with 3 when no design
-    can be recommended.
+    The question names the table of counts to publish; the default is the first two columns. The space is drafted from TABLE. The
+    parameters of discrete noise and swapping are chosen for the requested risk. Cell keys, rounding, suppression and coarsening
+    have no such parameter, and are shown with what is known about their risk. Each guarantee is verified or refuted for data of
+    any size. Results computed from TABLE are in DIR/confidential. Exits with 3 if no design can be recommended.
 
     \b
     Examples:

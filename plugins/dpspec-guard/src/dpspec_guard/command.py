@@ -40,9 +40,9 @@ def diff(given: tuple[str, ...], progress: Progress | None = None) -> CommandAns
     """Compare two versions of specifications, and check whether every old guarantee still follows.
 
     OLD and NEW are files, folders (searched recursively) or git revisions. A RANGE is main..HEAD, or main...HEAD from the merge
-    base. Nothing is checked out. For each changed specification, the output has the changed blocks and the effect of each; the
-    relation of both guarantees, with two datasets that separate them; what an attacker can find out, before and after; and both
-    verdicts.
+    base. Nothing is checked out. The output for a changed specification has the changed blocks and the effect of each. It has the
+    relation of both guarantees, with two datasets that separate them. It also has what an attacker can find out before and after,
+    and both verdicts.
 
     Exits with 1 if a guarantee is weaker, a verdict is worse or a file is missing, unless a new [[change]] of the file names this
     change. Exits with 3 if the relation is undecided.

@@ -110,9 +110,10 @@ from dpspec.specfile.deployment import (
     PublishedSource,
 )
 from dpspec.specfile.document import Expectation
-from dpspec.specfile.given import REPORT, WARNING
+from dpspec.specfile.given import WARNING
 from dpspec.specfile.maker import FilePositions
 from dpspec.specfile.reader import (
+    REPORT,
     SCHEMA_LINE,
     SUFFIX,
     check_ids,

@@ -31,8 +31,8 @@ from dpspec.grammar.tables import HOUSEHOLD_ID, SEED, ColumnSeen, Members, Sized
 from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Run, Workers, nobody
 from dpspec.report.terminal import grid
 from dpspec.risks.exposed import MOST_KINDS, ExposedRecords, exposed_records
-from dpspec.specfile.given import REPORT, WARNING, formats_of, given_table, released_files, table_file, table_name
-from dpspec.specfile.reader import SIZE_LIMIT, is_id
+from dpspec.specfile.given import WARNING, formats_of, given_table, released_files, table_file, table_name
+from dpspec.specfile.reader import REPORT, SIZE_LIMIT, is_id
 
 __all__ = [
     "HOUSEHOLD_ID",

@@ -9,24 +9,30 @@ from dpspec.base.types import JsonData
 from dpspec.extension.packages import RENDERERS, contributed
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dpspec.specfile.document import SpecDocument
 
 
-def margins(document: SpecDocument) -> JsonData | None:
-    """What a package that releases tables knows of the accuracy of a file, before anything is released.
+def margins(document: SpecDocument, released: Path | None = None) -> JsonData | None:
+    """The accuracy of a file, and of a release under it, as the package that releases tables computes it.
 
     Args:
         document: the file.
+        released: the folder of a release under this file.
 
     Returns:
-        what the renderer ``margins`` answers: `tables`, `unknown`, `joint`, and for people `heads`, `rows`, `plain`, `notes`.
+        what the renderer ``margins`` answers: `tables`, `unknown`, `joint`, and for people `heads`, `rows`, `plain`, `notes`;
+        with a release also `published`.
         None where no package contributes it, or where the file names no mechanism.
     """
     found = contributed(RENDERERS).get("margins")
     if found is None or document.mechanism is None:
         return None
     try:
-        return dict(found.load()(document))
+        return dict(found.load()(document, released))
     except DpspecError as fault:
         unknown = [{"table": "all", "reason": str(fault)}]
-        return {"tables": [], "unknown": unknown, "joint": None, "heads": [], "rows": [], "plain": [], "notes": []}
+        return {"tables": [], "unknown": unknown, "joint": None, "heads": [], "rows": [], "plain": [], "notes": []} | {
+            "published": None
+        }

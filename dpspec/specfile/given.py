@@ -24,9 +24,10 @@ from dpspec.extension.hooks import Registry
 from dpspec.grammar.table_files import Formats, read_households, read_table
 from dpspec.grammar.tables import Table
 from dpspec.specfile.document import SpecDocument
+from dpspec.specfile.reader import REPORT
 
-REPORT, WARNING = "report.json", "NOT-FIT-FOR-PUBLICATION.txt"
-"""Files of a release: what was drawn, and why it is not fit for publication."""
+WARNING = "NOT-FIT-FOR-PUBLICATION.txt"
+"""The file of a release that says why it is not fit for publication."""
 
 
 def released_files(folder: Path, document: SpecDocument) -> tuple[Path, ...]:

@@ -31,8 +31,10 @@ Limits come first, then the parser; numbers stay exactly as written. `new_spec` 
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import hashlib
+import json
 import math
 import re
 import tomllib
@@ -77,6 +79,9 @@ LONGEST_WORD = 2000
 """The longest bare key or number; a longer integer could not even be shown."""
 
 SUFFIX = ".dpspec.toml"
+
+REPORT = "report.json"
+"""The report of a release, which contains the specification that it was drawn under."""
 
 SCHEMA_BESIDE = ".dpspec/spec-1.schema.json"
 """Where `dpspec new spec` puts the JSON schema, beside the file that names it."""
@@ -178,7 +183,7 @@ def parse(text: str) -> dict[str, Any]:
         raise fault from None
 
 
-_QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019", "\"\"\"''")
+_QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019", '"""\'\'')
 _ASSIGNED = re.compile(r"\s*([\w.-]+)\s*=\s*(.*?)\s*(?:#.*)?")
 
 
@@ -276,12 +281,32 @@ def read(path: str | Path, registry: Registry, *, shared: Shared | None = None) 
     """
     try:
         content = load_bytes(Path(path))
-        text = decoded(content)
+        text, sha256 = decoded(content), hashlib.sha256(content).hexdigest()
+        if Path(path).name == REPORT:
+            text, sha256 = _released_under(text)
     except DpspecError as fault:
         fault.file = str(path)
         raise
     log("files", "DEBUG", "read %s", path)
-    return attrs.evolve(read_text(text, registry, str(path), shared=shared), sha256=hashlib.sha256(content).hexdigest())
+    return attrs.evolve(read_text(text, registry, str(path), shared=shared), sha256=sha256)
+
+
+def _released_under(report: str) -> tuple[str, str]:
+    """The text of the specification that a release was drawn under, and the SHA-256 of its file, from the report of the release.
+
+    Raises:
+        SpecFileError: it is no report, or its text does not have its SHA-256.
+    """
+    try:
+        found = json.loads(report)["specification"]
+        text, sha256 = str(found["text"]), str(found["sha256"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        advice = f"give a file *{SUFFIX}, or the folder that dpspec release wrote"
+        raise SpecFileError("file", "is not the report of a release", advice) from None
+    if sha256 not in {hashlib.sha256(start + text.encode()).hexdigest() for start in (b"", codecs.BOM_UTF8)}:
+        rule = "has a specification whose text does not have the SHA-256 that is stated"
+        raise SpecFileError("report", rule, "give the file that was released under")
+    return text, sha256
 
 
 def read_text(text: str, registry: Registry, name: str = "<text>", *, shared: Shared | None = None) -> SpecDocument:
@@ -328,6 +353,8 @@ def read_data(
 def spec_files(path: str | Path) -> tuple[Path, ...]:
     """The specification files that a path means: itself, or those directly in a directory, sorted.
 
+    A folder of `dpspec release` means the specification that the release was drawn under, which is in its report.
+
     Raises:
         SpecFileError: the path does not exist, or the directory holds none.
     """
@@ -342,6 +369,8 @@ def spec_files(path: str | Path) -> tuple[Path, ...]:
         near = _near(path) if isinstance(problem, FileNotFoundError) else ""
         raise SpecFileError("file", rule, near or "check the path", value=str(path)) from None
     found = tuple(sorted(path.glob(f"*{SUFFIX}")))
+    if not found and (path / REPORT).is_file():
+        return (path / REPORT,)
     if not found:
         raise SpecFileError("directory", f"holds no file *{SUFFIX}", "check the path", value=str(path))
     return found

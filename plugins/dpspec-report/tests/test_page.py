@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import html.parser
 import itertools
+import json
 import random
 import re
 from pathlib import Path
@@ -259,3 +261,55 @@ def test_many_promises_that_are_not_kept_are_one_sentence_and_rows_stack_on_a_ph
     assert text.count("leave it out, correct the claim") == 0
     assert 'class="stacks"' in text
     assert 'data-head="budget: "' in text
+
+
+def test_a_report_of_a_release_shows_its_numbers_with_their_margins(run, tmp_path, monkeypatch):
+    """The folder of a release takes the place of the file that it was drawn under."""
+    monkeypatch.chdir(tmp_path)
+    text = NOISY.replace("\n", "\r\n")  # text whose hash depends on its line ends
+    Path("colours.dpspec.toml").write_bytes(codecs.BOM_UTF8 + text.encode())
+    Path("table.csv").write_text("colour\n" + "red\nblue\nred\n" * 100, encoding="utf-8")
+    assert run("release", "colours.dpspec.toml", "table.csv", "--out", "out", "--seed", "3").code == 0
+    for given in ("out", "out/report.json"):
+        assert run("report", given, "--out", "report.md").code == 0
+        page = Path("report.md").read_text(encoding="utf-8")
+        row = Path("out/released.csv").read_text(encoding="utf-8").splitlines()[1].split(",")
+        assert f"| {row[0]} | red | {row[2]} | \u00b1 " in page
+    assert run("verify", "out").code == 0
+
+    report = json.loads(Path("out/report.json").read_text(encoding="utf-8"))
+    report["specification"]["text"] = report["specification"]["text"].replace("ln(4)", "ln(3)")
+    Path("out/report.json").write_text(json.dumps(report), encoding="utf-8")
+    refused = run("report", "out", "--out", "report.md")
+    assert refused.code == 2
+    assert "does not have the SHA-256 that is stated" in Path("report.md").read_text(encoding="utf-8")
+    Path("out/report.json").write_text("[1]", encoding="utf-8")
+    assert "is not the report of a release" in run("verify", "out").err
+
+
+NOISY = """\
+schema = 1
+id = "colours"
+title = "Counts of colours with geometric noise"
+
+[space]
+type = "records"
+attributes = [{ name = "colour", categories = ["red", "blue"] }]
+
+[multiverse]
+invariants = []
+
+[input_divergence]
+type = "hamming"
+
+[output_divergence]
+type = "mult"
+
+[budget]
+epsilon = "ln(4)"
+
+[mechanism]
+type = "geometric"
+queries = [{ type = "marginal", attributes = ["colour"] }]
+ratio = "1/2"
+"""

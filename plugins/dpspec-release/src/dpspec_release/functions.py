@@ -150,20 +150,32 @@ def accuracy(
     return CommandAnswer("accuracy", code, data, partial(text.accuracy_text, known, rows, out), value=known)
 
 
-def margins(document: SpecDocument) -> dict[str, Any]:
-    """What reports show of the accuracy of a file: that of `accuracy` before anything is released.
+def margins(document: SpecDocument, released: Path | None = None) -> dict[str, Any]:
+    """The accuracy of a file as reports show it: that of `accuracy`.
 
     Args:
         document: a file that names a mechanism.
+        released: a folder of `dpspec release` under this file.
 
     Returns:
         `tables` and `unknown` as in the JSON of `accuracy`, and the same for people: a grid of `heads` and `rows`, `plain` lines
-        (table, margin), and `notes`.
+        (table, margin), and `notes`. `published` has `heads`, `rows` and `notes` of the released numbers, or is None.
+
+    Raises:
+        ReleaseError, TableError: the release is of another file, or cannot be read.
     """
     known = known_accuracy(document, Fraction(19, 20))
+    published = None
+    if released is not None:
+        files = [file for file in files_of_release(released, document) if is_noisy_answers(file, installed().registry)]
+        published = text.published([row for file in files for row in released_numbers(file, known)]) if files else None
     unknown = [{"table": table, "reason": reason} for table, reason in known.unknown]
     data = {"level": str(known.level), "tables": [one.data() for one in known.tables], "unknown": unknown}
-    return data | {"joint": ends(known.joint), "joint_of_all": ends(known.joint_of_all)} | text.margins(known)
+    return (
+        data
+        | {"joint": ends(known.joint), "joint_of_all": ends(known.joint_of_all), "published": published}
+        | text.margins(known)
+    )
 
 
 def synth(

@@ -178,6 +178,24 @@ def margins(known: Accuracy) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def published(numbers: Sequence[ReleasedNumber]) -> dict[str, Any]:
+    """The first released numbers with their margins, for reports.
+
+    Args:
+        numbers: all of them.
+
+    Returns:
+        `heads` and `rows` of a grid, and `notes`.
+    """
+    rows = [
+        [one.query, ", ".join(one.cell.values()) or "total", one.value, f"\u00b1 {one.margin}" if one.margin else "unknown"]
+        for one in numbers[:MOST_ROWS]
+    ]
+    left_out = len(numbers) - len(rows)
+    notes = [f"{count(left_out, 'number')} more are in the released files."] if left_out else []
+    return {"heads": ["table", "cell", "published", "margin (95 %)"], "rows": rows, "notes": notes}
+
+
 def _headline(known: Accuracy, percent: str) -> str:
     """What the margins are."""
     if known.runs:

@@ -20,6 +20,7 @@ from dpspec import Comparison, DpspecError, Outcome, SpecDocument, Verdict, inst
 from dpspec.plugin import Dataset, DatasetSpace, ParameterError, Record, specfile
 from dpspec.plugin.applications import (
     KEEPING,
+    REPORT,
     STANDING_WORDS,
     Answer,
     Composition,
@@ -119,6 +120,11 @@ class FiledReport:
         return f"{self.word.label}; its claim: {self.found.standing.word.label}"
 
     @property
+    def released(self) -> Path | None:
+        """The folder of the release whose report the file is; None of a specification file."""
+        return Path(self.path).parent if Path(self.path).name == REPORT else None
+
+    @property
     def name(self) -> str:
         """Its id, or the name of the file."""
         return Path(self.path).name if self.document is None else self.document.id
@@ -207,6 +213,7 @@ def _filed(file: str, fault: DpspecError | None, registry: Registry) -> FiledRep
     document = None
     try:
         document = specfile.read(Path(file), registry)
+        digest = document.sha256 or digest  # of a release, that of the specification
         return FiledReport(path=file, hash=digest, document=document, found=verify_document(document, registry=registry))
     except DpspecError as problem:
         return FiledReport(path=file, hash=digest, document=document, fault=problem)
@@ -304,7 +311,7 @@ def file_pieces(one: FiledReport, anchor: str = "", level: int = 2) -> Iterator[
     if one.found is not None:
         yield from _checked(one.found)
     yield from _risk(one)
-    yield from _accuracy(one.document)
+    yield from _accuracy(one.document, one.released)
     yield from _beside(one.document, assumed=one.found is None)
     yield Heading(words="File and sources", level=3)
     named = [f"{label}: {words}" for label, words in one.document.source]
@@ -522,9 +529,9 @@ def _numbers(one: FiledReport) -> Iterator[Piece]:
         yield Sentence(words=f"Unknown, {side}: {reason}.")
 
 
-def _accuracy(document: SpecDocument) -> Iterator[Piece]:
-    """How far what is published is from the true numbers: what `dpspec accuracy` computes of the same file."""
-    found = margins(document)
+def _accuracy(document: SpecDocument, released: Path | None) -> Iterator[Piece]:
+    """How far what is published is from the true numbers: what `dpspec accuracy` computes of the same file and release."""
+    found = margins(document, released)
     if found is None:
         return
     yield Heading(words="How exact the published numbers are", level=3)
@@ -535,6 +542,12 @@ def _accuracy(document: SpecDocument) -> Iterator[Piece]:
         yield Sentence(words=note)
     for one in found["unknown"]:
         yield Sentence(words=f"Not known, {one['table']}: {one['reason']}.")
+    if found["published"] is not None:
+        shown = found["published"]
+        caption = f"Published numbers of the release {released.name if released else ''}".rstrip()
+        yield Grid(caption=caption, heads=tuple(shown["heads"]), rows=tuple(map(tuple, shown["rows"])))
+        for note in shown["notes"]:
+            yield Sentence(words=note)
 
 
 def _beside(document: SpecDocument, *, assumed: bool) -> Iterator[Piece]:

@@ -254,7 +254,7 @@ def _exact_judge(registry: Registry | None) -> MechanismJudge:
             seen = verdict.witness
             found = f"refuted: d_Pr = {seen.divergence} > {seen.allowed} at d_X = {seen.distance}"
         elif verdict.vacuous and len(verdict.vacuous) == len(verdict.universes):
-            found = f"{verdict.outcome.value}: no two of the datasets share a universe, so nothing is asked of them"
+            found = f"{verdict.outcome.value}: no two of the datasets share a universe, so the guarantee says nothing about them"
         else:
             found = f"{verdict.outcome.value}: constant {verdict.constant} on {verdict.scope}"
         return verdict.outcome, found
@@ -396,7 +396,7 @@ def risk(
         raise ParameterError(next(iter(differing)), f"does not go with {[*differing][1]}", "ask for one of them")
     for kind, chosen in differing.items():
         if attacker is not None or run is None:
-            rule = "is asked of a mechanism, by the attacker who knows all else"
+            rule = "applies to a mechanism, for the attacker who knows everything else"
             raise ParameterError(kind, rule, "leave out the attacker, and name a mechanism", value=", ".join(chosen))
         if kind == "secret" and members != 1:
             raise ParameterError("members", "belongs to move or exchange", 'give move=["block"]', value=members)

@@ -134,7 +134,7 @@ def explain(
             rule = "drops an invariant of a specification, and this is no file"
             raise ParameterError("without", rule, "give the FILE", value=name)
         if audience is not None:
-            raise ParameterError("audience", "tells a specification, and this is no file", "give the FILE", value=name)
+            raise ParameterError("audience", "explains a specification, and this is not a file", "give the FILE", value=name)
         found = words.meaning(name, registry)
         return CommandAnswer("explain", 0, found, partial(words.meaning_text, found))
     document = as_document(name)

@@ -297,7 +297,7 @@ def _losses(found: Composition) -> Iterator[str]:
     plain, given = found.plain_sum, found.spec.budget.uniform()
     if plain is not None and plain != given:
         units = {line.part.spec.input_divergence.in_words() for line in found.lines}
-        why = f"they are for {' and '.join(sorted(units))}" if len(units) > 1 else "they do not add up as they stand"
+        why = f"they are for {' and '.join(sorted(units))}" if len(units) > 1 else "they do not add up"
         yield f"the numbers as stated add up to {plain.plain()}, which is no budget of the whole: {why}"
 
 
@@ -613,7 +613,7 @@ def _besides(document: SpecDocument) -> Iterator[str]:
     """What a total says nothing about, and rests on."""
     yield from (f"it rests on an assumption: {one}" for one in document.assumed)
     yield from (f"its guarantee does not cover: {step}" for step in document.unaccounted)
-    yield from (f"it promises besides, and that is not in the total: {part}, {part.spec.budget}" for part in document.parts)
+    yield from (f"it also promises, outside of the total: {part}, {part.spec.budget}" for part in document.parts)
 
 
 def composed_document(found: Composition, *, id: str, title: str) -> SpecDocument:

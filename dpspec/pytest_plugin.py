@@ -320,7 +320,7 @@ def assert_satisfies(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
 def assert_not_refuted(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
     """`dpspec.testing.assert_not_refuted`, which also records for JUnit what was found.
 
-    It never skips: a function that was not looked at closely enough for the fault that is named fails the test.
+    It never skips: a function that was not checked closely enough for the fault that is named fails the test.
     """
 
     def judge(function: PlainFunction, spec: PrivacySpec | SpecDocument | str | Path, **options: Any) -> Verdict:

@@ -271,7 +271,7 @@ def check_attributes(attributes: tuple[Attribute, ...], subject: str = "attribut
             raise ParameterError(subject, "names an attribute twice", value=attribute.name)
         if attribute.within is not None and attribute.within not in seen:
             raise ParameterError(
-                f"attribute {attribute.name}", "must stand after the attribute it lies within", value=attribute.within
+                f"attribute {attribute.name}", "must come after the attribute that contains it", value=attribute.within
             )
         if attribute.within is not None:
             _check_nesting(attribute, seen[attribute.within])

@@ -166,7 +166,7 @@ class OutputDivergence(Promising, ABC):
         raise NoFormulaError(
             self.name,
             "does not say the largest probability that it allows",
-            "implement largest_probability(q, bound) to judge samples",
+            "implement largest_probability(q, bound) to check samples",
         )
 
     def largest_loss(self, bound: Number) -> Number | None:

@@ -116,7 +116,7 @@ def _fits(paths: tuple[str, ...], many: bool, given: dict[str, Any]) -> None:
     for name in (name for name in _OF_YARDSTICK if name in given and "yardstick" not in given):
         raise click.UsageError(f"--{name.replace('_', '-')} belongs to --yardstick: add it, or leave this out")
     if "yardstick" in given and "picture" in given:
-        raise click.UsageError("--picture draws what separates two files: leave out --yardstick")
+        raise click.UsageError("--picture shows what separates two files: leave out --yardstick")
     if "yardstick" in given and "derivation" in given:
         raise click.UsageError("--derivation is of A => B; the derivations of a common measure are in its --format json")
 
@@ -328,7 +328,7 @@ def risk(  # noqa: PLR0917 - one option, one argument
         return _told_risk(report, picture, as_json, verbose)
     if attacker is None:
         if settings or picture is not None:
-            raise click.UsageError("--set and --picture belong to one attacker; name it: --attacker NAME")
+            raise click.UsageError("--set and --picture need one attacker; name it: --attacker NAME")
         with Work("asking"):
             panel = api.risk(found, registry=registry, universe_of=universe_of)
         tell(panel, as_json, verbose)

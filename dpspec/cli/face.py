@@ -297,7 +297,7 @@ def _unforeseen(ctx: click.Context | None, problem: BaseException) -> int:  # no
     if isinstance(problem, BrokenPipeError):
         return _UNREAD
     if isinstance(problem, SystemExit | GeneratorExit):
-        return _report(ctx, LibraryError("library", "ended the process", f"it asked for exit code {problem.args[:1]}"))
+        return _report(ctx, LibraryError("library", "ended the process", f"it requested exit code {problem.args[:1]}"))
     if isinstance(problem, MemoryError):
         return _report(ctx, LibraryError("memory", "is full", "give the process more, or ask for less"))
     if isinstance(problem, OSError) and problem.errno in _OF_A_PATH:
@@ -558,4 +558,4 @@ def _failed(path: str | Path, fault: DpspecError) -> tuple[JudgedFile, str]:
 def _lost(given: tuple[str | Path, DpspecError | None]) -> tuple[JudgedFile, str]:
     """The result of a file whose process was ended."""
     rule = "ended the process that checked this file"
-    return _failed(given[0], LibraryError("library", rule, "judge it alone with --jobs 1, or make room"))
+    return _failed(given[0], LibraryError("library", rule, "verify it alone with --jobs 1, or free memory"))

@@ -144,13 +144,13 @@ def verify(  # noqa: PLR0917 - one argument for each option
     from dpspec.report.terminal import Work
 
     if release and (replay is not None or function is not None):
-        raise click.UsageError("--release judges the file's own mechanism: leave out --function and --replay")
+        raise click.UsageError("--release verifies the mechanism of the file: leave out --function and --replay")
     given = {name: value for name, value in sampling.items() if value is not None}
     if locked or everything:
         return _locked(paths, locked, everything, accept, as_json)
     _go_together(paths, witnesses, replay, function, given)
     if replay is not None and is_sarif():
-        raise click.UsageError("--format sarif tells files: --replay judges two datasets; take --format json")
+        raise click.UsageError("--format sarif describes files, and --replay checks two datasets: take --format json")
     if replay is not None:
         return _replay(replay, function, as_json)
     named: NamedFunction | None = None
@@ -239,7 +239,7 @@ def _go_together(
     from pathlib import Path
 
     if replay is not None and (paths or witnesses is not None or sampling):
-        raise click.UsageError("--replay FILE stands alone, or with --function: everything else is in the file")
+        raise click.UsageError("--replay FILE takes no other options than --function: everything else is in the file")
     if replay is None and not paths:
         raise click.UsageError("Missing argument 'FILES_OR_DIRS...'.")
     if function is None and sampling:
@@ -357,7 +357,7 @@ def explain(name: str, picture: FigureFile | None, as_json: bool, **asked: str |
         raise click.UsageError("--universe-of: goes with --audience; without one, use dpspec risk FILE --universe-of TABLE")
     if picture is not None and name != "flavours":
         raise click.UsageError(
-            f"--picture draws the flavours, not {name}; write: dpspec explain flavours --picture {picture.path}"
+            f"--picture shows the flavours, not {name}; write: dpspec explain flavours --picture {picture.path}"
         )
     with Work("looking it up"):
         found = commands.explain(name, **asked)

@@ -119,7 +119,7 @@ def without_invariant(document: SpecDocument, named: str, registry: Registry | N
         return WithoutInvariant(dropped=dropped, answer=Remaining.UNKNOWN, reason=reason)
     own = _of_file(document, dropped, registry)
     if published.budget.is_infinite:
-        answer, reason = Remaining.INFINITE, "every release that publishes it exactly tells two datasets apart with certainty"
+        answer, reason = Remaining.INFINITE, "every release that publishes it exactly distinguishes two datasets with certainty"
     else:
         answer = Remaining.LEAST
         reason = f"{spec.output_divergence.in_words()} is finite between laws that have no output in common"

@@ -338,7 +338,7 @@ def outside(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate
             yield Candidate(
                 mechanism=TellOutside(inside=premise.space),
                 words="publish the dataset where the space of the premise does not have it, and nothing where it does",
-                argument="the same law for all datasets of its space, and of no other dataset is anything asked",
+                argument="the same law for all datasets of its space, and nothing is required of other datasets",
                 pair=pair,
                 kind="space",
             )

@@ -208,7 +208,7 @@ class Mixture(KnownLaw):
 
 def _known(law: Law) -> KnownLaw:
     if not isinstance(law, KnownLaw):
-        raise NoFormulaError(type(law).__name__, "cannot be taken apart", "derive the law from AtomicLaw")
+        raise NoFormulaError(type(law).__name__, "cannot be decomposed", "derive the law from AtomicLaw")
     return law
 
 

@@ -210,7 +210,7 @@ def _of_gaussian(pair: GaussianShift, step: float) -> LossPieces:
     shifted, shifted_errors = _normal_masses(scaled + mu)
     seen = (masses > _UNSEEN) & (shifted > _UNSEEN)
     if not seen.any():
-        raise NumericalError("loss", "is of two laws too far apart for doubles", "choose more noise", value=mu)
+        raise NumericalError("loss", "has two laws that differ too much for doubles", "choose more noise", value=mu)
     unseen = total(masses[~seen] * (1 + errors[~seen])) * (1 + len(masses) * UNIT)
     low, high, masses, shifted = ends[:-1][seen], ends[1:][seen], masses[seen], shifted[seen]
     error = float(np.max(errors[seen]))

@@ -75,7 +75,7 @@ def exposed_by_exact_tables(file: Linted, context: LintContext) -> Iterator[Seen
     if found.share >= MOST_EXPOSED:
         yield Seen(
             path="multiverse", message=str(found),
-            advice="publish coarser tables exactly, or explain it in [[explained]]; dpspec exposure lists what is known of whom",
+            advice="publish coarser tables exactly, or explain it in [[explained]]; dpspec exposure lists what it discloses",
         )  # fmt: skip
 
 

@@ -38,7 +38,7 @@ LEVELS = (Fraction(1, 100), Fraction(1, 20), Fraction(1, 10))
 FACTORS = (2, 10)
 FURTHEST = 3
 """How far one looks for two datasets that the budget speaks about."""
-POWER, GROWTH = "power of the best test at level {}", "chance that the release speaks {}-fold for the truth"
+POWER, GROWTH = "power of the best test at level {}", "probability that the release favours the truth {}-fold"
 
 
 @attrs.frozen(kw_only=True)
@@ -258,7 +258,7 @@ def audience_data(
     step, numbers = None, dict[str, Bracket]()
     said = catalogue()[language]["more"]
     unpublished = spec.budget.unpublished()
-    how = public_standing(standing.word, found.stand_ins, language) if public else f"How it stands: {standing.sentence}."
+    how = public_standing(standing.word, found.stand_ins, language) if public else f"Claim status: {standing.sentence}."
     if unpublished is not None:
         paragraphs = [said["unpublished"].format(reason=unpublished)]
         paragraphs[:0] = [] if public else [how, promise(found)]

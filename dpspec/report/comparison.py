@@ -117,7 +117,7 @@ def rests_on(letter: str, document: SpecDocument) -> list[str]:
     """What an answer about a file rests on, and what it does not cover: assumed blocks, steps outside of the guarantee."""
     assumed = [f"the answer rests on an assumption about {letter}: {one}" for one in document.assumed]
     inferred = [f"about {letter}: {one}" for one in document.provenance if one.how == "inferred"]
-    beside = [f"{letter} promises besides: {part}, {budget_in_words(part.spec.budget)}" for part in document.parts]
+    beside = [f"{letter} also promises: {part}, {budget_in_words(part.spec.budget)}" for part in document.parts]
     return assumed + inferred + beside + [f"the promise of {letter} does not cover: {step}" for step in document.unaccounted]
 
 
@@ -610,7 +610,7 @@ def exit_code(found: Order) -> int:
 SpecNames = tuple[str, str]
 NONE = "none found: in no choice of blocks that was tried do both have a finite budget"
 SENSE = (
-    "In the blocks of a yardstick a smaller budget is a stronger promise. Both specifications imply the larger of the two "
+    "In the blocks of a common measure, a smaller budget is stronger. Both specifications imply the larger of the two "
     "budgets; it is the least that the registered rules derive, one step for each block, and not shown to be the least there is. "
     "Conversions marked tight are attained by some mechanism."
 )

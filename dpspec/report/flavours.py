@@ -128,7 +128,7 @@ def family_picture(data: JsonData, theme: str = "light") -> str:
     grouped = _by_space(data)
     space_of = {name: space for space, arrows in grouped.items() for arrow in arrows for name in arrow}
     title = "Flavours of differential privacy by the block that each one changes"
-    caption = "An arrow leads to what is implied: derived on the space that stands above it, with the numbers in the two boxes."
+    caption = "An arrow leads to what is implied: derived on the space above it, with the numbers in the two boxes."
     return diagram(
         boxes, [arrow for arrows in grouped.values() for arrow in arrows], title, caption, theme=theme,
         apart="no arrow: stated on a space of its own, or neither implying nor implied there",

@@ -47,13 +47,13 @@ def measured_text(found: Measurement, stand_ins: Sequence[str] = ()) -> str:
     """The bracket first, then why not more and why not less."""
     lines = [_answer(found)]
     if stand_ins:
-        lines += [f"  about:      the {' and the '.join(stand_ins)} of the file, standing in for what is not published"]
+        lines += [f"  about:      the {' and the '.join(stand_ins)} of the file, in place of what is not published"]
     if found.proved is not None:
         lines += [f"  enough:     proved, {found.proved.method}: {found.proved.scope}"]
         lines += _assumed(found.proved.assumptions)
         empty = len(found.proved.vacuous)
         lines += (
-            [f"              {count(empty, 'universe')} without a pair at finite distance, where nothing is asked"]
+            [f"              {count(empty, 'universe')} without a pair at finite distance, where nothing is required"]
             if empty
             else []
         )
@@ -84,7 +84,7 @@ def _attained(found: Measurement) -> list[str]:
 def _answer(found: Measurement) -> str:
     budget, name = found.budget, found.parameter
     if found.is_vacuous:
-        return f"No {name} promises anything: no universe that was looked at holds two datasets at a finite distance."
+        return f"No {name} has an effect: no universe that was checked contains two datasets at a finite distance."
     if budget.lower.is_infinite:
         return f"No finite {name} is enough."
     if budget.is_exact:

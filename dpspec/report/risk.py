@@ -113,7 +113,7 @@ def panel_parts(panel: Panel, found: SpecDocument, standing: Standing, *, verbos
         if report.exceeded:
             parts.append(Text("The mechanism is beyond the worst case.", BAD))
     parts.append("")
-    parts += [Text(f"{name} not asked: {reason}", OPEN) for name, reason in panel.not_asked]
+    parts += [Text(f"{name} not evaluated: {reason}", OPEN) for name, reason in panel.not_asked]
     reasons_at = "" if verbose else "the theorem and the assumption of each number: --verbose; "
     parts.append(Text(f"{reasons_at}all rows of one attacker: --attacker NAME; all attackers: dpspec plugins", FAINT))
     return parts
@@ -373,7 +373,7 @@ def _is_number(value: str | None) -> bool:
 
 
 NO_CLAIM = (
-    "no release was checked: this is what one that keeps the budget leaves to an attacker; dpspec verify judges whether one does"
+    "no release was checked: this is what one that keeps the budget leaves to an attacker; dpspec verify checks whether one does"
 )
 """How the claim stands that is not there yet."""
 

@@ -450,7 +450,7 @@ def _unnamed(spec: PrivacySpec, mechanism: Mechanism | None = None) -> tuple[Spe
     from dpspec.verifier.document import Standing
 
     document = SpecDocument(id="specification", title="five blocks in Python", spec=spec, mechanism=mechanism)
-    return document, Standing(word=Word.UNCHECKED, reason="it was not asked for")
+    return document, Standing(word=Word.UNCHECKED, reason="it was not requested")
 
 
 def _named(found: Order) -> tuple[SpecDocument, ...]:

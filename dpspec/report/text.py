@@ -179,12 +179,12 @@ def verdict_lines(verdict: Verdict, spec: PrivacySpec | None, *, verbose: bool =
     if verdict.proof and not verbose:
         yield (
             "proof",
-            f"{count(len(verdict.proof), 'step')}: {', '.join(step.step for step in verdict.proof)} (--verbose tells them)",
+            f"{count(len(verdict.proof), 'step')}: {', '.join(step.step for step in verdict.proof)} (--verbose shows them)",
         )
     for step in verdict.proof if verbose else ():
         yield "proof", str(step)
     if verdict.vacuous:
-        yield "vacuous", f"{count(len(verdict.vacuous), 'universe')} without a pair at finite distance: nothing is asked there"
+        yield "vacuous", f"{count(len(verdict.vacuous), 'universe')} without a pair at finite distance, where nothing is required"
     if verdict.witness is not None:
         yield from witness_lines(verdict.witness, spec)
     for finding in verdict.findings:
@@ -447,7 +447,7 @@ def account_parts(found: PrivacyAccount) -> list[RenderableType]:
         table.add_row(line.part.id, promise, f"{times:,}")
     spec = found.lines[0].spec
     about = grid()
-    about.add_row(Text("for datasets", FAINT), f"one change apart: {thing_in_words(spec.input_divergence)}")
+    about.add_row(Text("for datasets", FAINT), f"at distance one change: {thing_in_words(spec.input_divergence)}")
     about.add_row(Text("inside", FAINT), "\n".join(multiverse_in_words(spec.multiverse)))
     return [head, "", table, "", about, "", Text("How the claims stand", "bold"), Padding(_standings(found), (0, 0, 0, 2))]
 

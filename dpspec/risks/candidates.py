@@ -1,4 +1,4 @@
-"""Which candidates an attacker is left with: told apart by what is published exactly, or left to the mechanism.
+"""Which candidates an attacker is left with: distinguished by what is published exactly, or left to the mechanism.
 
 An attacker wonders which of two candidate datasets x, x' is the confidential one. What the multiverse holds fixed is published as
 it is, so that an invariant c with c(x) != c(x') tells the two apart *for certain*, whatever the mechanism and the budget. Only
@@ -45,7 +45,7 @@ from dpspec.laws.law import WORK_OF_A_LAW, FiniteLaw, Law, size_of
 
 MOST_LISTED = 256
 """A space of at most so many datasets is walked whole."""
-DISTINGUISHED, OPEN, UNPROMISED = "told apart by what is published", "left open by what is published", "in no common universe"
+DISTINGUISHED, OPEN, UNPROMISED = "distinguished by what is published", "left open by what is published", "in no common universe"
 """The places of statements about the three kinds of candidates."""
 DIFFERING = "the candidates differ in what is published"
 """The assumption of what is known for certain."""

@@ -300,7 +300,7 @@ class BlockReader:
         """``stated = false``: the publisher gave no number; it would be the first that the output divergence takes."""
         if table["stated"] is not False or len(table) > 1:
             fault = WrongShapeError(
-                f"{path}.stated", "can only be false, and stands alone", "where there is a number, write that in its place"
+                f"{path}.stated", "can only be false, and must be the only key", "if there is a number, write the number"
             )
             self.log.add(fault, path)
             return FAILED

@@ -144,7 +144,7 @@ class Deployment:
         product: what was published.
         published: when, or when first: a day, a month or a year.
         year: when, or when first, where no more than the year is to be said.
-        region: whom or what it describes, or whose law applies.
+        region: who or what it describes, or whose law applies.
         kind: what it is: statistics, model, dataset, synthetic-data, interactive, queries.
         sector: technology, healthcare, education, government, energy, finance, other.
         use: what it is for, in one line.

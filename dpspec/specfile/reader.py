@@ -198,7 +198,7 @@ def _line_advice(line: str, rule: str) -> str:  # noqa: PLR0911 - one end for ea
     'a table is a name in brackets, such as [budget]; its keys are written as key = value, texts in double quotes'
     """
     if "overwrite" in rule or "declare" in rule or "twice" in rule:
-        return "a key stands once in its table: delete one of the two lines"
+        return "a key occurs once in its table: delete one of the two lines"
     found = _ASSIGNED.fullmatch(line)
     if found is None or not found[2]:
         return "a table is a name in brackets, such as [budget]; its keys are written as key = value, texts in double quotes"
@@ -214,7 +214,7 @@ def _line_advice(line: str, rule: str) -> str:  # noqa: PLR0911 - one end for ea
         return f'write {key} = "ln{value[3:].strip()}"'
     if re.fullmatch(r"[\w(][\w ()/*+.^-]*", value):
         return f'write {key} = "{value}"'
-    return "texts are in double quotes, and a key stands once in its table"
+    return "texts are in double quotes, and a key occurs once in its table"
 
 
 def _read_float(written: str) -> Any:
@@ -436,7 +436,7 @@ class _Reader:
         miniatures = self.blocks.miniatures(self.data, read)
         if read.secret is not None and (miniatures or self.data.get("part")):
             rule = "is secret, and the file has miniatures or parts"
-            self.log.add(WrongShapeError("mechanism", rule, "judge the range in a file of its own"), "mechanism")
+            self.log.add(WrongShapeError("mechanism", rule, "check the range in a separate file"), "mechanism")
         parts = self.blocks.parts(self.data, read)
         counterexamples = self.blocks.counterexamples(self.data, miniatures[0].spec if miniatures else read.spec)
         expectations = self.records.expectations(self.data, self.blocks)

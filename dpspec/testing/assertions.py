@@ -95,7 +95,7 @@ def assert_not_refuted(
         verdict = verify_claim(function, spec, loss=loss, mass=mass, power=power, **options)
     except PowerError as missing:
         open_ = Verdict(outcome=Outcome.UNDECIDED, method="sampled", scope="too few draws", reason=str(missing))
-        raise ClaimNotHeld(verdict_text(open_, spec, note=f"{name} was not looked at closely enough"), open_) from None
+        raise ClaimNotHeld(verdict_text(open_, spec, note=f"{name} was not checked closely enough"), open_) from None
     if verdict.outcome is Outcome.REFUTED:
         raise ClaimNotHeld(verdict_text(verdict, spec, note=f"{name} does not satisfy the specification"), verdict)
     if verdict.outcome is Outcome.UNDECIDED and not verdict.reason.startswith("not refuted: a loss"):

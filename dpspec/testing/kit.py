@@ -46,7 +46,7 @@ class Status(enum.Enum):
 
     @property
     def is_fault(self) -> bool:
-        """Whether the plugin, or its list of expected failures, has to be mended."""
+        """Whether the plugin, or its list of expected failures, has to be fixed."""
         return self in (Status.FAILED, Status.UNEXPECTED_PASS)
 
 
@@ -250,7 +250,7 @@ def _with_expectation(result: CheckResult, expected: Mapping[str, str]) -> Check
 
 
 def check_plugin(plugin: str, **options: Any) -> tuple[CheckResult, ...]:
-    """As `run_checks`, and raise when anything has to be mended.
+    """As `run_checks`, and raise when anything has to be fixed.
 
     Raises:
         PluginContractError: names every check that failed, with its subject.
@@ -301,7 +301,7 @@ def text(plugin: str, results: Sequence[CheckResult]) -> str:
         for result in [r for r in same if r.status is worst and worst not in (Status.PASSED, Status.NOT_APPLICABLE)][:SHOWN]:
             rows.add_row("", "", Text(f"{result.subject}: {result.detail}"))
     faults = sum(result.status.is_fault for result in results)
-    verdict = Text(f"{count(faults, 'result')} to be mended", BAD) if faults else Text("conforms", GOOD)
+    verdict = Text(f"{count(faults, 'result')} to be fixed", BAD) if faults else Text("conforms", GOOD)
     return drawn(Text.assemble((plugin, "bold"), ": ", verdict), rows)
 
 

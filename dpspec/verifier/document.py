@@ -92,7 +92,7 @@ class FileReport(Showable):
     @property
     def _examined(self) -> str:
         if any(obligation.verdict is not None and obligation.verdict.method == "sampled" for obligation in self.obligations):
-            return "by sampling; not every pair was looked at"
+            return "by sampling; not every pair was checked"
         derived = [o.verdict for o in self.obligations if o.verdict is not None and o.verdict.method == METHOD]
         if derived:
             proved = [verdict.scope.partition(";")[0] for verdict in derived if verdict.proof]
@@ -101,7 +101,7 @@ class FileReport(Showable):
                 return f"{(restricted or proved)[0]}, by a proof"
             shown = any(result.attained is not None for verdict in derived for result in verdict.universes)
             return "a pair of the whole space" if shown or any(verdict.witness for verdict in derived) else "no pair was decided"
-        return "miniatures only; the whole space was not walked" if self.document.miniatures else "the whole space"
+        return "miniatures only; the whole space was not checked" if self.document.miniatures else "the whole space"
 
     @property
     def standing(self) -> Standing:
@@ -276,7 +276,7 @@ def _besides(part: PromisedBeside, recorded: Outcome, most: int) -> Judgement:
     name, held = f"part: {part}", recorded if part.verdict is None else Outcome(part.verdict)
     if part.share is not None:
         word = Word.UNCHECKED if held is Outcome.UNDECIDED else Word.UNDECIDED
-        return _told(name, word, f"undecided: nobody says which units are among the {part.share} to whom it is promised")
+        return _told(name, word, f"undecided: it is unknown which units are among the {part.share} that are protected")
     if part.mechanism is not None:
         return _claim(name, part.spec, part.mechanism, held, most)
     if part.spec.budget.unpublished() is not None:
@@ -398,7 +398,7 @@ def _as_it_must(judge: Judge) -> Judge:
 
 
 def _nothing_to_judge(name: str) -> Judgement:
-    return _told(name, Word.UNCHECKED, "the file names no mechanism, so there is nothing to judge")
+    return _told(name, Word.UNCHECKED, "the file names no mechanism, so there is nothing to verify")
 
 
 def _told(name: str, word: Word, detail: str) -> Judgement:
@@ -413,7 +413,7 @@ def _unaccounted(document: SpecDocument) -> Iterator[Judgement]:
         return
     word = Word.UNCHECKED if recorded is Outcome.UNDECIDED else Word.UNDECIDED
     for step in document.unaccounted:
-        yield _told(f"unaccounted: {step.step}", word, f"outside of what was judged: {step.effect}")
+        yield _told(f"unaccounted: {step.step}", word, f"outside of what was checked: {step.effect}")
 
 
 def _number(expectation: Expectation, document: SpecDocument) -> Judgement:
@@ -467,7 +467,7 @@ STANDING_WORDS = {
     Word.UNCHECKED: "the claim was never checked",
     Word.UNDECIDED: "the claim is undecided",
     Word.REFUTED: "the claim is refuted",
-    Word.PLUGIN: "the claim was not judged: a plugin failed",
+    Word.PLUGIN: "the claim was not checked: a plugin failed",
 }
 """Each standing as the beginning of a sentence."""
 
@@ -584,7 +584,7 @@ def _stands(document: SpecDocument, found: Sequence[Obligation], *, grown: bool)
     worst = joint_word(words)
     reason = next(_reason(one) for one, word in zip(found, words, strict=True) if word is worst)
     if worst is Word.MINIATURE and not grown:
-        reason += "; whether the constant grows with what they lower is told by dpspec verify"
+        reason += "; dpspec verify checks whether the constant grows with what they lower"
     if document.unaccounted and (worst.is_good or worst is Word.MINIATURE):
         steps = "; ".join(map(str, document.unaccounted))
         worst, reason = Word.UNDECIDED, f"the mechanism keeps it ({reason}), but the guarantee does not cover: {steps}"
@@ -608,7 +608,7 @@ def _too_large(document: SpecDocument, most: int) -> str | None:
     sizes = [space.cardinality() for space, mechanism in judged if mechanism is not None]
     if all(size is None or size <= most for size in sizes):  # of infinitely many none is walked
         return None
-    return f"not in this run, which walks no more than {most} datasets; run: dpspec verify {document.path or 'FILE'}"
+    return f"not in this run, which checks no more than {most} datasets; run: dpspec verify {document.path or 'FILE'}"
 
 
 def _of_claim(found: Obligation) -> Word:

@@ -234,7 +234,7 @@ def verify(
         size = spec.space.cardinality()
         if size is None or size > most_datasets:
             held = "infinitely many datasets, or too many to count" if size is None else count(size, "dataset")
-            reason = f"the space has {held}, above the {most_datasets:,} that are walked"
+            reason = f"the space has {held}, above the {most_datasets:,} that are checked"
             return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
         universes = list(spec.multiverse.universes(spec.space))
     else:

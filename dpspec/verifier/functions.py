@@ -181,7 +181,7 @@ def function_judge() -> FunctionJudge:
     """
     place = contributed(JUDGES).get("function")
     if place is None:
-        raise MissingPackageError("a claim about plain code", missing_package("function", "judges") or "that judges functions")
+        raise MissingPackageError("a claim about plain code", missing_package("function", "judges") or "that checks functions")
     found: FunctionJudge = place.load()()
     brought = place.dist
     if brought is not None and brought.name in first_party():
@@ -239,7 +239,7 @@ class OthersJudge:
     def _said(self, verdict: Verdict) -> Verdict:
         if type(verdict) is not Verdict:
             raise PluginContractError(f"judge of {self.package}", "must return a Verdict", value=type(verdict).__name__)
-        return attrs.evolve(verdict, assumptions=(*verdict.assumptions, f"{self.package} judges plain functions rightly"))
+        return attrs.evolve(verdict, assumptions=(*verdict.assumptions, f"{self.package} checks plain functions correctly"))
 
 
 def verify_named(

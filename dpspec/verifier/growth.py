@@ -327,7 +327,7 @@ class _Raised:
         size, most = spec.space.cardinality(), min(DATASETS, self.left)
         if size is None or size > most:  # before anything is asked of a space that may be huge
             held = "infinitely many datasets, or too many to count" if size is None else count(size, "dataset")
-            return f"the space has {held}, above the {most:,} that are left to be looked at"
+            return f"the space has {held}, above the {most:,} that are left to check"
         try:
             found = verify(self.mechanism, spec, most_datasets=most, most_pairs=self.left - size, registry=self.registry)
         except DpspecError as fault:

@@ -113,7 +113,7 @@ def unit_change(
         return attrs.evolve(best[1], told_apart=differing)
     told = ", ".join(map(str, differing))
     rule = f"change in no two datasets of one universe that were tried{f': they differ in {told}' if told else ''}"
-    advice = "what is published tells them apart for certain" if told else "name further attributes"
+    advice = "what is published distinguishes them with certainty" if told else "name further attributes"
     raise NotReachedError(f"attributes {', '.join(free)}", rule, advice if exchange else f"{advice}; try --exchange")
 
 

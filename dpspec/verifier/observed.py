@@ -416,7 +416,7 @@ def _record(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
     """A dataclass: its type and everything that it holds."""
     kind = type(value)
     if not all("__dataclass_fields__" in vars(base) for base in kind.__mro__ if base is not object) or id(value) in inside:
-        raise UnobservableError(value, "is no plain dataclass, or stands in two places")
+        raise UnobservableError(value, "is not a plain dataclass, or occurs in two places")
     inside[id(value)] = value
     held = dict(getattr(value, "__dict__", {}))
     for field in dataclasses.fields(value):

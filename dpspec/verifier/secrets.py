@@ -143,7 +143,7 @@ def _worst(
                 is_worst=worst and sensitivity.is_replaced and not shared & set(free),
             )
     told = f": they differ in {', '.join(map(str, published))}" if published else ""
-    advice = "what is published tells them apart for certain; leave out --within, or name further attributes"
+    advice = "what is published distinguishes them with certainty; leave out --within, or name further attributes"
     rule = f"differ alone in no two datasets of one universe{told}"
     raise NotReachedError(f"attributes {', '.join(free)}", rule, advice if told else advice.partition("; ")[2])
 

@@ -42,7 +42,7 @@ from dpspec.laws.law import FiniteLaw
 
 F = Fraction
 Law = dict[Any, Fraction]
-TOLD, OPEN, STRANGE = "told apart by what is published", "left open by what is published", "in no common universe"
+TOLD, OPEN, STRANGE = "distinguished by what is published", "left open by what is published", "in no common universe"
 
 
 @define
@@ -383,9 +383,9 @@ def ask_strongest(w: World, lot: Random) -> Iterator[Question]:
         true, seen = sum((p[o] for o in grown), F(0)), sum((prior * p[o] + (1 - prior) * q.get(o, F(0)) for o in grown), F(0))
         at = {"factor": str(factor)}
         yield Question(
-            attacker=attacker, quantity="chance that belief in the truth grows by the factor", at=at, kind=kind, value=true
+            attacker=attacker, quantity="probability that belief in the truth grows by the factor", at=at, kind=kind, value=true
         )
-        predicted = "predicted chance that belief in one record grows by the factor"
+        predicted = "predicted probability that belief in one record grows by the factor"
         yield Question(attacker=attacker, quantity=predicted, at=at, kind=kind, value=seen)
 
 
@@ -476,7 +476,7 @@ def ask_arbitrary(w: World, lot: Random) -> Iterator[Question]:
         least = min(value for value in values if value is not None)
         yield Question(attacker=attacker, quantity=name.format("smallest"), at={}, kind=kind, value=least, least=True)
         tail = sum((here[o] / before for o in here if ratios[o] is None or ratios[o] >= factor), F(0))
-        chance = "chance that the record grows belief in the truth by the factor"
+        chance = "probability that the record increases belief in the truth by the factor"
         yield Question(attacker=attacker, quantity=chance, at={"factor": str(factor)}, kind=kind, value=tail)
 
 

@@ -316,7 +316,7 @@ def test_the_numbers_of_a_table_are_those_of_risk(run, specs, households):
                households, "--format", "json").json("risk")  # fmt: skip
     powers = [row for row in risk["rows"] if row["quantity"] == "power" and row["worst_case"]]
     (wanted,) = [row["worst_case"][0]["value"]["upper"] for row in powers
-                 if {"name": "candidates", "value": "told apart by what is published"} not in row["at"]]  # fmt: skip
+                 if {"name": "candidates", "value": "distinguished by what is published"} not in row["at"]]  # fmt: skip
     assert [row["value"]["upper"] for row in told["audience"]["numbers"] if "level 1/20" in row["what"]] == [wanted]
     assert wanted.startswith("0.8")
     assert any("one table" in text for text in told["audience"]["paragraphs"])

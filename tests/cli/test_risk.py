@@ -24,7 +24,7 @@ def test_risk_as_json(run, specs):
     data = ran.json("risk")
     assert data["attacker"]["parameters"] == {"levels": "0.05", "distance": "1", "datasets": ""}
     told, left = data["rows"][:2], data["rows"][2:]
-    for rows, kind in ((told, "told apart by what is published"), (left, "left open by what is published")):
+    for rows, kind in ((told, "distinguished by what is published"), (left, "left open by what is published")):
         assert [row["at"][0] for row in rows] == [{"name": "level", "value": "1/20"}, {"name": "distance", "value": "1"}]
         assert {row["at"][-1]["value"] for row in rows} == {kind}
     assert told[0]["worst_case"][0] | {"certain": True, "relation": "equals"} == told[0]["worst_case"][0]
@@ -162,7 +162,7 @@ def worst(ran, quantity, **at):
     return {kind: (said["relation"], said["value"]["upper"]) for kind, said in found.items()}
 
 
-TOLD, LEFT = "told apart by what is published", "left open by what is published"
+TOLD, LEFT = "distinguished by what is published", "left open by what is published"
 
 
 @pytest.mark.parametrize(("attacker", "quantity"), [

@@ -38,7 +38,7 @@ def test_explain_label_compare_and_report_show_the_numbers_of_risk(path, tmp_pat
     compared, explained, label = dp.compare(path, SWAP), dp.explain(path), dp.label(path)
     own, allowed = PUBLISHED[path]
     inside = [row for row in dp.risk(path, "tester", levels=["1/100", "1/20", "1/10"]).to_dict()["rows"]
-              if {"name": "candidates", "value": "told apart by what is published"} not in row["at"]]  # fmt: skip
+              if {"name": "candidates", "value": "distinguished by what is published"} not in row["at"]]  # fmt: skip
     assert _powers(inside, "own_law") == pytest.approx(own, abs=1e-4)
     assert _powers(inside, "worst_case") == pytest.approx(allowed, abs=2e-4)
     for data in (explained.to_dict()["file"]["risk"], label.to_dict()["risk"], compared.to_dict()["risk"]["left"]):

@@ -94,7 +94,7 @@ def check_records_tell_datasets_apart_where_that_is_said(subject: ValueSubject, 
             records = space.records(x, unit)
             key = tuple(records) if space.is_ordered else frozenset(Counter(records).items())
             twin = seen.setdefault(key, x)
-            require(twin == x, f"{twin} and {x} have the same {unit} records, which are said to tell them apart")
+            require(twin == x, f"{twin} and {x} have the same {unit} records, which are said to distinguish them")
 
 
 @check(SPACES)

@@ -257,7 +257,7 @@ def check_structure_agrees_with_the_law(subject: PlacedSubject, context: Context
     """
     structure = _structure(subject)
     if structure.is_sampled:
-        raise NotApplicable("records take part by chance, so that its views are compared by the verifier only")
+        raise NotApplicable("records take part at random, so that only the verifier compares its queries")
     laws = {x: _law_of(subject, x) for x in subject.compared}
     missing = "a structure is stated, and no law of any dataset can be computed to compare it with, so that it proves nothing"
     require(any(law is not None for law in laws.values()), missing)
@@ -514,7 +514,7 @@ def check_event_bounds_are_the_divergence(subject: ValueSubject, context: Contex
     """d_Pr(P, Q) <= b exactly where P(S) <= e^a Q(S) + c for all `event_bounds(b)` and events S. Comparison decides by them."""
     divergence: OutputDivergence = subject.thing
     if divergence.event_bounds(number(1)) is None:
-        raise NotApplicable("it is not told by single events")
+        raise NotApplicable("single events do not determine it")
     for bound in map(number, ("0", "1/5", "1", "ln(2)", "ln(7)", "2")):
         lines = divergence.event_bounds(bound)
         for left, right in random_pairs(context, f"events {bound}") if lines is not None else ():

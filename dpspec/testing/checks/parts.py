@@ -374,4 +374,4 @@ def check_words_say_which_dataset_it_is(subject: ValueSubject, context: Context)
     for x in listed_datasets(subject.thing):
         for text in set(part.in_words(x, x)):
             twin = told.setdefault(text, x)
-            require(twin == x, f"{twin} and {x} are both told as {text!r}")
+            require(twin == x, f"{twin} and {x} are both printed as {text!r}")

@@ -184,7 +184,7 @@ def check_attacker_holds_its_own_mechanisms(subject: ClassSubject, context: Cont
             own, worst = row.own[0].value, row.worst[0].value
             require(False, f"{row.quantity} {dict(row.at)}: {own} of a mechanism beyond {worst}, under {world.spec.multiverse}")
     if not compared:
-        raise NotApplicable("it says nothing about a mechanism that stands beside the worst case")
+        raise NotApplicable("it says nothing about a mechanism next to the worst case")
 
 
 @check(ATTACKERS)
@@ -306,4 +306,4 @@ def check_tolerance_answers_the_same_twice(subject: ClassSubject, context: Conte
     """A tolerated risk fixes the budget before any data are seen, so that asking again, it or its like, gives the same one."""
     tolerance, found = _asked(subject, context)
     for again in (tolerance.recommend(), _asked(subject, context)[1]):
-        require(again == found, f"recommends {again.parameter} = {again.value} when it is asked again, after {found.value}")
+        require(again == found, f"recommends {again.parameter} = {again.value} when it is evaluated again, after {found.value}")

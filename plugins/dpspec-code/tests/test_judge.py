@@ -34,7 +34,7 @@ def test_the_judge_of_this_package_is_the_installed_one() -> None:
 def test_a_verdict_of_another_judge_says_so() -> None:
     judge = OthersJudge(Careless(), "stranger 1.0")
     found = judge.verify(flip, bits_spec(length=2, epsilon="1/9"), Sampling(), datasets=None, registry=None, progress=None)
-    assert "stranger 1.0 judges plain functions rightly" in found.assumptions
+    assert "stranger 1.0 checks plain functions correctly" in found.assumptions
 
 
 def test_what_is_no_verdict_is_a_fault_of_the_other_judge() -> None:

@@ -418,7 +418,7 @@ def test_a_number_that_is_no_decimal_is_told_in_words(tmp_path):
         ('kind = "synthetic-data"\n', "", "deployment.kind: is missing"),
         ("[[source]]", '[deployment.prose]\ntier = "4"\n[[source]]', "tier=4: must be 1, 2 or 3"),
         ("[[source]]", '[deployment.prose]\nstatus = "Fine"\n[[source]]', "status=Fine: is none of the registry's words"),
-        ("[[source]]", '[deployment.prose]\n"basic.name" = "Births"\n[[source]]', "stands in [deployment] as product"),
+        ("[[source]]", '[deployment.prose]\n"basic.name" = "Births"\n[[source]]', "is in [deployment] as product"),
         ("[[source]]", '[deployment.prose]\n"basic.description" = "http://x"\n[[source]]', "an address without the shape"),
         ("[[source]]", "[deployment.prose]\n\"accounting.composition\" = '\\\\alpha'\n[[source]]", "two backslashes"),
         (

@@ -83,9 +83,9 @@ class InformationChamber(AttackerModel):
             most = max(most, exponential(pure).scaled(max(moved)), key=lambda value: value.upper)
             least = min(least, exponential(-pure).scaled(min(moved)), key=lambda value: value.lower)
         listed = ", ".join(map(str, sorted(sizes)))
-        form = "as printed, and refuted" if self.chamber == "printed" else "corrected"
+        form = "as published, and refuted" if self.chamber == "printed" else "corrected"
         theorem = f"Bailie et al. 2024, theorem on information chambers, {form}, c = {listed}"
-        held = "the prior as given, in which the record belongs to {} that tell about each other".format(
+        held = "the prior as given, in which the record belongs to {} that are correlated".format(
             listed.replace(", ", " or ")
         )
         if spec.multiverse.induced_by():

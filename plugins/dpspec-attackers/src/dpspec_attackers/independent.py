@@ -68,7 +68,7 @@ class IndependentRecord(AttackerModel):
     """
 
     name: ClassVar[str] = "independent-record"
-    title: ClassVar[str] = "unsure about inclusion and value, with others that tell nothing about the target"
+    title: ClassVar[str] = "unsure about inclusion and value, with others that are independent of the target"
     knowledge: ClassVar[str] = (
         "a prior of inclusion, a prior of the value, and any belief about the others that is independent of both"
     )

@@ -208,7 +208,7 @@ class Journalist(_Insider):
 
     name: ClassVar[str] = "journalist"
     title: ClassVar[str] = "takes anybody who is in the sample"
-    knowledge: ClassVar[str] = "all records of the population but one of somebody who was drawn"
+    knowledge: ClassVar[str] = "all records of the population except that of one sampled person"
     assumption: ClassVar[str] = "the target is chosen among those in the sample: sampling does not help"
 
 

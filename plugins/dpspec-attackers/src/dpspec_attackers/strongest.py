@@ -68,8 +68,8 @@ from dpspec_attackers.worlds import (
 
 ODDS = "posterior odds by prior odds"
 POSTERIOR = "posterior belief in one of two candidates"
-TRUE = "chance that belief in the truth grows by the factor"
-PREDICTED = "predicted chance that belief in one record grows by the factor"
+TRUE = "probability that belief in the truth grows by the factor"
+PREDICTED = "predicted probability that belief in one record grows by the factor"
 
 
 @define
@@ -100,7 +100,7 @@ class StrongestAttacker(AttackerModel):
     knowledge: ClassVar[str] = "every record but the target's, and any prior on that one; the mechanism, but not its random bits"
     target: ClassVar[str] = "the target's record"
     observation: ClassVar[str] = "the whole release, processed in any way"
-    assumption: ClassVar[str] = "the other records are known; chances are those of the outcome, as each row says"
+    assumption: ClassVar[str] = "the other records are known; probabilities are those of the outcome, as each row states"
     source: ClassVar[str] = (
         "Bailie et al. 2024, attackers, likelihood ratio and relative risk, strongest attacker; Kifer et al. 2022, Sections 5, "
         "7.3 and 7.4.1"
@@ -193,7 +193,7 @@ def _tail(loss: Number, pair: laws.Dichotomy) -> Bracket:
 MOST = "posterior with the record by posterior without it, largest"
 LEAST = "posterior with the record by posterior without it, smallest"
 PRIOR = "posterior by prior, largest"
-TAIL = "chance that the record grows belief in the truth by the factor"
+TAIL = "probability that the record increases belief in the truth by the factor"
 ORDER = (MOST, LEAST, PRIOR, TAIL)
 
 
@@ -225,7 +225,7 @@ class ArbitraryPrior(AttackerModel):
     knowledge: ClassVar[str] = "a prior over whole datasets, records dependent or not; the mechanism, but not its random bits"
     target: ClassVar[str] = "the target's record, as far as the release of that record reveals it"
     observation: ClassVar[str] = "the whole release, processed in any way"
-    assumption: ClassVar[str] = "the same prior in both worlds; for chances, that it is right"
+    assumption: ClassVar[str] = "the same prior in both worlds; for probabilities, that it is right"
     source: ClassVar[str] = (
         "Kifer et al. 2022, Sections 7.1 to 7.3 and 7.4.2, footnote 13; Bailie et al. 2024, two dependent records, general "
         "prior, what is promised"

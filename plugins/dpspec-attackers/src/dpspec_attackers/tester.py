@@ -248,7 +248,7 @@ class AttributeRestricted(AttackerModel):
     knowledge: ClassVar[str] = "every other record, and every attribute of the target's record but the secret ones"
     target: ClassVar[str] = "the secret attributes of one record"
     observation: ClassVar[str] = "the whole release, processed in any way"
-    assumption: ClassVar[str] = "only the secret attributes are protected; correlated ones tell about them"
+    assumption: ClassVar[str] = "only the secret attributes are protected; correlated ones disclose facts about them"
     source: ClassVar[str] = "Kifer et al. 2022, Sections 8 and 8.2"
 
     attributes: Annotated[tuple[str, ...], Items(Text(), least=1)]
@@ -269,7 +269,7 @@ class AttributeRestricted(AttackerModel):
     def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
         known = f"{self.assumption}; the two datasets are at distance {self.distance} at most"
         if self.reacting is not None:
-            known = f"{known}; only queries worth {spec.budget.parameter} = {self.reacting} react to them, as the user judges"
+            known = f"{known}; only queries worth {spec.budget.parameter} = {self.reacting} react to them, by assumption"
         theorem = (
             f"{AttributesOnly.theorem}; largest power of two laws that {spec.output_divergence.in_words()} allows at this bound"
         )

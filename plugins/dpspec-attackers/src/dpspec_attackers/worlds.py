@@ -424,5 +424,5 @@ def check_compared(spec: PrivacySpec, world: World, distance: Number, way: Count
                 rule = "allows two datasets that the specification does not compare, about which nothing is promised"
                 raise errors.AttackerMisfitError("prior", rule, "condition it on one universe, and on one size")
             if apart > distance:
-                rule = f"allows two datasets at distance {apart}, and bounds are asked for distance {distance}"
+                rule = f"allows two datasets at distance {apart}, and bounds are requested for distance {distance}"
                 raise errors.AttackerMisfitError("prior", rule, f"set distance={apart}")

@@ -170,7 +170,7 @@ def _refused(event: str, args: tuple[Any, ...]) -> None:
     about = next((str(part) for part in args if isinstance(part, (str, bytes, Path))), "")
     told = f"{event}({about!r})" if about else event
     _acts.write(told)
-    raise Act(f"{told} is not let: dpspec judges what a function returns")
+    raise Act(f"{told} is not allowed: dpspec checks what a function returns")
 
 
 def _writes(path: object, mode: object, flags: object) -> bool:

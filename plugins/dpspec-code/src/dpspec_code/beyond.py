@@ -96,7 +96,7 @@ def exceeding_pair(
         with ctx.workprec(2 * _PRECISION):
             if divergence.lower.is_infinite or divergence.lower.enclose(2 * _PRECISION) > pair.bound:
                 return _refuted(spec, pair, divergence, *compared), (pair.left, pair.right)
-    return "no pair of the datasets that were looked at is beyond it by its law"
+    return "no pair of the datasets that were checked violates it by its law"
 
 
 def _comparable(left: Law, right: Law, spec: PrivacySpec, pair: ChosenPair) -> tuple[Law, Law] | None:

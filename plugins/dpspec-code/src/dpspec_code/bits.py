@@ -241,7 +241,7 @@ def refute_bits(
                     return _refuted(won, calls, float(level))
             except OutOfDraws:
                 break
-    reason = f"no event on the last bits told {count(len(chosen), 'pair')} apart in {count(calls.made, 'draw')}; that is no proof"
+    reason = f"no event on the last bits separated {count(len(chosen), 'pair')} in {count(calls.made, 'draw')}; this is no proof"
     return Verdict(
         outcome=Outcome.UNDECIDED, method="sampled", scope=_scope(calls, len(chosen)), reason=reason, assumptions=SAMPLES
     )

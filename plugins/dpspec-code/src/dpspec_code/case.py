@@ -214,7 +214,7 @@ class _Case:
         if isinstance(asked.value, Verdict):
             return attrs.evolve(asked.value, provenance=found.provenance, findings=found.findings)
         if asked.value is None or asked.value.why:
-            why = _ends(asked, "while it was looked at closely").text if asked.value is None else asked.value.why
+            why = _ends(asked, "while it was checked closely").text if asked.value is None else asked.value.why
             subject = f"a loss of {sampling.loss} at events of mass {float(sampling.mass):.4g}"
             raise PowerError("function", f"was not refuted, but {subject} could have been missed", why)
         return attrs.evolve(found, reason=f"not refuted: {asked.value.text}", scope=f"{found.scope}, and as many as that takes")
@@ -310,7 +310,7 @@ class _Case:
         than it may."""
         above = f"the space has more than {ENUMERATED} datasets"
         if readable(self.function) is None:
-            return "its chances come from where enumeration does not see them"
+            return "its randomness comes from a source that enumeration does not see"
         if self._told_apart is not None:
             return f"{above}, and no {self._told_apart.name} stands for all of them at once"
         ran = self._apart(lambda tell: self._read_whole(tell, most_runs), seconds=seconds)
@@ -518,7 +518,7 @@ class _Case:
             return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=f"{DOUBTED}: {ended.text}", findings=(ended,))
         opinion = asked.value
         findings = [*found.findings, *_printed(opinion.printed or asked.printed)]
-        findings += [Notice(code="reaches-outside", text=f"beside returning, it calls {name}") for name in opinion.reaches]
+        findings += [Notice(code="reaches-outside", text=f"it returns, and also calls {name}") for name in opinion.reaches]
         if opinion.mutated:
             text = "the function changed the dataset that it was given (every call gets a fresh copy)"
             findings.append(Notice(code="mutates-dataset", text=text))
@@ -526,11 +526,11 @@ class _Case:
         if opinion.misfit:
             findings.append(Notice(code="second-opinion", text=f"{opinion.misfit} ({opinion.scope})"))
         if opinion.reaches:
-            reasons.append(f"beside returning, it calls {opinion.reaches[0]}: what leaves it there was not judged")
+            reasons.append(f"in addition to returning, it calls {opinion.reaches[0]}: what it sends there was not checked")
         if not reasons and models_of(self.function) is not None and any(one.startswith(MODEL) for one in found.assumptions):
             reasons += self._against_library(chosen)
         if asked.printed:
-            reasons.append("it writes to standard error or to the terminal itself: what it writes there was not judged")
+            reasons.append("it writes to standard error or to the terminal itself: what it writes there was not checked")
         noisy = any(hasattr(law, "explains") for law in laws.values())
         judged = attrs.evolve(found, assumptions=(*found.assumptions, *(NOISE if noisy else ()), *ENUMERATES))
         if noisy and self.sampling.bits and not reasons:
@@ -638,7 +638,7 @@ def readable(function: PlainFunction) -> PlainFunction | None:
 def _shape(function: PlainFunction, listed: list[Dataset], crash: str) -> str:
     """How a dataset looks to the function, in words; with what to say where it may want another form."""
     if not isinstance(function, AdaptedFunction) or function.dataset is None or not listed:
-        other = "; another form is asked for by an annotation or --dataset" if crash.startswith("AttributeError") else ""
+        other = "; an annotation or --dataset selects another form" if crash.startswith("AttributeError") else ""
         return f"{shape(listed)}{other}"
     handed = function.handed(presented(listed[0]))
     shown = " ".join(repr(handed).split())

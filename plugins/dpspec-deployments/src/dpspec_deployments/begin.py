@@ -186,7 +186,7 @@ _REST = (
     "# What was done outside of the guarantee:",
     "# [[unaccounted]]",
     '# step = "regions under 300 users dropped by the true count"',
-    '# effect = "that a region is missing tells its true count"',
+    '# effect = "a missing region discloses its true count"',
     "",
 )
 

@@ -707,7 +707,7 @@ def yardstick_text(groups: Sequence[UnitGroup], delta: str | None) -> str:
     parts: list[RenderableType] = [
         Text("The largest power of a test at level 5% between two datasets at distance 1 of one universe", "bold"),
         Text("Numbers of two groups are about different changes, and do not compare. Without a release the power is 5%.", FAINT),
-        Text("What is published exactly is known beside it; what a budget that renews adds up to is not in it.", FAINT),
+        Text("What is published exactly is known in addition. The total of a budget that renews is not included.", FAINT),
     ]
     for group in groups:
         parts += ["", Text(f"{group.unit}: {group.distance}", "bold")]
@@ -776,7 +776,7 @@ def orders_data(found: Sequence[Order], groups: Sequence[Sequence[CatalogueEntry
 
 def ledger_notes(entries: Sequence[CatalogueEntry]) -> list[str]:
     """What a sum over deployments rests on, and what it is a sum of."""
-    notes = ["That these are about the same people is for whoever chose them to know: no file says it of another."]
+    notes = ["Whether these are about the same people is up to you: no file states it."]
     for entry in entries:
         blocks = [block.replace("_", " ") for block in entry.assumed]
         notes += [f"{entry.id}: assumed by its file: {', '.join(blocks)}"] if blocks else []

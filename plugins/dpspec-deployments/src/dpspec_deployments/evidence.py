@@ -200,7 +200,7 @@ def _budget(document: SpecDocument) -> Iterator[EvidenceLine]:
         told = {
             "recomputed": "comes out",
             "failed": "does not come out",
-            "open": "cannot be told from the number",
+            "open": "cannot be derived from the number",
             "misprint": "does not come out, as the file says; the right one does",
         }[state]
         held = {"recomputed": True, "failed": False, "misprint": False, "open": None}[state]
@@ -341,7 +341,7 @@ def _hazards(document: SpecDocument, registry: Registry) -> Iterator[EvidenceLin
         yield EvidenceLine(level="hazards", what="steps outside of the guarantee", mark=NOT_STATED, says="the file names none")
     if document.secret is not None:
         yield EvidenceLine(level="hazards", what="secret parameters", mark=_stated_by(document), says=str(document.secret))
-    says = "how random numbers are drawn, arithmetic of floats, timing: nothing of the publisher's program was looked at"
+    says = "how random numbers are drawn, arithmetic of floats, timing: the publisher's program was not checked"
     yield EvidenceLine(level="hazards", what="program", mark=NOT_STATED, says=says)
     for found in linter.lint([document.path], registry) if document.path is not None else ():
         explained = "" if found.explained is None else f" (explained: {found.explained})"
@@ -350,7 +350,7 @@ def _hazards(document: SpecDocument, registry: Registry) -> Iterator[EvidenceLin
 
 def _collection(document: SpecDocument) -> Iterator[EvidenceLine]:
     made = document.deployment
-    yield _fact(document, "collection", "region", None if made is None else made.region, "whom or what it describes")
+    yield _fact(document, "collection", "region", None if made is None else made.region, "who or what it describes")
     yield _fact(document, "collection", "data", None if made is None else made.data, "whether the data change")
     for key, text in () if made is None else made.prose:
         yield EvidenceLine(level="collection", what=key, mark=_stated_by(document), says=text)
@@ -417,7 +417,7 @@ def evidence_page(data: JsonData) -> str:
     lines = [
         f"# Evidence: {_plain(data['title'])}", "",
         f"File `{data['id']}`, SHA-256 `{data['sha256_of_file']}`. Lines: {told}.", "",
-        f"How the claim stands: {_plain(data['standing']['sentence'])}.", "",
+        f"Claim status: {_plain(data['standing']['sentence'])}.", "",
         "The levels are those of the pyramid of NIST SP 800-226, from its top to its ground.",
     ]  # fmt: skip
     for level, heading in LEVELS_OF_EVIDENCE.items():

@@ -191,7 +191,7 @@ class _Export:
                 continue
             if path in HOMES:
                 fail(
-                    ParameterError(f"deployment.prose.{path}", f"stands in [deployment] as {HOMES[path][0]}", "take it out"), path
+                    ParameterError(f"deployment.prose.{path}", f"is in [deployment] as {HOMES[path][0]}", "take it out"), path
                 )
             elif field.kind in ("number", "number-or-text") and _is_decimal(text):
                 found[path] = Decimal(text)
@@ -260,7 +260,7 @@ class _Export:
         if document.deployment is not None and document.deployment.period is not None:
             yield f"The budget is renewed after each {document.deployment.period}."
         if document.parts and self.states("budget"):
-            yield "Promised besides:"
+            yield "Also promised:"
             yield from (f"- {part}: {budget_in_words(part.spec.budget)}" for part in document.parts)
 
     def _numbers(self) -> Iterator[tuple[str, Decimal]]:

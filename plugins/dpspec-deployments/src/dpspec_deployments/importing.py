@@ -257,7 +257,7 @@ _ASKED = {
     "space": "which datasets there are: the type of [space] and its attributes, in place of the stand-in",
     "multiverse": "what is published exactly, as invariants; or that nothing is",
     "input_divergence": "what one change is: added or removed, or replaced, and of which unit",
-    "mechanism": "the mechanism, where it is to be judged whether it keeps the promise",
+    "mechanism": "the mechanism, if its claim is to be verified",
 }
 
 

@@ -272,7 +272,7 @@ class _RecordReader:
             if name not in _TABLES:
                 self._unknown(shown, key, _TABLES)
             elif name in tables:
-                self.fail(UnknownKeyError(shown, f"stands twice, under both namings of {name}", "keep one"), shown)
+                self.fail(UnknownKeyError(shown, f"occurs twice, under both names of {name}", "keep one"), shown)
             else:
                 tables.add(name)
                 self._table(name, value, shown)
@@ -311,7 +311,7 @@ class _RecordReader:
             elif field is None:
                 self._unknown(path, key, below)
             elif field.path in self.values:
-                self.fail(UnknownKeyError(path, f"stands twice, under both namings of {field.name}", "keep one"), path)
+                self.fail(UnknownKeyError(path, f"occurs twice, under both names of {field.name}", "keep one"), path)
             else:
                 self._field(field, entry, path)
 
@@ -474,7 +474,7 @@ def registry_checks(
         if doubled is not None:
             rule = f"holds {doubled[0]!a}"
             yield (
-                RegistryCheckError(path, rule, "two backslashes stand before ( or ) alone; LaTeX between them has one"),
+                RegistryCheckError(path, rule, "two backslashes precede only ( or ); LaTeX between them has one"),
                 path,
                 None,
             )

@@ -152,7 +152,7 @@ class _Composer:
                 if event.version is not None or event.tags:
                     raise _refused(line, "a directive", "take the line with % out")
             if isinstance(event, yaml.AliasEvent):
-                raise _refused(line, f"an alias (*{event.anchor[:60]})", "write out what it stands for")
+                raise _refused(line, f"an alias (*{event.anchor[:60]})", "write out what it means")
             if getattr(event, "anchor", None) is not None:
                 raise _refused(line, f"an anchor (&{event.anchor[:60]})", "take it out")
             if getattr(event, "tag", None) is not None:
@@ -185,7 +185,7 @@ class _Composer:
                 raise _refused(line, "a key that is no text", "a key is one word")
             key = event.value
             if key in found:
-                raise _at(line, YamlError(key, "stands twice in one mapping", "keep one of them"))
+                raise _at(line, YamlError(key, "occurs twice in one mapping", "keep one of them"))
             place = f"{path}.{key}" if path else key
             self.lines[place] = line
             found[key] = None  # a key that is met again inside its own value is another level's

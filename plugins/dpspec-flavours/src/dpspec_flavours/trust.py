@@ -330,7 +330,7 @@ class FreeLunchPrivacy(Flavour):
         return Example(
             title="randomised response of each person, with odds 4 : 1",
             mechanism=NearbyDataset(distance=HammingOrdered(), rate=ln(4)),
-            because="that is ln(4)-differentially private, but two persons together are told apart with the ratio 16",
+            because="that is ln(4)-differentially private, but two persons together are distinguished with the ratio 16",
         )
 
 

@@ -85,9 +85,9 @@ def _verdict(one: Checked) -> str:
 def report(found: Hunt) -> str:
     """As a page in Markdown."""
     lines = [f"# Functions of {found.target} that draw noise", "", f"{summary(found)}.", ""]
-    lines += ["Each verdict is about the specification beside it, and says nothing of other data, neighbours or numbers."]
+    lines += ["Each verdict is about the specification next to it, and not about other data, neighbours or numbers."]
     if found.accepted:
-        lines += ["Guesses were accepted without being looked at; they are marked."]
+        lines += ["Guesses were accepted without review; they are marked."]
     if found.no_jail:
         lines += ["", f"Nothing was run: {found.no_jail}."]
     for outcome in OUTCOMES:

@@ -298,7 +298,7 @@ def file_pieces(one: FiledReport, anchor: str = "", level: int = 2) -> Iterator[
     if level:
         yield Heading(words=_shortened(one.name), level=level, anchor=anchor)
     if one.fault is not None:
-        yield Sentence(mark=one.word.label, mood=mood_of(one.word), words=f"{one.path} could not be judged:")
+        yield Sentence(mark=one.word.label, mood=mood_of(one.word), words=f"{one.path} could not be checked:")
         yield Bullets(items=tuple(str(single) for single in each(one.fault)))
     if one.document is None:
         return
@@ -349,7 +349,7 @@ def _plain_words(one: FiledReport) -> Iterator[Piece]:
             yield Sentence(words=words)
     except DpspecError as fault:
         yield Sentence(words=promise(document))
-        yield Sentence(words=f"What somebody can find out cannot be said in one number here: {fault}")
+        yield Sentence(words=f"What an attacker can find out is not one number here: {fault}")
 
 
 def _blocks(document: SpecDocument) -> Iterator[Piece]:
@@ -482,9 +482,9 @@ def _marked(caption: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]
 
 
 _CAPTIONS = {
-    "power": "How often the best test of one dataset against a neighbour finds out, at four levels. The open bar is what the "
+    "power": "How often the best test of one dataset against a neighbour succeeds, at four levels. The open bar is what the "
     "promise allows to any mechanism, the full bar what was found of the one in the file. The numbers stand in the table.",
-    "posterior": "What somebody believes after the best test at level 5 % has accused one of two datasets, for each belief "
+    "posterior": "What an attacker believes after the best test at level 5 % has accused one of two datasets, for each belief "
     "before. On the diagonal nothing is learned.",
     "trade-off": "The two errors that a test of one dataset against a neighbour must make. The band is what a promise allows; "
     "the nearer a curve is to the upper edge, the less can be found out.",
@@ -601,7 +601,7 @@ def compared(dossier: Dossier) -> Iterator[Piece]:
         for i, name in enumerate(found.names)
     ]
     yield Grid(
-        caption="How the specification of the row stands to that of the column",
+        caption="Relation of the specification in the row to that in the column",
         heads=("specification", *(_shortened(name, 60) for name in found.names)), rows=tuple(rows),
     )  # fmt: skip
     pairs = list(zip(itertools.combinations(size, 2), found.comparisons, strict=True))
@@ -612,7 +612,7 @@ def compared(dossier: Dossier) -> Iterator[Piece]:
     if len(found) <= MOST_TOGETHER:
         drawn = risk_pictures([_with_verdict(one) for one in dossier.files if one.document is not None], ("trade-off", "power"))
         if drawn.svgs:
-            yield Heading(words="All of them in one picture", level=3)
+            yield Heading(words="All of them in one figure", level=3)
         for panel, picture in drawn.svgs.items():
             yield Figure(svg=picture, caption=_CAPTIONS[panel])
 
@@ -675,11 +675,11 @@ def versions(dossier: Dossier) -> Iterator[Piece]:
     rows = tuple((one.path, one.hash or "cannot be read") for one in dossier.files)
     yield Grid(caption="The files", heads=("file", "SHA-256"), rows=rows)
     known = dict.fromkeys((info.provenance.distribution, info.provenance.version) for info in installed().infos)
-    yield Grid(caption="What judged them", heads=("distribution", "version"), rows=tuple(known))
+    yield Grid(caption="What checked them", heads=("distribution", "version"), rows=tuple(known))
 
 
 FOOT = (
-    "Made by dpspec report. A verdict says what was looked at, and what it rests on; what was not checked is never called true. "
+    "Made by dpspec report. A verdict states what was checked and what it depends on; unchecked claims are never called true. "
     "The same files give the same page."
 )
 

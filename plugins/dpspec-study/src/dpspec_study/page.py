@@ -108,7 +108,7 @@ def _not_shown(found: Study) -> Iterator[Piece]:
     yield Heading(words="What this does not show", anchor="limits")
     second = next((one for one in found.designs if one.unsolved), None)
     items = [
-        "Which design is best was found on the confidential table; the choice itself may tell something about it.",
+        "Which design is best was found on the confidential table; the choice itself may disclose facts about it.",
         "The risk is that of one exchange. Other changes, such as one record that is replaced, are compared by dpspec risk.",
         "One table of counts is studied. Several products together promise less: dpspec ledger adds them up.",
         "The worst case of a swap is that of data whose strata have the sizes of this table's; that of noise is over all data.",

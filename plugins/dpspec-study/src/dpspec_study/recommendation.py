@@ -115,7 +115,7 @@ def recommendation(
         return (
             "Recommendation: none of the designs that were compared.",
             "Reason: no design has a verified promise, a bounded risk and a known error.",
-            f"Attacker risk that was asked for: {_risk_in_words(question)}.",
+            f"Requested attacker risk: {_risk_in_words(question)}.",
             "Promise: none.",
             f"Not recommended: {others}.",
         )  # fmt: skip

@@ -106,7 +106,7 @@ def _replacement(spec: PrivacySpec) -> Number:
     """
     found = replacement_distance(spec)
     if found.is_infinite or spec.input_divergence.counted_unit() is None:
-        rule = "does not say how far apart two datasets are in which one record differs"
+        rule = "does not state the distance of two datasets in which one record differs"
         raise errors.AttackerMisfitError(f"input_divergence {spec.input_divergence.name}", rule, "use hamming with a unit")
     return found
 

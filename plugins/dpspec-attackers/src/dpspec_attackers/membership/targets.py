@@ -128,7 +128,7 @@ class MembershipDifference(MembershipTolerance):
     """
 
     name: ClassVar[str] = "membership-difference"
-    title: ClassVar[str] = "the belief that somebody is in the data changes by at most so much, whatever it was"
+    title: ClassVar[str] = "the belief that a person is in the data changes by at most so much, whatever it was"
     source: ClassVar[str] = "Kazan 2025, Sections 5.3.1 and 5.4.4, Theorem 31, Corollary 34, Example 8"
 
     difference: Inside
@@ -149,7 +149,7 @@ class MembershipPosterior(MembershipTolerance):
     """
 
     name: ClassVar[str] = "membership-posterior"
-    title: ClassVar[str] = "the belief that somebody is in the data stays below a bound, from one prior"
+    title: ClassVar[str] = "the belief that a person is in the data stays below a bound, from one prior"
     source: ClassVar[str] = "Kazan 2025, Section 5.3.1, Theorem 28, Corollary 32, Example 8"
 
     posterior: Inside
@@ -182,7 +182,7 @@ class MembershipRatio(MembershipTolerance):
     """
 
     name: ClassVar[str] = "membership-ratio"
-    title: ClassVar[str] = "the belief that somebody is in the data grows or falls at most by a factor"
+    title: ClassVar[str] = "the belief that a person is in the data grows or falls at most by a factor"
     source: ClassVar[str] = "Kazan 2025, Section 5.3.1, Theorem 29, Corollary 33, Example 8"
 
     ratio: Annotated[Fraction, MULTIPLE]

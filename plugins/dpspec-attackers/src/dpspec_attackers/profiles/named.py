@@ -370,7 +370,7 @@ class FromFunction(RiskProfile):
             return exact.rational(value, "ratio")
         except ParameterError as fault:
             raise ParameterError(
-                "ratio", "must be a number, infinity or None", f"the profile was asked at p = {p}, q = {q}", value=value
+                "ratio", "must be a number, infinity or None", f"the profile was evaluated at p = {p}, q = {q}", value=value
             ) from fault
 
 

@@ -475,7 +475,7 @@ def recommendation(profile: RiskProfile, value: Bracket, place: CellPoint, theor
     where = ", ".join(f"{name} = {prior}" if prior else f"{name} -> 0" for name, prior in (("p", p), ("q", q)))
     shown = "the tolerated ratio" if ratio is None else f"posterior by prior at most {ratio}"
     if value.upper.is_infinite:
-        binding = "nothing is asked: no posterior can exceed what is tolerated"
+        binding = "nothing is required: no posterior can exceed what is tolerated"
     else:
         binding = f"{shown} for {where}" + (f", approached as {' and '.join(approached)}" if approached else "")
     left_out = () if region.is_everything else (f"attackers whose priors are not {region}",)

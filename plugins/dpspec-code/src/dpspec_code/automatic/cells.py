@@ -254,7 +254,7 @@ class CommonCells:
         for mass in masses:
             low, high = (sum((ends[way] for ends in mass.values()), Fraction(0)) for way in (0, 1))
             if low > 1 or (high < 1 and not self.is_hidden):
-                raise NoCells("chances that do not sum up to 1")
+                raise NoCells("probabilities that do not sum to 1")
         kept = {name: _named(name, self.constants) for name in names if max(mass[name][1] for mass in masses) >= RARE}
         laws = [_law({shown: mass[name] for name, shown in kept.items()}) for mass in masses]
         return laws[0], laws[1]

@@ -340,7 +340,7 @@ class EnumeratingGenerator:
         scores = None if size is not None else scores_of(list(p), self._path.bound.most)
         pool = self._pool(name, a, 0)
         if scores is None or len(pool) != len(scores):
-            self._refuse(name, "with chances that depend on the data and are no weights of an exponential mechanism")
+            self._refuse(name, "with probabilities that depend on the data and are not weights of an exponential mechanism")
         racing = []
         for score in scores:
             self._path.races += 1

@@ -82,7 +82,7 @@ def only_its_generator() -> Iterator[None]:
             setattr(module, name, original)
     if asked or _states() != before:
         raise NotEnumerableError(
-            "sampler", "draws from elsewhere than the generator that it is given", "take every chance from that generator"
+            "sampler", "draws from elsewhere than the generator that it is given", "take all randomness from that generator"
         )
 
 
@@ -498,5 +498,5 @@ ENUMERATES = (
     "the interpreter, the platform and the environment are those of this run",
 )
 """Exhaustive, on laws read off plain code."""
-SAMPLES = ("numpy's seeded generator is as good as chance for this function", *CALLS)
+SAMPLES = ("numpy's seeded generator is as good as true randomness for this function", *CALLS)
 """Sampled."""

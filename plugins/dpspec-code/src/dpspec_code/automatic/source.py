@@ -86,7 +86,7 @@ class ReleaseCode(Mechanism):
 
     assumes: ClassVar[tuple[str, ...]] = (
         "the source of a release is uniform and independent: its coins, numbers below a bound, selections and arrangements "
-        "have exactly the chances that are asked for",
+        "have exactly the probabilities that are asked for",
         "the release code draws from that source alone and keeps nothing between releases",
         "a release of a real table runs the same code, on the interpreter and the libraries of this run",
     )

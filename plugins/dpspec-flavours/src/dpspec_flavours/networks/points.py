@@ -90,7 +90,7 @@ class MetricPoints(DatasetSpace):
             raise ParameterError("points", "must all have equally many coordinates", value=self.points)
         if len({place for _, place in self.points}) < len(names):
             raise ParameterError(
-                "points", "must lie in different places", "a metric tells different points apart", value=self.points
+                "points", "must lie in different places", "a metric separates different points", value=self.points
             )
 
     @property
@@ -325,7 +325,7 @@ class MetricDP(Flavour):
         return Example(
             title="the true reading with odds 4 : 1 against each other one",
             mechanism=NearbyDataset(distance=HammingOrdered(unit="reading"), rate=ln(4)),
-            because="ln(4) suffices for readings 2 or more apart, but tells none from low, which are only 1 apart",
+            because="ln(4) suffices for readings 2 or more apart, but distinguishes none from low, which have distance 1",
         )
 
 
@@ -364,5 +364,5 @@ class GeoIndistinguishability(Flavour):
         return Example(
             title="exponential mechanism on the grid, weight e^(-|x - z|)",
             mechanism=NearbyDataset(distance=Metric(norm="euclidean"), rate=number(1)),
-            because="the sum of the weights is smaller in a corner than in the middle, which tells them apart once more",
+            because="the sum of the weights is smaller in a corner than in the middle, which distinguishes them again",
         )

@@ -133,7 +133,7 @@ class NoiselessPrivacy(Flavour):
         return Example(
             title="the exact number of ones",
             mechanism=_counts((1, 1, 1)),
-            because="given one bit it is 0 to 2 or 1 to 3 with the chances 1/4, 1/2, 1/4: (1/4 + 1/2 - 1/4)/(1/4) = 2",
+            because="given one bit it is 0 to 2 or 1 to 3 with probabilities 1/4, 1/2, 1/4: (1/4 + 1/2 - 1/4)/(1/4) = 2",
         )
 
     def broken_by(self) -> Example:
@@ -181,7 +181,7 @@ class PartialKnowledge(Flavour):
         return Example(
             title="one of three bits, drawn in secret, answered truthfully with probability 3/4",
             mechanism=_one_of_three(Fraction(3, 4)),
-            because="an attacker who knows one bit sees the chances 1/3 and 1/2 of a one",
+            because="an attacker who knows one bit sees a one with probability 1/3 or 1/2",
         )
 
     def broken_by(self) -> Example:
@@ -242,7 +242,7 @@ class BayesianDP(Flavour):
         return Example(
             title="randomised response, truth with probability 3/4",
             mechanism=response(Fraction(3, 4)),
-            because="it is ln(3)-DP, but the answer of the correlated record tells more",
+            because="it is ln(3)-DP, but the answer of the correlated record discloses more",
         )
 
 

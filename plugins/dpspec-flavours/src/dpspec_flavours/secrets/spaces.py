@@ -393,7 +393,7 @@ def check_labels(field: str, labelled: Sequence[DataLaw | DataEvent]) -> None:
     """Refuse two things of one label."""
     labels = [thing.label for thing in labelled]
     if len(set(labels)) != len(labels):
-        raise ParameterError(field, "gives a label twice", "labels tell them apart", value=labels)
+        raise ParameterError(field, "gives a label twice", "labels distinguish them", value=labels)
 
 
 def bits(chance: Fraction, times: int = 1) -> IndependentRecords:

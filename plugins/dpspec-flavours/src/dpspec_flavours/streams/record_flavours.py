@@ -113,7 +113,7 @@ class PersonalisedDP(Flavour):
         return Example(
             title="randomised response with the coin of the least careful person",
             mechanism=RandomisedResponse(keep_probability=Fraction(9, 10)),
-            because="the first person asked for a likelihood ratio of at most 3 and gets 9",
+            because="the first person requires a likelihood ratio of at most 3 and gets 9",
         )
 
 

@@ -225,7 +225,7 @@ def check_determined(space: DatasetSpace, unit: str, subject: str) -> None:
     """Refuse a space whose datasets hold more than their records of the unit show."""
     space.check_unit(unit)
     if not space.is_told_by(unit):
-        rule = f"needs datasets of {space.name} to be told by their records of the unit"
+        rule = f"needs datasets of {space.name} to be described by their records of the unit"
         raise IncompatibleBlocksError(subject, rule, f"name the largest unit, {space.units[0]}", value=unit)
 
 

@@ -313,7 +313,7 @@ class SubspaceDP(Flavour):
         return Example(
             title="the same together with the exact total",
             mechanism=self._noisy(whole=True),
-            because="that is the release which is made; the total tells whether a record was added, and is not promised",
+            because="that is the release which is made; the total discloses whether a record was added, and is not protected",
         )
 
 
@@ -409,5 +409,5 @@ class IntegerSubspaceDP(Flavour):
         return Example(
             title="noise along twice the move",
             mechanism=LatticeGaussian(moves=((2, -2, -2, 2),), variance=Fraction(1)),
-            because="even steps leave the parity of every cell exact, which no margin tells",
+            because="even steps leave the parity of every cell exact, which no margin discloses",
         )

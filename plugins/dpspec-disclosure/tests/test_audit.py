@@ -673,3 +673,39 @@ def test_a_contradiction_that_is_none_is_refused(tmp_path):
     data = forged([SUM], TRUE)
     data["systems"][0]["contradiction"] = leaf((0, "1"), empty=True)
     assert not judged(data, tmp_path)
+
+
+def test_the_pattern_of_working_paper_22_fails_in_one_cell(tmp_path: Path) -> None:
+    """Federal Committee on Statistical Methodology 1994, Table 4: Alpha, very high, is 1; no other suppressed cell follows.
+
+    The oracle: moving 1 around a cycle of suppressed cells keeps all totals, and all suppressed counts of the paper's Table 3 are
+    at least 1. So a cell is open where its row and column stay connected by the other suppressed cells.
+    """
+    example = Path(__file__).parents[3] / "docs" / "examples" / "audit" / "working-paper-22"
+    file = tmp_path / "bounds.json"
+    arguments = ["rules", "audit", str(example / "tables"), "--rules", str(example / "counts.rules.toml"), "--certificate", str(file)]
+    ran = CliRunner().invoke(main, arguments)
+    assert (ran.exit_code, ran.output.splitlines()[0]) == (1, "refuted: 1 of 9 suppressed cells can be recomputed")
+    assert "county-education.csv:5: column count: the suppressed cell can be recomputed" in ran.output
+    assert CliRunner().invoke(main, ["check-bounds", str(file)]).exit_code == 0
+    rows = [line.split(",") for line in (example / "tables" / "county-education.csv").read_text().splitlines()[1:]]
+    true = dict(zip(itertools.product(("Alpha", "Beta", "Gamma", "Delta"), ("low", "medium", "high", "very high")), TABLE_3, strict=True))
+    inner = {(county, education): count for county, education, count in rows if "Total" not in (county, education)}
+    assert {cell for cell, count in inner.items() if count not in ("x", str(true[cell]))} == set()
+    hidden = {cell for cell, count in inner.items() if count == "x"}
+    assert len(hidden) == 9
+    assert {cell for cell in hidden if cell[1] not in connected(cell[0], hidden - {cell})} == {("Alpha", "very high")}
+
+
+TABLE_3 = (15, 1, 3, 1, 20, 10, 10, 15, 3, 10, 10, 2, 12, 14, 7, 2)
+
+
+def connected(start: str, cells: set[tuple[str, str]]) -> set[str]:
+    """The rows and columns that cells connect with one of them."""
+    found, waiting = {start}, [start]
+    while waiting:
+        here = waiting.pop()
+        new = {end for cell in cells if here in cell for end in cell} - found
+        found |= new
+        waiting += new
+    return found

@@ -683,13 +683,14 @@ def test_the_pattern_of_working_paper_22_fails_in_one_cell(tmp_path: Path) -> No
     """
     example = Path(__file__).parents[3] / "docs" / "examples" / "audit" / "working-paper-22"
     file = tmp_path / "bounds.json"
-    arguments = ["rules", "audit", str(example / "tables"), "--rules", str(example / "counts.rules.toml"), "--certificate", str(file)]
-    ran = CliRunner().invoke(main, arguments)
+    rules = str(example / "counts.rules.toml")
+    ran = CliRunner().invoke(main, ["rules", "audit", str(example / "tables"), "--rules", rules, "--certificate", str(file)])
     assert (ran.exit_code, ran.output.splitlines()[0]) == (1, "refuted: 1 of 9 suppressed cells can be recomputed")
     assert "county-education.csv:5: column count: the suppressed cell can be recomputed" in ran.output
     assert CliRunner().invoke(main, ["check-bounds", str(file)]).exit_code == 0
     rows = [line.split(",") for line in (example / "tables" / "county-education.csv").read_text().splitlines()[1:]]
-    true = dict(zip(itertools.product(("Alpha", "Beta", "Gamma", "Delta"), ("low", "medium", "high", "very high")), TABLE_3, strict=True))
+    cells = itertools.product(("Alpha", "Beta", "Gamma", "Delta"), ("low", "medium", "high", "very high"))
+    true = dict(zip(cells, TABLE_3, strict=True))
     inner = {(county, education): count for county, education, count in rows if "Total" not in (county, education)}
     assert {cell for cell, count in inner.items() if count not in ("x", str(true[cell]))} == set()
     hidden = {cell for cell, count in inner.items() if count == "x"}

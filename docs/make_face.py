@@ -17,7 +17,7 @@ from typing import Any
 
 from dpspec import installed
 from dpspec.base.late import at
-from dpspec.constructors import BY_KIND, KINDS, documentation, signature
+from dpspec.constructors import BY_KIND, GROUPS, KINDS, documentation, signature
 from dpspec.extension.hooks import BASES, Entry
 from dpspec.extension.packages import FUNCTIONS, contributed
 
@@ -54,19 +54,36 @@ def stub() -> str:
         f'name, with its parameters."""'
         for word, kind in BY_KIND.items()
     ]
+    groups = [_group(kind, [entry for entry in entries if entry.kind == kind], known) for kind in GROUPS]
     parts = [HEAD + imports + "\n" + "\n".join(more), "__version__: str", "def __getattr__(name: str) -> Any: ..."]
-    return "\n\n".join([*parts, *sorted(by_kind), *sorted(made)]) + "\n"
+    return "\n\n".join([*parts, *sorted(by_kind), *sorted(made), *groups]) + "\n"
+
+
+def _group(kind: str, entries: list[Entry], known: set[str]) -> str:
+    """The constructors of one kind as static methods; their documentation is that of the function of the same name."""
+    named = {entry.name.replace("-", "_"): entry for entry in entries}
+    name = "_" + "".join(part.title() for part in kind.split("_"))
+    methods = [
+        textwrap.indent(f"@staticmethod\ndef {method}({_arguments(entry, known)}) -> {BASE[kind].__name__}: ...", "    ")
+        for method, entry in sorted(named.items())
+    ]
+    text = f'    """The constructors of {kind.replace("_", " ")}."""\n'
+    return "\n".join([f"class {name}:", text, *methods, "", f"{kind}: {name}"])
 
 
 def _function(entry: Entry, known: set[str]) -> str:
+    text = documentation(entry.cls, installed().registry)
+    name = entry.name.replace("-", "_")
+    return _definition(name, _arguments(entry, known), BASE[entry.kind].__name__, entry.provenance.distribution, text)
+
+
+def _arguments(entry: Entry, known: set[str]) -> str:
     taken = []
     for p in signature(entry.cls).parameters.values():
         stars = "**" if p.kind is inspect.Parameter.VAR_KEYWORD else ""
         default = "" if stars or p.default is inspect.Parameter.empty else " = ..."
         taken.append(f"    {stars}{p.name}: {_type(str(p.annotation), known)}{default},")
-    arguments = "\n    *,\n" + "\n".join(taken) + "\n" if taken else ""
-    text = documentation(entry.cls, installed().registry)
-    return _definition(entry.name.replace("-", "_"), arguments, BASE[entry.kind].__name__, entry.provenance.distribution, text)
+    return "\n    *,\n" + "\n".join(taken) + "\n" if taken else ""
 
 
 def _contributed(name: str, place: EntryPoint) -> str:

@@ -7,10 +7,10 @@
     print(dp.verify(dp.laplace(queries=dp.marginal(attributes="colour"), epsilon=1), spec))
 
 Everything that a file can name is made by a function of the same name (`laplace`, `records`, `marginal`, ...; hyphens are
-underscores), and `spec` puts five blocks together. There is one function for each command, which answers with an object:
-`str` of it is what the command prints, a notebook shows it as a page, `to_dict` and `to_markdown` give it away. The classes
-stand here too, those that plugins register among them. Names are loaded when they are first used, so that ``import dpspec``
-stays fast. Authors of plugins import from `dpspec.plugin`.
+underscores), and `spec` puts five blocks together. The groups `dp.mechanisms`, `dp.spaces`, ... list the functions of one kind.
+There is one function for each command. It returns an object: `str` of it is what the command prints, a notebook shows it as a
+page, and `to_dict` and `to_markdown` export it. The classes are here too, with those of plugins. Names are loaded when they are
+first used, so that ``import dpspec`` is fast. Authors of plugins import from `dpspec.plugin`.
 """
 
 from __future__ import annotations

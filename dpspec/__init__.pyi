@@ -4036,3 +4036,1228 @@ def zero_concentrated_dp() -> Flavour:
     The definition asks d = 1; the rest follows, since the root of the largest D_alpha/alpha is a metric (their Proposition
     1.9).
     """
+
+class _Spaces:
+    """The constructors of spaces."""
+
+    @staticmethod
+    def bit_vectors(
+        *,
+        length: int,
+        unit: str = ...,
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def bounded_integers(
+        *,
+        low: int,
+        high: int,
+        least: int = ...,
+        most: int | None = ...,
+        ordered: bool = ...,
+        unit: str = ...,
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def bounded_reals(
+        *,
+        low: NumberLike,
+        high: NumberLike,
+        step: NumberLike | None = ...,
+        least: int = ...,
+        most: int | None = ...,
+        ordered: bool = ...,
+        unit: str = ...,
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def clipped_vectors(
+        *,
+        dimension: int,
+        norm: str = ...,
+        radius: NumberLike = ...,
+        step: NumberLike | None = ...,
+        least: int = ...,
+        most: int | None = ...,
+        ordered: bool = ...,
+        unit: str = ...,
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def contingency_tables(
+        *,
+        attributes: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
+        least: int = ...,
+        most: int | None = ...,
+        unit: str = ...,
+        **named: int | Sequence[str],
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def data_laws(
+        *,
+        base: DatasetSpace | str | Mapping[str, Any],
+        data_laws: Any | Sequence[Any],
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def element_records(
+        *,
+        users: str | Sequence[str],
+        elements: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
+        clusters: Mapping[str, str] = ...,
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def event_streams(
+        *,
+        users: str | Sequence[str],
+        times: int,
+        values: str | Sequence[str],
+        per_time: int = ...,
+        window: int | None = ...,
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def graphs(
+        *,
+        nodes: str | Sequence[str],
+        directed: bool = ...,
+        absent: bool = ...,
+        most_degree: int | None = ...,
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def households(
+        *,
+        household: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
+        person: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
+        least: int = ...,
+        most: int | None = ...,
+        members: int | None = ...,
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def integer_counts(
+        *,
+        length: int = ...,
+        low: int = ...,
+        high: int | None = ...,
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def metric_points(
+        *,
+        points: Mapping[str, Sequence[NumberLike]] = ...,
+        grid: Sequence[int] = ...,
+        spacing: NumberLike = ...,
+        count: int = ...,
+        unit: str = ...,
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def ordered_records(
+        *,
+        attributes: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
+        least: int = ...,
+        most: int | None = ...,
+        unit: str = ...,
+        **named: int | Sequence[str],
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def records(
+        *,
+        attributes: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
+        least: int = ...,
+        most: int | None = ...,
+        unit: str = ...,
+        **named: int | Sequence[str],
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def secrets(
+        *,
+        base: DatasetSpace | str | Mapping[str, Any],
+        secrets: Any | Sequence[Any],
+        priors: Any | Sequence[Any],
+        backgrounds: Any | Sequence[Any] = ...,
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def texts(
+        *,
+        alphabet: str,
+        least: int = ...,
+        most: int | None = ...,
+        unit: str = ...,
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def time_series(
+        *,
+        length: int,
+        low: NumberLike,
+        high: NumberLike,
+        step: NumberLike | None = ...,
+        whole: bool = ...,
+        least: int = ...,
+        most: int | None = ...,
+        ordered: bool = ...,
+        unit: str = ...,
+        event: str = ...,
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def value_lists(
+        *,
+        values: Sequence[Any],
+        least: int = ...,
+        most: int | None = ...,
+        ordered: bool = ...,
+        unit: str = ...,
+        named: str | Sequence[str] = ...,
+    ) -> DatasetSpace: ...
+    @staticmethod
+    def weighted_records(
+        *,
+        values: str | Sequence[str],
+        weights: Sequence[NumberLike],
+        unit: str = ...,
+    ) -> DatasetSpace: ...
+
+spaces: _Spaces
+
+class _Multiverses:
+    """The constructors of multiverses."""
+
+    @staticmethod
+    def around(
+        *,
+        centres: Sequence[str | int | Sequence[Any]] | None = ...,
+        distance: InputDivergence | str | Mapping[str, Any],
+        radius: NumberLike,
+    ) -> Multiverse: ...
+    @staticmethod
+    def explicit(
+        *,
+        universes_by_label: Mapping[str, Sequence[str | int | Sequence[Any]]],
+    ) -> Multiverse: ...
+    @staticmethod
+    def invariants(
+        *,
+        invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
+    ) -> Multiverse: ...
+    @staticmethod
+    def one_position(
+        *,
+        unit: str = ...,
+    ) -> Multiverse: ...
+    @staticmethod
+    def one_record() -> Multiverse: ...
+    @staticmethod
+    def resamples(
+        *,
+        centres: Sequence[str | int | Sequence[Any]] | None = ...,
+        unit: str = ...,
+    ) -> Multiverse: ...
+    @staticmethod
+    def star(
+        *,
+        centres: Sequence[str | int | Sequence[Any]] | None = ...,
+        relation: Relation | str | Mapping[str, Any],
+    ) -> Multiverse: ...
+    @staticmethod
+    def strata(
+        *,
+        attribute: str,
+        unit: str = ...,
+    ) -> Multiverse: ...
+    @staticmethod
+    def trivial() -> Multiverse: ...
+    @staticmethod
+    def with_and_without(
+        *,
+        pairs: Any | Sequence[Any],
+    ) -> Multiverse: ...
+
+multiverses: _Multiverses
+
+class _Relations:
+    """The constructors of relations."""
+
+    @staticmethod
+    def add_remove(
+        *,
+        unit: str = ...,
+    ) -> Relation: ...
+    @staticmethod
+    def differ_in_one_position(
+        *,
+        unit: str = ...,
+    ) -> Relation: ...
+    @staticmethod
+    def discriminative_pairs(
+        *,
+        pairs: Sequence[str | Sequence[str]],
+    ) -> Relation: ...
+    @staticmethod
+    def listed_pairs(
+        *,
+        pairs: Sequence[Sequence[str | int | Sequence[Any]]],
+    ) -> Relation: ...
+    @staticmethod
+    def policy_neighbours(
+        *,
+        edges: Sequence[Sequence[str | int | Sequence[Any]]],
+        constraints: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]] = ...,
+        unit: str = ...,
+    ) -> Relation: ...
+    @staticmethod
+    def replace_one(
+        *,
+        unit: str = ...,
+    ) -> Relation: ...
+
+relations: _Relations
+
+class _InputDivergences:
+    """The constructors of input divergences."""
+
+    @staticmethod
+    def data_variation() -> InputDivergence: ...
+    @staticmethod
+    def data_wasserstein(
+        *,
+        distance_of_data: InputDivergence | str | Mapping[str, Any],
+    ) -> InputDivergence: ...
+    @staticmethod
+    def edit_distance(
+        *,
+        unit: str = ...,
+        replacing: int = ...,
+    ) -> InputDivergence: ...
+    @staticmethod
+    def hamming(
+        *,
+        unit: str = ...,
+    ) -> InputDivergence: ...
+    @staticmethod
+    def hamming_ordered(
+        *,
+        unit: str = ...,
+    ) -> InputDivergence: ...
+    @staticmethod
+    def l1() -> InputDivergence: ...
+    @staticmethod
+    def l2() -> InputDivergence: ...
+    @staticmethod
+    def l_infinity() -> InputDivergence: ...
+    @staticmethod
+    def metric(
+        *,
+        norm: str = ...,
+        length: NumberLike = ...,
+        over: str = ...,
+    ) -> InputDivergence: ...
+    @staticmethod
+    def neighbour(
+        *,
+        relation: Relation | str | Mapping[str, Any],
+    ) -> InputDivergence: ...
+    @staticmethod
+    def node_distance(
+        *,
+        removal_only: bool = ...,
+    ) -> InputDivergence: ...
+    @staticmethod
+    def one_sided(
+        *,
+        attribute: str,
+        sensitive: str | Sequence[str],
+        unit: str = ...,
+    ) -> InputDivergence: ...
+    @staticmethod
+    def path(
+        *,
+        relation: Relation | str | Mapping[str, Any],
+    ) -> InputDivergence: ...
+    @staticmethod
+    def personal_weights(
+        *,
+        weights: Sequence[NumberLike],
+        unit: str = ...,
+    ) -> InputDivergence: ...
+    @staticmethod
+    def policy(
+        *,
+        edges: Sequence[Sequence[str | int | Sequence[Any]]],
+        unit: str = ...,
+    ) -> InputDivergence: ...
+    @staticmethod
+    def record_weights(
+        *,
+        attribute: str,
+        weights: Mapping[str, NumberLike],
+        otherwise: NumberLike | None = ...,
+        unit: str = ...,
+    ) -> InputDivergence: ...
+    @staticmethod
+    def symmetric_difference(
+        *,
+        unit: str = ...,
+    ) -> InputDivergence: ...
+    @staticmethod
+    def weight_distance() -> InputDivergence: ...
+    @staticmethod
+    def window_events(
+        *,
+        width: int,
+    ) -> InputDivergence: ...
+    @staticmethod
+    def within_distance(
+        *,
+        of: InputDivergence | str | Mapping[str, Any],
+        most: int,
+    ) -> InputDivergence: ...
+
+input_divergences: _InputDivergences
+
+class _OutputDivergences:
+    """The constructors of output divergences."""
+
+    @staticmethod
+    def d_nor() -> OutputDivergence: ...
+    @staticmethod
+    def f_divergence(
+        *,
+        generator: str,
+        direction: str,
+        knots: Sequence[Sequence[NumberLike]] = ...,
+    ) -> OutputDivergence: ...
+    @staticmethod
+    def gaussian_trade_off() -> OutputDivergence: ...
+    @staticmethod
+    def hockey_stick(
+        *,
+        epsilon: NumberLike,
+    ) -> OutputDivergence: ...
+    @staticmethod
+    def mult() -> OutputDivergence: ...
+    @staticmethod
+    def mult_delta(
+        *,
+        delta: NumberLike,
+    ) -> OutputDivergence: ...
+    @staticmethod
+    def mult_one_way() -> OutputDivergence: ...
+    @staticmethod
+    def pbdp(
+        *,
+        delta: NumberLike,
+    ) -> OutputDivergence: ...
+    @staticmethod
+    def renyi(
+        *,
+        order: NumberLike,
+    ) -> OutputDivergence: ...
+    @staticmethod
+    def total_variation() -> OutputDivergence: ...
+    @staticmethod
+    def trade_off(
+        *,
+        curve: Sequence[Sequence[NumberLike]] = ...,
+        epsilon: NumberLike | None = ...,
+        delta: NumberLike = ...,
+    ) -> OutputDivergence: ...
+
+output_divergences: _OutputDivergences
+
+class _Budgets:
+    """The constructors of budgets."""
+
+    @staticmethod
+    def by_part(
+        *,
+        parameter: str,
+        values: Any | Sequence[Any],
+        otherwise: NumberLike | None = ...,
+        place: int = ...,
+    ) -> Budget: ...
+    @staticmethod
+    def by_value(
+        *,
+        parameter: str,
+        attribute: str,
+        base: NumberLike = ...,
+        rate: NumberLike,
+        unit: str = ...,
+        place: int = ...,
+    ) -> Budget: ...
+    @staticmethod
+    def swapping(
+        *,
+        match: str | Sequence[str] = ...,
+        swap_rate: NumberLike,
+        rates: Any | Sequence[Any] = ...,
+        form: str = ...,
+        unit: str = ...,
+        largest_stratum: int | None = ...,
+    ) -> Budget: ...
+    @staticmethod
+    def uniform(
+        *,
+        parameter: str,
+        value: NumberLike,
+    ) -> Budget: ...
+
+budgets: _Budgets
+
+class _Mechanisms:
+    """The constructors of mechanisms."""
+
+    @staticmethod
+    def above_threshold(
+        *,
+        query: Invariant | str | Mapping[str, Any],
+        threshold: NumberLike,
+        threshold_scale: NumberLike,
+        query_scale: NumberLike,
+    ) -> Mechanism: ...
+    @staticmethod
+    def averaged(
+        *,
+        mechanism: Mechanism | str | Mapping[str, Any],
+        seen: Sequence[int] = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def batched(
+        *,
+        mechanism: Mechanism | str | Mapping[str, Any],
+        batches: int,
+        assignment: str,
+    ) -> Mechanism: ...
+    @staticmethod
+    def bottom_coding(
+        *,
+        unit: str = ...,
+        column: str,
+        bottom: str,
+    ) -> Mechanism: ...
+    @staticmethod
+    def bounded(
+        *,
+        mechanism: Mechanism | str | Mapping[str, Any],
+        most: int | None = ...,
+        in_cell: int | None = ...,
+        by: str | Sequence[str] = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def cell_key(
+        *,
+        unit: str = ...,
+        tables: Sequence[str | Sequence[str]],
+        rows: Any | Sequence[Any],
+        keys: int,
+    ) -> Mechanism: ...
+    @staticmethod
+    def cell_suppression(
+        *,
+        unit: str = ...,
+        tables: Sequence[str | Sequence[str]],
+        threshold: int = ...,
+        p_percent: NumberLike | None = ...,
+        dominance: Any | None = ...,
+        value: str | None = ...,
+        protection: int = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def coarsening(
+        *,
+        unit: str = ...,
+        recodings: Any | Sequence[Any] = ...,
+        dropped: str | Sequence[str] = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def composed(
+        *,
+        parts: Mechanism | str | Mapping[str, Any] | Sequence[Mechanism | str | Mapping[str, Any]],
+    ) -> Mechanism: ...
+    @staticmethod
+    def controlled_rounding(
+        *,
+        unit: str = ...,
+        rows: str,
+        columns: str,
+        base: int,
+    ) -> Mechanism: ...
+    @staticmethod
+    def conventional_rounding(
+        *,
+        unit: str = ...,
+        tables: Sequence[str | Sequence[str]],
+        base: int,
+        redact_up_to: int | None = ...,
+        redact_from: int = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def count_mean_sketch(
+        *,
+        attribute: str | None = ...,
+        epsilon: NumberLike,
+        width: int,
+        hashes: Sequence[Sequence[int]],
+    ) -> Mechanism: ...
+    @staticmethod
+    def derangement_swapping(
+        *,
+        match: str | Sequence[str] = ...,
+        swap: str | Sequence[str],
+        swap_rate: NumberLike,
+        rates: Any | Sequence[Any] = ...,
+        unit: str = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def discrete_gaussian(
+        *,
+        queries: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
+        neighbours: str = ...,
+        unit: str = ...,
+        sensitivities: Sequence[NumberLike],
+        variance: NumberLike | None = ...,
+        scale: NumberLike | None = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def exponential(
+        *,
+        query: Invariant | str | Mapping[str, Any],
+        rate: NumberLike,
+    ) -> Mechanism: ...
+    @staticmethod
+    def filtered(
+        *,
+        mechanism: Mechanism | str | Mapping[str, Any],
+        where: Mapping[str, str | Sequence[str]],
+        unit: str = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def gaussian(
+        *,
+        queries: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
+        neighbours: str = ...,
+        unit: str = ...,
+        sensitivity: NumberLike = ...,
+        calibration: str | None = ...,
+        epsilon: NumberLike | None = ...,
+        delta: NumberLike | None = ...,
+        variance: NumberLike | None = ...,
+        scale: NumberLike | None = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def geometric(
+        *,
+        queries: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
+        neighbours: str = ...,
+        unit: str = ...,
+        sensitivity: NumberLike = ...,
+        epsilon: NumberLike | None = ...,
+        ratio: NumberLike | None = ...,
+        scale: NumberLike | None = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def hadamard_response(
+        *,
+        attribute: str | None = ...,
+        epsilon: NumberLike,
+    ) -> Mechanism: ...
+    @staticmethod
+    def k_ary_response(
+        *,
+        attribute: str | None = ...,
+        epsilon: NumberLike | None = ...,
+        keep_probability: NumberLike | None = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def kept_cell_key(
+        *,
+        unit: str = ...,
+        tables: Sequence[str | Sequence[str]],
+        rows: Any | Sequence[Any],
+        keys: int,
+        key: str,
+    ) -> Mechanism: ...
+    @staticmethod
+    def laplace(
+        *,
+        queries: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
+        neighbours: str = ...,
+        unit: str = ...,
+        sensitivity: NumberLike = ...,
+        epsilon: NumberLike | None = ...,
+        scale: NumberLike | None = ...,
+        variance: NumberLike | None = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def laplace_moments(
+        *,
+        attribute: str,
+        low: NumberLike = ...,
+        high: NumberLike = ...,
+        epsilon_mean: NumberLike,
+        epsilon_variance: NumberLike,
+    ) -> Mechanism: ...
+    @staticmethod
+    def laplace_regression(
+        *,
+        x: str,
+        y: str,
+        x_low: NumberLike = ...,
+        x_high: NumberLike = ...,
+        y_low: NumberLike = ...,
+        y_high: NumberLike = ...,
+        epsilon: NumberLike,
+    ) -> Mechanism: ...
+    @staticmethod
+    def lattice_gaussian(
+        *,
+        invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]] | None = ...,
+        moves: Sequence[Sequence[int]] | None = ...,
+        variance: NumberLike,
+    ) -> Mechanism: ...
+    @staticmethod
+    def lecture_randomised_response() -> Mechanism: ...
+    @staticmethod
+    def listed_laws(
+        *,
+        laws: Any | Sequence[Any],
+        otherwise: Mapping[str, NumberLike] | None = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def local_noise(
+        *,
+        query: Invariant | str | Mapping[str, Any],
+        relation: Relation | str | Mapping[str, Any],
+        epsilon: NumberLike,
+        observed: str | int | Sequence[Any] | None = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def nearby_dataset(
+        *,
+        distance: InputDivergence | str | Mapping[str, Any],
+        rate: NumberLike,
+    ) -> Mechanism: ...
+    @staticmethod
+    def noisy_max(
+        *,
+        query: Invariant | str | Mapping[str, Any],
+        noise: str,
+        rate: NumberLike,
+    ) -> Mechanism: ...
+    @staticmethod
+    def open_sample(
+        *,
+        attribute: str,
+        sensitive: str | Sequence[str],
+        unit: str = ...,
+        keep_probability: NumberLike,
+    ) -> Mechanism: ...
+    @staticmethod
+    def pair_swapping(
+        *,
+        match: str | Sequence[str] = ...,
+        swap: str | Sequence[str],
+        swap_rate: NumberLike,
+        rates: Any | Sequence[Any] = ...,
+        unit: str = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def parallel(
+        *,
+        attribute: str,
+        parts: Any | Sequence[Any],
+        unit: str = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def permutation_swapping(
+        *,
+        match: str | Sequence[str] = ...,
+        swap: str | Sequence[str],
+        swap_rate: NumberLike,
+        rates: Any | Sequence[Any] = ...,
+        unit: str = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def personalised_response(
+        *,
+        keep_probabilities: Sequence[NumberLike],
+    ) -> Mechanism: ...
+    @staticmethod
+    def post_processed(
+        *,
+        mechanism: Mechanism | str | Mapping[str, Any],
+        at_least: int | None = ...,
+        rounded_to: int | None = ...,
+        hidden_below: int | None = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def pre_noise(
+        *,
+        mechanism: Mechanism | str | Mapping[str, Any],
+        rate: NumberLike,
+    ) -> Mechanism: ...
+    @staticmethod
+    def projected_gaussian(
+        *,
+        invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
+        variance: NumberLike,
+        projection_only: bool = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def random_rounding(
+        *,
+        unit: str = ...,
+        tables: Sequence[str | Sequence[str]],
+        base: int,
+    ) -> Mechanism: ...
+    @staticmethod
+    def randomised_response(
+        *,
+        keep_probability: NumberLike,
+    ) -> Mechanism: ...
+    @staticmethod
+    def release_invariants(
+        *,
+        invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
+    ) -> Mechanism: ...
+    @staticmethod
+    def repeated(
+        *,
+        mechanism: Mechanism | str | Mapping[str, Any],
+        times: int,
+    ) -> Mechanism: ...
+    @staticmethod
+    def reveal_by_chance(
+        *,
+        mechanism: Mechanism | str | Mapping[str, Any],
+        chance: NumberLike,
+    ) -> Mechanism: ...
+    @staticmethod
+    def risk_swapping(
+        *,
+        match: str | Sequence[str] = ...,
+        swap: str | Sequence[str],
+        swap_rate: NumberLike,
+        rates: Any | Sequence[Any] = ...,
+        unit: str = ...,
+        rate: Any | Sequence[Any],
+        algorithm: str = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def safetab(
+        *,
+        populations: Any | Sequence[Any],
+        levels: Any | Sequence[Any],
+        budget: NumberLike,
+        unit: str = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def safetab_geometric(
+        *,
+        populations: Any | Sequence[Any],
+        levels: Any | Sequence[Any],
+        budget: NumberLike,
+        unit: str = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def shuffled(
+        *,
+        mechanism: Mechanism | str | Mapping[str, Any],
+    ) -> Mechanism: ...
+    @staticmethod
+    def staircase(
+        *,
+        queries: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]],
+        neighbours: str = ...,
+        unit: str = ...,
+        width: NumberLike,
+        inner: NumberLike,
+        epsilon: NumberLike,
+        on_line: bool = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def subsampled(
+        *,
+        mechanism: Mechanism | str | Mapping[str, Any],
+        rate: NumberLike | None = ...,
+        size: int | None = ...,
+        samples: DatasetSpace | str | Mapping[str, Any] | None = ...,
+        publishes_sample: bool = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def targeted_swapping(
+        *,
+        levels: str | Sequence[str],
+        risk: str | Sequence[str],
+        k: int,
+        similar: Sequence[str | Sequence[str]] = ...,
+        unit: str = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def threshold_release(
+        *,
+        query: Invariant | str | Mapping[str, Any],
+        ratio: NumberLike,
+        threshold: int,
+    ) -> Mechanism: ...
+    @staticmethod
+    def top_coding(
+        *,
+        unit: str = ...,
+        column: str,
+        top: str,
+    ) -> Mechanism: ...
+    @staticmethod
+    def topdown(
+        *,
+        measurements: Any | Sequence[Any],
+        unit: str = ...,
+        invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]] = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def topdown_by_levels(
+        *,
+        levels: str | Sequence[str],
+        allocation: str | Sequence[str] = ...,
+        tables: Any | Sequence[Any] = ...,
+        invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]] = ...,
+        edits: Any | Sequence[Any] = ...,
+        unit: str = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def topdown_noise(
+        *,
+        measurements: Any | Sequence[Any],
+        unit: str = ...,
+    ) -> Mechanism: ...
+    @staticmethod
+    def unary_encoding(
+        *,
+        attribute: str | None = ...,
+        form: str | None = ...,
+        epsilon: NumberLike | None = ...,
+        keep_probability: NumberLike | None = ...,
+        false_probability: NumberLike | None = ...,
+        hashes: int = ...,
+    ) -> Mechanism: ...
+
+mechanisms: _Mechanisms
+
+class _Flavours:
+    """The constructors of flavours."""
+
+    @staticmethod
+    def amplification_by_sampling() -> Flavour: ...
+    @staticmethod
+    def approximate_dp() -> Flavour: ...
+    @staticmethod
+    def bayesian_dp() -> Flavour: ...
+    @staticmethod
+    def blowfish() -> Flavour: ...
+    @staticmethod
+    def blowfish_constraints() -> Flavour: ...
+    @staticmethod
+    def bootstrap_dp() -> Flavour: ...
+    @staticmethod
+    def close_adversaries() -> Flavour: ...
+    @staticmethod
+    def conditioned_dp() -> Flavour: ...
+    @staticmethod
+    def coupled_worlds() -> Flavour: ...
+    @staticmethod
+    def distributional_privacy() -> Flavour: ...
+    @staticmethod
+    def edge_dp() -> Flavour: ...
+    @staticmethod
+    def element_level_dp() -> Flavour: ...
+    @staticmethod
+    def empirical_dp() -> Flavour: ...
+    @staticmethod
+    def event_level_dp() -> Flavour: ...
+    @staticmethod
+    def f_divergence_privacy() -> Flavour: ...
+    @staticmethod
+    def f_dp() -> Flavour: ...
+    @staticmethod
+    def free_lunch_privacy() -> Flavour: ...
+    @staticmethod
+    def gaussian_dp() -> Flavour: ...
+    @staticmethod
+    def generic_dp() -> Flavour: ...
+    @staticmethod
+    def geo_indistinguishability() -> Flavour: ...
+    @staticmethod
+    def hockey_stick_dp() -> Flavour: ...
+    @staticmethod
+    def individual_dp() -> Flavour: ...
+    @staticmethod
+    def induced_subspace_dp() -> Flavour: ...
+    @staticmethod
+    def integer_subspace_dp() -> Flavour: ...
+    @staticmethod
+    def invariants_dp() -> Flavour: ...
+    @staticmethod
+    def label_dp() -> Flavour: ...
+    @staticmethod
+    def linear_approximate_dp() -> Flavour: ...
+    @staticmethod
+    def linear_f_divergence_privacy() -> Flavour: ...
+    @staticmethod
+    def linear_hockey_stick_dp() -> Flavour: ...
+    @staticmethod
+    def linear_renyi_dp() -> Flavour: ...
+    @staticmethod
+    def local_dp() -> Flavour: ...
+    @staticmethod
+    def metric_dp() -> Flavour: ...
+    @staticmethod
+    def network_dp() -> Flavour: ...
+    @staticmethod
+    def node_dp() -> Flavour: ...
+    @staticmethod
+    def noiseless_privacy() -> Flavour: ...
+    @staticmethod
+    def one_sided_dp() -> Flavour: ...
+    @staticmethod
+    def partial_knowledge() -> Flavour: ...
+    @staticmethod
+    def per_instance_dp() -> Flavour: ...
+    @staticmethod
+    def per_record_dp() -> Flavour: ...
+    @staticmethod
+    def personalised_budgets() -> Flavour: ...
+    @staticmethod
+    def personalised_dp() -> Flavour: ...
+    @staticmethod
+    def pufferfish() -> Flavour: ...
+    @staticmethod
+    def pure_dp() -> Flavour: ...
+    @staticmethod
+    def renyi_dp() -> Flavour: ...
+    @staticmethod
+    def restricted_sensitivity() -> Flavour: ...
+    @staticmethod
+    def shuffle_dp() -> Flavour: ...
+    @staticmethod
+    def stratified_dp() -> Flavour: ...
+    @staticmethod
+    def subspace_dp() -> Flavour: ...
+    @staticmethod
+    def user_level_dp() -> Flavour: ...
+    @staticmethod
+    def user_window_dp() -> Flavour: ...
+    @staticmethod
+    def w_event_dp() -> Flavour: ...
+    @staticmethod
+    def weighted_dp() -> Flavour: ...
+    @staticmethod
+    def zero_concentrated_dp() -> Flavour: ...
+
+flavours: _Flavours
+
+class _Attackers:
+    """The constructors of attackers."""
+
+    @staticmethod
+    def arbitrary_prior(
+        *,
+        prior: str | Mapping[Any, NumberLike] | Sequence[tuple[Any, NumberLike]] = ...,
+        position: int = ...,
+        counterfactual: str = ...,
+        default: str | int | Sequence[Any] | None = ...,
+        factors: Sequence[NumberLike] = ...,
+        distance: NumberLike | None = ...,
+    ) -> AttackerModel: ...
+    @staticmethod
+    def attribute_restricted(
+        *,
+        attributes: str | Sequence[str],
+        reacting: NumberLike | None = ...,
+        levels: Sequence[NumberLike] = ...,
+        distance: NumberLike = ...,
+    ) -> AttackerModel: ...
+    @staticmethod
+    def block_knowledge(
+        *,
+        priors: Sequence[NumberLike] = ...,
+        distance: NumberLike = ...,
+        datasets: Sequence[str | int | Sequence[Any]] = ...,
+    ) -> AttackerModel: ...
+    @staticmethod
+    def compound_tester(
+        *,
+        prior: str | Mapping[Any, NumberLike] | Sequence[tuple[Any, NumberLike]] = ...,
+        position: int = ...,
+        levels: Sequence[NumberLike] = ...,
+        distance: NumberLike | None = ...,
+    ) -> AttackerModel: ...
+    @staticmethod
+    def hierarchical(
+        *,
+        priors: Sequence[NumberLike] = ...,
+        distance: NumberLike = ...,
+        worlds: Sequence[Sequence[str | int | Sequence[Any]]] = ...,
+    ) -> AttackerModel: ...
+    @staticmethod
+    def independent_record(
+        *,
+        inclusion: NumberLike = ...,
+        value: NumberLike = ...,
+    ) -> AttackerModel: ...
+    @staticmethod
+    def information_chamber(
+        *,
+        prior: str | Mapping[Any, NumberLike] | Sequence[tuple[Any, NumberLike]],
+        position: int = ...,
+        chamber: str = ...,
+    ) -> AttackerModel: ...
+    @staticmethod
+    def integer_program(
+        *,
+        nodes: int = ...,
+    ) -> AttackerModel: ...
+    @staticmethod
+    def journalist(
+        *,
+        share: NumberLike | None = ...,
+        population: int | None = ...,
+        distance: NumberLike | None = ...,
+    ) -> AttackerModel: ...
+    @staticmethod
+    def most_likely_record(
+        *,
+        most: int = ...,
+    ) -> AttackerModel: ...
+    @staticmethod
+    def nearest_donor() -> AttackerModel: ...
+    @staticmethod
+    def nosy_neighbour(
+        *,
+        share: NumberLike | None = ...,
+        population: int | None = ...,
+        distance: NumberLike | None = ...,
+    ) -> AttackerModel: ...
+    @staticmethod
+    def sampling_outsider(
+        *,
+        share: NumberLike | None = ...,
+        population: int | None = ...,
+        distance: NumberLike | None = ...,
+    ) -> AttackerModel: ...
+    @staticmethod
+    def strong_membership(
+        *,
+        priors: Sequence[NumberLike] = ...,
+        failure: NumberLike = ...,
+    ) -> AttackerModel: ...
+    @staticmethod
+    def strongest(
+        *,
+        priors: Sequence[NumberLike] = ...,
+        factors: Sequence[NumberLike] = ...,
+        distance: NumberLike = ...,
+        datasets: Sequence[str | int | Sequence[Any]] = ...,
+    ) -> AttackerModel: ...
+    @staticmethod
+    def tester(
+        *,
+        levels: Sequence[NumberLike] = ...,
+        distance: NumberLike = ...,
+        datasets: Sequence[str | int | Sequence[Any]] = ...,
+    ) -> AttackerModel: ...
+    @staticmethod
+    def uniqueness(
+        *,
+        priors: Sequence[NumberLike] = ...,
+        distance: NumberLike = ...,
+        levels: Sequence[int] = ...,
+        datasets: Sequence[str | int | Sequence[Any]] = ...,
+    ) -> AttackerModel: ...
+
+attackers: _Attackers
+
+class _Tolerances:
+    """The constructors of tolerances."""
+
+    @staticmethod
+    def box(
+        *,
+        ratio: NumberLike,
+        p_low: NumberLike = ...,
+        p_high: NumberLike = ...,
+        q_low: NumberLike = ...,
+        q_high: NumberLike = ...,
+    ) -> Tolerance: ...
+    @staticmethod
+    def constant(
+        *,
+        ratio: NumberLike,
+    ) -> Tolerance: ...
+    @staticmethod
+    def difference(
+        *,
+        difference: NumberLike,
+    ) -> Tolerance: ...
+    @staticmethod
+    def fixed_p(
+        *,
+        posterior: NumberLike,
+        ratio: NumberLike,
+        p: NumberLike,
+    ) -> Tolerance: ...
+    @staticmethod
+    def fixed_q(
+        *,
+        posterior: NumberLike,
+        ratio: NumberLike,
+        q: NumberLike = ...,
+    ) -> Tolerance: ...
+    @staticmethod
+    def function(
+        *,
+        function: str | Callable[..., NumberLike],
+    ) -> Tolerance: ...
+    @staticmethod
+    def membership_difference(
+        *,
+        releases: int = ...,
+        method: str = ...,
+        delta_each: NumberLike = ...,
+        delta: NumberLike = ...,
+        failure: NumberLike = ...,
+        difference: NumberLike,
+    ) -> Tolerance: ...
+    @staticmethod
+    def membership_posterior(
+        *,
+        releases: int = ...,
+        method: str = ...,
+        delta_each: NumberLike = ...,
+        delta: NumberLike = ...,
+        failure: NumberLike = ...,
+        posterior: NumberLike,
+        prior: NumberLike = ...,
+    ) -> Tolerance: ...
+    @staticmethod
+    def membership_ratio(
+        *,
+        releases: int = ...,
+        method: str = ...,
+        delta_each: NumberLike = ...,
+        delta: NumberLike = ...,
+        failure: NumberLike = ...,
+        ratio: NumberLike,
+    ) -> Tolerance: ...
+    @staticmethod
+    def one_missing(
+        *,
+        size: int,
+        posterior: NumberLike,
+    ) -> Tolerance: ...
+    @staticmethod
+    def point(
+        *,
+        ratio: NumberLike,
+        p: NumberLike = ...,
+        q: NumberLike = ...,
+    ) -> Tolerance: ...
+    @staticmethod
+    def two_dimensional(
+        *,
+        posterior: NumberLike,
+        ratio: NumberLike,
+    ) -> Tolerance: ...
+
+tolerances: _Tolerances

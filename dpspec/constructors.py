@@ -62,14 +62,59 @@ KINDS = (
 """The kinds of things that have constructors."""
 BY_KIND = {singular(kind).replace(" ", "_"): kind for kind in KINDS if kind != "budgets"}
 """The constructors of any name, by kind: ``mechanism("laplace", ...)``."""
+GROUPS = tuple(kind for kind in KINDS if kind != "invariants")
+"""The kinds whose constructors are also grouped: ``mechanisms.laplace``. The name ``invariants`` is that of a multiverse."""
 
 
 # --- one thing by its name ------------------------------------------------------------------------
 
 
 def names() -> tuple[str, ...]:
-    """The constructors that there are, by the plugins that are installed."""
-    return tuple(sorted({*_by_name(), *BY_KIND}))
+    """The constructors of the installed plugins, and the groups of those of one kind."""
+    return tuple(sorted({*_by_name(), *BY_KIND, *GROUPS}))
+
+
+class Group:
+    """The constructors of one kind, such as ``dpspec.mechanisms``.
+
+    ``dpspec.mechanisms.laplace`` makes what ``dpspec.laplace`` makes.
+    `dir` lists them, and printing the group shows each with what it makes.
+
+    >>> import dpspec as dp
+    >>> dp.mechanisms.geometric(queries=dp.marginal(attributes="colour"), ratio="1/2") == dp.geometric(
+    ...     queries=dp.marginal(attributes="colour"), ratio="1/2"
+    ... )
+    True
+    >>> "add_remove" in dir(dp.relations), repr(dp.relations).splitlines()[0]
+    (True, 'dpspec.relations')
+    """
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def _entries(self) -> dict[str, Entry]:
+        found: dict[str, Entry] = {}
+        for entry in sorted((entry for entry in installed().registry if entry.kind == self._kind), key=lambda entry: entry.name):
+            found.setdefault(entry.name.replace("-", "_"), entry)
+        return found
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        entries = self._entries()
+        if name not in entries:
+            advice = did_you_mean(name, entries) or f"known: {', '.join(entries)}"
+            raise AttributeError(f"dpspec.{self._kind} has no {name!r}: {advice}")
+        return _of_entry(entries[name])
+
+    def __dir__(self) -> list[str]:
+        return list(self._entries())
+
+    def __repr__(self) -> str:
+        entries = self._entries()
+        width = max(map(len, entries), default=0)
+        lines = (f"  {name:{width}}  {prose(entry.cls).strip().splitlines()[0]}" for name, entry in entries.items())
+        return "\n".join([f"dpspec.{self._kind}", *lines])
 
 
 @cache
@@ -83,12 +128,14 @@ def _by_name() -> Mapping[str, tuple[Entry, ...]]:
 
 
 @cache
-def constructor(name: str) -> Callable[..., Any]:
-    """The constructor that goes by a name.
+def constructor(name: str) -> Callable[..., Any] | Group:
+    """The constructor, or the group of constructors, that goes by a name.
 
     Raises:
         AttributeError: there is none, or the name means several things.
     """
+    if name in GROUPS:
+        return Group(name)
     if name in BY_KIND:
         return _of_kind(name, BY_KIND[name])
     entries = _by_name().get(name, ())

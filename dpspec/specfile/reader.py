@@ -108,12 +108,14 @@ class WrittenNumber(Decimal):
 
 
 def load_text(path: Path) -> str:
-    """The text of a specification file.
+    """The text of a specification file; of the report of a release, that of the specification that it was drawn under.
 
     Raises:
-        as `load_bytes` and `decoded`.
+        as `load_bytes`, `decoded` and `read`.
     """
-    return decoded(load_bytes(path))
+    path = _report_in(path)
+    text = decoded(load_bytes(path))
+    return _released_under(text)[0] if path.name == REPORT else text
 
 
 def load_bytes(path: Path) -> bytes:
@@ -267,10 +269,10 @@ Shared = dict[str, SpecDocument]
 
 
 def read(path: str | Path, registry: Registry, *, shared: Shared | None = None) -> SpecDocument:
-    """Read a specification file.
+    """Read a specification file, or the specification that a release was drawn under.
 
     Args:
-        path: the file.
+        path: the file, or the folder of a release.
         registry: what the names in it mean.
         shared: documents that were read before, for a caller who reads many files: equal tables are made into objects once.
             The document is added to it.
@@ -280,15 +282,21 @@ def read(path: str | Path, registry: Registry, *, shared: Shared | None = None) 
         any other single fault, or `Faults` when there are several: together, each with its line.
     """
     try:
-        content = load_bytes(Path(path))
+        file = _report_in(Path(path))
+        content = load_bytes(file)
         text, sha256 = decoded(content), hashlib.sha256(content).hexdigest()
-        if Path(path).name == REPORT:
+        if file.name == REPORT:
             text, sha256 = _released_under(text)
     except DpspecError as fault:
         fault.file = str(path)
         raise
     log("files", "DEBUG", "read %s", path)
     return attrs.evolve(read_text(text, registry, str(path), shared=shared), sha256=sha256)
+
+
+def _report_in(path: Path) -> Path:
+    """The report in the folder of a release; every other path as it is."""
+    return path / REPORT if path.is_dir() and (path / REPORT).is_file() else path
 
 
 def _released_under(report: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ import pytest
 
 import dpspec as dp
 from dpspec.base.params import parameters
-from dpspec.constructors import KINDS, documentation, names
+from dpspec.constructors import GROUPS, KINDS, documentation, names, signature
 from dpspec.specfile.document import SpecDocument
 from dpspec.verifier.verdict import Outcome
 
@@ -212,3 +212,20 @@ def test_documents_and_paths_and_blocks_mean_the_same() -> None:
     assert isinstance(document, SpecDocument)
     for one in (str(path), path, document, document.spec):
         assert dp.compare(one, document).relation.value == "equivalent"
+
+
+def test_groups_hold_the_constructors_of_one_kind_and_no_others() -> None:
+    for kind in GROUPS:
+        group = getattr(dp, kind)
+        registered = {entry.name.replace("-", "_"): entry.cls for entry in dp.installed().registry if entry.kind == kind}
+        assert set(dir(group)) == set(registered)
+        assert repr(group).splitlines()[0] == f"dpspec.{kind}"
+        for name, cls in registered.items():
+            assert inspect.signature(getattr(group, name)) == signature(cls)
+    assert dp.mechanisms.laplace(queries=dp.marginal(attributes="a"), epsilon=1) == dp.laplace(
+        queries=dp.marginal(attributes="a"), epsilon=1
+    )
+    with pytest.raises(AttributeError, match="did you mean laplace"):
+        dp.mechanisms.laplase  # noqa: B018
+    with pytest.raises(AttributeError, match=r"dpspec.spaces has no 'laplace': known: "):
+        dp.spaces.laplace  # noqa: B018

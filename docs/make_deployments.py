@@ -124,7 +124,7 @@ def page(entry: CatalogueEntry) -> str:
             f"Besides: {plain(str(part))}: {plain(budget_in_words(part.spec.budget))}, "
             f"for {plain(one_of(thing_in_words(part.spec.input_divergence), document))}.",
         ]
-    lines += ["", "## How it stands", "", f"**{VERDICT_WORDS[entry.verdict]}**: {plain(entry.standing.sentence)}."]
+    lines += ["", "## Claim status", "", f"**{VERDICT_WORDS[entry.verdict]}**: {plain(entry.standing.sentence)}."]
     if entry.verdict == "stand-in":
         ours = " and ".join(BLOCK_NAMES[block] for block in entry.document.stand_ins)
         lines += ["", f"What was verified is a stand-in: the {ours} {'are' if ' and ' in ours else 'is'} assumed."]

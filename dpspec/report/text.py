@@ -295,7 +295,7 @@ def ledger_parts(found: Composition) -> list[RenderableType]:
     rows: list[RenderableType] = [
         _parts(found),
         "",
-        Text("How the claims stand", "bold"),
+        Text("Claim status", "bold"),
         Padding(_standings(found), (0, 0, 0, 2)),
     ]
     rows += ["", Text("Together", "bold"), Padding(_blocks(found.best), (0, 0, 0, 2))]
@@ -449,7 +449,7 @@ def account_parts(found: PrivacyAccount) -> list[RenderableType]:
     about = grid()
     about.add_row(Text("for datasets", FAINT), f"at distance one change: {thing_in_words(spec.input_divergence)}")
     about.add_row(Text("inside", FAINT), "\n".join(multiverse_in_words(spec.multiverse)))
-    return [head, "", table, "", about, "", Text("How the claims stand", "bold"), Padding(_standings(found), (0, 0, 0, 2))]
+    return [head, "", table, "", about, "", Text("Claim status", "bold"), Padding(_standings(found), (0, 0, 0, 2))]
 
 
 def account_data(found: PrivacyAccount) -> dict[str, Any]:

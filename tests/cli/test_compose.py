@@ -7,7 +7,7 @@ def test_the_answer_comes_first(run, specs):
     ran = run("compose", f"{specs / 'randomised-response.dpspec.toml'}=100", "--delta", "1e-6")
     assert ran.code == 0
     assert ran.out.startswith("epsilon lies in [94.28986, 94.28987] at delta = 1e-6")
-    for words in ("randomised-response", "100", "one change apart: ", "How the claims stand"):
+    for words in ("randomised-response", "100", "at distance one change: ", "Claim status"):
         assert words in ran.out
 
 

@@ -261,7 +261,7 @@ def test_what_a_refutation_rests_on_is_there_by_default(values) -> None:
 def test_the_steps_of_a_proof_are_told_on_demand() -> None:
     spec = dp.spec(space=dp.records(colour=10), distance="add-remove", standard="pure", epsilon=1)
     found = dp.verify(dp.laplace(queries=dp.marginal(attributes="colour"), epsilon=1), spec)
-    assert "2 steps: sensitivity, noise (--verbose tells them)" in str(found)
+    assert "2 steps: sensitivity, noise (--verbose shows them)" in str(found)
     assert "each of which moves at most 1" in " ".join(found.to_text(verbose=True).split())
 
 

@@ -114,7 +114,7 @@ def test_a_total_says_what_is_not_in_it():
     from dpspec.api import ledger
 
     document = product(ZERO_CONCENTRATED)
-    assert any("promises besides, and that is not in the total" in line for line in ledger(document, document).losses())
+    assert any("also promises, outside of the total" in line for line in ledger(document, document).losses())
 
 
 def test_what_looks_at_one_promise_says_so(tmp_path):

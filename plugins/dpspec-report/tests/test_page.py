@@ -135,12 +135,12 @@ def test_broken_files_keep_their_place_with_their_error(run, response, tmp_path)
     assert ran.code == 2, "the worst of the files"
     assert [one["outcome"] for one in ran.json("report")["files"]] == ["holds", "invalid", "invalid", "invalid"]
     told = " ".join(check((tmp_path / "r.html").read_text(encoding="utf-8")).words)
-    for words in ("could not be judged", "does not exist", "holds no file", "verified"):
+    for words in ("could not be checked", "does not exist", "holds no file", "verified"):
         assert words in told
     ran = run("report", good, broken, "--out", tmp_path / "r.md")
     assert ran.code == 2
     text = (tmp_path / "r.md").read_text(encoding="utf-8")
-    assert "could not be judged" in text
+    assert "could not be checked" in text
     assert "<script>" not in text
 
 

@@ -8,24 +8,10 @@ has; what cannot be read off is refused. The oracle is numpy.
 from __future__ import annotations
 
 import random
-import warnings
 
-import numpy as np
 import pytest
-from dpspec_code.automatic.aligned import NoisyLaw
-from dpspec_code.automatic.formulas import Affine
 
-from dpspec.blocks.space import presented
-from tests.attacks.plain import holes, module_of, read_off
-
-
-class WithoutNoise:
-    """A generator whose noise is 0."""
-
-    def laplace(self, loc=0.0, scale=1.0, size=None):
-        if size is None and not np.ndim(loc):
-            return float(loc)
-        return np.zeros(np.shape(loc) if size is None else size) + np.asarray(loc, dtype=float)
+from tests.attacks.plain import done, module_of, read_off, told
 
 
 class Writer:
@@ -179,28 +165,6 @@ class Writer:
         noisy = f"[h[0] + rng.laplace(scale=8), g[1] + rng.laplace(scale=8), {self.number()} + rng.laplace(scale=8)]"
         lines.append("    return " + lot.choice([noisy, noisy, "h + rng.laplace(scale=8, size=2)", "rng.laplace(h, 8)"]))
         return "\n".join(lines)
-
-
-def told(law):
-    """The numbers of an output without its noise, with their types, by the tree; None for other functions of the noise."""
-    assert isinstance(law, NoisyLaw)
-    ((end, _),) = law.leaves
-    parts = list(holes(end.seen))
-    if not all(isinstance(part.expression, Affine) for part in parts):
-        return None
-    return [float(part.expression.constant) for part in parts], [part.kind for part in parts]
-
-
-def done(function, dataset):
-    """The numbers of an output without noise, and the types of a list of them; None for an error."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)
-        try:
-            found = function(presented(dataset), WithoutNoise())
-        except Exception:  # whatever it raises, it is no number
-            return None
-    kinds = [f"np.{type(one).__name__}" if isinstance(one, np.generic) else type(one).__name__ for one in found]
-    return [float(one) for one in np.ravel(np.array(found))], kinds if type(found) is list else None
 
 
 def judged(count, seed, folder):

@@ -41,11 +41,13 @@ from dpspec_code.automatic.entry_arrays import (
     WholeList,
     WholeListMethod,
     WholeListWalk,
+    WholeRowsMethod,
     attribute_of,
     of_listed,
     parts_of,
     source_of,
 )
+from dpspec_code.automatic.entry_rows import WholeRows
 from dpspec_code.automatic.generator import MODELLED, EnumeratingGenerator
 from dpspec_code.automatic.loops import LoopEntry, state_of
 from dpspec_code.automatic.noise import NoisyNumber, largest_of_counts, one_by_one
@@ -188,7 +190,7 @@ class Questions:
             found = self._best(args, options.get("key"), least=function is min)
             if found is not NotImplemented:
                 return found
-        if type(function) in (WholeListMethod, DrawnItem) or not callable(function) or self._follow(function):
+        if type(function) in (WholeListMethod, WholeRowsMethod, DrawnItem) or not callable(function) or self._follow(function):
             return function(*args, **options)
         name = getattr(function, "__name__", "")
         listed = of_listed(function, name, args, options)
@@ -303,6 +305,8 @@ class Questions:
             return
         if plain and isinstance(function, np.ufunc) and len(args) == function.nin:
             return
+        if options.keys() <= {"axis", "dtype", "ord", "keepdims"} and _makes_of_row(function, len(args)):
+            return
         if plain and type(function) is types.BuiltinFunctionType and type(function.__self__) in (str, int, float, bytes, tuple):
             return
         if _is_random(function) and not args and not options:
@@ -370,7 +374,7 @@ class Questions:
     def same(self, left: Any, right: Any) -> bool:
         """left is right: of numbers and texts, which of several equal ones it is says nothing about the value."""
         for one in (left, right):
-            if type(one) in (Uniform, NoisyNumber, WholeList) or (
+            if type(one) in (Uniform, NoisyNumber, WholeList, WholeRows) or (
                 type(one) in NUMBERS and type(one) not in (bool, type(None), type(...))
             ):
                 self.refuse("asks by `is` which of several equal numbers or texts one is")
@@ -465,7 +469,7 @@ class Questions:
         elif kind is types.MethodType and type(given.__self__) is EnumeratingGenerator:
             if which not in known.CALLING:
                 self._stop(name, "is given a method of the generator")
-        elif kind in (WholeList, WholeListWalk, GrownCounts):
+        elif kind in (WholeList, WholeRows, WholeListWalk, GrownCounts):
             self._stop(name, "is given the dataset as a whole, of which only counts are known")
         elif kind is Uniform or kind is NoisyNumber:
             if which not in known.OF_SYMBOLS and not of_container:
@@ -497,9 +501,8 @@ class Questions:
         drawing = isinstance(owner, types.ModuleType) and owner.__name__ in self.path.elsewhere
         if drawing and getattr(owner, name, None) is not np.random.default_rng:
             return self._standing_in(owner.__name__, name)
-        if type(owner) in (WholeList, GrownCounts):
-            found = attribute_of(owner, name)
-            return WholeListMethod(owner, name) if found is NotImplemented else found
+        if type(owner) in (WholeList, WholeRows, GrownCounts):
+            return attribute_of(owner, name)
         if type(owner) is NoisyNumber and name == "item" and isinstance(owner.sample, np.generic):
             return DrawnItem(owner)
         self._attribute(owner, name)
@@ -619,11 +622,11 @@ class Questions:
             self._inside(things)
         if type(things) in (EnumeratingGenerator, Uniform, NoisyNumber):
             self._stop("generator", "was walked through")
-        return things
+        return things.listed() if type(things) is WholeRows else things
 
     def operand(self, things: Any) -> Any:
         """What is added in place: walked through where it is added to a list."""
-        return things if type(things) in (Uniform, NoisyNumber) else self.each(things)
+        return things if type(things) in (Uniform, NoisyNumber, WholeRows) else self.each(things)
 
     def _inside(self, things: Any, depth: int = 3) -> None:
         """What is walked through may be taken apart further."""
@@ -635,7 +638,7 @@ class Questions:
 
     def pairs(self, things: Any) -> Any:
         """What is walked through when each part is walked through as well."""
-        self.each(things)
+        things = self.each(things)
         if type(things) is WholeList:
             return things
         return map(self.each, things) if hasattr(type(things), "__iter__") or hasattr(type(things), "__getitem__") else things
@@ -768,6 +771,13 @@ _WALKING_PARTS = ("from_iterable", "starmap", "dict", "OrderedDict", "defaultdic
 _OF_MEMORY = frozenset({
     "base", "ctypes", "data", "dump", "dumps", "flags", "getfield", "setfield", "setflags", "strides", "tofile", "view",
 })  # fmt: skip
+
+
+def _makes_of_row(function: Any, given: int) -> bool:
+    """Whether a function makes a new value of a row of numbers, or gives it back, where so many arguments are given by place."""
+    if type(function) is types.BuiltinFunctionType and type(function.__self__) is np.ndarray:
+        return given <= known.METHODS_OF_ROWS.get(function.__name__, -1)
+    return given <= known.OF_ROWS.get(id(function), -1)
 
 
 def _makes_doubles(args: tuple[Any, ...], options: dict[str, Any]) -> bool:

@@ -37,7 +37,8 @@ import numpy as np
 
 from dpspec.plugin.judges import NotEnumerableError
 from dpspec_code.automatic.arrays import holds_drawn
-from dpspec_code.automatic.entry_arrays import LEFT_OUT, GrownCounts, WholeList
+from dpspec_code.automatic.entry_arrays import GrownCounts, WholeList
+from dpspec_code.automatic.entry_rows import LEFT_OUT, WholeRows
 from dpspec_code.automatic.formulas import CONTINUOUS, Affine, reading
 from dpspec_code.automatic.noise import LARGEST, FloatOrZero, NoisyNumber, difference_of, drawn_number, rounding, span_of
 from dpspec_code.automatic.path import RandomPath
@@ -276,10 +277,12 @@ class LoopSteps:
 
     def tally(self, things: Any, number: int) -> Any:
         """What a loop that only adds up walks through."""
+        things = things.listed() if type(things) is WholeRows else things
         return EntryTally(things, number, sys._getframe(1)) if type(things) is WholeList else self.asking.each(things)
 
     def tally_pairs(self, things: Any, number: int) -> Any:
         """The same, where each part is taken apart."""
+        things = things.listed() if type(things) is WholeRows else things
         return EntryTally(things, number, sys._getframe(1)) if type(things) is WholeList else self.asking.pairs(things)
 
     def _active(self, numbers: Sequence[int], frame: types.FrameType) -> EntryTally | None:
@@ -297,7 +300,7 @@ class LoopSteps:
     def _in_place(self, value: Any, by: Any, sign: str) -> Any:
         """A step that is no sum of a loop; what other names may know is not changed while a loop adds up."""
         path = self.asking.path
-        if type(value) is WholeList:
+        if type(value) in (WholeList, WholeRows):
             value.refused("a change in place")
         if path.counting and type(value) not in _UNCHANGING:
             rule = f"changes a {type(value).__name__} in place, which depends on more than counts"
@@ -306,9 +309,9 @@ class LoopSteps:
 
     def changed(self, value: Any, by: Any, sign: str) -> Any:
         """value += by, value -= by, value *= by, value /= by; of an array of drawn numbers, entry by entry."""
-        alone = type(value) in (np.ndarray, WholeList) and sys.getrefcount(value) <= _references()
+        alone = type(value) in (np.ndarray, WholeList, WholeRows) and sys.getrefcount(value) <= _references()
         by = self.asking.operand(by)
-        if type(value) is WholeList and alone and not self.asking.path.counting:
+        if type(value) in (WholeList, WholeRows) and alone and _is_unshared(value) and not self.asking.path.counting:
             return value.changed(_PLAINLY[sign], by)
         if type(value) is not np.ndarray or self.asking.path.counting or not (holds_drawn(value) or holds_drawn(by)):
             return self._in_place(value, by, sign)
@@ -409,6 +412,15 @@ def _references() -> int:
         return question(None, array, 0)
 
     return asking(Asked().question)
+
+
+def _is_unshared(value: WholeList | WholeRows) -> bool:
+    """Whether no other name knows the numbers of an array: nor the arrays of which it is a view."""
+    while value.base is not None:
+        value = value.base
+        if sys.getrefcount(value) > 3:  # the array that is a view of it, the variable above, and the question itself
+            return False
+    return True
 
 
 def opened(array: Any, *, alone: bool) -> Any:

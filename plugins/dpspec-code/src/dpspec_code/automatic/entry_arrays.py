@@ -18,6 +18,7 @@ import dis
 import functools
 import math
 import operator
+import statistics
 import types
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -58,13 +59,14 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         is_loose: whether an array without entries is one of doubles, as `np.array([])` is, though others are not.
         is_rough: whether last digits of its numbers may be others, as `dpspec_code.automatic.entry_rows` says.
         base: the array of which this one is a view; None where it has numbers of its own.
+        growing: the loop that appends its entries; None for other lists.
 
     The entries stand in the order of the dataset, whatever was made of them and left out: nothing here brings them into another.
     Two that leave out the same kinds of the same dataset are therefore *aligned*, entry by entry.
     """
 
     path: RandomPath
-    kinds: tuple[Any, ...]
+    _kinds: tuple[Any, ...]
     counts: tuple[NoisyNumber, ...]
     is_array: bool = False
     alone: tuple[Any, ...] | None = None
@@ -72,8 +74,22 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
     is_loose: bool = False
     is_rough: bool = False
     base: Any = None
+    growing: Any = None
 
     __array_ufunc__ = None
+
+    @property
+    def kinds(self) -> tuple[Any, ...]:
+        """What an entry is, for each kind of the dataset."""
+        if self.growing is not None and not self.growing.is_over:
+            self.refuse("was used before the loop was over that appends to it")
+        return self._kinds
+
+    def grown(self, loop: Any, place: int, value: Any) -> WholeList:
+        """It with one more entry for each of a kind, as a loop appends them."""
+        if self.growing is not loop or self._kinds[place] is not LEFT_OUT:
+            self.refuse("was appended to more than once for an entry, or in more than one loop")
+        return attrs.evolve(self, kinds=(*self._kinds[:place], value, *self._kinds[place + 1 :]))
 
     def __iter__(self) -> WholeListWalk:
         if self.path.counting:
@@ -141,7 +157,7 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
             return FloatOrInteger(1) if self.is_loose and kinds != {np.float64} else np.sum(np.array(parts))
         if not self.is_array and kinds <= {int, bool}:
             return 1
-        if not self.is_array and kinds == {float} and all(map(math.isfinite, parts)):
+        if not self.is_array and float in kinds and kinds <= {float, int, bool} and all(map(math.isfinite, parts)):
             return FloatOrZero(1.0)
         return self.refuse("has a sum whose type depends on what is summed")
 
@@ -216,6 +232,55 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
             self.refuse("was changed in place into another type")
         return made
 
+    def replaced(self, made: Any) -> WholeList:
+        """The array with the numbers of another one of its type, which no other name knows."""
+        if type(made) is not WholeList or not (self.is_array and made.is_array and self.is_aligned(made)):
+            self.refuse("was changed in place into another shape")
+        known = [(one, two) for one, two in zip(self.kinds, made.kinds, strict=True) if one is not LEFT_OUT]
+        if self.alone is not None or made.alone is not None or any(type(one) is not type(two) for one, two in known):
+            self.refuse("was changed in place into another type")
+        return attrs.evolve(made, base=self.base, is_loose=self.is_loose)
+
+    def assigned(self, mask: Any, value: Any) -> WholeList:
+        """The array after it[mask] = value, which no other name knows: as numpy converts the value."""
+        kept = self.selected(mask)
+        made = value if type(value) is WholeList else None
+        if made is None and type(value) not in (int, float, bool, np.int64, np.float64, np.bool_):
+            self.refuse("was changed in place by what is no number")
+        if made is not None and (made.alone is not None or not made.is_array or not made.is_aligned(kept)):
+            self.refuse("was changed in place by other entries than its own")
+        kinds = list(self.kinds)
+        for place, kind in enumerate(kept.kinds):
+            if kind is not LEFT_OUT:
+                box = np.array([kinds[place]])
+                box[:] = value if made is None else made.kinds[place]
+                kinds[place] = box[0]
+        is_rough = self.is_rough or (made is not None and made.is_rough)
+        return attrs.evolve(self, kinds=tuple(kinds), is_rough=is_rough)
+
+    def places(self, value: Any, length: int) -> list[tuple[int, Any]]:
+        """What is added at each place of an array of a length, by `np.add.at` with these places and a value for each."""
+        table = self if self.is_array else self.array()
+        if self.is_array:  # an empty list is a list of no places, whatever type its array has
+            table.check_integers(operator.and_)
+        table.check_type()
+        known = [kind for kind in table.kinds if kind is not LEFT_OUT]
+        if any(type(kind) is not np.int64 or not -length <= kind < length for kind in known):
+            self.refuse("was used as places that an array does not have")
+        made = value if type(value) is not WholeList or value.is_array else value.array()
+        if type(made) is WholeList and not (made.is_aligned(table) and made.alone is None):
+            self.refuse("was used as places of other entries than its own")
+        if type(made) not in (WholeList, int, float, np.int64, np.float64):
+            self.refuse("was used as places of what is no number")
+        found: list[tuple[int, Any]] = []
+        for at in range(length):
+            at_it = [kind is not LEFT_OUT and kind % length == at for kind in table.kinds]
+            added = [made.kinds[place] if type(made) is WholeList else made for place in range(len(at_it))]
+            numbers = [np.array([one])[0] if holds else LEFT_OUT for holds, one in zip(at_it, added, strict=True)]
+            shown = attrs.evolve(table, kinds=tuple(numbers), is_loose=False)
+            found.append((at, shown.total(shown.kinds) if any(at_it) else None))
+        return found
+
     def selected(self, mask: Any) -> WholeList:
         """it[mask], for an array of truth values that was made of it."""
         if type(mask) is not WholeList or not (self.is_array and mask.is_array and self.is_aligned(mask)):
@@ -259,6 +324,14 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         if any(reading(one) is None or reading(one) != reading(other) for one, other in pairs):
             self.refuse("is an array of doubles or of integers, by what occurs, which differ in what is done")
         return attrs.evolve(self, kinds=kinds, alone=None if all(type(one) is type(other) for one, other in pairs) else alone)
+
+    def converted(self, dtype: Any = None, *, copied: bool) -> WholeList:
+        """np.array(it, dtype), or np.asarray, which gives an array of the type back as it is."""
+        known = {type(kind) for kind in self.kinds if kind is not LEFT_OUT}
+        is_same = self.is_array and self.alone is None and (dtype is None or known == {number_type(dtype)})
+        if copied or not is_same:
+            return attrs.evolve(self, base=None) if is_same and dtype is None else self.array(dtype)
+        return attrs.evolve(self, is_loose=False, base=self) if self.is_loose and dtype is not None else self
 
     def array(self, dtype: Any = None) -> WholeList:
         """The entries as an array of numbers."""
@@ -513,6 +586,11 @@ def _histogram(listed: WholeList, bins: Any = 10, range: Any = None) -> tuple[An
     return found, edges
 
 
+def _is_of_numpy(function: Any) -> bool:
+    owner = getattr(function, "__self__", None) if type(function) is types.BuiltinFunctionType else function
+    return getattr(function, "__module__", None) in ("numpy", "numpy.linalg") or isinstance(owner, np.ufunc)
+
+
 _MORE_AXES = frozenset({"atleast_2d", "reshape", "expand_dims", "einsum"})
 """Functions of numpy that make an array of more than one dimension of one."""
 
@@ -535,22 +613,42 @@ def _of_axes(function: Any, name: str, args: Sequence[Any], options: dict[str, A
     return of_rows(name, function, [one.rows() if type(one) is WholeList else one for one in args], left)
 
 
+def _sum_of_python(given: Any, *, is_exact: bool) -> Any:
+    """sum(given) of a list of the dataset or of a walk through one, or math.fsum(given)."""
+    walk = source_of(given)
+    if walk is not None:
+        given = attrs.evolve(parts_of(given, walk), is_array=walk.listed.is_array)
+    if type(given) is not WholeList:
+        return NotImplemented
+    if is_exact:
+        known = {type(kind) for kind in given.kinds if kind is not LEFT_OUT}
+        if not known <= {int, float, bool, np.float64, np.int64}:
+            given.refuse("was summed by math.fsum, and is no list of numbers")
+        given.check_type()
+        return (
+            attrs.evolve(given, kinds=tuple(_as(np.float64, kind) for kind in given.kinds), is_array=True)
+            .total([_as(np.float64, kind) for kind in given.kinds])
+            .retyped(1.0)
+        )
+    if any(type(kind) is np.ndarray for kind in given.kinds):
+        return given.rows().reduced("sum", (0,), {})
+    given.check_sum_of_python()
+    return given.total(given.kinds)
+
+
 def of_listed(  # noqa: PLR0911 (one line per function)
     function: Any, name: str, args: Sequence[Any], options: dict[str, Any]
 ) -> Any:
     """function(*args) where one argument is a list of the dataset, or a walk through one; NotImplemented if not modelled."""
     first = args[0] if args else None
-    if function is sum and len(args) == 1 and not options:
-        walk = source_of(first)
-        if walk is not None:
-            made = attrs.evolve(parts_of(first, walk), is_array=walk.listed.is_array)
-            made.check_sum_of_python()
-            return made.total(made.kinds)
-        if type(first) is not WholeList:
-            return NotImplemented
-        first.check_sum_of_python()
-        return first.total(first.kinds)
-    of_numpy = getattr(function, "__module__", None) in ("numpy", "numpy.linalg") or isinstance(function, np.ufunc)
+    if (function is sum or function is math.fsum) and len(args) == 1 and not options:
+        return _sum_of_python(first, is_exact=function is math.fsum)
+    if function is statistics.fmean and len(args) == 1 and not options and type(first) is WholeList:
+        size = first.size()
+        if type(size) is not int or not size:
+            first.refuse("was divided by how many entries it has")
+        return _sum_of_python(first, is_exact=True) / size
+    of_numpy = _is_of_numpy(function)
     if any(type(one) is WholeRows for one in args) or (of_numpy and _asks_for_axes(name, args)):
         return _of_axes(function, name, args, options, of_numpy=of_numpy)
     if type(first) is not WholeList:
@@ -563,8 +661,8 @@ def of_listed(  # noqa: PLR0911 (one line per function)
         return first.size()
     if function is collections.Counter and len(args) == 1 and not options and not first.is_array:
         return GrownCounts.of(first)
-    if of_numpy and name in ("array", "asarray") and len(args) <= 2 and options.keys() <= {"dtype"}:
-        return first.array(*args[1:], **options)
+    if of_numpy and name in ("array", "asarray") and len(args) + len(options) <= 2 and options.keys() <= {"dtype"}:
+        return first.converted(*args[1:], *options.values(), copied=name == "array")
     if of_numpy and name == "histogram" and len(args) <= 2 and options.keys() <= {"bins", "range"}:
         return _histogram(first, *args[1:], **options)
     if of_numpy and name == "bincount" and len(args) == 1 and options.keys() == {"minlength"}:
@@ -575,6 +673,8 @@ def of_listed(  # noqa: PLR0911 (one line per function)
     return _of_table(function, name, [one.array() if type(one) is WholeList and not one.is_array else one for one in args], left)
 
 
+_WITHOUT_NAN = {"nansum": "sum", "nanmean": "mean", "average": "mean"}
+"""Functions of numpy that do what others do where all is a number, and nothing has a weight."""
 _BY_ENTRY = frozenset({"clip", "where", "round", "around", "nan_to_num"})
 """Functions of numpy that are no ufuncs, and look at each entry by itself."""
 _SAME = frozenset({"atleast_1d", "ravel", "squeeze", "transpose"})
@@ -584,6 +684,10 @@ _SAME = frozenset({"atleast_1d", "ravel", "squeeze", "transpose"})
 def _of_table(function: Any, name: str, args: Sequence[Any], options: dict[str, Any]) -> Any:
     """function(*args, **options) of numpy, where all lists among the arguments were made arrays."""
     table = next(one for one in args if type(one) is WholeList)
+    name = "sum" if name == "reduce" and getattr(function, "__self__", None) is np.add else name
+    if name in ("nansum", "nanmean", "average") and args[0] is table:
+        has_nan = any(kind is not LEFT_OUT and kind != kind for kind in table.kinds)  # noqa: PLR0124 (NaN is not)
+        name = name if has_nan else _WITHOUT_NAN[name]
     if name in ("sum", "mean", "count_nonzero"):
         return _reduced_table(table, name, args[1:], options) if args[0] is table else NotImplemented
     if options:

@@ -493,6 +493,40 @@ class WholeRows:  # noqa: PLW1641 (it has one, which refuses)
             self._refuse("was changed in place into another type or shape")
         return attrs.evolve(made, base=self.base)
 
+    def replaced(self, made: Any) -> WholeRows:
+        """The array with the numbers of another one of its type and shape, which no other name knows."""
+        if type(made) is not WholeRows or not made.is_aligned(self) or made.axis != self.axis:
+            self._refuse("was changed in place into another shape")
+        if made._known[0].dtype != self._known[0].dtype or made.lengths != self.lengths:
+            self._refuse("was changed in place into another type or shape")
+        return attrs.evolve(made, base=self.base)
+
+    def assigned(self, place: Any, value: Any) -> WholeRows:
+        """The array after it[place] = value, which no other name knows: as numpy converts the value."""
+        self.check_shape()
+        target = self[place] if type(place) is not WholeRows else self
+        given = self._operand(value)
+        if type(given) is WholeRows and (not given.is_aligned(_rows_of(target)) or given.axis != _rows_of(target).axis):
+            self._refuse("was changed in place by other entries than its own")
+        if type(given) is np.ndarray and given.ndim >= -_rows_of(target).axis and given.shape[_rows_of(target).axis] != 1:
+            self._refuse("was changed in place by numbers for each of its entries")
+        if type(place) is WholeRows and (type(given) in (WholeRows, np.ndarray) or place.lengths != self.lengths):
+            self._refuse("was changed in place, by a mask, into more than one number")
+        index = place if type(place) is tuple else (place,)
+        masks = [one for one in index if type(one) in (WholeRows, type(self.source))]
+        plain = tuple(slice(None) if one in masks else one for one in index) if not masks or type(place) is not WholeRows else ()
+        kept = _rows_of(target).parts
+        parts = []
+        for at, part in enumerate(self.parts):
+            if part is LEFT_OUT or kept[at] is LEFT_OUT:
+                parts.append(part)
+                continue
+            made = part.copy()
+            made[place.parts[at] if type(place) is WholeRows else plain] = given.parts[at] if type(given) is WholeRows else given
+            parts.append(made)
+        is_rough = self.is_rough or (type(given) is WholeRows and given.is_rough)
+        return attrs.evolve(self, parts=tuple(parts), is_rough=is_rough)
+
     def _other(self, *_: Any) -> NoReturn:
         self._refuse("was asked for more than sums of its entries")
 
@@ -510,6 +544,12 @@ class WholeRows:  # noqa: PLW1641 (it has one, which refuses)
 
     def _refuse(self, what: str) -> NoReturn:
         self.source.refuse(what)
+
+
+def _rows_of(made: Any) -> WholeRows:
+    """An array with an axis of the entries, of one dimension or more."""
+    found: WholeRows = made if type(made) is WholeRows else made.rows()
+    return found
 
 
 # --- what numpy does number by number ---------------------------------------------------------------

@@ -59,7 +59,7 @@ HISTOGRAMS = [
     (
         "c = collections.Counter(x)\n"
         "return {k: c.get(k, 0) + rng.laplace(0, 1.0) for k in range(3)}",
-        ", 0) +", ", 1) +",
+        "in range(3)}", "in c}",
     ),
     (
         "h = [0, 0, 0]\n"

@@ -35,6 +35,9 @@ class Writer:
                 "np.array([v for v in x if v > 0])",
                 "np.maximum(1, x)",
                 "np.array(x, dtype=np.float32)",
+                "np.array(x, dtype=np.int32)",
+                "np.array(x, dtype='int16')",
+                "np.asarray(x).astype(np.int8)",
                 "np.array(x) / 4",
             ]
         )
@@ -66,6 +69,8 @@ class Writer:
                 f"{p} /= 2",
                 f"{p} = {q}.astype('float64')",
                 f"{p} = {q}.astype(int)",
+                f"{p} = {q}.astype('int8') * 60",
+                f"{p} = {q}.astype(np.int32)",
                 f"{p} = {q}.clip(0, 2)",
                 f"{p} = ~({q} > 1)",
                 f"{p} = ({q} > 0) & ({r} < 2)",

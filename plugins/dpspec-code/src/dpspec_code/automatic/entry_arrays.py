@@ -40,7 +40,7 @@ from dpspec_code.automatic.noise import (
     span_of,
 )
 from dpspec_code.automatic.path import RandomPath
-from dpspec_code.automatic.spellings import axis_of, by_place, number_type
+from dpspec_code.automatic.spellings import NARROW, axis_of, by_place, entry_type, number_type
 from dpspec_code.automatic.widths import ROUGH, RecordBound
 
 
@@ -153,7 +153,7 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         kinds = {type(part) for part in parts}
         if self.alone is not None:
             return self._sample_of_either(kinds)
-        if self.is_array and len(kinds) == 1 and kinds <= {np.int64, np.float64, np.bool_}:
+        if self.is_array and len(kinds) == 1 and kinds <= {np.int64, np.float64, np.bool_, *NARROW}:
             return FloatOrInteger(1) if self.is_loose and kinds != {np.float64} else np.sum(np.array(parts))
         if not self.is_array and kinds <= {int, bool}:
             return 1
@@ -181,6 +181,8 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         """End the run where Python's `sum` is asked of the numbers of an array that may be empty: of none it is its own 0."""
         if self.is_array and not (self.sizes[0] and self._is_whole()):
             self.refuse("is an array that may have no entries, of which Python's sum is an integer of Python's")
+        if any(type(kind) in NARROW for kind in self.kinds):
+            self.refuse("is an array of integers of fewer than 64 bits, which wrap around in Python's sum")
 
     def mean(self) -> Any:
         """Its mean, where every dataset has equally many entries."""
@@ -328,19 +330,19 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
     def converted(self, dtype: Any = None, *, copied: bool) -> WholeList:
         """np.array(it, dtype), or np.asarray, which gives an array of the type back as it is."""
         known = {type(kind) for kind in self.kinds if kind is not LEFT_OUT}
-        is_same = self.is_array and self.alone is None and (dtype is None or known == {number_type(dtype)})
+        is_same = self.is_array and self.alone is None and (dtype is None or known == {entry_type(dtype)})
         if copied or not is_same:
             return attrs.evolve(self, base=None) if is_same and dtype is None else self.array(dtype)
         return attrs.evolve(self, is_loose=False, base=self) if self.is_loose and dtype is not None else self
 
     def array(self, dtype: Any = None) -> WholeList:
         """The entries as an array of numbers."""
-        dtype = None if dtype is None else number_type(dtype) or self.refuse("was made an array of another type")
+        dtype = None if dtype is None else entry_type(dtype) or self.refuse("was made an array of another type")
         self.check_type()
         entries = [kind for kind in self.kinds if kind is not LEFT_OUT]
         whole = np.array(entries, dtype=dtype)
         single = [np.array([entry], dtype=dtype) for entry in entries]
-        if any(array.ndim != 1 or array.dtype.char not in "lqd?" for array in (whole, *single)):
+        if any(array.ndim != 1 or array.dtype.char not in "lqd?bhi" for array in (whole, *single)):
             self.refuse("was made an array of what are no numbers of 64 bits")
         types = {array.dtype for array in single}
         if len(types) > 2 or (len(types) > 1 and any(map(_differ, whole, single))):
@@ -440,8 +442,8 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         if type(other) is not WholeList or self.is_rough or other.is_rough:
             return self.rows().multiplied(self, other)
         products = self.by_entry(np.multiply, [self, other])
-        if any(type(kind) is np.bool_ for kind in products.kinds):
-            self.refuse("was multiplied as an array of truth values, of which the product is another one")
+        if any(type(kind) in (np.bool_, *NARROW) for kind in products.kinds):
+            self.refuse("was multiplied as an array of truth values or of narrow integers, of which the product is another one")
         return _sums(products, "sum")
 
     def _other(self, *_: Any) -> NoReturn:
@@ -468,7 +470,7 @@ _OF_INTEGERS: tuple[Any, ...] = (
     np.right_shift, np.gcd, np.lcm,
 )  # fmt: skip
 """What numpy refuses of doubles."""
-_SINGLE = (int, float, bool, np.int64, np.float64, np.bool_, type(None))
+_SINGLE = (int, float, bool, np.int64, np.float64, np.bool_, *NARROW, type(None))
 
 
 def _of_one(function: Callable[..., Any], given: Sequence[Any]) -> Any:
@@ -563,7 +565,7 @@ def parts_of(generator: Any, walk: WholeListWalk) -> WholeList:
 def _bins(listed: WholeList, least: int) -> Any:
     listed.check_integers(operator.and_)
     kinds = [kind for kind in listed.kinds if kind is not LEFT_OUT]
-    if type(least) is not int or any(type(kind) not in (int, np.int64) or not 0 <= kind < least for kind in kinds):
+    if type(least) is not int or any(type(kind) not in (int, np.int64, *NARROW) or not 0 <= kind < least for kind in kinds):
         listed.refuse("was counted in bins of which there may be more")
     found = np.empty(least, dtype=object)
     for place in range(least):
@@ -751,7 +753,7 @@ class WholeListMethod:
         if self.name == "reshape" and not left:
             return table.rows().reshaped(args)
         if self.name == "astype" and len(given) + len(left) == 2:
-            kind = number_type(left.get("dtype", given[-1]))
+            kind = entry_type(left.get("dtype", given[-1]))
             if kind is None or left.keys() - {"dtype"}:
                 return NotImplemented
             return attrs.evolve(table.by_entry(_cast(kind), [table]), is_loose=False)
@@ -782,7 +784,7 @@ class WholeRowsMethod:
         if self.name == "reshape" and not options:
             return self.rows.reshaped(args)
         if self.name == "astype" and len(args) + len(options) == 1 and options.keys() <= {"dtype"}:
-            kind = number_type(options.get("dtype", args[0] if args else None))
+            kind = entry_type(options.get("dtype", args[0] if args else None))
             found = NotImplemented if kind is None else self.rows.converted(kind)
         elif self.name in ("copy", "transpose") and not args and not options:
             found = attrs.evolve(self.rows, base=None) if self.name == "copy" else self.rows.turned()

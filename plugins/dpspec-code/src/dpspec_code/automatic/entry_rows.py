@@ -24,7 +24,7 @@ import attrs
 import numpy as np
 
 from dpspec_code.automatic.noise import array_of
-from dpspec_code.automatic.spellings import axis_of, number_type
+from dpspec_code.automatic.spellings import axis_of, entry_type, number_type
 
 if TYPE_CHECKING:
     from dpspec_code.automatic.entry_arrays import WholeList
@@ -33,8 +33,8 @@ LEFT_OUT: Any = object()
 """In the place of a kind whose entries are left out."""
 _SEQUENTIAL = 8
 """numpy adds up fewer numbers than this one after the other, however they lie in memory (`pairwise_sum` in its source)."""
-_NUMBERS = "lqd?"
-"""Types of the numbers of an array, by their characters: integers of 64 bits, doubles and truth values."""
+_NUMBERS = "lqd?bhi"
+"""Types of the numbers of an array, by their characters: integers of up to 64 bits with a sign, doubles and truth values."""
 _MARK = 10_007
 """A length that no other axis has, by which the axis of the entries is found again."""
 
@@ -66,7 +66,7 @@ class WholeRows:  # noqa: PLW1641 (it has one, which refuses)
     @classmethod
     def of(cls, listed: WholeList, dtype: Any = None) -> WholeRows:
         """np.array(listed, dtype), for a list whose entries are rows of numbers."""
-        kind = None if dtype is None else number_type(dtype) or listed.refuse("was made an array of another type")
+        kind = None if dtype is None else entry_type(dtype) or listed.refuse("was made an array of another type")
         parts = tuple(one if one is LEFT_OUT else np.array([one], dtype=kind) for one in listed.kinds)
         known = [part for part in parts if part is not LEFT_OUT]
         if len({(part.dtype, part.shape) for part in known}) != 1 or known[0].dtype.char not in _NUMBERS or known[0].ndim < 2:
@@ -283,8 +283,8 @@ class WholeRows:  # noqa: PLW1641 (it has one, which refuses)
             else np.asarray(np.einsum(subscripts, *(one.parts[place] if type(one) is WholeRows else one for one in plain)))
             for place, part in enumerate(self.parts)
         ]  # fmt: skip
-        if any(part is not LEFT_OUT and part.dtype.char == "?" for part in parts):
-            self._refuse("was multiplied as an array of truth values, of which the product is another one")
+        if any(part is not LEFT_OUT and part.dtype.char not in "lqd" for part in parts):
+            self._refuse("was multiplied as an array of truth values or of narrow integers, of which the product is another one")
         is_rough = any(one.is_rough for one in rows) or bool(set(sides) - set(shown) - {letter, ","})
         if letter in shown:
             return self._made(parts, shown.index(letter) - len(shown), is_rough=is_rough)
@@ -642,7 +642,7 @@ def of_rows(name: str, function: Any, args: Sequence[Any], options: dict[str, An
     rows = next(one for one in args if type(one) is WholeRows)
     first = args[0]
     if name in ("array", "asarray") and first is rows and options.keys() | set(args[1:]) and len(args) + len(options) == 2:
-        kind = number_type(options.get("dtype", args[-1]))
+        kind = entry_type(options.get("dtype", args[-1]))
         is_same = kind is not None and rows.is_of(kind)
         return (
             rows.converted(kind)

@@ -342,6 +342,8 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         entries = [kind for kind in self.kinds if kind is not LEFT_OUT]
         whole = np.array(entries, dtype=dtype)
         single = [np.array([entry], dtype=dtype) for entry in entries]
+        if dtype is None and whole.ndim == 1 and all(array.dtype.char == "U" for array in (whole, *single)):
+            return self._texts(whole)
         if any(array.ndim != 1 or array.dtype.char not in "lqd?bhi" for array in (whole, *single)):
             self.refuse("was made an array of what are no numbers of 64 bits")
         types = {array.dtype for array in single}
@@ -354,12 +356,24 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         loose = dtype is None and not (self.sizes[0] and self._is_whole())
         return attrs.evolve(self, kinds=made, is_array=True, alone=alone if len(types) > 1 else None, is_loose=loose)
 
+    def _texts(self, whole: Any) -> WholeList:
+        """An array of texts, which are compared with others: numpy looks at no NUL at the end of one."""
+        parts = iter(whole)
+        made = tuple(kind if kind is LEFT_OUT else next(parts) for kind in self.kinds)
+        if any(kind is not LEFT_OUT and str(part) != kind for kind, part in zip(self.kinds, made, strict=True)):
+            self.refuse("was made an array of texts that end in NUL")
+        return attrs.evolve(self, kinds=made, is_array=True, is_loose=self.may_be_empty())
+
     def _operated(self, function: Callable[[Any, Any], Any], other: Any, *, turned: bool = False) -> Any:
         given = [other, self] if turned else [self, other]
         if type(other) in (WholeRows, np.ndarray) or self.is_rough:
             return self.rows().by_part(function, given)
         if type(other) is WholeList:
             return self.by_entry(function, given)
+        if type(other) is str and (function is operator.eq or function is operator.ne) and "\0" not in other:
+            if any(kind is not LEFT_OUT and type(kind) is not np.str_ for kind in self.kinds):
+                self.refuse("is no array of texts, and was compared with one")
+            return self.mapped(lambda kind: np.bool_(function(str(kind), other)))
         if type(other) not in (int, float, bool, np.int64, np.float64):
             self.refuse("was used in a computation with more than one number")
         self.check_integers(function)

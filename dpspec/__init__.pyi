@@ -828,11 +828,11 @@ def constant(
 
 def contingency_tables(
     *,
-    attributes: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
+    attributes: Mapping[str, int | Sequence[str | int]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
     least: int = ...,
     most: int | None = ...,
     unit: str = ...,
-    **named: int | Sequence[str],
+    **named: int | Sequence[str | int],
 ) -> DatasetSpace:
     """Tables of counts over all combinations of named categorical attributes.
 
@@ -1171,7 +1171,7 @@ def element_level_dp() -> Flavour:
 def element_records(
     *,
     users: str | Sequence[str],
-    elements: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
+    elements: Mapping[str, int | Sequence[str | int]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
     clusters: Mapping[str, str] = ...,
 ) -> DatasetSpace:
     """Package dpspec-flavours. Named users, each with one value for every element (Asi, Duchi and Javidbakht 2022).
@@ -1625,8 +1625,8 @@ def hockey_stick_dp() -> Flavour:
 
 def households(
     *,
-    household: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
-    person: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
+    household: Mapping[str, int | Sequence[str | int]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
+    person: Mapping[str, int | Sequence[str | int]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
     least: int = ...,
     most: int | None = ...,
     members: int | None = ...,
@@ -2525,11 +2525,11 @@ def open_sample(
 
 def ordered_records(
     *,
-    attributes: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
+    attributes: Mapping[str, int | Sequence[str | int]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
     least: int = ...,
     most: int | None = ...,
     unit: str = ...,
-    **named: int | Sequence[str],
+    **named: int | Sequence[str | int],
 ) -> DatasetSpace:
     """Sequences of records over named categorical attributes.
 
@@ -2904,11 +2904,11 @@ def record_weights(
 
 def records(
     *,
-    attributes: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
+    attributes: Mapping[str, int | Sequence[str | int]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
     least: int = ...,
     most: int | None = ...,
     unit: str = ...,
-    **named: int | Sequence[str],
+    **named: int | Sequence[str | int],
 ) -> DatasetSpace:
     """Multisets of records over named categorical attributes.
 

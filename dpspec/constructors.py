@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, partial
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, cast
 
 import attrs
@@ -24,7 +25,7 @@ from dpspec.base.errors import (
     UnknownNameError,
     with_article,
 )
-from dpspec.base.exact import INFINITY, Number
+from dpspec.base.exact import INFINITY, Number, NumberLike
 from dpspec.base.late import at
 from dpspec.base.params import (
     FAILED,
@@ -208,7 +209,9 @@ class _Constructing(Structurer):
         cls = self.attempt(path, lambda: self.registry.get(kind, name.replace("_", "-")))
         if cls is FAILED:
             return FAILED
-        table = {key: entry for key, entry in value.items() if key != "type"}
+        optional = {p.name for p in parameters(cls) if not p.required and p.default is None}
+        optional |= {"attributes"} if _takes_attributes(cls) else set()
+        table = {key: entry for key, entry in value.items() if key != "type" and not (entry is None and key in optional)}
         return self.make(cls, _with_attributes(cls, table, path, self), path)
 
     def value(self, domain: Domain, value: Any, path: str) -> Any:
@@ -264,16 +267,16 @@ def _is_one(item: Domain, value: Any) -> bool:
 
 
 def _attribute(name: Any, said: Any) -> Any:
-    """An attribute by its name: how many categories it has, or which."""
+    """An attribute by its name: how many categories it has, or which, whole numbers as the texts that they are written as."""
     if isinstance(said, Attribute):
         return attrs.evolve(cast("Any", said), name=name)
     if isinstance(said, Mapping):
         return {"name": name, **said}
-    return (
-        {"name": name, "count": said}
-        if isinstance(said, int) and not isinstance(said, bool)
-        else {"name": name, "categories": said}
-    )
+    if isinstance(said, int) and not isinstance(said, bool):
+        return {"name": name, "count": said}
+    if isinstance(said, Iterable) and not isinstance(said, str):
+        said = [str(one) if isinstance(one, Integral) and not isinstance(one, bool) else one for one in said]
+    return {"name": name, "categories": said}
 
 
 def _takes_attributes(cls: type) -> bool:
@@ -321,7 +324,7 @@ def signature(cls: type) -> inspect.Signature:
     ]
     if _takes_attributes(cls):
         loose = [p.replace(default=None) if p.name == "attributes" else p for p in taken]
-        further = inspect.Parameter("named", inspect.Parameter.VAR_KEYWORD, annotation=_Written("int | Sequence[str]"))
+        further = inspect.Parameter("named", inspect.Parameter.VAR_KEYWORD, annotation=_Written("int | Sequence[str | int]"))
         taken = [*loose, further]
     return inspect.Signature(taken, return_annotation=_Written(cls.__name__))
 
@@ -353,7 +356,9 @@ def _type(domain: Domain) -> str:
     if isinstance(domain, Items):
         item = _type(domain.item)
         attributes = (
-            "Mapping[str, int | Sequence[str]] | " if isinstance(domain.item, Nested) and domain.item.cls is Attribute else ""
+            "Mapping[str, int | Sequence[str | int]] | "
+            if isinstance(domain.item, Nested) and domain.item.cls is Attribute
+            else ""
         )
         one = f"{item} | " if isinstance(domain.item, (Registered, Nested, Text)) else ""
         return f"{attributes}{one}Sequence[{item}]"
@@ -387,7 +392,7 @@ def spec(
     invariants: Invariant | Sequence[Invariant | str | Mapping[str, Any]] | None = None,
     multiverse: Multiverse | str | Mapping[str, Any] | None = None,
     unit: str | None = None,
-    budget: Budget | Mapping[str, Any] | None = None,
+    budget: Budget | Mapping[str, Any] | NumberLike | None = None,
     **numbers: Any,
 ) -> PrivacySpec:
     """Five blocks put together: which datasets, inside which universes, per which change, measured how, and how much.
@@ -401,7 +406,8 @@ def spec(
         invariants: what is published exactly; promises hold between datasets that agree on it. Without any: one universe.
         multiverse: the universes, where invariants do not tell them.
         unit: whose change is counted (person, household, ...), for a distance that is given by its name.
-        budget: a budget that is more than one number.
+        budget: a budget that is more than one number; or the number, of a standard with one budget whose name means something
+            else here, as that of total-variation does.
         numbers: the budget by its name (epsilon, rho, mu: privacy losses per unit of distance, no further unit), and the
             parameters of the standard (delta: a probability; order: of Renyi), exact or as texts such as "ln(3)".
 
@@ -588,17 +594,31 @@ def _multiverse(given: Any, invariants: Any) -> Multiverse:
     return LevelSets(invariants=tuple(_block("invariants", entry, f"invariants[{place}]") for place, entry in enumerate(held)))
 
 
+_SPEC_BLOCKS = ("space", "distance", "standard", "invariants", "multiverse", "unit", "budget")
+"""Names that `spec` gives another meaning than a budget of that name has: of `total-variation`, the budget is a distance."""
+
+
+def _is_amount(given: Any) -> bool:
+    """Whether a budget is given as a number, and not as a block or the name of one."""
+    if isinstance(given, str):
+        return given not in installed().registry.names("budgets")
+    return isinstance(given, (int, float, Fraction, Number)) and not isinstance(given, bool)
+
+
 def _budget(given: Any, left: Mapping[str, Any], measured: OutputDivergence) -> Budget:
     wanted = measured.budget_parameters
+    amount = next(p.domain for p in parameters(UniformBudget) if p.name == "value")
     if given is not None:
         if left:
             raise ParameterError("budget", f"and {', '.join(left)} are two ways to say one thing", "give one of them")
+        if len(wanted) == 1 and _is_amount(given):
+            return UniformBudget(parameter=wanted[0], value=amount.read(given, "budget"))
         return cast("Budget", _block("budgets", given, "budget"))
     if len(left) == 1:
         ((parameter, value),) = left.items()
-        amount = next(p.domain for p in parameters(UniformBudget) if p.name == "value")
         return UniformBudget(parameter=parameter, value=amount.read(value, parameter))
-    advice = f"give one number: {' or '.join(f'{name}=...' for name in wanted)}"
+    named = [f"{'budget' if name in _SPEC_BLOCKS else name}=..." for name in wanted]
+    advice = f"give one number: {' or '.join(named)}"
     if left:
         raise ParameterError("budget", f"is said twice: {', '.join(left)}", advice)
     raise MissingKeyError("budget", "is missing", advice)

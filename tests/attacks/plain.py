@@ -6,17 +6,21 @@ import importlib.util
 import linecache
 import random
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dpspec_code.automatic.formulas import Hole
+import numpy as np
+from dpspec_code.automatic.aligned import NoisyLaw
+from dpspec_code.automatic.formulas import Affine, Hole
 from dpspec_code.automatic.whole import NoConstant, whole_tree
 
 import dpspec as dp
 from dpspec.base.errors import DpspecError
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Trivial
+from dpspec.blocks.space import presented
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.observed import Observed
@@ -97,3 +101,36 @@ def holes(seen):
     elif isinstance(seen, tuple):
         for part in seen:
             yield from holes(part)
+
+
+class WithoutNoise:
+    """A generator whose noise is 0."""
+
+    def laplace(self, loc=0.0, scale=1.0, size=None):
+        if size is None and not np.ndim(loc):
+            return float(loc)
+        return np.zeros(np.shape(loc) if size is None else size) + np.asarray(loc, dtype=float)
+
+    normal = laplace
+
+
+def told(law):
+    """The numbers of an output without its noise, with their types, by the tree; None for other functions of the noise."""
+    assert isinstance(law, NoisyLaw)
+    ((end, _),) = law.leaves
+    parts = list(holes(end.seen))
+    if not all(isinstance(part.expression, Affine) for part in parts):
+        return None
+    return [float(part.expression.constant) for part in parts], [part.kind for part in parts]
+
+
+def done(function, dataset):
+    """The numbers of an output without noise, and the types of a list of them; None for an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            found = function(presented(dataset), WithoutNoise())
+        except Exception:  # whatever it raises, it is no number
+            return None
+    kinds = [f"np.{type(one).__name__}" if isinstance(one, np.generic) else type(one).__name__ for one in found]
+    return [float(one) for one in np.ravel(np.array(found))], kinds if type(found) is list else None

@@ -229,3 +229,29 @@ def test_groups_hold_the_constructors_of_one_kind_and_no_others() -> None:
         dp.mechanisms.laplase  # noqa: B018
     with pytest.raises(AttributeError, match=r"dpspec.spaces has no 'laplace': known: "):
         dp.spaces.laplace  # noqa: B018
+
+
+def test_what_is_printed_as_a_default_may_be_given() -> None:
+    assert dp.value_lists(values=[0, 1], most=None) == dp.value_lists(values=[0, 1])
+    assert dp.records(attributes=None, colour=3) == dp.records(colour=3)
+    with pytest.raises(dp.DpspecError, match="must be a number"):
+        dp.value_lists(values=[0, 1], least=None)
+
+
+def test_categories_may_be_whole_numbers() -> None:
+    assert dp.records(colour=range(3)) == dp.records(colour=["0", "1", "2"])
+    with pytest.raises(dp.DpspecError, match="twice"):
+        dp.records(colour=[1, "1"])
+    with pytest.raises(dp.DpspecError, match="non-empty text"):
+        dp.records(colour=[True, False])
+
+
+def test_a_budget_whose_name_means_something_else_is_given_as_the_budget() -> None:
+    blocks = {"space": people(), "distance": "add-remove", "standard": "total-variation"}
+    spec = dp.spec(**blocks, budget="1/2")
+    assert (spec.budget.parameter, spec.budget.value) == ("distance", dp.number("1/2"))
+    with pytest.raises(dp.DpspecError, match="budget=") as raised:
+        dp.spec(**blocks)
+    assert "distance=..." not in str(raised.value)
+    with pytest.raises(dp.DpspecError, match="two ways"):
+        dp.spec(space=people(), distance="add-remove", standard="pure", epsilon=1, budget=1)

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import functools
 import inspect
 import io
 import itertools
 import os
 import random
 import sys
+import types
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from importlib import import_module
@@ -637,7 +639,8 @@ class System(GeneratorAdapter):
         def default_rng(seed: Any = None) -> Any:
             return plain(seed) if seed is not None else generator.beside(np.random.PCG64())
 
-        return [*found, (np.random, "default_rng", default_rng)]
+        found.append((np.random, "default_rng", default_rng))
+        return [*found, *_imported_names(found)]
 
     @contextlib.contextmanager
     def _seeded(self, generator: Any) -> Iterator[None]:
@@ -647,6 +650,28 @@ class System(GeneratorAdapter):
             sys.modules["torch"].manual_seed(_seed(generator, 56))
         with _replaced([(os, "urandom", generator.bytes), (random, "_urandom", generator.bytes)]):
             yield
+
+
+def _imported_names(places: list[tuple[Any, str, Any]]) -> list[tuple[Any, str, Any]]:
+    """The names by which modules hold what is replaced, as after `from numpy.random import laplace`."""
+    plain = {(module, name): getattr(module, name) for module, name, _ in places}
+    listed = _holders(tuple(plain.values()), len(sys.modules))
+    instead = {id(plain[module, name]): function for module, name, function in places}
+    return [(module, name, instead[which]) for module, name, which in listed if id(getattr(module, name, None)) == which]
+
+
+@functools.lru_cache(maxsize=4)
+def _holders(functions: tuple[Any, ...], _modules: int) -> tuple[tuple[Any, str, int], ...]:
+    """Modules other than those that they are from, with the names by which they hold some functions, and the function."""
+    known = {id(one) for one in functions}
+    found = [
+        (module, name, id(held))
+        for module in list(sys.modules.values())
+        if type(module) is types.ModuleType and module.__name__.partition(".")[0] not in ("random", "numpy")
+        for name, held in list(vars(module).items())
+        if id(held) in known
+    ]
+    return tuple(found)
 
 
 @contextlib.contextmanager

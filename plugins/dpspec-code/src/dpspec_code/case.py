@@ -508,7 +508,12 @@ class _Case:
         seconds = PARTS["second opinion"] * self.clock.left()
         asked = self._apart(
             lambda _: second_opinion(
-                _modelled(self.function), space, {x: laws[x] for x in chosen}, seed=seed, of=len(laws), seconds=0.9 * seconds,
+                _modelled(self.function),
+                space,
+                {x: laws[x] for x in chosen},
+                seed=seed,
+                of=len(laws),
+                seconds=0.9 * seconds,
                 long=long,
             ),
             seconds=seconds,

@@ -8,24 +8,10 @@ has; what cannot be read off is refused. The oracle is numpy.
 from __future__ import annotations
 
 import random
-import warnings
 
-import numpy as np
 import pytest
-from dpspec_code.automatic.aligned import NoisyLaw
-from dpspec_code.automatic.formulas import Affine
 
-from dpspec.blocks.space import presented
-from tests.attacks.plain import holes, module_of, read_off
-
-
-class WithoutNoise:
-    """A generator whose noise is 0."""
-
-    def laplace(self, loc=0.0, scale=1.0, size=None):
-        if size is None and not np.ndim(loc):
-            return float(loc)
-        return np.zeros(np.shape(loc) if size is None else size) + np.asarray(loc, dtype=float)
+from tests.attacks.plain import done, module_of, read_off, told
 
 
 class Writer:
@@ -49,6 +35,9 @@ class Writer:
                 "np.array([v for v in x if v > 0])",
                 "np.maximum(1, x)",
                 "np.array(x, dtype=np.float32)",
+                "np.array(x, dtype=np.int32)",
+                "np.array(x, dtype='int16')",
+                "np.asarray(x).astype(np.int8)",
                 "np.array(x) / 4",
             ]
         )
@@ -80,6 +69,8 @@ class Writer:
                 f"{p} /= 2",
                 f"{p} = {q}.astype('float64')",
                 f"{p} = {q}.astype(int)",
+                f"{p} = {q}.astype('int8') * 60",
+                f"{p} = {q}.astype(np.int32)",
                 f"{p} = {q}.clip(0, 2)",
                 f"{p} = ~({q} > 1)",
                 f"{p} = ({q} > 0) & ({r} < 2)",
@@ -97,6 +88,13 @@ class Writer:
                 f"{p} = abs({q})",
                 f"{p} = {q}.astype(np.float64, copy=False)",
                 f"np.add({p}, 1, out={p})",
+                f"np.minimum({p}, 1, out={p})",
+                f"np.multiply({p}, {q}, out={r})",
+                f"{p}[{q} > 1] = {r}[{q} > 1]",
+                f"{p}[{q} == 0] = 1.5",
+                f"{p} = np.atleast_2d({q})[0]",
+                f"{p} = {q}[:, None][:, 0]",
+                f"{p} = {q}.reshape(-1, 1).sum(axis=1)",
                 f"np.clip({p}, 0, 1, out={p})",
             ]
         )
@@ -122,6 +120,18 @@ class Writer:
                 f"np.sum({p} * {q})",
                 f"{p}.mean()",
                 f"np.count_nonzero({p} == {q})",
+                f"np.average({p})",
+                f"np.nansum({p})",
+                f"np.add.reduce({p})",
+                "sum(map(lambda v: v * v, x))",
+                "sum(filter(None, x))",
+                f"sum(map(float, {p}))",
+                f"{p}.sum(keepdims=True)[0]",
+                f"np.einsum('i,i->', {p}, {q})",
+                f"np.atleast_2d({p}).sum(axis=1)[0]",
+                f"{p}.reshape(-1, 1).sum()",
+                f"({p}[:, None] == np.arange(3)).sum(axis=0)[1]",
+                f"({p}[:, None] * {q}[:, None]).sum()",
                 f"{p}.sum().item()",
                 f"int({p}.sum())",
                 f"float({p}.sum())",
@@ -165,6 +175,12 @@ class Writer:
                 f"{p} = np.tile({q}[:1], 2)",
                 f"{p} = np.array([[1, 0], [2, 1]]) @ {q}",
                 f"np.add({p}, {q}, out={p})",
+                f"np.maximum({p}, 0, out={p})",
+                f"np.multiply({q}, 2, out={p})",
+                f"np.add.at({p}, np.minimum(np.array(x, dtype=int), 1), 2)",
+                f"np.add.at({p}, np.minimum(x, 1), x)",
+                f"{p} = np.zeros_like({q})",
+                f"{p} = np.full_like({q}, 2.5)",
             ]
         )
 
@@ -179,28 +195,6 @@ class Writer:
         noisy = f"[h[0] + rng.laplace(scale=8), g[1] + rng.laplace(scale=8), {self.number()} + rng.laplace(scale=8)]"
         lines.append("    return " + lot.choice([noisy, noisy, "h + rng.laplace(scale=8, size=2)", "rng.laplace(h, 8)"]))
         return "\n".join(lines)
-
-
-def told(law):
-    """The numbers of an output without its noise, with their types, by the tree; None for other functions of the noise."""
-    assert isinstance(law, NoisyLaw)
-    ((end, _),) = law.leaves
-    parts = list(holes(end.seen))
-    if not all(isinstance(part.expression, Affine) for part in parts):
-        return None
-    return [float(part.expression.constant) for part in parts], [part.kind for part in parts]
-
-
-def done(function, dataset):
-    """The numbers of an output without noise, and the types of a list of them; None for an error."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)
-        try:
-            found = function(presented(dataset), WithoutNoise())
-        except Exception:  # whatever it raises, it is no number
-            return None
-    kinds = [f"np.{type(one).__name__}" if isinstance(one, np.generic) else type(one).__name__ for one in found]
-    return [float(one) for one in np.ravel(np.array(found))], kinds if type(found) is list else None
 
 
 def judged(count, seed, folder):

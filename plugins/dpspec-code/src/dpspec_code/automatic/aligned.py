@@ -76,6 +76,7 @@ from dpspec_code.automatic.formulas import (
     fits,
     holes_of,
     is_about_data,
+    sum_of_squares,
 )
 
 Shift = Mapping[NoiseDraw, Fraction]
@@ -101,6 +102,20 @@ def shifted(noise: NoiseDraw, shift: Fraction) -> Dichotomy | None:  # noqa: PLR
     if noise.kind == "discrete normal" and shift.denominator == 1:
         return laws.DiscreteGaussianLaw(0, noise.size).against(laws.DiscreteGaussianLaw(int(shift), noise.size))
     return None
+
+
+def pair_of(shift: Shift) -> Dichotomy | None:
+    """The pair of the laws of W and W + delta, for independent draws W; None where one is not known."""
+    normal = [(noise, by) for noise, by in shift.items() if noise.kind == "normal" and noise.size and by]
+    others = [(noise, by) for noise, by in shift.items() if by and (noise, by) not in normal]
+    pairs = [shifted(noise, by) for noise, by in others]
+    if normal:  # as one draw of variance 1 that is moved by the length of the vector
+        square = sum_of_squares([by for _, by in normal], [noise.size for noise, _ in normal])
+        pairs.append(GaussianLaw(0, 1 / square).against(GaussianLaw(1, 1 / square)))
+    known = [pair for pair in pairs if pair is not None]
+    if len(known) < len(pairs):
+        return None
+    return product_of(known) if known else IDENTICAL
 
 
 _JOINED = {"geometric": "two-sided geometric", "exponential": "laplace"}
@@ -386,11 +401,9 @@ def aligned(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | Non
     shift = solve_shift(equations)
     if shift is None:
         return None
-    pairs = [shifted(noise, by) for noise, by in shift.items() if by]
-    known = [pair for pair in pairs if pair is not None]
-    if len(known) < len(pairs):
+    whole = pair_of(shift)
+    if whole is None:
         return None
-    whole = product_of(known) if known else IDENTICAL
     return whole if whole.is_identical or _shows_noise(matched, shift) else Between((IDENTICAL,), (whole,))
 
 

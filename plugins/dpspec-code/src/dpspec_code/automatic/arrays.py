@@ -71,6 +71,12 @@ def _asarray(values: Any, kind: type | None = None) -> Any:
     return found
 
 
+def plain_like(values: Any) -> Any:
+    """An array of the shape and type of an array or a list of drawn numbers, of zeros."""
+    array = values if type(values) is np.ndarray else _asarray(values)
+    return np.zeros(array.shape, dtype=_kind_of(array.ravel()))
+
+
 def as_doubles(values: Any) -> Any:
     """The numbers as an array of doubles."""
     return _asarray(values, np.float64)
@@ -243,8 +249,8 @@ _OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "matmul": _product,
     "inner": _product,
     "tolist": _python,
-    "maximum": lambda a, b: _by_part(max, a, b),
-    "minimum": lambda a, b: _by_part(min, a, b),
+    "maximum": lambda a, b: _larger(max, a, b),
+    "minimum": lambda a, b: _larger(min, a, b),
 }
 """What functions of numpy and methods of arrays do with drawn numbers, without options."""
 _REDUCED = frozenset({"argmax", "argmin", "max", "amax", "min", "amin", "sum", "mean", "cumsum"})
@@ -274,6 +280,12 @@ def _by_part(function: Any, *given: Any) -> Any:
     return parts[0] if not arrays[0].shape else array_of(parts, arrays[0].shape)
 
 
+def _larger(function: Any, *given: Any) -> Any:
+    """The larger of two numbers, or the smaller, in the type that both have together."""
+    kind = _kind_of(part for one in given for part in _boxed(one).ravel())
+    return _by_part(function, *(_asarray(_boxed(one), kind) for one in given))
+
+
 def _boxed(value: Any) -> Any:
     if type(value) in (list, tuple, np.ndarray):
         return _asarray(value) if type(value) is not np.ndarray else value
@@ -293,6 +305,8 @@ def answered(  # noqa: PLR0911 (one line per kind of function)
     of_array = type(getattr(function, "__self__", None)) is np.ndarray
     if not of_numpy and not of_array and function is not np.float64:
         return NotImplemented
+    if name in ("zeros_like", "ones_like", "full_like") and of_numpy and not any(map(holds_drawn, given[1:])):
+        return function(plain_like(given[0]), *given[1:], **(options or {}))
     args, left = by_place(name, given, options or {})
     if name in _MOVING and of_numpy:
         return _moved(function, args, left)

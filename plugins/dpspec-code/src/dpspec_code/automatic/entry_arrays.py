@@ -18,6 +18,7 @@ import dis
 import functools
 import math
 import operator
+import statistics
 import types
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -27,6 +28,7 @@ import attrs
 import numpy as np
 
 from dpspec.plugin.judges import NotEnumerableError
+from dpspec_code.automatic.entry_rows import LEFT_OUT, WholeRows, of_rows
 from dpspec_code.automatic.formulas import COUNT, SAMPLED, Affine, NoiseDraw, reading
 from dpspec_code.automatic.noise import (
     LARGEST,
@@ -35,13 +37,11 @@ from dpspec_code.automatic.noise import (
     NoisyNumber,
     drawn_number,
     rounding,
+    span_of,
 )
 from dpspec_code.automatic.path import RandomPath
-from dpspec_code.automatic.spellings import axis_of, by_place, number_type
-from dpspec_code.automatic.widths import RecordBound
-
-LEFT_OUT = object()
-"""In the place of a kind whose entries are left out."""
+from dpspec_code.automatic.spellings import NARROW, axis_of, by_place, entry_type, number_type
+from dpspec_code.automatic.widths import ROUGH, RecordBound
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -57,31 +57,81 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
             where all occur.
         sizes: how many entries a dataset has at least and at most.
         is_loose: whether an array without entries is one of doubles, as `np.array([])` is, though others are not.
+        is_rough: whether last digits of its numbers may be others, as `dpspec_code.automatic.entry_rows` says.
+        base: the array of which this one is a view; None where it has numbers of its own.
+        growing: the loop that appends its entries; None for other lists.
 
     The entries stand in the order of the dataset, whatever was made of them and left out: nothing here brings them into another.
     Two that leave out the same kinds of the same dataset are therefore *aligned*, entry by entry.
     """
 
     path: RandomPath
-    kinds: tuple[Any, ...]
+    _kinds: tuple[Any, ...]
     counts: tuple[NoisyNumber, ...]
     is_array: bool = False
     alone: tuple[Any, ...] | None = None
     sizes: tuple[int, int | None] = (0, None)
     is_loose: bool = False
+    is_rough: bool = False
+    base: Any = None
+    growing: Any = None
 
     __array_ufunc__ = None
 
+    @property
+    def kinds(self) -> tuple[Any, ...]:
+        """What an entry is, for each kind of the dataset."""
+        if self.growing is not None and not self.growing.is_over:
+            self.refuse("was used before the loop was over that appends to it")
+        return self._kinds
+
+    def grown(self, loop: Any, place: int, value: Any) -> WholeList:
+        """It with one more entry for each of a kind, as a loop appends them."""
+        if self.growing is not loop or self._kinds[place] is not LEFT_OUT:
+            self.refuse("was appended to more than once for an entry, or in more than one loop")
+        return attrs.evolve(self, kinds=(*self._kinds[:place], value, *self._kinds[place + 1 :]))
+
     def __iter__(self) -> WholeListWalk:
         if self.path.counting:
-            self._refuse("was walked through twice at once")
+            self.refuse("was walked through twice at once")
         self.check_type()
         return WholeListWalk(self)
 
     def check_type(self) -> None:
+        """End the run where the entries have no type, or no digits, of their own."""
+        self.check_one_type()
+        if self.is_rough:
+            self.refuse("was used entry by entry, where the last digits of its numbers may be others")
+
+    def check_one_type(self) -> None:
         """End the run where the entries have no type of their own."""
         if self.alone is not None:
-            self._refuse("is an array of doubles or of integers, by what occurs, and was used entry by entry")
+            self.refuse("is an array of doubles or of integers, by what occurs, and was used entry by entry")
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether it is a list of rows of numbers."""
+        known = [kind for kind in self.kinds if kind is not LEFT_OUT]
+        return (
+            bool(known) and not self.is_array and all(type(kind) in (tuple, list, np.ndarray) and np.ndim(kind) for kind in known)
+        )
+
+    def rows(self) -> WholeRows:
+        """It as an array with an axis of the entries."""
+        if self.has_rows:
+            return WholeRows.of(self)
+        return WholeRows.of_column(self if self.is_array else self.array())
+
+    def may_be_empty(self) -> bool:
+        """Whether it has no entries on some dataset."""
+        return not (self.sizes[0] and self._is_whole())
+
+    def is_size(self, given: Any) -> bool:
+        """Whether a number is how many entries it has."""
+        size = self.size()
+        if type(given) is not NoisyNumber or type(size) is not NoisyNumber:
+            return type(given) in (int, np.int64) and type(size) is int and given == size
+        return bool(given.expression == size.expression)
 
     def total(self, parts: Sequence[Any]) -> Any:
         """sum of parts[v] N_v, without what is left out."""
@@ -91,9 +141,11 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         for part, count in known:
             factor = count._part(part)
             if part and not 1 / LARGEST <= abs(factor.constant) <= LARGEST:  # type: ignore[union-attr]  # it is affine
-                self._refuse("has entries that are so large or small that sums of doubles fail")
+                self.refuse("has entries that are so large or small that sums of doubles fail")
             found = found.plus(count.expression, factor.constant)  # type: ignore[arg-type,union-attr]  # both are affine
         error = rounding(found, self.path.bound) if isinstance(sample, float) else Fraction(0)
+        if self.is_rough:
+            error += span_of(found, alone=self.path.bound.alone, drawn=False).largest(self.path.bound.seen) * ROUGH
         return drawn_number(self.path, found, sample, error)
 
     def _sample(self, parts: Sequence[Any]) -> Any:
@@ -101,20 +153,20 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         kinds = {type(part) for part in parts}
         if self.alone is not None:
             return self._sample_of_either(kinds)
-        if self.is_array and len(kinds) == 1 and kinds <= {np.int64, np.float64, np.bool_}:
+        if self.is_array and len(kinds) == 1 and kinds <= {np.int64, np.float64, np.bool_, *NARROW}:
             return FloatOrInteger(1) if self.is_loose and kinds != {np.float64} else np.sum(np.array(parts))
         if not self.is_array and kinds <= {int, bool}:
             return 1
-        if not self.is_array and kinds == {float} and all(map(math.isfinite, parts)):
+        if not self.is_array and float in kinds and kinds <= {float, int, bool} and all(map(math.isfinite, parts)):
             return FloatOrZero(1.0)
-        return self._refuse("has a sum whose type depends on what is summed")
+        return self.refuse("has a sum whose type depends on what is summed")
 
     def _sample_of_either(self, kinds: set[type]) -> Any:
         """The same of an array whose type depends on which entries occur."""
         kinds |= {type(part) for part in self.alone or () if part is not LEFT_OUT}
         if kinds <= {np.int64, np.bool_}:
             return np.int64(1)
-        return FloatOrInteger(1) if kinds <= {np.int64, np.float64} else self._refuse("is an array of several types")
+        return FloatOrInteger(1) if kinds <= {np.int64, np.float64} else self.refuse("is an array of several types")
 
     def size(self) -> Any:
         """len(it)."""
@@ -128,13 +180,15 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
     def check_sum_of_python(self) -> None:
         """End the run where Python's `sum` is asked of the numbers of an array that may be empty: of none it is its own 0."""
         if self.is_array and not (self.sizes[0] and self._is_whole()):
-            self._refuse("is an array that may have no entries, of which Python's sum is an integer of Python's")
+            self.refuse("is an array that may have no entries, of which Python's sum is an integer of Python's")
+        if any(type(kind) in NARROW for kind in self.kinds):
+            self.refuse("is an array of integers of fewer than 64 bits, which wrap around in Python's sum")
 
     def mean(self) -> Any:
         """Its mean, where every dataset has equally many entries."""
         size = self.size()
         if type(size) is not int or not size:
-            self._refuse("was divided by how many entries it has")
+            self.refuse("was divided by how many entries it has")
         self.check_type()
         return self.mapped(np.float64).total([_as(np.float64, kind) for kind in self.kinds]) / np.int64(size)
 
@@ -143,17 +197,19 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         pairs = zip(self.kinds, other.kinds, strict=True)
         return self.counts is other.counts and all((one is LEFT_OUT) == (two is LEFT_OUT) for one, two in pairs)
 
-    def by_entry(self, function: Callable[..., Any], given: Sequence[Any]) -> WholeList:
+    def by_entry(self, function: Callable[..., Any], given: Sequence[Any]) -> Any:
         """function(*given) of numpy, which looks at each entry by itself; arrays among what is given have to be aligned."""
         listed = [one for one in given if type(one) is WholeList]
+        if any(one.is_rough for one in listed):
+            return self.rows().by_part(function, given)
         if not all(type(one) in (*_SINGLE, WholeList) for one in given) or not all(one.is_array for one in listed):
-            self._refuse("was used in a computation with more than one number")
+            self.refuse("was used in a computation with more than one number")
         for one in listed:
             one.check_integers(function)
         if len(listed) == 1:
             return self.mapped(lambda kind: _of_one(function, [kind if type(one) is WholeList else one for one in given]))
         if not all(map(self.is_aligned, listed)) or any(one.alone is not None for one in listed):
-            self._refuse("was used in a computation with other entries than its own")
+            self.refuse("was used in a computation with other entries than its own")
         columns = [one.kinds if type(one) is WholeList else [one] * len(self.kinds) for one in given]
         rows = zip(self.kinds, zip(*columns, strict=True), strict=True)
         made = tuple(LEFT_OUT if kind is LEFT_OUT else _of_one(function, row) for kind, row in rows)
@@ -167,22 +223,73 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
     def check_integers(self, function: Any) -> None:
         """End the run where an array that may be one of doubles is given to a function of integers, which raises then."""
         if self.is_loose and any(function is one for one in _OF_INTEGERS):
-            self._refuse("is an array of doubles where it has no entries (give it a dtype), and was used as one of integers")
+            self.refuse("is an array of doubles where it has no entries (give it a dtype), and was used as one of integers")
 
     def changed(self, function: Callable[[Any, Any], Any], other: Any) -> WholeList:
         """The array after function(it, other) was put in its place; no other name knows it. Its type stays what it is."""
         made = self._operated(function, other) if self.is_array and self.alone is None else self.refused("a change in place")
+        if type(made) is not WholeList:
+            self.refuse("was changed in place into another shape")
         if any(type(one) is not type(two) for one, two in zip(self.kinds, made.kinds, strict=True)):
-            self._refuse("was changed in place into another type")
+            self.refuse("was changed in place into another type")
         return made
+
+    def replaced(self, made: Any) -> WholeList:
+        """The array with the numbers of another one of its type, which no other name knows."""
+        if type(made) is not WholeList or not (self.is_array and made.is_array and self.is_aligned(made)):
+            self.refuse("was changed in place into another shape")
+        known = [(one, two) for one, two in zip(self.kinds, made.kinds, strict=True) if one is not LEFT_OUT]
+        if self.alone is not None or made.alone is not None or any(type(one) is not type(two) for one, two in known):
+            self.refuse("was changed in place into another type")
+        return attrs.evolve(made, base=self.base, is_loose=self.is_loose)
+
+    def assigned(self, mask: Any, value: Any) -> WholeList:
+        """The array after it[mask] = value, which no other name knows: as numpy converts the value."""
+        kept = self.selected(mask)
+        made = value if type(value) is WholeList else None
+        if made is None and type(value) not in (int, float, bool, np.int64, np.float64, np.bool_):
+            self.refuse("was changed in place by what is no number")
+        if made is not None and (made.alone is not None or not made.is_array or not made.is_aligned(kept)):
+            self.refuse("was changed in place by other entries than its own")
+        kinds = list(self.kinds)
+        for place, kind in enumerate(kept.kinds):
+            if kind is not LEFT_OUT:
+                box = np.array([kinds[place]])
+                box[:] = value if made is None else made.kinds[place]
+                kinds[place] = box[0]
+        is_rough = self.is_rough or (made is not None and made.is_rough)
+        return attrs.evolve(self, kinds=tuple(kinds), is_rough=is_rough)
+
+    def places(self, value: Any, length: int) -> list[tuple[int, Any]]:
+        """What is added at each place of an array of a length, by `np.add.at` with these places and a value for each."""
+        table = self if self.is_array else self.array()
+        if self.is_array:  # an empty list is a list of no places, whatever type its array has
+            table.check_integers(operator.and_)
+        table.check_type()
+        known = [kind for kind in table.kinds if kind is not LEFT_OUT]
+        if any(type(kind) is not np.int64 or not -length <= kind < length for kind in known):
+            self.refuse("was used as places that an array does not have")
+        made = value if type(value) is not WholeList or value.is_array else value.array()
+        if type(made) is WholeList and not (made.is_aligned(table) and made.alone is None):
+            self.refuse("was used as places of other entries than its own")
+        if type(made) not in (WholeList, int, float, np.int64, np.float64):
+            self.refuse("was used as places of what is no number")
+        found: list[tuple[int, Any]] = []
+        for at in range(length):
+            at_it = [kind is not LEFT_OUT and kind % length == at for kind in table.kinds]
+            added = [made.kinds[place] if type(made) is WholeList else made for place in range(len(at_it))]
+            numbers = [np.array([one])[0] if holds else LEFT_OUT for holds, one in zip(at_it, added, strict=True)]
+            shown = attrs.evolve(table, kinds=tuple(numbers), is_loose=False)
+            found.append((at, shown.total(shown.kinds) if any(at_it) else None))
+        return found
 
     def selected(self, mask: Any) -> WholeList:
         """it[mask], for an array of truth values that was made of it."""
         if type(mask) is not WholeList or not (self.is_array and mask.is_array and self.is_aligned(mask)):
-            self._refuse("was asked for more than sums and counts of its entries")
+            self.refuse("was asked for more than sums and counts of its entries")
         known = [kind for kind in mask.kinds if kind is not LEFT_OUT]
         if self.alone is not None or mask.alone is not None or any(type(kind) is not np.bool_ for kind in known):
-            self._refuse("was asked for some of its entries")
+            self.refuse("was asked for some of its entries")
         kept = [keeps is not LEFT_OUT and bool(keeps) for keeps in mask.kinds]
         return attrs.evolve(self, kinds=tuple(kind if keeps else LEFT_OUT for kind, keeps in zip(self.kinds, kept, strict=True)))
 
@@ -195,11 +302,13 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
     def count(self, value: Any) -> Any:
         """How many entries equal a value."""
         if any(one is not LEFT_OUT and one != one for one in (*self.kinds, value)):  # noqa: PLR0124 (NaN is not)
-            self._refuse("counts what is not equal to itself")
+            self.refuse("counts what is not equal to itself")
         return self.number_of(lambda kind: kind == value)
 
     def number_of(self, test: Callable[[Any], Any]) -> NoisyNumber:
         """How many entries pass a test, as an integer of Python's, which has no end."""
+        if self.is_rough:
+            self.check_type()
         found: NoisyNumber = attrs.evolve(self, is_array=False, alone=None).total(
             [_once(kind, int(bool(test(kind)))) for kind in self.kinds]
         )
@@ -208,28 +317,38 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
     def mapped(self, function: Callable[[Any], Any]) -> WholeList:
         """function of every entry of an array."""
         if not self.is_array:
-            self._refuse("is a list and was used as an array")
+            self.refuse("is a list and was used as an array")
         kinds = tuple(LEFT_OUT if kind is LEFT_OUT else function(kind) for kind in self.kinds)
         if self.alone is None:
             return attrs.evolve(self, kinds=kinds, is_loose=self.stays_loose(kinds))
         alone = tuple(LEFT_OUT if kind is LEFT_OUT else function(kind) for kind in self.alone)
         pairs = [(one, other) for one, other in zip(kinds, alone, strict=True) if one is not LEFT_OUT]
         if any(reading(one) is None or reading(one) != reading(other) for one, other in pairs):
-            self._refuse("is an array of doubles or of integers, by what occurs, which differ in what is done")
+            self.refuse("is an array of doubles or of integers, by what occurs, which differ in what is done")
         return attrs.evolve(self, kinds=kinds, alone=None if all(type(one) is type(other) for one, other in pairs) else alone)
+
+    def converted(self, dtype: Any = None, *, copied: bool) -> WholeList:
+        """np.array(it, dtype), or np.asarray, which gives an array of the type back as it is."""
+        known = {type(kind) for kind in self.kinds if kind is not LEFT_OUT}
+        is_same = self.is_array and self.alone is None and (dtype is None or known == {entry_type(dtype)})
+        if copied or not is_same:
+            return attrs.evolve(self, base=None) if is_same and dtype is None else self.array(dtype)
+        return attrs.evolve(self, is_loose=False, base=self) if self.is_loose and dtype is not None else self
 
     def array(self, dtype: Any = None) -> WholeList:
         """The entries as an array of numbers."""
-        dtype = None if dtype is None else number_type(dtype) or self._refuse("was made an array of another type")
+        dtype = None if dtype is None else entry_type(dtype) or self.refuse("was made an array of another type")
         self.check_type()
         entries = [kind for kind in self.kinds if kind is not LEFT_OUT]
         whole = np.array(entries, dtype=dtype)
         single = [np.array([entry], dtype=dtype) for entry in entries]
-        if any(array.ndim != 1 or array.dtype.char not in "lqd?" for array in (whole, *single)):
-            self._refuse("was made an array of what are no numbers of 64 bits")
+        if dtype is None and whole.ndim == 1 and all(array.dtype.char == "U" for array in (whole, *single)):
+            return self._texts(whole)
+        if any(array.ndim != 1 or array.dtype.char not in "lqd?bhi" for array in (whole, *single)):
+            self.refuse("was made an array of what are no numbers of 64 bits")
         types = {array.dtype for array in single}
         if len(types) > 2 or (len(types) > 1 and any(map(_differ, whole, single))):
-            self._refuse("was made an array whose type depends on which entries occur")
+            self.refuse("was made an array whose type depends on which entries occur")
         made, alone = (
             tuple(LEFT_OUT if kind is LEFT_OUT else next(parts) for kind in self.kinds)
             for parts in (iter(whole), iter([array[0] for array in single]))
@@ -237,11 +356,26 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         loose = dtype is None and not (self.sizes[0] and self._is_whole())
         return attrs.evolve(self, kinds=made, is_array=True, alone=alone if len(types) > 1 else None, is_loose=loose)
 
-    def _operated(self, function: Callable[[Any, Any], Any], other: Any, *, turned: bool = False) -> WholeList:
+    def _texts(self, whole: Any) -> WholeList:
+        """An array of texts, which are compared with others: numpy looks at no NUL at the end of one."""
+        parts = iter(whole)
+        made = tuple(kind if kind is LEFT_OUT else next(parts) for kind in self.kinds)
+        if any(kind is not LEFT_OUT and str(part) != kind for kind, part in zip(self.kinds, made, strict=True)):
+            self.refuse("was made an array of texts that end in NUL")
+        return attrs.evolve(self, kinds=made, is_array=True, is_loose=self.may_be_empty())
+
+    def _operated(self, function: Callable[[Any, Any], Any], other: Any, *, turned: bool = False) -> Any:
+        given = [other, self] if turned else [self, other]
+        if type(other) in (WholeRows, np.ndarray) or self.is_rough:
+            return self.rows().by_part(function, given)
         if type(other) is WholeList:
-            return self.by_entry(function, [self, other])
+            return self.by_entry(function, given)
+        if type(other) is str and (function is operator.eq or function is operator.ne) and "\0" not in other:
+            if any(kind is not LEFT_OUT and type(kind) is not np.str_ for kind in self.kinds):
+                self.refuse("is no array of texts, and was compared with one")
+            return self.mapped(lambda kind: np.bool_(function(str(kind), other)))
         if type(other) not in (int, float, bool, np.int64, np.float64):
-            self._refuse("was used in a computation with more than one number")
+            self.refuse("was used in a computation with more than one number")
         self.check_integers(function)
         return self.mapped((lambda kind: function(other, kind)) if turned else (lambda kind: function(kind, other)))
 
@@ -284,6 +418,9 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
     def __truediv__(self, other: Any) -> Any:
         return self._operated(operator.truediv, other)
 
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._operated(operator.truediv, other, turned=True)
+
     def __floordiv__(self, other: Any) -> Any:
         return self._operated(operator.floordiv, other)
 
@@ -310,32 +447,35 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         return self.mapped(abs)
 
     def __getitem__(self, place: Any) -> Any:
-        return self.selected(place)
+        return self.rows()[place] if type(place) is tuple and self.is_array else self.selected(place)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return self.rows().multiplied(other, self)
 
     def __matmul__(self, other: Any) -> Any:
-        if type(other) is not WholeList:
-            self._refuse("was multiplied with what is not made of it")
+        if type(other) is not WholeList or self.is_rough or other.is_rough:
+            return self.rows().multiplied(self, other)
         products = self.by_entry(np.multiply, [self, other])
-        if any(type(kind) is np.bool_ for kind in products.kinds):
-            self._refuse("was multiplied as an array of truth values, of which the product is another one")
+        if any(type(kind) in (np.bool_, *NARROW) for kind in products.kinds):
+            self.refuse("was multiplied as an array of truth values or of narrow integers, of which the product is another one")
         return _sums(products, "sum")
 
     def _other(self, *_: Any) -> NoReturn:
-        self._refuse("was asked for more than sums and counts of its entries")
+        self.refuse("was asked for more than sums and counts of its entries")
 
     __contains__ = __hash__ = __len__ = __reversed__ = _other
     __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = __array__ = _other
 
     def refused(self, name: str) -> NoReturn:
         """End the run, which asked for an attribute."""
-        self._refuse(f"was asked for {name}")
+        self.refuse(f"was asked for {name}")
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
         self.refused(name)
 
-    def _refuse(self, what: str) -> NoReturn:
+    def refuse(self, what: str) -> NoReturn:
         self.path.refuse(NotEnumerableError("dataset", f"{what}, which depends on more than counts", "have it sampled"))
 
 
@@ -344,7 +484,7 @@ _OF_INTEGERS: tuple[Any, ...] = (
     np.right_shift, np.gcd, np.lcm,
 )  # fmt: skip
 """What numpy refuses of doubles."""
-_SINGLE = (int, float, bool, np.int64, np.float64, np.bool_, type(None))
+_SINGLE = (int, float, bool, np.int64, np.float64, np.bool_, *NARROW, type(None))
 
 
 def _of_one(function: Callable[..., Any], given: Sequence[Any]) -> Any:
@@ -379,7 +519,7 @@ class WholeListWalk:
     def __next__(self) -> Any:
         path = self.listed.path
         if not path.counting:
-            self.listed._refuse("was walked through")
+            self.listed.refuse("was walked through")
         if path.coin is not None and path.coin.below:  # the same entry once more, with its uniform number on the other side
             path.coin.below, path.coin.asked = False, False
             return self.listed.kinds[self.place]
@@ -421,7 +561,7 @@ def parts_of(generator: Any, walk: WholeListWalk) -> WholeList:
     path.counting, path.coin = True, None
     for part in generator:
         if parts[walk.place] is not LEFT_OUT:
-            listed._refuse("has entries that give several values")
+            listed.refuse("has entries that give several values")
         parts[walk.place] = part
         if path.coin is not None:
             chances[walk.place] = path.coin.threshold if path.coin.below else 1 - path.coin.threshold
@@ -429,7 +569,7 @@ def parts_of(generator: Any, walk: WholeListWalk) -> WholeList:
     if all(chance == 1 for chance in chances):
         return attrs.evolve(listed, kinds=tuple(parts), is_array=False)
     if path.sampled:
-        listed._refuse("was sampled more than once")
+        listed.refuse("was sampled more than once")
     path.sampled = True
     symbols = (NoiseDraw(-place - 1, SAMPLED, chance) for place, chance in enumerate(chances))
     counts = tuple(NoisyNumber(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
@@ -439,8 +579,8 @@ def parts_of(generator: Any, walk: WholeListWalk) -> WholeList:
 def _bins(listed: WholeList, least: int) -> Any:
     listed.check_integers(operator.and_)
     kinds = [kind for kind in listed.kinds if kind is not LEFT_OUT]
-    if type(least) is not int or any(type(kind) not in (int, np.int64) or not 0 <= kind < least for kind in kinds):
-        listed._refuse("was counted in bins of which there may be more")
+    if type(least) is not int or any(type(kind) not in (int, np.int64, *NARROW) or not 0 <= kind < least for kind in kinds):
+        listed.refuse("was counted in bins of which there may be more")
     found = np.empty(least, dtype=object)
     for place in range(least):
         found[place] = listed.count(place).retyped(np.int64(1))
@@ -450,7 +590,9 @@ def _bins(listed: WholeList, least: int) -> Any:
 def _histogram(listed: WholeList, bins: Any = 10, range: Any = None) -> tuple[Any, Any]:
     """np.histogram, where the data do not decide where the bins end."""
     if isinstance(bins, str) or (np.ndim(bins) == 0 and range is None):
-        listed._refuse("was counted in bins that depend on the entries")
+        listed.refuse("was counted in bins that depend on the entries")
+    if listed.is_rough:
+        listed.check_type()
     known = [LEFT_OUT if kind is LEFT_OUT else np.histogram([kind], bins=bins, range=range) for kind in listed.kinds]
     edges = np.histogram([], bins=bins, range=range)[1]
     found = np.empty(len(edges) - 1, dtype=object)
@@ -460,22 +602,71 @@ def _histogram(listed: WholeList, bins: Any = 10, range: Any = None) -> tuple[An
     return found, edges
 
 
+def _is_of_numpy(function: Any) -> bool:
+    owner = getattr(function, "__self__", None) if type(function) is types.BuiltinFunctionType else function
+    return getattr(function, "__module__", None) in ("numpy", "numpy.linalg") or isinstance(owner, np.ufunc)
+
+
+_MORE_AXES = frozenset({"atleast_2d", "reshape", "expand_dims", "einsum"})
+"""Functions of numpy that make an array of more than one dimension of one."""
+
+
+def _asks_for_axes(name: str, args: Sequence[Any]) -> bool:
+    """Whether a function of numpy makes an array of more than one dimension of some list of the dataset, or is given one."""
+    return any(type(one) is WholeList and (one.has_rows or name in _MORE_AXES) for one in args)
+
+
+def _of_axes(function: Any, name: str, args: Sequence[Any], options: dict[str, Any], *, of_numpy: bool) -> Any:
+    """function(*args, **options), where some argument is an array with an axis of the entries."""
+    if function is len and len(args) == 1:
+        return args[0].shape[0]
+    if not of_numpy:
+        return NotImplemented
+    args, left = by_place(name, args, options)
+    if name in ("array", "asarray") and type(args[0]) is WholeList:
+        kind = left.pop("dtype", args[1] if len(args) == 2 else None)
+        return WholeRows.of(args[0], kind) if not left and len(args) <= 2 else NotImplemented
+    return of_rows(name, function, [one.rows() if type(one) is WholeList else one for one in args], left)
+
+
+def _sum_of_python(given: Any, *, is_exact: bool) -> Any:
+    """sum(given) of a list of the dataset or of a walk through one, or math.fsum(given)."""
+    walk = source_of(given)
+    if walk is not None:
+        given = attrs.evolve(parts_of(given, walk), is_array=walk.listed.is_array)
+    if type(given) is not WholeList:
+        return NotImplemented
+    if is_exact:
+        known = {type(kind) for kind in given.kinds if kind is not LEFT_OUT}
+        if not known <= {int, float, bool, np.float64, np.int64}:
+            given.refuse("was summed by math.fsum, and is no list of numbers")
+        given.check_type()
+        return (
+            attrs.evolve(given, kinds=tuple(_as(np.float64, kind) for kind in given.kinds), is_array=True)
+            .total([_as(np.float64, kind) for kind in given.kinds])
+            .retyped(1.0)
+        )
+    if any(type(kind) is np.ndarray for kind in given.kinds):
+        return given.rows().reduced("sum", (0,), {})
+    given.check_sum_of_python()
+    return given.total(given.kinds)
+
+
 def of_listed(  # noqa: PLR0911 (one line per function)
     function: Any, name: str, args: Sequence[Any], options: dict[str, Any]
 ) -> Any:
     """function(*args) where one argument is a list of the dataset, or a walk through one; NotImplemented if not modelled."""
     first = args[0] if args else None
-    if function is sum and len(args) == 1 and not options:
-        walk = source_of(first)
-        if walk is not None:
-            made = attrs.evolve(parts_of(first, walk), is_array=walk.listed.is_array)
-            made.check_sum_of_python()
-            return made.total(made.kinds)
-        if type(first) is not WholeList:
-            return NotImplemented
-        first.check_sum_of_python()
-        return first.total(first.kinds)
-    of_numpy = getattr(function, "__module__", None) == "numpy" or isinstance(function, np.ufunc)
+    if (function is sum or function is math.fsum) and len(args) == 1 and not options:
+        return _sum_of_python(first, is_exact=function is math.fsum)
+    if function is statistics.fmean and len(args) == 1 and not options and type(first) is WholeList:
+        size = first.size()
+        if type(size) is not int or not size:
+            first.refuse("was divided by how many entries it has")
+        return _sum_of_python(first, is_exact=True) / size
+    of_numpy = _is_of_numpy(function)
+    if any(type(one) is WholeRows for one in args) or (of_numpy and _asks_for_axes(name, args)):
+        return _of_axes(function, name, args, options, of_numpy=of_numpy)
     if type(first) is not WholeList:
         if not of_numpy or not any(type(one) is WholeList for one in (*args, *options.values())):
             return NotImplemented
@@ -486,8 +677,8 @@ def of_listed(  # noqa: PLR0911 (one line per function)
         return first.size()
     if function is collections.Counter and len(args) == 1 and not options and not first.is_array:
         return GrownCounts.of(first)
-    if of_numpy and name in ("array", "asarray") and len(args) <= 2 and options.keys() <= {"dtype"}:
-        return first.array(*args[1:], **options)
+    if of_numpy and name in ("array", "asarray") and len(args) + len(options) <= 2 and options.keys() <= {"dtype"}:
+        return first.converted(*args[1:], *options.values(), copied=name == "array")
     if of_numpy and name == "histogram" and len(args) <= 2 and options.keys() <= {"bins", "range"}:
         return _histogram(first, *args[1:], **options)
     if of_numpy and name == "bincount" and len(args) == 1 and options.keys() == {"minlength"}:
@@ -498,6 +689,8 @@ def of_listed(  # noqa: PLR0911 (one line per function)
     return _of_table(function, name, [one.array() if type(one) is WholeList and not one.is_array else one for one in args], left)
 
 
+_WITHOUT_NAN = {"nansum": "sum", "nanmean": "mean", "average": "mean"}
+"""Functions of numpy that do what others do where all is a number, and nothing has a weight."""
 _BY_ENTRY = frozenset({"clip", "where", "round", "around", "nan_to_num"})
 """Functions of numpy that are no ufuncs, and look at each entry by itself."""
 _SAME = frozenset({"atleast_1d", "ravel", "squeeze", "transpose"})
@@ -507,6 +700,10 @@ _SAME = frozenset({"atleast_1d", "ravel", "squeeze", "transpose"})
 def _of_table(function: Any, name: str, args: Sequence[Any], options: dict[str, Any]) -> Any:
     """function(*args, **options) of numpy, where all lists among the arguments were made arrays."""
     table = next(one for one in args if type(one) is WholeList)
+    name = "sum" if name == "reduce" and getattr(function, "__self__", None) is np.add else name
+    if name in ("nansum", "nanmean", "average") and args[0] is table:
+        has_nan = any(kind is not LEFT_OUT and kind != kind for kind in table.kinds)  # noqa: PLR0124 (NaN is not)
+        name = name if has_nan else _WITHOUT_NAN[name]
     if name in ("sum", "mean", "count_nonzero"):
         return _reduced_table(table, name, args[1:], options) if args[0] is table else NotImplemented
     if options:
@@ -523,6 +720,8 @@ def _of_table(function: Any, name: str, args: Sequence[Any], options: dict[str, 
 def _reduced_table(table: WholeList, name: str, args: Sequence[Any], options: dict[str, Any]) -> Any:
     """sum, mean and count_nonzero, with the options that say what they do without them."""
     left = dict(options)
+    if left.get("keepdims") is True:
+        return table.rows().reduced(name, args, left)
     axis, kind = (args[0] if len(args) == 1 else left.pop("axis", None)), left.pop("dtype", None)
     if left or len(args) > 1 or (axis is not None and axis_of(axis, 1) is None):
         return NotImplemented
@@ -565,8 +764,10 @@ class WholeListMethod:
         given, left = by_place(self.name, (table, *args), options)
         if self.name in ("sum", "mean"):
             return _reduced_table(table, self.name, given[1:], left)
+        if self.name == "reshape" and not left:
+            return table.rows().reshaped(args)
         if self.name == "astype" and len(given) + len(left) == 2:
-            kind = number_type(left.get("dtype", given[-1]))
+            kind = entry_type(left.get("dtype", given[-1]))
             if kind is None or left.keys() - {"dtype"}:
                 return NotImplemented
             return attrs.evolve(table.by_entry(_cast(kind), [table]), is_loose=False)
@@ -585,8 +786,45 @@ def _cast(kind: Any) -> Callable[[Any], Any]:
     return lambda values: values.astype(kind)
 
 
-def attribute_of(listed: WholeList | GrownCounts, name: str) -> Any:
+@attrs.frozen(eq=False)
+class WholeRowsMethod:
+    """A method of an array of the dataset of more than one dimension."""
+
+    rows: WholeRows
+    name: str
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        found: Any = NotImplemented
+        if self.name == "reshape" and not options:
+            return self.rows.reshaped(args)
+        if self.name == "astype" and len(args) + len(options) == 1 and options.keys() <= {"dtype"}:
+            kind = entry_type(options.get("dtype", args[0] if args else None))
+            found = NotImplemented if kind is None else self.rows.converted(kind)
+        elif self.name in ("copy", "transpose") and not args and not options:
+            found = attrs.evolve(self.rows, base=None) if self.name == "copy" else self.rows.turned()
+        elif self.name in ("clip", "round"):
+            given, left = by_place(self.name, (self.rows, *args), options)
+            found = NotImplemented if left else self.rows.by_part(getattr(np, self.name), given)
+        elif self.name == "dot" and len(args) == 1 and not options:
+            found = self.rows.multiplied(self.rows, args[0])
+        else:
+            found = self.rows.reduced(self.name, args, options)
+        return self.rows.refused(self.name) if found is NotImplemented else found
+
+
+def attribute_of(listed: WholeList | WholeRows | GrownCounts, name: str) -> Any:
+    """An attribute of an array of the dataset, or a method of it."""
+    found = _plain_attribute(listed, name)
+    if found is not NotImplemented:
+        return found
+    return WholeRowsMethod(listed, name) if type(listed) is WholeRows else WholeListMethod(listed, name)  # type: ignore[arg-type]
+
+
+def _plain_attribute(listed: WholeList | WholeRows | GrownCounts, name: str) -> Any:
     """An attribute of an array of the dataset that is no method; NotImplemented for others."""
+    if type(listed) is WholeRows:
+        plain: dict[str, Callable[[], Any]] = {"shape": lambda: listed.shape, "ndim": lambda: listed.ndim, "T": listed.turned}
+        return plain[name]() if name in plain else NotImplemented
     if type(listed) is not WholeList or not listed.is_array:
         return NotImplemented
     known: dict[str, Callable[[], Any]] = {
@@ -665,4 +903,7 @@ class SymbolicDataset:
         if self.handed is None:
             return WholeList(path, self.kinds, counts, sizes=self.sizes)
         kinds = tuple(copy.deepcopy(one) for one in self.handed)
+        if type(self.handed) is np.ndarray and self.handed.ndim > 1:
+            parts = tuple(kind[np.newaxis] for kind in kinds)
+            return WholeRows(WholeList(path, kinds, counts, sizes=self.sizes), parts, -self.handed.ndim)
         return WholeList(path, kinds, counts, type(self.handed) is np.ndarray, sizes=self.sizes)

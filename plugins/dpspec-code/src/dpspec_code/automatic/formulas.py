@@ -93,6 +93,26 @@ def variance_of(deviation: Any) -> Fraction | None:
     return square if abs(square - read**2) <= square * Fraction(2 * _ULPS, 1 << 53) else read**2
 
 
+def sum_of_squares(numbers: Sequence[Fraction], sizes: Sequence[Fraction]) -> Fraction:
+    """The sum of n_i^2 / s_i, read as the fraction that it is near to where some n_i was computed: a vector that was scaled to a
+    length has that length.
+
+    >>> [Fraction(part / math.sqrt(13)) for part in (2.0, 3.0)] == [Fraction(2, 13), Fraction(3, 13)]
+    False
+    >>> sum_of_squares([Fraction(part / math.sqrt(13)) for part in (2.0, 3.0)], [Fraction(4), Fraction(4)])
+    Fraction(1, 4)
+    """
+    found = sum((number**2 / size for number, size in zip(numbers, sizes, strict=True)), Fraction(0))
+    if not any(number.denominator > _COMPUTED for number in numbers):
+        return found
+    simple = found.limit_denominator(_SIMPLE)
+    return simple if abs(simple - found) <= found * Fraction(2 * _ULPS, 1 << 53) else found
+
+
+_COMPUTED = 10**15
+"""A decimal of at most 12 digits that is of the size of what code computes with has a smaller denominator; a double that was
+computed, and that `reading` found to be no simple fraction, has a larger one."""
+
 NoiseTerms = tuple[tuple[NoiseDraw, Fraction], ...]
 
 

@@ -47,7 +47,8 @@ import numpy as np
 from dpspec import DpspecError
 from dpspec.plugin.judges import Chance, Enclosed, Exponential, NotEnumerableError
 from dpspec_code.automatic.arrays import holds_drawn
-from dpspec_code.automatic.entry_arrays import LEFT_OUT, WholeList
+from dpspec_code.automatic.entry_arrays import WholeList
+from dpspec_code.automatic.entry_rows import LEFT_OUT
 from dpspec_code.automatic.formulas import Affine, NoiseDraw, reading, variance_of
 from dpspec_code.automatic.noise import NoisyNumber, scores_of, span_of
 from dpspec_code.automatic.path import RandomPath, Uniform, exact, minus
@@ -625,6 +626,7 @@ size sort squeeze std sum swapaxes take tolist trace transpose var"""
 _MODULES: dict[ModuleType, str] = {
     builtins: _BUILTINS,
     np: _NUMPY,
+    np.linalg: "norm",
     operator: " ".join(
         name for name in operator.__all__ if name not in ("attrgetter", "methodcaller", "call", "setitem", "delitem")
     ),
@@ -710,6 +712,17 @@ PURE = _identities(
     np.int64, Fraction, *(value for name, value in vars(math).items() if callable(value)),
 )  # fmt: skip
 """Callables that neither change their arguments nor keep anything, whatever they are given."""
+OF_ROWS: dict[int, int] = {
+    id(function): most
+    for most, functions in (
+        (2, (np.array, np.asarray, np.sum, np.mean, np.dot, np.max, np.min, np.zeros, np.ones)), (3, (np.where, np.linalg.norm)),
+    )
+    for function in functions
+}  # fmt: skip
+"""Functions of numpy that make a new value of a row of numbers, or give it back, by how many arguments they may be given in their
+places: one more is an array that they write to."""
+METHODS_OF_ROWS = {"sum": 1, "mean": 1, "max": 1, "min": 1, "dot": 1, "astype": 1, "clip": 2, "copy": 0, "tolist": 0}
+"""The same of methods of an array."""
 UNORDERED = _identities(len, set, frozenset, any, all, bool, isinstance, copy.copy, copy.deepcopy)
 """Callables for which the order of a set does not matter."""
 ORDERED = _identities(sorted, min, max)

@@ -33,6 +33,7 @@ _NONE: LoopNames = frozenset()
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _ATOMS = (int, bool, str, bytes, complex, Fraction, Decimal, Exponential, np.generic, type(None), type(Ellipsis), type, range)
 _STATELESS = (types.ModuleType, np.ufunc)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _CONTAINERS = (list, tuple, frozenset)  # the order of a changing set depends on its past
 
 
@@ -67,7 +68,7 @@ def live_at_heads(function: ast.FunctionDef) -> dict[ast.While | ast.For, LoopNa
     always: set[str] = set()
     for node in own:
         if isinstance(node, SCOPES):
-            always |= _mentioned(node)
+            always |= _mentioned(node) - ({one.arg for one in node.args.args} if isinstance(node, ast.Lambda) else set())
         if isinstance(node, (ast.Nonlocal, ast.Global)):
             always |= set(node.names)
     flow = _Flow(frozenset(always))
@@ -105,10 +106,17 @@ def _free(function: ast.FunctionDef) -> LoopNames:
 
 
 def _read(*nodes: ast.AST | None) -> LoopNames:
-    return frozenset(
-        inner.id for node in nodes if node is not None for inner in ast.walk(node)
-        if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Store)
-    )  # fmt: skip
+    """The names that some nodes may read; a comprehension has variables of its own."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, _COMPREHENSIONS):
+            own = _written(*(part.target for part in node.generators))
+            found |= (_read(*ast.iter_child_nodes(node)) - own) | _read(node.generators[0].iter)
+        elif isinstance(node, ast.Name):
+            found |= set() if isinstance(node.ctx, ast.Store) else {node.id}
+        elif node is not None:
+            found |= _read(*ast.iter_child_nodes(node))
+    return frozenset(found)
 
 
 def _written(*targets: ast.expr | None) -> LoopNames:

@@ -47,7 +47,8 @@ _FARTHEST = Fraction(1 << 30)
 
 
 class FloatOrZero(float):
-    """A sample of a sum of floats, which is the integer 0 when there is nothing to sum."""
+    """A sample of a sum of floats, which is the integer 0 when there is nothing to sum; or of floats and integers, which is an
+    integer where no float occurs."""
 
     def _combined(self, other: Any, name: str) -> Any:
         found = getattr(float, name)(float(self), other)
@@ -631,8 +632,14 @@ def _named(sample: Any) -> str:
     return f"np.{type(sample).__name__}" if isinstance(sample, np.generic) else type(sample).__name__
 
 
+_HELD = (np.float64, np.int64, np.bool_)
+"""Types of the numbers of an array that are no symbols."""
+
+
 def array_of(parts: Sequence[Any], shape: tuple[int, ...]) -> Any:
-    """An array of drawn numbers, and of plain ones as doubles."""
+    """An array of drawn numbers, and of plain ones as doubles; where all are plain, one of their type."""
+    if parts and all(type(part) in _HELD for part in parts):
+        return np.array(parts).reshape(shape).copy()
     found = np.empty(len(parts), dtype=object)
     for place, part in enumerate(parts):
         found[place] = part

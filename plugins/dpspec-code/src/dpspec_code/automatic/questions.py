@@ -34,18 +34,20 @@ from dpspec.plugin import LibraryModels
 from dpspec.plugin.judges import NotEnumerableError, steady
 from dpspec_code.apart import Cut
 from dpspec_code.automatic import generator as known
-from dpspec_code.automatic.arrays import DrawnItem, answered, holds_drawn
+from dpspec_code.automatic.arrays import DrawnItem, answered, holds_drawn, plain_like
 from dpspec_code.automatic.entry_arrays import (
     WRITES,
     GrownCounts,
     WholeList,
     WholeListMethod,
     WholeListWalk,
+    WholeRowsMethod,
     attribute_of,
     of_listed,
     parts_of,
     source_of,
 )
+from dpspec_code.automatic.entry_rows import WholeRows
 from dpspec_code.automatic.generator import MODELLED, EnumeratingGenerator
 from dpspec_code.automatic.loops import LoopEntry, state_of
 from dpspec_code.automatic.noise import NoisyNumber, largest_of_counts, one_by_one
@@ -168,8 +170,9 @@ class Questions:
             function = self._drawing(function)
             if function is np.random.default_rng and not options and args in ((), (None,)):
                 return self.path.elsewhere[""]
-        if function is np.empty and _makes_doubles(args, options):
-            return unwritten(self.path, args[0])
+        shape = _unwritten_shape(function, args, options)
+        if shape is not None:
+            return unwritten(self.path, shape)
         if type(function) is functools.partial:  # what it holds is asked about, wherever it was made
             return self.call(function.func, *function.args, *args, **{**function.keywords, **options})
         if function is isinstance or function is issubclass:
@@ -184,11 +187,10 @@ class Questions:
             return modelled.value if modelled.function is None else self.call(modelled.function, *modelled.arguments)
         if self.path.counting:
             self._counted(function, args, options)
-        if (function is max or function is min) and options.keys() <= {"key"}:
-            found = self._best(args, options.get("key"), least=function is min)
-            if found is not NotImplemented:
-                return found
-        if type(function) in (WholeListMethod, DrawnItem) or not callable(function) or self._follow(function):
+        found = self._walked(function, args, options)
+        if found is not NotImplemented:
+            return found
+        if type(function) in (WholeListMethod, WholeRowsMethod, DrawnItem) or not callable(function) or self._follow(function):
             return function(*args, **options)
         name = getattr(function, "__name__", "")
         listed = of_listed(function, name, args, options)
@@ -303,6 +305,8 @@ class Questions:
             return
         if plain and isinstance(function, np.ufunc) and len(args) == function.nin:
             return
+        if options.keys() <= {"axis", "dtype", "ord", "keepdims"} and _makes_of_row(function, len(args)):
+            return
         if plain and type(function) is types.BuiltinFunctionType and type(function.__self__) in (str, int, float, bytes, tuple):
             return
         if _is_random(function) and not args and not options:
@@ -334,6 +338,22 @@ class Questions:
         self._draws = args[-1]
         self._ends_in, self._last_call = [function], function if type(function) is types.FunctionType else None
         return self.call(function, *args)
+
+    def _walked(self, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Builtins that walk through the dataset, or compare what is drawn; NotImplemented for other calls."""
+        if (function is max or function is min) and options.keys() <= {"key"}:
+            return self._best(args, options.get("key"), least=function is min)
+        if (function is map or function is filter) and len(args) == 2 and not options and type(args[1]) in (WholeList, WholeRows):
+            return self._mapped(function is filter, args[0], self.each(args[1]))
+        if function is list and len(args) == 1 and source_of(args[0]) is not None:
+            return self.listed(args[0])
+        return NotImplemented
+
+    def _mapped(self, chooses: bool, function: Any, listed: Any) -> Iterator[Any]:
+        """map(function, listed), or filter: as the comprehension that does the same."""
+        if not chooses:
+            return (self.call(function, entry) for entry in listed)
+        return (entry for entry in listed if (self.call(function, entry) if function is not None else entry))
 
     def allowed(self, function: Any) -> Any:
         """A callable that may be called later on: a decorator."""
@@ -370,7 +390,7 @@ class Questions:
     def same(self, left: Any, right: Any) -> bool:
         """left is right: of numbers and texts, which of several equal ones it is says nothing about the value."""
         for one in (left, right):
-            if type(one) in (Uniform, NoisyNumber, WholeList) or (
+            if type(one) in (Uniform, NoisyNumber, WholeList, WholeRows) or (
                 type(one) in NUMBERS and type(one) not in (bool, type(None), type(...))
             ):
                 self.refuse("asks by `is` which of several equal numbers or texts one is")
@@ -465,7 +485,7 @@ class Questions:
         elif kind is types.MethodType and type(given.__self__) is EnumeratingGenerator:
             if which not in known.CALLING:
                 self._stop(name, "is given a method of the generator")
-        elif kind in (WholeList, WholeListWalk, GrownCounts):
+        elif kind in (WholeList, WholeRows, WholeListWalk, GrownCounts):
             self._stop(name, "is given the dataset as a whole, of which only counts are known")
         elif kind is Uniform or kind is NoisyNumber:
             if which not in known.OF_SYMBOLS and not of_container:
@@ -497,9 +517,8 @@ class Questions:
         drawing = isinstance(owner, types.ModuleType) and owner.__name__ in self.path.elsewhere
         if drawing and getattr(owner, name, None) is not np.random.default_rng:
             return self._standing_in(owner.__name__, name)
-        if type(owner) in (WholeList, GrownCounts):
-            found = attribute_of(owner, name)
-            return WholeListMethod(owner, name) if found is NotImplemented else found
+        if type(owner) in (WholeList, WholeRows, GrownCounts):
+            return attribute_of(owner, name)
         if type(owner) is NoisyNumber and name == "item" and isinstance(owner.sample, np.generic):
             return DrawnItem(owner)
         self._attribute(owner, name)
@@ -619,11 +638,11 @@ class Questions:
             self._inside(things)
         if type(things) in (EnumeratingGenerator, Uniform, NoisyNumber):
             self._stop("generator", "was walked through")
-        return things
+        return things.listed() if type(things) is WholeRows else things
 
     def operand(self, things: Any) -> Any:
         """What is added in place: walked through where it is added to a list."""
-        return things if type(things) in (Uniform, NoisyNumber) else self.each(things)
+        return things if type(things) in (Uniform, NoisyNumber, WholeRows) else self.each(things)
 
     def _inside(self, things: Any, depth: int = 3) -> None:
         """What is walked through may be taken apart further."""
@@ -635,7 +654,7 @@ class Questions:
 
     def pairs(self, things: Any) -> Any:
         """What is walked through when each part is walked through as well."""
-        self.each(things)
+        things = self.each(things)
         if type(things) is WholeList:
             return things
         return map(self.each, things) if hasattr(type(things), "__iter__") or hasattr(type(things), "__getitem__") else things
@@ -770,12 +789,24 @@ _OF_MEMORY = frozenset({
 })  # fmt: skip
 
 
-def _makes_doubles(args: tuple[Any, ...], options: dict[str, Any]) -> bool:
-    """Whether an array is made of a shape alone, for doubles."""
-    if len(args) not in (1, 2) or options.keys() - {"dtype"} or len(args) + len(options) > 2:
-        return False
-    kind = options.get("dtype", args[1] if len(args) == 2 else float)
-    return number_type(kind) is np.float64
+def _makes_of_row(function: Any, given: int) -> bool:
+    """Whether a function makes a new value of a row of numbers, or gives it back, where so many arguments are given by place."""
+    if type(function) is types.BuiltinFunctionType and type(function.__self__) is np.ndarray:
+        return given <= known.METHODS_OF_ROWS.get(function.__name__, -1)
+    return given <= known.OF_ROWS.get(id(function), -1)
+
+
+def _unwritten_shape(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """The shape of an array of doubles that `np.empty` or `np.empty_like` makes; None for other calls."""
+    if (function is not np.empty and function is not np.empty_like) or options.keys() - {"dtype"} or len(args) + len(options) > 2:
+        return None
+    if function is np.empty:
+        kind = options.get("dtype", args[1] if len(args) == 2 else float)
+        return args[0] if args and number_type(kind) is np.float64 else None
+    if len(args) != 1 or type(args[0]) is not np.ndarray or _symbols_but_drawn(args[0]):
+        return None
+    like = plain_like(args[0]) if args[0].dtype.hasobject else args[0]
+    return like.shape if number_type(options.get("dtype", like.dtype)) is np.float64 else None
 
 
 def _is_located(args: tuple[Any, ...], options: dict[str, Any]) -> bool:
@@ -821,6 +852,11 @@ def _symbols(value: Any, depth: int = 3) -> bool:
         or (depth > 0 and type(part) in (list, tuple, dict, np.ndarray) and _symbols(part, depth - 1))
         for part in parts
     )
+
+
+def _symbols_but_drawn(value: Any) -> bool:
+    """Whether an array holds symbols that are no drawn numbers."""
+    return value.dtype.hasobject and any(type(part) in (Uniform, Unwritten) for part in value.flat)
 
 
 def _word(value: Any) -> str:

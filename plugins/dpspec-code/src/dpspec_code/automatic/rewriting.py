@@ -331,6 +331,36 @@ class _Rewriter(ast.NodeTransformer):
             node.value = _ask("each", node.value, node.value)
         return node
 
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        """Calls that change what a variable holds: what they leave there is assigned to it."""
+        match node.value:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[by], keywords=[]) if (
+                self.tallies and self._is_own(name) and not isinstance(by, ast.Starred)
+            ):
+                numbers = _numbered(number for number, _ in self.tallies)
+                return _known_as(node, name, _ask("appended", node, _name(name), self.visit(by), numbers))
+            case ast.Call(func=ast.Attribute(value=function, attr="at"), args=[ast.Name(id=name), place, by], keywords=[]) if (
+                self._is_own(name) and not isinstance(by, ast.Starred) and not isinstance(place, ast.Starred)
+            ):
+                asked = [self.visit(one) for one in (function, place, by)]
+                return _known_as(node, name, _ask("added_at", node, _name(name), *asked))
+            case ast.Call(func=function, args=args, keywords=options) if options:
+                into = [
+                    one for one in options if one.arg == "out" and isinstance(one.value, ast.Name) and self._is_own(one.value.id)
+                ]
+                if len(into) == 1 and all(one.arg for one in options) and not any(isinstance(one, ast.Starred) for one in args):
+                    name = into[0].value.id  # type: ignore[attr-defined]  # it is a name
+                    asked = [self.visit(one) for one in (function, *args)]
+                    written = _ask("into", node, _name(name), *asked)
+                    written.keywords = [self.visit(one) for one in options if one is not into[0]]
+                    return _known_as(node, name, written)
+        self.generic_visit(node)
+        return node
+
+    def _is_own(self, name: str) -> bool:
+        """Whether it is a variable of the function."""
+        return bool(self.own) and name in self.own[-1]
+
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         step, held = added_to(node), self._held(node.target)
         if step is not None and self._numbers(step[0]):

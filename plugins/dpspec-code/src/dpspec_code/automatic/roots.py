@@ -13,6 +13,7 @@ import collections
 import dataclasses
 import enum
 import functools
+import random
 import re
 import sys
 import types
@@ -101,6 +102,8 @@ class Roots:
             if isinstance(value, enum.Enum):
                 self.look_through(kind)
             return id(value)
+        if is_of_module(value):
+            return id(getattr(value, "__func__", value))
         if isinstance(value, GENERATORS):
             raise Unknown("a generator of its own")
         if id(value) in seen:
@@ -154,6 +157,23 @@ class Roots:
 
 _MAKES_GENERATORS = np.random.default_rng
 """It holds nothing: that code names it says nothing of a call, which is looked at by itself."""
+
+_GLOBAL = {"random": random, "numpy.random": np.random}
+
+
+def is_of_module(value: Any) -> bool:
+    """Whether it is a function of `random` or `numpy.random`, which draws from the generator of the module.
+
+    That code names it says nothing; a call of it is looked at by itself.
+
+    >>> from numpy.random import laplace
+    >>> is_of_module(laplace), is_of_module(np.random.RandomState(1).laplace)
+    (True, False)
+    """
+    if type(value) not in (types.MethodType, types.BuiltinFunctionType):
+        return False
+    return any(getattr(module, value.__name__, None) == value for module in _GLOBAL.values())
+
 
 LIBRARIES = ("numpy", "dpspec", "dpspec_code")
 """Packages whose code is not the user's, beside the standard library: what is known of them stands in a table."""

@@ -35,6 +35,27 @@ def number_type(given: Any) -> NumberType | None:
     return _OF_CHARACTERS.get(found.char) if found.isnative else None
 
 
+NARROW = (np.int8, np.int16, np.int32)
+"""Integers of fewer bits than 64, of which numpy sums up arrays in 64 bits."""
+_NARROW_NAMED = tuple(type(np.dtype(kind)) for kind in NARROW)
+
+
+def entry_type(given: Any) -> Any:
+    """The type that a `dtype` names, of the numbers of an array of entries: of 64 bits, or an integer of fewer; None for others.
+
+    >>> [entry_type(one) for one in ("int32", np.int8, float, "uint8", "float32")]
+    [<class 'numpy.int32'>, <class 'numpy.int8'>, <class 'numpy.float64'>, None, None]
+    """
+    found = number_type(given)
+    if found is not None or not (type(given) is str or type(given) in _NARROW_NAMED or any(given is one for one in NARROW)):
+        return found
+    try:
+        named = np.dtype(given)
+    except (TypeError, ValueError, SyntaxError):
+        return None
+    return next((kind for kind in NARROW if named == np.dtype(kind) and named.isnative), None)
+
+
 _PLACES: dict[str, tuple[str, ...]] = {
     "clip": ("a", "a_min", "a_max"),
     "round": ("a", "decimals"),

@@ -35,11 +35,20 @@ from typing import Any, NoReturn, Protocol
 import attrs
 import numpy as np
 
-from dpspec.plugin.judges import NotEnumerableError
+from dpspec.plugin.judges import NotEnumerableError, UnobservableError, observed
 from dpspec_code.automatic.arrays import holds_drawn
-from dpspec_code.automatic.entry_arrays import LEFT_OUT, GrownCounts, WholeList
+from dpspec_code.automatic.entry_arrays import GrownCounts, WholeList
+from dpspec_code.automatic.entry_rows import LEFT_OUT, WholeRows
 from dpspec_code.automatic.formulas import CONTINUOUS, Affine, reading
-from dpspec_code.automatic.noise import LARGEST, FloatOrZero, NoisyNumber, difference_of, drawn_number, rounding, span_of
+from dpspec_code.automatic.noise import (
+    LARGEST,
+    FloatOrZero,
+    NoisyNumber,
+    difference_of,
+    drawn_number,
+    rounding,
+    span_of,
+)
 from dpspec_code.automatic.path import RandomPath
 from dpspec_code.automatic.widths import UNIT
 
@@ -184,7 +193,7 @@ class EntryTally:
                 self.refuse(_TOLD)
             return value
         self._asked[self._place].append(step)
-        sample = self._type_of(value, by, is_zero=not factor)
+        sample = self._type_of(value, by)
         if not factor and type(value) is not NoisyNumber:
             return value
         before = value.expression if type(value) is NoisyNumber else Affine(self._read(value))
@@ -198,6 +207,44 @@ class EntryTally:
         if isinstance(sample, float):
             self.refuse("takes away again what it added")
         return type(sample)(made.constant)
+
+    def grown_array(self, array: Any, by: Any, sign: int, *, in_place: bool) -> Any:
+        """The same of an array, number by number; the one that grows is opened, and no other name knows it."""
+        if array is None or type(by) is not np.ndarray or by.shape != array.shape or by.dtype.char not in "ld":
+            self.refuse("adds to an array what is no array of numbers of its shape, or to one that has another name")
+        known = {type(one.sample if type(one) is NoisyNumber else one) for one in array.flat}
+        if known not in ({np.float64}, {np.int64}) or (known == {np.int64} and by.dtype.char != "l"):
+            self.refuse("adds to an array numbers of another type")
+        parts = [
+            self.grown(one, add, repr(place), sign) for place, (one, add) in enumerate(zip(array.flat, by.flat, strict=True))
+        ]
+        found = array if in_place else np.empty(array.shape, dtype=object)
+        for place, part in zip(np.ndindex(array.shape), parts, strict=True):
+            found[place] = part
+        return found
+
+    def appended(self, value: Any, by: Any, *, alone: bool) -> WholeList:
+        """A list of one value for each entry, or for some: the values of every kind."""
+        try:
+            step = ("append", type(by), observed(by))
+        except UnobservableError:
+            self.refuse(f"appends a {type(by).__name__}")
+        if self._compares:
+            if not self._left or self._left.pop() != step:
+                self.refuse(_TOLD)
+            return value  # type: ignore[no-any-return]  # the list that grew in the first round
+        if not alone or holds_drawn(by) or (type(value) is list and value):
+            self.refuse("appends to a list that has another name or other entries")
+        self._asked[self._place].append(step)
+        if type(value) is list:
+            left_out = (LEFT_OUT,) * len(self.listed.kinds)
+            value = attrs.evolve(self.listed, kinds=left_out, is_array=False, alone=None, is_loose=False, growing=self)
+        return value.grown(self, self._place, by)  # type: ignore[no-any-return]  # it is one
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the loop has ended."""
+        return self.frame is None
 
     def _lost(self, value: Any, before: Affine, by: Any, made: Affine) -> Fraction:
         """How far a double may be from a sum, by what was rounded on the way."""
@@ -215,15 +262,13 @@ class EntryTally:
             self.refuse(f"adds to a {type(value).__name__}")
         return found
 
-    def _type_of(self, value: Any, by: Any, *, is_zero: bool) -> Any:
+    def _type_of(self, value: Any, by: Any) -> Any:
         """A number of the type that the sum has, whether there are such entries or not."""
         sample = value.sample if type(value) is NoisyNumber else value
         kind, other = type(sample), int if type(by) is bool else type(by)
         if (kind, other) in _KEEPS:
             return sample
-        if kind is FloatOrZero and (other is float or is_zero):
-            return sample
-        if kind is int and other is float and type(value) is int and value == 0:
+        if kind in (int, FloatOrZero) and other in (int, float):
             return FloatOrZero(1.0)
         return self.refuse("has a sum whose type depends on what is summed")
 
@@ -260,6 +305,15 @@ class _Asking(Protocol):
     def item(self, thing: Any) -> Any:
         """What may have an entry assigned."""
 
+    def call(self, function: Any, /, *args: Any, **options: Any) -> Any:
+        """A call."""
+
+    def get(self, owner: Any, name: str) -> Any:
+        """An attribute."""
+
+    def refuse(self, what: str) -> NoReturn:
+        """End the run."""
+
 
 @attrs.define(eq=False)
 class LoopSteps:
@@ -271,15 +325,18 @@ class LoopSteps:
         """The questions. None has options: how often an array is known is counted as it is in a plain call."""
         return {
             "tally": self.tally, "tally_pairs": self.tally_pairs, "grown": self.grown,
-            "grown_in": self.grown_in, "put": self.put, "changed": self.changed,
+            "grown_in": self.grown_in, "put": self.put, "changed": self.changed, "appended": self.appended, "into": self.into,
+            "added_at": self.added_at,
         }  # fmt: skip
 
     def tally(self, things: Any, number: int) -> Any:
         """What a loop that only adds up walks through."""
+        things = things.listed() if type(things) is WholeRows else things
         return EntryTally(things, number, sys._getframe(1)) if type(things) is WholeList else self.asking.each(things)
 
     def tally_pairs(self, things: Any, number: int) -> Any:
         """The same, where each part is taken apart."""
+        things = things.listed() if type(things) is WholeRows else things
         return EntryTally(things, number, sys._getframe(1)) if type(things) is WholeList else self.asking.pairs(things)
 
     def _active(self, numbers: Sequence[int], frame: types.FrameType) -> EntryTally | None:
@@ -288,8 +345,20 @@ class LoopSteps:
 
     def grown(self, value: Any, by: Any, step: str, numbers: Sequence[int]) -> Any:
         """value += by, value -= by, and value + by, value - by where that becomes the value."""
+        alone = len(step) == 1 or sys.getrefcount(value) <= _references()
         tally = self._active(numbers, sys._getframe(1))
+        if tally is not None and type(value) is np.ndarray:
+            return tally.grown_array(opened(value, alone=alone), by, _SIGN[step[0]], in_place=len(step) > 1)
         return self._stepped(value, by, step) if tally is None else tally.grown(value, by, "", _SIGN[step[0]])
+
+    def appended(self, value: Any, by: Any, numbers: Sequence[int]) -> Any:
+        """value.append(by); what is to be known as value."""
+        alone = sys.getrefcount(value) <= _references()
+        tally = self._active(numbers, sys._getframe(1))
+        if tally is not None and type(value) in (list, WholeList):
+            return tally.appended(value, by, alone=alone)
+        self.asking.call(self.asking.get(value, "append"), by)
+        return value
 
     def _stepped(self, value: Any, by: Any, step: str) -> Any:
         return self._in_place(value, self.asking.operand(by), step[0]) if len(step) > 1 else _PLAINLY[step](value, by)
@@ -297,7 +366,7 @@ class LoopSteps:
     def _in_place(self, value: Any, by: Any, sign: str) -> Any:
         """A step that is no sum of a loop; what other names may know is not changed while a loop adds up."""
         path = self.asking.path
-        if type(value) is WholeList:
+        if type(value) in (WholeList, WholeRows):
             value.refused("a change in place")
         if path.counting and type(value) not in _UNCHANGING:
             rule = f"changes a {type(value).__name__} in place, which depends on more than counts"
@@ -306,9 +375,9 @@ class LoopSteps:
 
     def changed(self, value: Any, by: Any, sign: str) -> Any:
         """value += by, value -= by, value *= by, value /= by; of an array of drawn numbers, entry by entry."""
-        alone = type(value) in (np.ndarray, WholeList) and sys.getrefcount(value) <= _references()
+        alone = type(value) in (np.ndarray, WholeList, WholeRows) and sys.getrefcount(value) <= _references()
         by = self.asking.operand(by)
-        if type(value) is WholeList and alone and not self.asking.path.counting:
+        if type(value) in (WholeList, WholeRows) and alone and _is_unshared(value) and not self.asking.path.counting:
             return value.changed(_PLAINLY[sign], by)
         if type(value) is not np.ndarray or self.asking.path.counting or not (holds_drawn(value) or holds_drawn(by)):
             return self._in_place(value, by, sign)
@@ -353,8 +422,68 @@ class LoopSteps:
 
     def put(self, value: Any, held: Any, place: Any) -> Any:
         """held[place] = value; what is to be known as held."""
-        alone = type(held) is np.ndarray and sys.getrefcount(held) <= _references()
+        alone = type(held) in (np.ndarray, WholeList, WholeRows) and sys.getrefcount(held) <= _references()
+        if type(held) in (WholeList, WholeRows):
+            if self.asking.path.counting or not (alone and _is_unshared(held)):
+                held.refused("a change in place")
+            return held.assigned(place, value)
         return self._assigned(value, held, place, alone=alone)
+
+    def into(self, held: Any, function: Any, /, *args: Any, **options: Any) -> Any:
+        """function(*args, out=held, **options); what is to be known as held, which may be among the arguments."""
+        alone = sys.getrefcount(held) <= _references() + sum(one is held for one in args)
+        writes = isinstance(function, np.ufunc) or any(function is one for one in _WRITING)
+        if type(held) not in (np.ndarray, WholeList, WholeRows) or self.asking.path.counting or not writes:
+            self.asking.call(function, *args, out=held, **options)
+            return held
+        made = self.asking.call(function, *args, **options)
+        if type(held) in (WholeList, WholeRows):
+            return held.replaced(made) if alone and _is_unshared(held) else held.refused("a change in place")
+        if not (holds_drawn(made) or holds_drawn(held) or is_open(held)) and type(made) is np.ndarray:
+            return self._copied(made, held)
+        array = opened(held, alone=alone)
+        parts = made if type(made) is np.ndarray and array is not None and made.shape == array.shape else None
+        if parts is None or any(entry_for(array, part) is None for part in parts.flat):
+            self._refuse_array("is written into an array that is not of doubles, or of another shape, or that has another name")
+        array[...] = np.array([*map(functools.partial(entry_for, array), parts.flat), None], dtype=object)[:-1].reshape(
+            array.shape
+        )
+        return array
+
+    def _copied(self, made: Any, held: Any) -> Any:
+        """Plain numbers in the place of others."""
+        if made.shape != held.shape or not np.can_cast(made.dtype, held.dtype, "same_kind"):
+            self._refuse_array("is written into an array of another type or shape")
+        held[...] = made
+        return held
+
+    def _refuse_array(self, rule: str) -> NoReturn:
+        self.asking.path.refuse(NotEnumerableError("an array", rule, "make a new array"))
+
+    def added_at(self, held: Any, function: Any, place: Any, value: Any) -> Any:
+        """function.at(held, place, value), for the ufunc `add`; what is to be known as held."""
+        alone = sys.getrefcount(held) <= _references()
+        if function is not np.add or type(held) is not np.ndarray or type(place) is not WholeList or self.asking.path.counting:
+            return self._added_plainly(held, function, place, value)
+        array = opened(held, alone=alone)
+        if array is None or array.ndim != 1:
+            self._refuse_array("is added to at places, and is not of doubles or whole numbers, or has another name")
+        for at, parts in place.places(value, len(array)):
+            known = entry_for(array, array[at] + parts) if parts is not None else array[at]
+            if known is None:
+                self._refuse_array("is added to at places by numbers of another type")
+            array[at] = known
+        return array
+
+    def _added_plainly(self, held: Any, function: Any, place: Any, value: Any) -> Any:
+        """The same of arrays without symbols, as it stands."""
+        if not isinstance(function, np.ufunc):
+            self.asking.call(self.asking.get(function, "at"), held, place, value)
+            return held
+        if any(map(_holds_symbols, (held, place, value))) or self.asking.path.counting:
+            self.asking.refuse("calls `at` with what depends on the dataset, in a way that is not read")
+        function.at(held, place, value)
+        return held
 
     def _assigned(self, value: Any, held: Any, place: Any, *, alone: bool) -> Any:
         is_array = type(held) is np.ndarray and not self.asking.path.counting
@@ -374,6 +503,15 @@ class LoopSteps:
         array[place] = known
         is_plain = alone and not is_open(array) and not holds_drawn(array)
         return array.astype(type(known)) if is_plain else array
+
+
+_WRITING = (np.clip, np.sum, np.mean, np.cumsum, np.dot, np.matmul, np.round)
+"""Functions of numpy that are no ufuncs, and write what they compute into `out` as they would return it."""
+
+
+def _holds_symbols(value: Any) -> bool:
+    listed = type(value) in (WholeList, WholeRows, NoisyNumber)
+    return listed or holds_drawn(value) or (type(value) is np.ndarray and value.dtype.hasobject)
 
 
 def _asarray_of(by: Any) -> Any:
@@ -409,6 +547,15 @@ def _references() -> int:
         return question(None, array, 0)
 
     return asking(Asked().question)
+
+
+def _is_unshared(value: WholeList | WholeRows) -> bool:
+    """Whether no other name knows the numbers of an array: nor the arrays of which it is a view."""
+    while value.base is not None:
+        value = value.base
+        if sys.getrefcount(value) > 3:  # the array that is a view of it, the variable above, and the question itself
+            return False
+    return True
 
 
 def opened(array: Any, *, alone: bool) -> Any:

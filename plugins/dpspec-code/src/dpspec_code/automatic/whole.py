@@ -83,7 +83,6 @@ from dpspec.plugin.judges import (
     count,
     finite_law,
     presented,
-    product_of,
     seen_to_fix,
 )
 from dpspec_code.automatic.aligned import (
@@ -93,7 +92,7 @@ from dpspec_code.automatic.aligned import (
     Shift,
     cheapest_shift,
     joined_trees,
-    shifted,
+    pair_of,
     solve_shift,
     two_coins,
 )  # fmt: skip
@@ -261,7 +260,7 @@ def _most_of(entries: Entries) -> int | None:
 def _handed(dataset: SymbolicDataset, form: Callable[[Any], Any]) -> SymbolicDataset:
     """The same where the code gets the entries in another form."""
     handed = None if dataset.is_counts else form(list(dataset.kinds))
-    if not isinstance(handed, (list, np.ndarray)) or len(handed) != len(dataset.kinds) or np.ndim(handed) > 1:
+    if not isinstance(handed, (list, np.ndarray)) or len(handed) != len(dataset.kinds):
         raise NoConstant("in the form that it is handed, a dataset is no list of its entries")
     return attrs.evolve(dataset, handed=handed)
 
@@ -656,11 +655,10 @@ class WholeProof:
         return {noise: by for noise, by in found.items() if by}
 
     def _pair(self, shift: Shift) -> Dichotomy:
-        pairs = [shifted(noise, by) for noise, by in shift.items()]
-        known = [pair for pair in pairs if pair is not None]
-        if len(known) < len(pairs):
+        found = pair_of(shift)
+        if found is None:
             raise NoConstant("noise that has an end, or an unknown law, is not hidden by a shift")
-        return product_of(known) if known else IDENTICAL
+        return found
 
     def _per_unit(self, pair: Dichotomy, price: int) -> Number:
         divergence = self.spec.output_divergence

@@ -28,6 +28,8 @@ ROUNDED = Fraction(1, 1 << 10)
 """Roundings may add so much, as a part of what a record changes."""
 UNIT = Fraction(1, 1 << 53)
 """Half a unit in the last place of a double between 1 and 2."""
+ROUGH = UNIT * (1 << 10)
+"""What a number of an entry may lose, relatively, that was computed in an order, or by a way, that is not known."""
 WHOLE_DOUBLES = 1 << 53
 """Up to here, a double holds every whole number."""
 REACH = 64

@@ -546,18 +546,45 @@ class ReadLegacy:
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         return self._generator.binomial(n, p, size)
 
+    def geometric(self, p: Any, size: Any = None) -> Any:
+        return self._generator.geometric(p, size)
+
+    def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> Any:
+        return self._generator.hypergeometric(ngood, nbad, nsample, size)
+
+    def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
+        return self._generator.multinomial(n, pvals, size)
+
+    def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
+        found = self._generator.integers(low, high, size, dtype)
+        return int(found) if size is None else found
+
+    def choice(self, a: Any, size: Any = None, replace: Any = True, p: Any = None) -> Any:
+        return self._generator.choice(a, size, replace, p)
+
+    def permutation(self, x: Any) -> Any:
+        return self._generator.permutation(x)
+
+    def shuffle(self, x: Any) -> None:
+        self._generator.shuffle(x)
+
 
 _CENTERED = ("laplace", "normal", "gumbel")
 _NOISE = (*_CENTERED, "exponential", "standard_normal", "standard_exponential", "randn")
+_WHOLE = ("geometric",)
+"""Noise on whole numbers, which is written down where it is a symbol and no choice."""
 _UNIFORM = ("random", "random_sample", "rand", "uniform")
 """Functions of `numpy.random` whose draws are written down: noise, around a location or not, and uniform numbers."""
 
 
-def _writing(draw: Callable[..., Any], name: str, write: Callable[[float | None], None]) -> Callable[..., Any]:
+def _writing(draw: Callable[..., Any], name: str, generator: Any) -> Callable[..., Any]:
     """A function of `numpy.random` that writes down what it draws, as `GeneratorAdapter.recorded` says."""
+    write = generator.write
 
     def drawn(*args: Any, **options: Any) -> Any:
         values = draw(*args, **options)
+        if name == "geometric" and not generator.writes_geometric:
+            return values
         center = (options.get("loc", args[0] if args else 0.0)) if name in _CENTERED else 0.0
         centers = np.broadcast_to(np.asarray(center, dtype=float), np.shape(values)).ravel()
         for value, at in zip(np.ravel(values), centers, strict=True):
@@ -633,7 +660,7 @@ class System(GeneratorAdapter):
         writer.setstate(random.getstate())
         methods = [name for name in vars(ReadRandom) if not name.startswith("_") and hasattr(random, name)]
         found = [(random, name, getattr(writer, name)) for name in methods]
-        found += [(np.random, name, _writing(getattr(np.random, name), name, write)) for name in (*_NOISE, *_UNIFORM)]
+        found += [(np.random, name, _writing(getattr(np.random, name), name, generator)) for name in (*_NOISE, *_WHOLE, *_UNIFORM)]
         plain = np.random.default_rng
 
         def default_rng(seed: Any = None) -> Any:

@@ -246,6 +246,11 @@ class Recorder(np.random.Generator):
         """Start a run; whether draws of `geometric` are written down, too."""
         self.drawn, self._geometric = [], geometric
 
+    @property
+    def writes_geometric(self) -> bool:
+        """Whether draws of `geometric` are written down in this run."""
+        return self._geometric
+
     def beside(self, bits: np.random.BitGenerator) -> Recorder:
         """A generator on other bits, whose draws are written down among those of this one."""
         made = Recorder(bits)

@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from dpspec.plugin.judges import NotEnumerableError
-from dpspec_code.automatic.formulas import CONTINUOUS, Affine
+from dpspec_code.automatic.formulas import CONTINUOUS, Affine, Applied
 from dpspec_code.automatic.noise import (
     FloatOrInteger,
     NoisyNumber,
@@ -301,6 +301,8 @@ def answered(  # noqa: PLR0911 (one line per kind of function)
     if id(function) in _PLAIN and not options:
         made = next((one for one in given if type(one) is NoisyNumber), None)
         return NotImplemented if made is None else made.applied(function, name, given)
+    if function is np.linalg.norm:
+        return _sum_of_weights(given, options or {})
     of_numpy = getattr(function, "__module__", None) == "numpy" or isinstance(function, np.ufunc)
     of_array = type(getattr(function, "__self__", None)) is np.ndarray
     if not of_numpy and not of_array and function is not np.float64:
@@ -323,6 +325,18 @@ def answered(  # noqa: PLR0911 (one line per kind of function)
     if name in _OF_NUMBERS:
         return _by_part(lambda one, *rest: _single(name, one, *rest), args[0], *args[1:])
     return NotImplemented
+
+
+def _sum_of_weights(given: Sequence[Any], options: dict[str, Any]) -> Any:
+    """np.linalg.norm(values, ord=1) of weights e^a in one dimension, of which none is negative: their sum."""
+    order = options.get("ord", given[1] if len(given) == 2 else None)
+    if len(given) + len(options) != 2 or options.keys() - {"ord"} or type(order) is not int or order != 1:
+        return NotImplemented
+    parts = _listed(given[0])
+    formulas = [one.expression if type(one) is NoisyNumber else None for one in parts]
+    if np.ndim(given[0]) != 1 or not all(isinstance(one, Applied) and one.function == "exp" for one in formulas):
+        return NotImplemented
+    return _summed(as_doubles(parts))
 
 
 def _converted(values: Any, kind: Any, *, copied: bool) -> Any:

@@ -50,7 +50,7 @@ from dpspec_code.automatic.arrays import holds_drawn
 from dpspec_code.automatic.entry_arrays import WholeList
 from dpspec_code.automatic.entry_rows import LEFT_OUT
 from dpspec_code.automatic.formulas import Affine, NoiseDraw, reading, variance_of
-from dpspec_code.automatic.noise import NoisyNumber, scores_of, span_of
+from dpspec_code.automatic.noise import NoisyNumber, scores_of, span_of, winner_of
 from dpspec_code.automatic.path import RandomPath, Uniform, exact, minus
 
 OF_MODELS = frozenset({"stand_in", "discrete_laplace", "discrete_normal", "held", "not_modelled", "types_in"})
@@ -68,10 +68,6 @@ _SLACK = Fraction(1, 1 << 50)
 @functools.cache
 def _scratch() -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(0))
-
-
-_RACES = 1 << 20
-"""Draws that stand for choices have numbers from here on: no run of the code draws them."""
 
 
 class EnumeratingGenerator:
@@ -321,7 +317,7 @@ class EnumeratingGenerator:
         if shuffle is not True:
             self._refuse("choice", "with shuffle=False")
         if holds_drawn(p):
-            return self._raced("choice", a, size, p)
+            return self._raced("choice", a, size, p, replace=replace)
         chances = None if p is None else self._distribution("choice", p)
         pool = self._pool("choice", a, axis)
         sample = self._real("choice", size, a, axis=axis, replace=replace, p=None if p is None else _numbers(p))
@@ -336,20 +332,26 @@ class EnumeratingGenerator:
         found = pool.take(places, axis=axis)
         return self._like("choice", found, sample, loose=pool.dtype.hasobject and size is None)
 
-    def _raced(self, name: str, a: Any, size: Any, p: Any) -> Any:
-        """A choice by weights e^(a_i), whose a_i the data decide: the place of the largest with Gumbel noise (Yellott 1977)."""
-        scores = None if size is not None else scores_of(list(p), self._path.bound.most)
+    def _raced(self, name: str, a: Any, size: Any, p: Any, *, replace: bool) -> Any:
+        """Choices by weights e^(a_i), whose a_i the data decide: each is the place of the largest with Gumbel noise.
+
+        Without replacement, the next choice is one among those that are left (Yellott 1977).
+        """
+        scores = scores_of(list(p), self._path.bound.most)
         pool = self._pool(name, a, 0)
+        count = 1 if size is None else math.prod(_shape(size))
         if scores is None or len(pool) != len(scores):
             self._refuse(name, "with probabilities that depend on the data and are not weights of an exponential mechanism")
-        racing = []
-        for score in scores:
-            self._path.races += 1
-            noise = NoiseDraw(_RACES + self._path.races, "gumbel", Fraction(1))
-            racing.append(NoisyNumber(self._path, score.plus(Affine(Fraction(0), ((noise, Fraction(1)),))), np.float64(1)))
-        sample = self._real(name, None, a, axis=0, replace=True, p=None)
-        place = racing[0].best_of(racing, least=False)
-        return type(sample)(place) if np.ndim(a) == 0 else self._like(name, pool.take(place), sample, loose=pool.dtype.hasobject)
+        sample = self._real(name, size, a, axis=0, replace=replace, p=None)
+        left, picked = list(range(len(scores))), []
+        for _ in range(count):
+            picked.append(left[winner_of(self._path, [scores[place] for place in left])])
+            if not replace:
+                left.remove(picked[-1])
+        places: Any = picked[0] if size is None else np.array(picked, dtype=np.int64).reshape(_shape(size))
+        if np.ndim(a) == 0:
+            return type(sample)(places) if size is None else np.array(places, dtype=sample.dtype)
+        return self._like(name, pool.take(places, axis=0), sample, loose=pool.dtype.hasobject and size is None)
 
     def permutation(self, x: Any, axis: Any = 0) -> Any:
         """A copy in random order."""

@@ -381,10 +381,10 @@ class NoisyNumber(Placeholder):
     def _combined(self, function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
         """function(left, right), one of which this number is."""
         for one, turned in ((left, False), (right, True)):
-            if type(one) is np.ndarray:
-                other = right if one is left else left
-                parts = [function(other, part) if turned else function(part, other) for part in one.ravel()]
-                return array_of(parts, one.shape)
+            if type(one) is np.ndarray or (type(one) is list and self._makes_array_of(one)):
+                other, listed = left if turned else right, one if isinstance(one, list) else one.ravel()
+                shape = (len(one),) if isinstance(one, list) else one.shape
+                return array_of([function(other, part) if turned else function(part, other) for part in listed], shape)
         sample = _sample_of(function, *map(_plain, (left, right)))
         expression = arithmetic(function, self._part(left), self._part(right))
         if type(sample) in (np.int64, FloatOrInteger):
@@ -393,6 +393,10 @@ class NoisyNumber(Placeholder):
                     one._converted()
         error = self._lost(function, left, right, expression) if isinstance(sample, float) else Fraction(0)
         return self._made(expression, sample, error)
+
+    def _makes_array_of(self, values: list[Any]) -> bool:
+        """Whether numpy computes with a list of numbers as an array, since this number is a double of numpy's."""
+        return type(self.sample) is np.float64 and all(type(one) in (float, np.float64, NoisyNumber) for one in values)
 
     def _made(self, expression: NoiseFormula, sample: Any, error: Fraction = Fraction(0)) -> Any:
         if type(sample) not in _NUMBERS:
@@ -464,7 +468,8 @@ class NoisyNumber(Placeholder):
         parts = tuple(one.expression if type(one) is NoisyNumber else self._beside(one) for one in arguments)
         same = name == "float" or (name == "int" and isinstance(self.sample, (int, np.integer)))
         whole = name in ("int", "float") and is_rounded(self.expression)
-        if len(parts) == 1 and (whole or (same and isinstance(self.expression, Affine))):
+        unchanged = isinstance(self.expression, Affine) or (name == "float" and isinstance(self.sample, float))
+        if len(parts) == 1 and (whole or (same and unchanged)):
             inside = _inside(self.expression)
             lost = isinstance(sample, float) and not isinstance(self.sample, float) and inside is not None
             return self._made(self.expression, sample, self.error + rounding(inside, self.path.bound) if lost else self.error)  # type: ignore[arg-type]
@@ -559,17 +564,41 @@ def scores_of(chances: Sequence[Any], largest: int | None) -> list[Affine] | Non
     if len(quotients) < len(chances) or len({whole for _, whole in quotients}) > 1:
         return None
     weights = [weight for weight, _ in quotients]
-    if Counter(weights) != Counter(_summands(quotients[0][1])):
+    if Counter(weights) != Counter(summands(quotients[0][1])):
         return None
+    return scores_of_weights(weights, largest, chances[0])
+
+
+def scores_of_weights(weights: Sequence[NoiseFormula | Plain], largest: int | None, made: NoisyNumber) -> list[Affine] | None:
+    """The numbers a_i of weights e^(a_i), up to a number that all share; None for weights of another form.
+
+    Args:
+        weights: the weights.
+        largest: as of `scores_of`.
+        made: a number of the run, which ends where no double holds the weights.
+    """
     found = [_linear(one.arguments[0]) for one in weights if isinstance(one, Applied) and one.function == "exp"]
-    if len(found) < len(weights) or any(rest != found[0][1] for _, rest in found):
+    if not found or len(found) < len(weights) or any(rest != found[0][1] for _, rest in found):
         return None
     scores, rest = [score for score, _ in found], found[0][1]
     sizes = [abs(one.constant) + sum(abs(factor) for _, factor in one.terms) * (largest or 0) for one in scores]
     if not _less_their_largest(scores, rest) and (rest or largest is None or max(sizes) > LARGEST_SCORE):
-        made: NoisyNumber = chances[0]
         made._refuse("became a weight that no double holds where scores are large: subtract the largest score first")
     return scores
+
+
+_RACES = 1 << 20
+"""Draws that stand for choices have numbers from here on: no run of the code draws them."""
+
+
+def winner_of(path: RandomPath, scores: Sequence[Affine]) -> int:
+    """A place that is chosen by weights e^(a_i): that of the largest a_i with Gumbel noise (Yellott 1977)."""
+    racing = []
+    for score in scores:
+        path.races += 1
+        noise = NoiseDraw(_RACES + path.races, "gumbel", Fraction(1))
+        racing.append(NoisyNumber(path, score.plus(Affine(Fraction(0), ((noise, Fraction(1)),))), np.float64(1)))
+    return racing[0].best_of(racing, least=False)
 
 
 def _less_their_largest(scores: Sequence[Affine], rest: Mapping[Hashable, Fraction]) -> bool:
@@ -583,10 +612,10 @@ def _less_their_largest(scores: Sequence[Affine], rest: Mapping[Hashable, Fracti
     return len(subtracted) == len(atom.arguments) and Counter(subtracted) == Counter(scores)
 
 
-def _summands(formula: NoiseFormula | Plain) -> list[NoiseFormula | Plain]:
+def summands(formula: NoiseFormula | Plain) -> list[NoiseFormula | Plain]:
     """What is added up in it, without zeros."""
     if isinstance(formula, Applied) and formula.function == "add":
-        return [part for one in formula.arguments for part in _summands(one)]
+        return [part for one in formula.arguments for part in summands(one)]
     return [] if formula == Affine(Fraction(0)) else [formula]
 
 

@@ -211,7 +211,7 @@ def test_a_budget_of_0_with_a_delta_is_no_silence(run, response):
 def test_without_an_attacker_a_panel_is_shown(run, total, response):
     ran = run("risk", response())
     assert ran.code == 0
-    for name in ("tester", "strongest", "arbitrary-prior", "strong-membership not asked"):
+    for name in ("tester", "strongest", "arbitrary-prior", "strong-membership not evaluated"):
         assert name in ran.out
     data = run("risk", total, "--format", "json").json("risk-panel")
     assert [part["attacker"]["name"] for part in data["panel"]] == [

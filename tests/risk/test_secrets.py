@@ -139,7 +139,7 @@ def test_what_no_published_fact_mentions_is_not_known_for_certain(asked) -> None
 
 
 def test_a_secret_that_is_published_is_an_error_that_names_the_table() -> None:
-    with pytest.raises(dp.DpspecError, match=r"they differ in person by sex: what is published tells them apart"):
+    with pytest.raises(dp.DpspecError, match=r"they differ in person by sex: what is published distinguishes them"):
         dp.risk(UNREAD, mechanism=BY_SEX, secret=["sex"])
 
 

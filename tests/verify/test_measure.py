@@ -138,10 +138,10 @@ def test_where_nothing_is_compared_nothing_is_promised():
     noise = dp.geometric(queries=table, ratio="1/2")
     found = dp.measure(noise, space=people, invariants=[table], distance="hamming", standard="pure")
     assert found["vacuous"] is True
-    assert str(found).startswith("No epsilon promises anything")
+    assert str(found).startswith("No epsilon has an effect")
 
 
 def test_a_file_whose_space_stands_in_for_another_says_so():
     found = dp.measure(against="specs/deployments/cms-cell-size.dpspec.toml")
     assert found["stand_ins"]
-    assert "standing in for what is not published" in str(found)
+    assert "in place of what is not published" in str(found)

@@ -198,7 +198,7 @@ def test_point(ratio, epsilon, naive):
     assert near(naive_epsilon(Fraction(ratio)), naive)
     nothing = Point(ratio=2).recommend()
     assert nothing.value == Bracket.exactly(INFINITY)
-    assert "nothing is asked" in nothing.binding
+    assert "nothing is required" in nothing.binding
 
 
 @pytest.mark.reference("Z-O45", "Z-T4", "Z-T5")

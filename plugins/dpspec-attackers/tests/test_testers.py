@@ -296,7 +296,7 @@ def test_a_part_of_the_budget_reacts_to_the_attributes():
                    for more in ({}, {"reacting": "0.1115"}))  # fmt: skip
     assert near(whole.value, 0.946584)
     assert near(part.value, 0.140181)
-    assert "as the user judges" in part.assumption
+    assert "by assumption" in part.assumption
 
 
 def test_only_pairs_that_differ_in_the_attributes_are_looked_at():

@@ -245,7 +245,7 @@ def test_order_ledger_and_yardstick(run, folder):
     two = [folder / "proved.dpspec.toml", folder / "stronger.dpspec.toml"]
     total = run("catalogue", *two, "--ledger")
     assert "1.79176" in total.out  # ln(2) + ln(3)
-    assert "no file says it" in total.out
+    assert "no file states it" in total.out
     assert run("catalogue", folder, "--publisher", "Agency", "--ledger").code == 1  # a refuted part is not added
     data = run("catalogue", folder, "--yardstick", "--delta", "1e-5", "--format", "json").json("catalogue-yardstick")
     groups = {group["unit"]: [row["id"] for row in group["promises"]] for group in data["units"]}

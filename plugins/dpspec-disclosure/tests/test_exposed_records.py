@@ -171,7 +171,7 @@ def test_what_the_mechanism_adds_is_the_number_of_tradeoff_and_of_risk(tmp_path)
     assert region["mechanism"]["about"] == "this mechanism"
     (age,) = dp.exposure(noisy, table, secret=["age"])["secrets"]
     assert age["mechanism"]["power"] is None
-    assert "what is published tells them apart" in age["mechanism"]["note"]
+    assert "what is published distinguishes them" in age["mechanism"]["note"]
 
 
 NOISE = """[budget]

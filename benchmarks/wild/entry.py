@@ -53,7 +53,8 @@ class Idiom:
 
     def spec(self) -> PrivacySpec:
         """The claim, written as a user writes it."""
-        return dp.spec(space=self.space, distance=self.distance, standard=self.standard, **self.budget)
+        numbers: dict[str, Any] = dict(self.budget)
+        return dp.spec(space=self.space, distance=self.distance, standard=self.standard, **numbers)
 
 
 def spaces(folder: Path) -> dict[str, dict[str, Any]]:

@@ -15,7 +15,6 @@ import tomllib
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import attrs
 from dpspec_divergences import MultDelta
@@ -28,6 +27,7 @@ from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.integers import DiscreteGaussianShift
 from dpspec.laws.loss import compose
 from dpspec.laws.samples import sampled
+from dpspec.reason.conversions import Conversions
 
 PATH = Path(__file__).with_name("vectors.toml")
 TERM = re.compile(r"(?P<name>[a-z-]+)\((?P<arguments>(?:[^()]|\([^()]*\))*)\)(?: @ (?P<rate>\S+))?(?: \* (?P<times>\d+))?")
@@ -138,7 +138,9 @@ class Vector:
 
     def _ours(self) -> Bracket:
         if self.quantity == "from-rho":
-            return dp.convert({"rho": self.mechanism}, "epsilon", delta=self.at["delta"]).paths[0].value
+            found = dp.convert({"rho": self.mechanism}, "epsilon", delta=self.at["delta"])
+            assert isinstance(found, Conversions)
+            return found.paths[0].value
         return self._largest([self._of(pair) for pair in pairs_of(self.mechanism, self.direction)])
 
     def _of(self, pair: Dichotomy) -> Bracket:

@@ -186,7 +186,7 @@ def share(lines: Iterable[Mapping[str, Any]], truth: str) -> str:
 def short(reason: str) -> str:
     """The part of a reason that names the place in the code, cut to a line."""
     text = re.sub(r"^the space has more than \d+ datasets, and ", "", reason)
-    text = re.sub(r": use plain Python.*$|: have it sampled$", "", text)
+    text = re.sub(r": use plain Python.*$|: have it sampled$| within \d+ s\b", "", text)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 

@@ -140,3 +140,11 @@ def mean_over_the_true_batch(data):
         return 0.0
     total = sum(max(-1.0, min(1.0, g)) for g in data)
     return (total + np.random.normal(0, SIGMA)) / len(data)
+
+
+def noise_that_is_not_used(data):
+    weight, rate = 0.5, 0.1
+    clipped = sum(max(-1.0, min(1.0, g)) for g in data)
+    noisy = (clipped + np.random.normal(0, SIGMA * CLIP)) / BATCH
+    step = rate * clipped
+    return weight - step if math.isfinite(noisy) else weight

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import opendp.prelude as dp
 
-dp.enable_features("contrib", "floating-point")
+dp.enable_features("contrib", "floating-point", "honest-but-curious")
 
 INT, FLOAT = dp.atom_domain(T=int), dp.atom_domain(T=float, nan=False)
 ONE, ONE_FLOAT = dp.absolute_distance(T=int), dp.absolute_distance(T=float)

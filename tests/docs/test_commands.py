@@ -19,7 +19,7 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *(page for page in DOCS.rglob("*.md") if not {"deployments", "examples"} & set(page.parts))]
 RUN = {
     "five-blocks.md": None, "diff.md": None, "lock.md": None, "from-a-table.md": None, "study.md": None, "accounts.md": None,
-    "rules.md": ROOT, "inference.md": ROOT,
+    "rules.md": ROOT, "inference.md": ROOT, "score.md": ROOT,
 }  # fmt: skip
 """Pages that are run whole, in a folder of their own or in the checkout; the tutorials are run in a clean environment."""
 NOT_RUN = {
@@ -98,7 +98,7 @@ def test_every_page_with_commands_is_run_or_says_why_not():
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=[pytest.mark.slow] if page in {"from-a-table.md", "inference.md"} else []) for page in RUN]
+    "page", [pytest.param(page, marks=[pytest.mark.slow] if page in {"from-a-table.md", "inference.md", "score.md"} else []) for page in RUN]
 )
 def test_a_page_runs(page, tmp_path):
     here = Clean(home=Path(sys.executable).parents[1], work=RUN[page] or tmp_path)

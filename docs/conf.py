@@ -56,7 +56,8 @@ html_favicon = "static/logo.svg"
 # Formulas are MathML, written when the site is built; the style has the font.
 html_math_renderer = "mathml"
 # Commands and programs can be copied, without the prompt; output cannot.
-copybutton_selector = ", ".join(f"div.highlight-{language} pre" for language in ("sh", "console", "python", "ipython3", "toml", "yaml"))
+COPIED = ("sh", "console", "python", "ipython3", "toml", "yaml")
+copybutton_selector = ", ".join(f"div.highlight-{language} pre" for language in COPIED)
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 html_static_path = ["static"]

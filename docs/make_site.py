@@ -1,7 +1,7 @@
 """Build the documentation site. ``pip install -r requirements-docs.txt && python docs/make_site.py``; open out/site/index.html.
 
-Warnings are errors. The built pages are checked: every link inside the site leads to a page and a place in it, and no page fetches a
-script, font, style or picture from elsewhere. Each page links to its source in the repository that `--repository` names.
+Warnings are errors. The built pages are checked: every link inside the site leads to a page and a place in it, and no page fetches
+a script, font, style or picture from elsewhere. Each page links to its source in the repository that `--repository` names.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def main() -> int:
     shown = Progress(sys.stdout)
     try:
         with contextlib.redirect_stdout(shown):
-            code = sphinx(["-W", "--keep-going", "-E", "-j", "auto", "-b", "html", "-d", str(doctrees), str(DOCS), str(given.out)])
+            options = ["-W", "--keep-going", "-E", "-j", "auto", "-b", "html", "-d", str(doctrees)]
+            code = sphinx([*options, str(DOCS), str(given.out)])
     finally:
         site_api.remove_pages()
     shown.step("checking links and what pages fetch")
@@ -79,7 +80,7 @@ def origin() -> str:
 
 
 class Progress(io.TextIOBase):
-    """What Sphinx prints, as one line for each step: with a percentage that changes in place on a terminal, at its end elsewhere."""
+    """What Sphinx prints, as one line for each step; on a terminal its percentage changes in place."""
 
     STEP = re.compile(r"(?P<step>[a-z][\w ,-]*)\.\.\. *(?:\[ *(?P<percent>\d+)%\])?")
 

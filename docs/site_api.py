@@ -25,7 +25,8 @@ TOPICS = (
     ("Commands as functions", ("dpspec.api", "dpspec.commands", "commands of packages")),
     ("Specifications and claims", ("dpspec.constructors", "dpspec.grammar.spec", "dpspec.grammar.mechanism", "dpspec.specfile")),
     ("Dataset spaces", (
-        "spaces", "dpspec.blocks.space", "dpspec.blocks.records", "dpspec.blocks.vectors", "dpspec.blocks.lists", "dpspec.blocks.bounded",
+        "spaces", "dpspec.blocks.space", "dpspec.blocks.records", "dpspec.blocks.vectors", "dpspec.blocks.lists",
+        "dpspec.blocks.bounded",
     )),
     ("Invariants and universes", ("invariants", "multiverses", "dpspec.blocks.invariant", "dpspec.blocks.multiverse")),
     ("Input divergences", ("relations", "input_divergences", "dpspec.blocks.input_divergence")),
@@ -101,7 +102,8 @@ def tables(module: str) -> Iterator[str]:
     if earlier:
         public = importlib.import_module(module)
         both = sorted(set(public.__all__) & {name for other in earlier for name in importlib.import_module(other).__all__})
-        links = ", ".join(f"[`{name}`](../{docname(name, getattr(public, name))}.md)" for name in both if not name.startswith("__"))
+        things = {name: getattr(public, name) for name in both if not name.startswith("__")}
+        links = ", ".join(f"[`{name}`](../{docname(name, thing)}.md)" for name, thing in things.items())
         yield f"## Also in `{earlier[0]}`\n\n{links}.\n"
 
 

@@ -392,5 +392,6 @@ def _origin(results: dict[str, Any], lines: dict[str, Any]) -> str:
 
 PARTS = {
     "measured": measured, "growth": growth, "first-minutes": first_minutes, "glossary": glossary,
-    "specifications": specifications, "api": site_api.tables, "file": brought, "picture": picture, "wheels": wheels, "archive": archive,
+    "specifications": specifications, "api": site_api.tables,
+    "file": brought, "picture": picture, "wheels": wheels, "archive": archive,
 }  # fmt: skip

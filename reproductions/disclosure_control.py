@@ -28,17 +28,20 @@ MOST = 6
 
 INTRODUCTION = """# Statistical disclosure control: what each method guarantees
 
-`python -m reproductions.disclosure_control > docs/disclosure-control.md` generates this page, and a test compares it with the result.
+`python -m reproductions.disclosure_control > docs/disclosure-control.md` generates this page, and a test compares it with the
+result.
 
-Statistical agencies have protected tables and files for decades by methods that state no epsilon. These methods are mechanisms
-nevertheless: each has a law P_x, so the five blocks apply to it. Each line of the table is a file of `specs/disclosure`, verified
-by the exact engine on every pair of a small space. The claims filed as *refuted* are known to be false, and the witness shows why.
-The output divergence is `mult` (pure differential privacy). The input divergence counts replaced records of the unit.
+Statistical agencies have protected tables and files for decades by methods that state no epsilon. These methods are
+mechanisms nevertheless: each has a law P_x, so the five blocks apply to it. Each line of the table is a file of
+`specs/disclosure`, verified by the exact engine on every pair of a small space. The claims filed as *refuted* are known to be
+false, and the witness shows why. The output divergence is `mult` (pure differential privacy). The input divergence counts
+replaced records of the unit.
 
-* *What the mechanism can publish* defines universes: two datasets are in one universe if their laws have the same support. Inside
-  a universe a finite law has a finite constant for every pair. Between two universes the divergence is infinite. For a mechanism
-  without randomness the universes are the level sets of its output, and the constant is 0. Such a mechanism promises nothing about
-  what it publishes, and everything about the rest (Bailie, Gong and Meng 2023, theorem on the universes of invariants).
+* *What the mechanism can publish* defines universes: two datasets are in one universe if their laws have the same support.
+  Inside a universe a finite law has a finite constant for every pair. Between two universes the divergence is infinite. For a
+  mechanism without randomness the universes are the level sets of its output, and the constant is 0. Such a mechanism
+  promises nothing about what it publishes, and everything about the rest (Bailie, Gong and Meng 2023, theorem on the
+  universes of invariants).
 * *One universe: the whole space* is the usual setting of differential privacy. None of these methods has a finite budget there.
 * The refuted claims state epsilon = 1000 in place of any finite number. The constant found is infinity.
 """
@@ -46,10 +49,11 @@ The output divergence is `mult` (pure differential privacy). The input divergenc
 READINGS = """
 ## Cell keys: drawn for each release, or kept
 
-If its record keys are drawn for the release, the method is random (`cell-key`). Agencies draw the keys once and keep them with the
-records, so that the same cell is always changed in the same way. Then anyone who holds the file holds the keys, and the release is
-a function of the file (`kept-cell-key`). The guarantee of `cell-key` therefore protects only against those who do not have the keys.
-In both cases an empty cell stays empty and a change is bounded, so the published number limits the true one with certainty.
+If its record keys are drawn for the release, the method is random (`cell-key`). Agencies draw the keys once and keep them
+with the records, so that the same cell is always changed in the same way. Then anyone who holds the file holds the keys, and
+the release is a function of the file (`kept-cell-key`). The guarantee of `cell-key` therefore protects only against those who
+do not have the keys. In both cases an empty cell stays empty and a change is bounded, so the published number limits the true
+one with certainty.
 """
 
 
@@ -127,13 +131,13 @@ def _witness(verdict: Verdict, space: DatasetSpace) -> str:
 def _suppression() -> Iterator[str]:
     yield f"""## What suppression leaves open
 
-The auditor of `cell-suppression` computes the least and the largest value of every suppressed cell from the published numbers.
-Complementary suppression ensures that the two always differ. But an attacker may also know the rule: sensitive cells are below the
-threshold, and a known program chose the other cells. Then the possible datasets are those with the same output. The next table
-covers all tables of two regions by two ages with margins and up to {MOST} persons. It counts the published tables that have a
-suppressed cell and show their total.
+The auditor of `cell-suppression` computes the least and the largest value of every suppressed cell from the published
+numbers. Complementary suppression ensures that the two always differ. But an attacker may also know the rule: sensitive cells
+are below the threshold, and a known program chose the other cells. Then the possible datasets are those with the same output.
+The next table covers all tables of two regions by two ages with margins and up to {MOST} persons. It counts the published
+tables that have a suppressed cell and show their total.
 
-| threshold | published tables | suppressed cells | determined for the auditor | determined for an attacker with rule and program |
+| threshold | published tables | suppressed cells | known to the auditor | known to an attacker with rule and program |
 |---|---|---|---|---|"""
     for found in map(known, THRESHOLDS):
         yield f"| {found.threshold} | {found.outputs} | {found.cells} | {found.audited} | {found.pinned} |"

@@ -1,4 +1,4 @@
-"""The site: the checks after it was built, its parts, its navigation, and a small site that is built here. `.ci/run` builds it whole."""
+"""The site: the checks of a built site, its parts, its navigation, and a small site. `.ci/run` builds the site itself."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_the_reference_has_a_page_for_every_name(tmp_path):
 
 
 def test_every_block_of_commands_has_its_output():
-    """What follows a block of commands is what it prints, a figure that it writes, or a comment that says why there is neither."""
+    """What follows a block of commands is what it prints, a figure that it writes, or a comment with the reason for neither."""
     shown = re.compile(r"^( *)```(?:sh|console)\n(.*?)^\1```\n\s*(\S[^\n]*)", re.MULTILINE | re.DOTALL)
     pages = [ROOT / "README.md", *DOCS.glob("*.md"), *(DOCS / "tutorials").glob("*.md"), *(DOCS / "releases").glob("*.md")]
     blocks = [(page.name, *found.groups()[1:]) for page in pages for found in shown.finditer(page.read_text(encoding="utf-8"))]
@@ -132,7 +132,8 @@ def test_every_displayed_formula_is_read():
     pytest.importorskip("latex2mathml")
     as_mathml = module("site_parts").as_mathml
     pages = [page for page in DOCS.rglob("*.md") if "examples" not in page.parts]
-    formulas = [found for page in pages for found in re.findall(r"^\$\$\n(.*?)^\$\$$", page.read_text(encoding="utf-8"), re.M | re.S)]
+    displayed = re.compile(r"^\$\$\n(.*?)^\$\$$", re.MULTILINE | re.DOTALL)
+    formulas = [found for page in pages for found in displayed.findall(page.read_text(encoding="utf-8"))]
     assert len(formulas) > 10
     assert all(as_mathml(formula, "block").startswith("<math") for formula in formulas)
 
@@ -160,7 +161,8 @@ def test_a_small_site(tmp_path):
     )
     (source / "contributing.md").write_text("# Contributing\n\nIt costs $5, or $6 with tax.\n", encoding="utf-8")
     (tmp_path / "made").mkdir()
-    given = {"DPSPEC_REPOSITORY": "https://example.org/dpspec", "DPSPEC_BRANCH": "main", "DPSPEC_SITE_MADE": str(tmp_path / "made")}
+    made = str(tmp_path / "made")
+    given = {"DPSPEC_REPOSITORY": "https://example.org/dpspec", "DPSPEC_BRANCH": "main", "DPSPEC_SITE_MADE": made}
     options = ["-q", "-W", "-b", "html", "-c", str(DOCS), "-D", "exclude_patterns=api/*", str(source), str(out)]
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", *options], capture_output=True, text=True, check=False, env={**os.environ, **given}

@@ -286,11 +286,19 @@ def as_mathml(text: str, display: str) -> str:
     """A formula in LaTeX as MathML, which browsers typeset without a script; LaTeX that is not read is an error of the page."""
     from latex2mathml.converter import convert
 
-    made = convert(text, display=display)
+    made = convert(text.replace(r"\lvert", r"\left|").replace(r"\rvert", r"\right|"), display=display)
     if UNREAD.search(made):
         raise UnreadFormulaError(f"cannot read the formula {text.strip()!r}: the command {UNREAD.search(made)[0]} is unknown")
-    return made
+    return BEFORE_FUNCTION.sub(rf"\1{THIN}", AFTER_FUNCTION.sub(rf"\1{THIN}", OPERATOR.sub(r"<mi>\1</mi>", made)))
 
+
+THIN = '<mspace width="0.1667em" />'
+OPERATOR = re.compile(r'<mo(?: movablelimits="true")?>(max|min|sup|inf|lim|Pr)</mo>')
+"""Names of functions that the converter writes as operators, which browsers surround with wide spaces."""
+FUNCTION = r"<mi>(?:ln|log|exp|max|min|sup|inf|lim|Pr)</mi>"
+AFTER_FUNCTION = re.compile(rf"(<(msub|munder)>{FUNCTION}(?:(?!</\2>).)*</\2>(?=<m(?!o))|(?<!<msub>)(?<!<munder>){FUNCTION}(?=<m(?!o)))")
+BEFORE_FUNCTION = re.compile(rf"(</(?:mi|mn|mfrac|mstyle|msup|msub)>)(?={FUNCTION})")
+"""Where LaTeX sets a thin space: between a function and what it is applied to, and between a factor and a function."""
 
 UNREAD = re.compile(r"(?<=<mi>)\\\w+|(?<=<mi>)&(?=</mi>)")
 """What latex2mathml leaves in its output for a command that it does not know, or a column outside of a table."""

@@ -1,7 +1,7 @@
 """Build the documentation site. ``pip install -r requirements-docs.txt && python docs/make_site.py``; open out/site/index.html.
 
 Warnings are errors. The built pages are checked: every link inside the site leads to a page and a place in it, and no page
-fetches a script, font, style or picture from elsewhere. Each page links to its source in the repository that `--repository` names.
+fetches a script, font, style or picture from elsewhere. Each page links to its source in the repository of `--repository`.
 """
 
 from __future__ import annotations

@@ -296,7 +296,8 @@ THIN = '<mspace width="0.1667em" />'
 OPERATOR = re.compile(r'<mo(?: movablelimits="true")?>(max|min|sup|inf|lim|Pr)</mo>')
 """Names of functions that the converter writes as operators, which browsers surround with wide spaces."""
 FUNCTION = r"<mi>(?:ln|log|exp|max|min|sup|inf|lim|Pr)</mi>"
-AFTER_FUNCTION = re.compile(rf"(<(msub|munder)>{FUNCTION}(?:(?!</\2>).)*</\2>(?=<m(?!o))|(?<!<msub>)(?<!<munder>){FUNCTION}(?=<m(?!o)))")
+WITH_INDEX = rf"<(msub|munder)>{FUNCTION}(?:(?!</\2>).)*</\2>"
+AFTER_FUNCTION = re.compile(rf"({WITH_INDEX}(?=<m(?!o))|(?<!<msub>)(?<!<munder>){FUNCTION}(?=<m(?!o)))")
 BEFORE_FUNCTION = re.compile(rf"(</(?:mi|mn|mfrac|mstyle|msup|msub)>)(?={FUNCTION})")
 """Where LaTeX sets a thin space: between a function and what it is applied to, and between a factor and a function."""
 

@@ -534,7 +534,7 @@ def page() -> Iterator[str]:
     yield "* households of any size in 100,000 blocks;"
     yield "* a hundred thousand answers of yes or no;"
     yield "* any number of people who each report an answer, one of 2,925 codes or one of a million words;"
-    yield "* a survey panel of three people.\n"
+    yield "* a survey of three people over time.\n"
     for wrong, title in ((False, "Correct claims"), (True, "Mistakes")):
         listed = [case for case in cases() if case.wrong is wrong]
         yield f"## {title} ({len(listed)})\n"

@@ -177,9 +177,8 @@ result.
 
 Each row is one universe of the swapping invariants: the counts by rest and by swap category in each stratum. For example,
 `2+1 x 1+1+1` has two records of one rest category and one of another, and three different swap values. The page lists every
-universe of one stratum with up to 5 records, and of two strata with up to 3 records each. Universes that differ only in the
-names of categories, the order of strata or the order of the two margins count as one, because their laws and distances are
-the same.
+universe of one stratum with up to 5 records, and of two strata with up to 3 records each. Universes with the same
+laws and distances count as one: they differ only in the names of categories, the order of strata or the order of the two margins.
 
 Each cell is *exact Lipschitz constant / claimed budget*. The constant is the largest d_MULT / d_Ham over all pairs of tables
 of the universe, with the unordered Hamming distance on records. The budget is that of the published theorem (Bailie, Gong and

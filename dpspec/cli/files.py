@@ -87,7 +87,7 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
 @click.option("--mass", metavar="P", help="With --loss, at events of this probability.  [default: 0.05]")
 @click.option("--power", metavar="P", help="With --loss, be so sure to find it.  [default: 0.99]")
 @click.option("--dataset", metavar="ADAPTER", help="With --function, hand it each dataset so: pandas, numpy, dicts, ...")
-@click.option("--generator", metavar="ADAPTER", help="With --function, let its chances come from here: random, system, ...")
+@click.option("--generator", metavar="ADAPTER", help="Source of randomness for --function: random, system, ...")
 @click.option("--bits", is_flag=True, default=None, help="With --function, also look at which doubles can be reached.")
 @click.option(
     "--by-value", is_flag=True, default=None, help="With --function, compare outcomes by value: 0 and numpy.int64(0) are one."
@@ -117,8 +117,8 @@ def verify(  # noqa: PLR0917 - one argument for each option
     that of one job, in the order of the files.
 
     With --function, a plain function (dataset, numpy Generator) -> output is checked against the five blocks of one
-    FILE, and nothing else that the file states. MODULE is looked for in the current directory first. How it gets a dataset
-    and its chances is read off its annotations (pandas.DataFrame, random.Random, ...), or said by --dataset and --generator;
+    FILE, and nothing else that the file states. MODULE is looked for in the current directory first. Its annotations
+    (pandas.DataFrame, random.Random, ...), or --dataset and --generator, determine how it receives a dataset and randomness;
     dpspec plugins lists the adapters and generators.
 
     With --release, the mechanism's law is not taken from what it states of itself, but read off the code that
@@ -203,7 +203,7 @@ def _judged(path: Path, work: Work | None, *, as_json: bool, verbose: bool, **as
 @click.option("--seed", type=click.IntRange(min=0), help="With --function, take this seed for all draws.  [default: 0]")
 @click.option("--seconds", metavar="S", help="With --function, take so much processor time for everything.  [default: 30]")
 @click.option("--dataset", metavar="ADAPTER", help="With --function, hand it each dataset so: pandas, numpy, dicts, ...")
-@click.option("--generator", metavar="ADAPTER", help="With --function, let its chances come from here: random, system, ...")
+@click.option("--generator", metavar="ADAPTER", help="Source of randomness for --function: random, system, ...")
 @formatted
 def measure(spec: str, function: str | None, as_json: bool, **sampling: Any) -> int:
     """Say the least budget under the blocks of FILE, whose own budget is not used: what was proved to be enough, and what

@@ -191,7 +191,7 @@ def check_certificate(path: str, release: str | None) -> CommandAnswer:
 def new_deployment(name: str, directory: str) -> CommandAnswer:
     """Ask for the five blocks of a release that was really made and for its facts, and write NAME.dpspec.toml.
 
-    An empty line is an answer: that it is not known. What no source says is marked as assumed, and a number that was not
+    An empty line means that the answer is unknown. What no source says is marked as assumed, and a number that was not
     published as not stated. Answers may come from a file: one line for each question.
 
     Example: dpspec new deployment my-agency-2024

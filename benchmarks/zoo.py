@@ -371,7 +371,7 @@ def table(results: list[tuple[str, Verdict, float]], zoo: dict[str, Any], given:
         "are at 99.9 % from fresh draws, x against x'. P14 is run with `bits=True`.",
         "",
         f"* {len(found)} of {len(wrong)} wrong functions are refuted; missed: {missed}.",
-        f"* {len(alarms)} of {len(results) - len(wrong)} right functions are refuted, and {len(verified)} are verified.",
+        f"* {len(alarms)} of {len(results) - len(wrong)} right functions are refuted. Verified: {len(verified)}.",
         f"* Witnesses with more entries than the listed one: {', '.join(larger) or 'none'}.",
         f"* Processor time {sum(seconds for *_, seconds in results):.0f} s; wall-clock time {wall:.0f} s; processes: {processes}.",
         "",
@@ -401,7 +401,7 @@ def table_of_laws(results: list[tuple[str, Verdict, float]], zoo: dict[str, Any]
         "",
         f"* {len(found & wrong)} of {len(asked & wrong)} wrong functions are refuted: {len(by_law & wrong)} by a law, and as functions "
         f"{', '.join(sorted(otherwise)) or 'none'}.",
-        f"* {len(found - wrong)} of {len(asked - wrong)} right functions are refuted, and {len(verified)} are verified.",
+        f"* {len(found - wrong)} of {len(asked - wrong)} right functions are refuted. Verified: {len(verified)}.",
         f"* Processor time {sum(seconds for *_, seconds in results):.0f} s.",
         "",
         "| id | truth | claim | law given | verdict | constant | x / x' | CPU s |",

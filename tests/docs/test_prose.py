@@ -17,7 +17,11 @@ from dpspec.cli import main
 
 ROOT = Path(__file__).parents[2]
 DOCS = sorted(path.relative_to(ROOT).as_posix() for folder in ("docs", "docs/tutorials") for path in (ROOT / folder).glob("*.md"))
-OTHERS = [path.relative_to(ROOT).as_posix() for path in sorted((*ROOT.glob("plugins/*/README.md"), *ROOT.glob("docs/notebooks/*.md")))]
+OTHERS = [
+    path.relative_to(ROOT).as_posix()
+    for pattern in ("plugins/*/README.md", "docs/notebooks/*.md")
+    for path in sorted(ROOT.glob(pattern))
+]
 PAGES = ["README.md", "CONTRIBUTING.md", "specs/README.md", *DOCS, *OTHERS]
 WORDS = {
     r"tells? apart|told apart": "distinguish",

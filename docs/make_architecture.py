@@ -14,27 +14,27 @@ from dpspec.report.figures import DiagramBox, diagram, reduced
 ROOT = Path(__file__).parents[1]
 SAYS = {
     "base": "errors, exact numbers, parameters, files, randomness",
-    "extension": "hooks, loader, registry of late names",
+    "extension": "hooks, loader, lazy registry of names",
     "laws": "P_x, likelihood ratios, trade-off curves",
     "scaffold": "new plugins and specifications",
     "blocks": "the five blocks",
     "grammar": "specification, mechanism, attacker, rule, table",
-    "risks": "candidates, limits, attackers' questions",
+    "risks": "candidates, limits, standard attackers",
     "specfile": "TOML to objects and back",
-    "plugin": "the face for authors",
+    "plugin": "the public API for authors",
     "reason": "rules, conversions, search, derivation",
     "structure": "changes of records in a universe",
     "verifier": "the engines: exhaustive, derived, sampled, plain code",
-    "comparison": "implied, separated, unknown; yardsticks",
+    "comparison": "implied, separated, unknown; common measures",
     "composition": "ledgers",
-    "exchange": "tables held to rules of disclosure control",
+    "exchange": "tables and rules of disclosure control",
     "linter": "findings",
-    "report": "text, JSON, what figures contain",
-    "constructors": "what a file can name, made in Python",
-    "api": "one function for each question",
+    "report": "text, JSON, content of figures",
+    "constructors": "a function for each registered name",
+    "api": "a function for each main command",
     "commands": "the commands as functions",
-    "dpspec": "the face for users",
-    "testing": "kit, strategies, assertions",
+    "dpspec": "the public API for users",
+    "testing": "conformance tests, strategies, assertions",
     "cli": "the command line",
     "pytest_plugin": "specification files as tests",
     "__main__": "python -m dpspec",
@@ -61,7 +61,7 @@ def arrows() -> dict[str, set[str]]:
     return {name: targets - {name} for name, targets in found.items()}
 
 
-def floors(imported: dict[str, set[str]]) -> list[list[str]]:
+def layers(imported: dict[str, set[str]]) -> list[list[str]]:
     """The packages by the longest chain of imports below them."""
     height: dict[str, int] = {}
 
@@ -77,11 +77,11 @@ def floors(imported: dict[str, set[str]]) -> list[list[str]]:
 def picture() -> str:
     imported = arrows()
     rows = {
-        f"floor {level}": [DiagramBox(key=name, title=name, text=SAYS[name]) for name in names]
-        for level, names in enumerate(floors(imported), 1)
+        f"layer {level}": [DiagramBox(key=name, title=name, text=SAYS[name]) for name in names]
+        for level, names in enumerate(layers(imported), 1)
     }
     drawn = reduced([(below, name) for name, targets in sorted(imported.items()) for below in sorted(targets)])
-    return diagram(rows, drawn, "Packages of dpspec by floor: an arrow leads to what stands on it")
+    return diagram(rows, drawn, "Packages of dpspec by layer: an arrow leads from a package to one that imports it")
 
 
 # --- the table of all packages --------------------------------------------------------------------
@@ -135,4 +135,4 @@ def page() -> str:
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
     (ROOT / "docs" / "architecture.svg").write_text(picture(), encoding="utf-8")
-    sys.stdout.write(f"{len(floors(arrows()))} floors\n")
+    sys.stdout.write(f"{len(layers(arrows()))} layers\n")

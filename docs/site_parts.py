@@ -6,8 +6,6 @@ A page asks for a part by a line of its own, ``<!-- site: glossary -->``; PARTS 
 from __future__ import annotations
 
 import contextlib
-import importlib
-import inspect
 import io
 import json
 import os
@@ -20,6 +18,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import site_api
+
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 MADE = Path(os.environ.get("DPSPEC_SITE_MADE", ROOT / "out" / "site-made"))
@@ -29,6 +29,10 @@ ORPHANS = re.compile(r"deployments/(?!README$)")
 NOTEBOOKS = re.compile(r"notebooks/(?!index$)")
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
 ASKS = re.compile(r"^<!-- site: ([\w ./-]+) -->$", re.MULTILINE)
+
+
+class UnreadFormulaError(Exception):
+    """A formula of a page has a command that is not converted."""
 
 
 class NoSuchPartError(Exception):
@@ -61,6 +65,7 @@ def write_notebooks(app: Any, exception: Exception | None) -> None:
             cell["id"] = f"cell-{place}"
         write(made, Path(app.outdir) / f"{docname}.ipynb")
     folder = Path(app.outdir) / "notebooks"
+    folder.mkdir(exist_ok=True)
     read = {f"notebooks/specs/{path.relative_to(ROOT / 'specs')}": path for path in (ROOT / "specs").rglob("*.dpspec.toml")}
     _pack(folder / "notebooks.zip", {**{f"notebooks/{path.name}": path for path in folder.glob("*.ipynb")}, **read})
 
@@ -159,55 +164,6 @@ def _pack(archived: Path, files: dict[str, Path]) -> None:
             made.writestr(zipfile.ZipInfo(name), files[name].read_bytes(), zipfile.ZIP_DEFLATED)
 
 
-# --- The public face ------------------------------------------------------------------------------
-
-GROUPS = (
-    ("Questions", ("dpspec.api",)),
-    ("A specification, and what is claimed", ("dpspec.grammar", "dpspec.specfile")),
-    ("Blocks and spaces", ("dpspec.blocks",)),
-    ("Numbers and laws", ("dpspec.base.exact", "dpspec.laws")),
-    ("Answers", ("dpspec.verifier", "dpspec.comparison", "dpspec.report", "dpspec.base.errors")),
-    ("Plugins", ("dpspec.extension", "dpspec.base")),
-)
-"""Under which heading a name stands, by the module that it is from; what is from none of them comes last."""
-
-
-def api(module: str, described: str = "") -> Iterator[str]:
-    """Every public name of a module, from its docstring, by group; what another module described is named alone."""
-    face = importlib.import_module(module)
-    names = {name: getattr(face, name) for name in face.__all__ if not name.startswith("__")}
-    left = dict(sorted(names.items(), key=lambda item: item[0].casefold()))
-    yield f"```{{eval-rst}}\n.. py:module:: {module}\n```\n"
-    if described:
-        known = {name for name in left if name in importlib.import_module(described).__all__}
-        left = {name: thing for name, thing in left.items() if name not in known}
-        yield f"Also here, and described under `{described}`: {', '.join(f'`{name}`' for name in sorted(known))}.\n"
-    for heading, homes in (*GROUPS, ("More", ("",))):
-        found = {name: thing for name, thing in left.items() if _home(thing).startswith(homes)}
-        left = {name: thing for name, thing in left.items() if name not in found}
-        if found:
-            yield f"## {heading}\n\n```{{eval-rst}}"
-            for name, thing in found.items():
-                yield from _entry(module, name, thing)
-            yield "```\n"
-
-
-def _home(thing: object) -> str:
-    return thing.__name__ if inspect.ismodule(thing) else getattr(thing, "__module__", None) or ""
-
-
-def _entry(module: str, name: str, thing: object) -> Iterator[str]:
-    if inspect.ismodule(thing):
-        first = (inspect.getdoc(thing) or "").partition("\n")[0]
-        yield f".. py:data:: {module}.{name}\n\n   The module ``{thing.__name__}``: {_as_rst(first)}\n"
-    elif inspect.isclass(thing):
-        yield f".. autoclass:: {module}.{name}\n   :members:\n   :show-inheritance:\n"
-    elif inspect.isroutine(thing):
-        yield f".. autofunction:: {module}.{name}\n"
-    else:
-        yield f".. autodata:: {module}.{name}\n"
-
-
 # --- Docstrings -----------------------------------------------------------------------------------
 
 _SECTION = re.compile(r"^(Args|Returns|Yields|Example|Examples|Note):$")
@@ -294,13 +250,13 @@ def picture(name: str) -> Iterator[str]:
 
 
 def same_sidebar(_app: object, pagename: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
-    """The pages of deployments are in no table of contents, so one sidebar is that of all: made once, not a hundred times."""
+    """Pages of deployments and of Python names are in no table of contents: one sidebar a folder, made once and not 500 times."""
     make = context.get("toctree")
-    if make is None or not ORPHANS.match(pagename):
+    if make is None or not (ORPHANS.match(pagename) or site_api.OBJECT_PAGES.match(pagename)):
         return
 
     def once(**options: object) -> str:
-        key = repr(sorted(options.items()))
+        key = f"{pagename.count('/')} {sorted(options.items())!r}"
         if key not in _sidebars:
             _sidebars[key] = make(**options)
         return _sidebars[key]
@@ -309,6 +265,61 @@ def same_sidebar(_app: object, pagename: str, _template: str, context: dict[str,
 
 
 _sidebars: dict[str, str] = {}
+
+
+
+def edit_link(app: Any, pagename: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
+    """The file that a page is made from, as a link into the repository; a page of a Python name leads to its source."""
+    repository = app.config.dpspec_repository.rstrip("/")
+    if not repository or "page_source_suffix" not in context:
+        return
+    brought_from = {page.removesuffix(".md"): path.name for path, page in BROUGHT.items()}
+    path = site_api.sources.get(pagename) or brought_from.get(pagename) or f"docs/{pagename}.md"
+    context["theme_source_edit_link"] = f"{repository}/edit/{app.config.dpspec_branch}/{path}"
+    context["theme_source_view_link"] = f"{repository}/blob/{app.config.dpspec_branch}/{path}"
+
+
+# --- Mathematics ----------------------------------------------------------------------------------
+
+
+def as_mathml(text: str, display: str) -> str:
+    """A formula in LaTeX as MathML, which browsers typeset without a script; LaTeX that is not read is an error of the page."""
+    from latex2mathml.converter import convert
+
+    made = convert(text.replace(r"\lvert", r"\left|").replace(r"\rvert", r"\right|"), display=display)
+    if UNREAD.search(made):
+        raise UnreadFormulaError(f"cannot read the formula {text.strip()!r}: the command {UNREAD.search(made)[0]} is unknown")
+    return BEFORE_FUNCTION.sub(rf"\1{THIN}", AFTER_FUNCTION.sub(rf"\1{THIN}", OPERATOR.sub(r"<mi>\1</mi>", made)))
+
+
+THIN = '<mspace width="0.1667em" />'
+OPERATOR = re.compile(r'<mo(?: movablelimits="true")?>(max|min|sup|inf|lim|Pr)</mo>')
+"""Names of functions that the converter writes as operators, which browsers surround with wide spaces."""
+FUNCTION = r"<mi>(?:ln|log|exp|max|min|sup|inf|lim|Pr)</mi>"
+WITH_INDEX = rf"<(msub|munder)>{FUNCTION}(?:(?!</\2>).)*</\2>"
+AFTER_FUNCTION = re.compile(rf"({WITH_INDEX}(?=<m(?!o))|(?<!<msub>)(?<!<munder>){FUNCTION}(?=<m(?!o)))")
+BEFORE_FUNCTION = re.compile(rf"(</(?:mi|mn|mfrac|mstyle|msup|msub)>)(?={FUNCTION})")
+"""Where LaTeX sets a thin space: between a function and what it is applied to, and between a factor and a function."""
+
+UNREAD = re.compile(r"(?<=<mi>)\\\w+|(?<=<mi>)&(?=</mi>)")
+"""What latex2mathml leaves in its output for a command that it does not know, or a column outside of a table."""
+
+
+def inline_formula(writer: Any, node: Any) -> None:
+    """Write an inline formula."""
+    from docutils.nodes import SkipNode
+
+    writer.body.append(as_mathml(node.astext(), "inline"))
+    raise SkipNode
+
+
+def displayed_formula(writer: Any, node: Any) -> None:
+    """Write a displayed formula, which scrolls by itself where it is wider than the page."""
+    from docutils.nodes import SkipNode
+
+    writer.body.append(f'<div class="formula" tabindex="0">{as_mathml(node.astext(), "block")}</div>')
+    raise SkipNode
+
 
 # --- Measured -------------------------------------------------------------------------------------
 
@@ -390,5 +401,6 @@ def _origin(results: dict[str, Any], lines: dict[str, Any]) -> str:
 
 PARTS = {
     "measured": measured, "growth": growth, "first-minutes": first_minutes, "glossary": glossary,
-    "specifications": specifications, "api": api, "file": brought, "picture": picture, "wheels": wheels, "archive": archive,
+    "specifications": specifications, "api": site_api.tables,
+    "file": brought, "picture": picture, "wheels": wheels, "archive": archive,
 }  # fmt: skip

@@ -26,30 +26,34 @@ THRESHOLDS = (2, 3)
 MOST = 6
 """The suppressed tables that are compared are all of two regions and two ages with up to so many persons."""
 
-INTRODUCTION = """# Statistical disclosure control: what is true of each method
+INTRODUCTION = """# Statistical disclosure control: what each method guarantees
 
-Made by `python -m reproductions.disclosure_control > docs/disclosure-control.md`; a test keeps it.
+`python -m reproductions.disclosure_control > docs/disclosure-control.md` generates this page, and a test compares it with the
+result.
 
-The methods by which agencies have protected tables and files for decades state no epsilon. They are mechanisms all the same: each
-has a law P_x, so the five blocks can be asked of it. Each line of the table is a file of `specs/disclosure`, judged by the exact
-engine on every pair of a small space; the claims filed as *refuted* are there because they are wrong, and the witness shows it.
-The output divergence is `mult` (pure differential privacy), the input divergence counts replaced records of the unit.
+Statistical agencies have protected tables and files for decades by methods that state no epsilon. These methods are
+mechanisms nevertheless: each has a law P_x, so the five blocks apply to it. Each line of the table is a file of
+`specs/disclosure`, verified by the exact engine on every pair of a small space. The claims filed as *refuted* are known to be
+false, and the witness shows why. The output divergence is `mult` (pure differential privacy). The input divergence counts
+replaced records of the unit.
 
-* *What the mechanism can publish* as a universe: the datasets whose laws have the same support. Inside, a finite law has a finite
-  constant for every pair; between two of them the divergence is infinite. For a mechanism without randomness these are the level
-  sets of its output, and the constant is 0: it promises nothing about what it publishes, and everything about the rest
-  (Bailie, Gong and Meng 2023, theorem on the universes of invariants).
-* *One universe: the whole space* is what differential privacy usually asks for. None of these methods has a finite budget there.
-* The refuted claims state epsilon = 1000, to stand for any finite number: the constant found is infinity.
+* *What the mechanism can publish* defines universes: two datasets are in one universe if their laws have the same support.
+  Inside a universe a finite law has a finite constant for every pair. Between two universes the divergence is infinite. For a
+  mechanism without randomness the universes are the level sets of its output, and the constant is 0. Such a mechanism
+  promises nothing about what it publishes, and everything about the rest (Bailie, Gong and Meng 2023, theorem on the
+  universes of invariants).
+* *One universe: the whole space* is the usual setting of differential privacy. None of these methods has a finite budget there.
+* The refuted claims state epsilon = 1000 in place of any finite number. The constant found is infinity.
 """
 
 READINGS = """
-## Two readings of cell keys
+## Cell keys: drawn for each release, or kept
 
-With its record keys drawn for the release, the method is random (`cell-key`). Agencies draw the keys once and keep them with the
-records, so that the same cell is changed alike for ever; then whoever holds the file holds the keys, and the release is a
-function of the file (`kept-cell-key`). Protection by the first reading is protection against those who do not know the keys.
-Either way an empty cell stays empty and a change is bounded, so that the published number limits the true one with certainty.
+If its record keys are drawn for the release, the method is random (`cell-key`). Agencies draw the keys once and keep them
+with the records, so that the same cell is always changed in the same way. Then anyone who holds the file holds the keys, and
+the release is a function of the file (`kept-cell-key`). The guarantee of `cell-key` therefore protects only against those who
+do not have the keys. In both cases an empty cell stays empty and a change is bounded, so the published number limits the true
+one with certainty.
 """
 
 
@@ -127,26 +131,26 @@ def _witness(verdict: Verdict, space: DatasetSpace) -> str:
 def _suppression() -> Iterator[str]:
     yield f"""## What suppression leaves open
 
-The auditor of `cell-suppression` takes the published numbers and looks for the least and the largest value of every suppressed
-cell. Complementary suppression is made so that it never finds a single value. But the attacker may know the rule, too: that
-sensitive cells hold less than the threshold, and by which program the others were chosen. Then what is left are the datasets
-with the same output. Over all tables of two regions by two ages with margins and up to {MOST} persons, of whose published tables
-those are counted that have a suppressed cell and show their total:
+The auditor of `cell-suppression` computes the least and the largest value of every suppressed cell from the published
+numbers. Complementary suppression ensures that the two always differ. But an attacker may also know the rule: sensitive cells
+are below the threshold, and a known program chose the other cells. Then the possible datasets are those with the same output.
+The next table covers all tables of two regions by two ages with margins and up to {MOST} persons. It counts the published
+tables that have a suppressed cell and show their total.
 
-| threshold | published tables | suppressed cells | known by the auditor | known to who knows rule and program |
+| threshold | published tables | suppressed cells | known to the auditor | known to an attacker with rule and program |
 |---|---|---|---|---|"""
     for found in map(known, THRESHOLDS):
         yield f"| {found.threshold} | {found.outputs} | {found.cells} | {found.audited} | {found.pinned} |"
     yield """
-The interval of an auditor is a statement about one attacker with no knowledge of the method; it is not a budget, and does not
-compose with a second release."""
+The interval of an auditor describes one attacker without knowledge of the method. It is not a budget, and does not compose with a
+second release."""
 
 
 @click.command()
 @click.option("--specs", type=click.Path(file_okay=False, path_type=Path), default=Path("specs/disclosure"), show_default=True,
               help="The directory of the specification files.")  # fmt: skip
 def main(specs: Path) -> None:
-    """Print what is true of each method of disclosure control as a Markdown page."""
+    """Print what each method of disclosure control guarantees, as a Markdown page."""
     documents = [read(path, installed().registry) for path in spec_files(specs)]
     click.echo("\n".join(page(documents)))
 

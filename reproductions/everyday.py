@@ -527,12 +527,15 @@ def text_of(case: Case) -> str:
 
 def page() -> Iterator[str]:
     """Every claim with what the engine found."""
-    yield "# Everyday mechanisms, and the mistakes that people make\n"
-    yield "Made by `python -m reproductions.everyday specs/mechanisms docs/mechanisms.md`. Each claim is judged on the whole"
-    yield "space ([how](proofs.md)): any number of people, 16 regions, 400 counties, 116 ages and two sexes; households of any"
-    yield "size in 100,000 blocks; a hundred thousand answers of yes or no; any number of people who each report an answer, one"
-    yield "of 2,925 codes or of a million words; a panel of three.\n"
-    for wrong, title in ((False, "Right"), (True, "Mistakes")):
+    yield "# Everyday mechanisms and common mistakes\n"
+    yield "`python -m reproductions.everyday specs/mechanisms docs/mechanisms.md` generates this page. Each claim is verified on"
+    yield "the whole space ([proofs](proofs.md)). The spaces are:\n"
+    yield "* any number of people, with 16 regions, 400 counties, 116 ages and two sexes;"
+    yield "* households of any size in 100,000 blocks;"
+    yield "* a hundred thousand answers of yes or no;"
+    yield "* any number of people who each report an answer, one of 2,925 codes or one of a million words;"
+    yield "* a survey of three people over time.\n"
+    for wrong, title in ((False, "Correct claims"), (True, "Mistakes")):
         listed = [case for case in cases() if case.wrong is wrong]
         yield f"## {title} ({len(listed)})\n"
         yield "| claim | budget | constant | found |\n|---|---|---|---|"

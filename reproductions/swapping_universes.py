@@ -172,17 +172,19 @@ def _summary(columns: dict[Fraction, list[JudgedUniverse]]) -> Iterator[str]:
 
 _HEAD = """# The swapping theorem, universe by universe
 
-Made by `python -m reproductions.swapping_universes > docs/swapping-universes.md`; a test keeps it.
+`python -m reproductions.swapping_universes > docs/swapping-universes.md` generates this page, and a test compares it with the
+result.
 
-Each row is one universe of the swapping invariants: the counts by rest and by swap category in each stratum (`2+1 x 1+1+1`: two
-records of one rest category and one of another, three different swap values). This page has every universe of one stratum with
-up to 5 records, and of two strata with up to 3 records each. Universes that differ only in the names of categories, the order of
-strata or the order of the two margins count as one, since laws and distances are the same.
+Each row is one universe of the swapping invariants: the counts by rest and by swap category in each stratum. For example,
+`2+1 x 1+1+1` has two records of one rest category and one of another, and three different swap values. The page lists every
+universe of one stratum with up to 5 records, and of two strata with up to 3 records each. Universes with the same
+laws and distances count as one: they differ only in the names of categories, the order of strata or the order of the two margins.
 
-Each cell is *exact Lipschitz constant / claimed budget*: the constant is the largest d_MULT / d_Ham over all pairs of tables of
-the universe, with the unordered Hamming distance on records; the budget is the printed theorem (Bailie, Gong and Meng
-2023, swapping theorem) with b recomputed for the universe. Where two printed forms give two budgets, both are listed. A cell in
-bold exceeds a budget: the theorem as printed is false for that mechanism there."""
+Each cell is *exact Lipschitz constant / claimed budget*. The constant is the largest d_MULT / d_Ham over all pairs of tables
+of the universe, with the unordered Hamming distance on records. The budget is that of the published theorem (Bailie, Gong and
+Meng 2023, swapping theorem), with b recomputed for the universe. Where two published forms give two budgets, both are listed.
+A cell in bold
+exceeds a budget: the theorem as published is false for that mechanism there."""
 
 
 def main() -> None:

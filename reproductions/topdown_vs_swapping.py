@@ -122,13 +122,13 @@ def in_words(value: Number | None) -> str:
 
 
 def separations(schemes: Sequence[Scheme]) -> Iterator[str]:
-    """What keeps the one promise and breaks the other, scheme by scheme, in both directions."""
+    """Mechanisms that satisfy one promise and violate the other, by scheme, in both directions."""
     yield "## What separates them"
     yield ""
-    yield "The engine refutes the second promise on the two datasets x and x', and verifies the first on a small instance; that"
-    yield "the first holds everywhere is the argument."
+    yield "Each mechanism satisfies the first promise and violates the second. The engine refutes the second promise on the two"
+    yield "datasets x and x', and verifies the first on a small instance. The argument proves the first on every dataset."
+    yield ""
     for scheme in schemes:
-        yield ""
         yield f"### {scheme.name}"
         yield ""
         yield from _separation("TopDown, not swapping", scheme.comparison, forward=True)
@@ -140,24 +140,23 @@ def _separation(words: str, comparison: Comparison, *, forward: bool) -> Iterato
     way = comparison.forward if forward else comparison.backward
     found = way.separation
     if found is None:
-        yield f"* **{words}:** {way.answer.value}."
+        yield f"**{words}:** {way.answer.value}.\n"
         return
     left, right = wording_of(comparison.right.space).in_words(found.left, found.right)
-    yield f"* **{words}:** {found.mechanism}."
-    yield f"  * keeps the first: {found.argument}"
-    yield f"  * x = {left}"
-    yield f"  * x' = {right}"
-    yield f"  * engine: {found.checks[0]}; {found.checks[1]}"
+    checked = f"{found.checks[0]}; {found.checks[1]}"
+    rows = (("mechanism", found.mechanism), ("argument", found.argument), ("x", left), ("x'", right), ("engine", checked))
+    yield from _table(("", words), rows)
+
 
 
 def derivations(schemes: Sequence[Scheme]) -> Iterator[str]:
-    """Both sides of every common yardstick at swap rate 5 %; what is the same for several schemes stands once."""
+    """Both sides of every common measure at swap rate 5 %; equal derivations of several schemes are printed once."""
     accepted, asked = sum(sum(scheme.accepted) for scheme in schemes), sum(len(scheme.accepted) for scheme in schemes)
     yield "## Derivations"
     yield ""
-    yield "Every step has a citation. As data they come from `dpspec compare A B --yardstick --format json`, for files on one"
-    yield "space, and `dpspec check-derivation` reads them. Each of them was given to that checker, which shares no code with the"
-    yield f"search: it accepts {2 * accepted} of {2 * asked}."
+    yield "Every step has a citation. `dpspec compare A B --yardstick --format json` prints derivations as data, for files on one"
+    yield "space, and `dpspec check-derivation` verifies them. This checker shares no code with the search. Of the derivations on"
+    yield f"this page it accepts {2 * accepted} of {2 * asked}."
     found: dict[tuple[str, ...], list[str]] = {}
     for scheme in schemes:
         for one in scheme.common:
@@ -212,36 +211,37 @@ def _answer(schemes: Sequence[Scheme], pair: SchemePair, setting: Setting) -> It
     topdown, most = schemes[0].comparison.left, setting.largest_household
     rho, parts = in_words(topdown.budget.uniform()), in_words(schemes[0].per_household_by_parts().left.budget)
     epsilons = _span(scheme.swaps[0].budget.uniform() for scheme in schemes)
-    swapped, link = _span(one.right.budget for one in firsts), "#yardstick-1-zero-concentrated-privacy-per-household"
+    swapped, link = _span(one.right.budget for one in firsts), "#common-measure-1-zero-concentrated-privacy-per-household"
     yield f"""# TopDown or swapping for the 2020 Census: which promise is stronger?
 
-This page is what `python -m reproductions.topdown_vs_swapping > docs/topdown-vs-swapping.md` prints. Its numbers are computed
-from the files in `specs/` (sources: Bailie, Gong and Meng 2023; Bailie et al. 2024) and rounded to two decimals; nothing is
-measured on census data.
+`python -m reproductions.topdown_vs_swapping > docs/topdown-vs-swapping.md` generates this page. Its numbers are computed from the
+files in `specs/` (sources: Bailie, Gong and Meng 2023; Bailie et al. 2024) and rounded to two decimals. Nothing is measured on
+census data.
 
 ## The answer
 
-* **Neither promise contains the other.** We asked about {len(schemes)} swapping schemes, in both directions. In
-  {separated} of {len(ways)} cases there is a mechanism that keeps the one promise and breaks the other, run by the exact engine
+* **Neither promise contains the other.** {len(schemes)} swapping schemes were compared with TopDown in both directions. In
+  {separated} of {len(ways)} cases the exact engine confirms a mechanism that satisfies one promise and violates the other
   ([what separates them](#what-separates-them)).
-* **The printed numbers must not be compared.** TopDown's rho = {rho} is zero-concentrated privacy per person. Swapping's epsilon
-  = {epsilons} (swap rate 5 %) is pure privacy per household, given more facts that are published exactly.
-* **The same holds of claims that are verified, with their mechanisms.** {_verified_in_short(schemes)}
+* **The published numbers must not be compared.** TopDown's rho = {rho} is zero-concentrated privacy per person. Swapping's
+  epsilon = {epsilons} (swap rate 5 %) is pure privacy per household, and swapping publishes more facts exactly.
+* **The same is true of verified claims.** {_verified_in_short(schemes)}
   ([verified claims](#verified-claims-and-mechanisms)).
-* **In one common unit both have upper bounds, and no order follows from them.** Among datasets that agree on all that swapping
-  publishes exactly, both promises imply zero-concentrated privacy *per household*. If no household has more than
-  N = {most} persons, rho = {in_words(firsts[0].left.budget)} follows from TopDown's and rho =
-  {swapped} from swapping's ([yardstick 1]({link})).
-  These are what the known rules derive, not the least numbers that hold: a larger upper bound is no weaker promise.
-* **That unit leaves out what separates them.** Swapping publishes exactly how many households of each composition a stratum has
-  and promises nothing about it; TopDown covers it with noise. No budget shows this.
-* **Per person** TopDown states rho = {rho}; swapping has no finite budget: it allows two datasets at person distance
-  {pair.persons} to be told apart ([per person](#per-person)).
-* **Neither number stops one attacker** who tests whether two given households have exchanged their places
+* **In one common unit both have upper bounds, and no order follows from them.** Consider the datasets that agree on everything
+  that swapping publishes exactly. Among these, both promises imply zero-concentrated privacy *per household*. If no household
+  has more than N = {most} persons, rho = {in_words(firsts[0].left.budget)} follows from TopDown's and rho =
+  {swapped} from swapping's ([common measure 1]({link})).
+  These are the numbers that the known rules derive, and not the least numbers that hold. So a larger upper bound is no
+  weaker promise.
+* **That unit does not show the difference between them.** Swapping publishes exactly how many households of each composition a
+  stratum has, and promises nothing about it. TopDown protects this number with noise. No budget shows this.
+* **Per person** TopDown states rho = {rho}. Swapping has no finite budget per person: it allows a mechanism that
+  distinguishes two datasets at person distance {pair.persons} ([per person](#per-person)).
+* **Neither number stops one attacker**, who tests whether two given households have exchanged their places
   ([one attacker](#one-attacker)).
 * **TopDown's number is the stated one.** As stated, per person, it is refuted for the mechanism, because person records do
-  not tell which housing units are vacant. Added up part by part, persons and housing units each in their own unit, the
-  four files spend rho = {parts} per household under the same assumption ([TopDown by parts](#topdown-by-parts)).
+  not determine which housing units are vacant. Persons and housing units can instead be added up, each in their own unit. In
+  this way the four files spend rho = {parts} per household under the same assumption ([TopDown by parts](#topdown-by-parts)).
 """
 
 
@@ -256,8 +256,8 @@ def _stated(schemes: Sequence[Scheme]) -> Iterator[str]:
     yield from (f"* {invariant}" for invariant in topdown.multiverse.invariants or ())
     yield """
 **Swapping**: epsilon of pure privacy for one household replaced by another, given two exact tables of households, strata by
-members and strata by place. Strata are the printed variables and the kind of unit; epsilon is that of the swapping theorem
-for the algorithm that draws derangements (Bailie, Gong and Meng 2023, swapping theorem), with the stratum size b that is printed.
+members and strata by place. Strata are the published variables and the kind of unit. Epsilon is that of the swapping theorem for
+the algorithm that draws derangements (Bailie, Gong and Meng 2023, swapping theorem), with the published stratum size b.
 """
     head = ("scheme", "strata", "b", "epsilon at 5 %", "epsilon at 50 %", "TopDown implies it", "it implies TopDown")
     yield from _table(head, (_scheme_row(scheme) for scheme in schemes))
@@ -281,7 +281,7 @@ def _verified_in_short(schemes: Sequence[Scheme]) -> str:
     apart = sum(scheme.verified.relation is Implication.INCOMPARABLE for scheme in held)
     return (
         f"TopDown for persons and swapping by\n  universe are each verified on the whole space in {len(held)} of {len(schemes)} "
-        f"schemes; in {apart} of these neither implies the other"
+        f"schemes. In {apart} of these neither implies the other"
     )
 
 
@@ -293,10 +293,10 @@ def _verified(schemes: Sequence[Scheme]) -> Iterator[str]:
     (topdown, _), _ = schemes[0].verified.about
     yield f"""## Verified claims and mechanisms
 
-The numbers above are promises as printed. These are claims of a file that names its mechanism, each proved on the whole space:
-`{topdown.id}` (TopDown, per person, inside the universes of its invariants) and, for each scheme, swapping with
-the budget of the swapping theorem in each universe. `dpspec compare` says whether every mechanism with the one promise has
-the other.
+The numbers above are promises as published. The claims below belong to files that name their mechanism, and each is proved on
+the whole space. One is `{topdown.id}` (TopDown, per person, inside the universes of its invariants). The others are, for each
+scheme, swapping with the budget of the swapping theorem in each universe. `dpspec compare` determines whether every mechanism
+that satisfies one promise satisfies the other.
 """
     head = ("scheme", "claim of TopDown", "claim of swapping", "TopDown implies it", "it implies TopDown")
     rows = []
@@ -313,26 +313,32 @@ _ANSWERS = {Answer.IMPLIES: "yes", Answer.SEPARATED: "no", Answer.UNKNOWN: "unkn
 def _assumed(setting: Setting) -> Iterator[str]:
     yield f"""## What is assumed
 
-* *Stated largest household: N = {setting.largest_household} persons.* We chose this number, no source states it; the
-  parameter `--largest-household N` changes it. Both yardsticks leave out datasets with a larger household.
-  Group quarters are households of this space too, and the assumption covers them.
-* *One dataset space.* Where a scheme matches on household size, TopDown is restated on the space with that attribute: TopDown
-  does not look at it, and forgetting it changes none of its invariants and makes no person distance larger.
+* *Stated largest household: N = {setting.largest_household} persons.* We chose this number, and no source states it. The option
+  `--largest-household N` changes it. Both common measures exclude datasets with a larger household. Group quarters are
+  households of this space too, and the assumption covers them.
+* *One dataset space.* Where a scheme matches on household size, TopDown is restated on the space with that attribute. TopDown
+  does not use it. Removing it changes none of its invariants and makes no person distance larger.
 * *Swapping's b is that of the 2020 file.* In a universe with a larger stratum the same swap rate gives a larger epsilon.
-* *Strongest means derived.* A yardstick's budget is the least that the registered rules derive, one step for each block. Some
-  mechanism attains each step that is marked tight; we do not claim that one attains the whole chain.
+* *The strongest budget is the least derived one.* The budget of a common measure is the least that the registered rules derive,
+  with one step for each block. Some mechanism attains each step that is marked tight. We do not claim that one mechanism
+  attains the whole chain.
 """
 
 
 def _per_household(schemes: Sequence[Scheme], setting: Setting) -> Iterator[str]:
     most = setting.largest_household
-    yield f"""## Yardstick 1: zero-concentrated privacy per household
+    yield f"""## Common measure 1: zero-concentrated privacy per household
 
-Blocks: datasets whose households have at most {most} persons; the universes of the swap, whose invariants determine those of
-TopDown; one household replaced by another; zero-concentrated privacy. All numbers are rho.
-One household replaced changes at most N = {most} persons, so TopDown's rho is multiplied by N^2; pure epsilon
-implies rho = (epsilon/2) tanh(epsilon), since two different datasets of one universe are at least two households apart.
-Both promises imply the larger number of a row; which of the two methods needs more, two upper bounds do not say.
+The blocks are: datasets whose households have at most {most} persons; the universes of the swap, whose invariants determine
+those of TopDown; one household replaced by another; zero-concentrated privacy. All numbers are rho. One household replaced
+changes at most N = {most} persons, so TopDown's rho is multiplied by $N^2$. For swapping, pure epsilon implies
+
+$$
+\\rho = \\frac{{\\varepsilon}}{{2}} \\tanh \\varepsilon ,
+$$
+
+since two different datasets of one universe are at least two households apart. Both promises imply the larger number of a row.
+Two upper bounds do not show which of the two methods needs more.
 """
     head = ("scheme", "swapping at 5 %", "swapping at 50 %", "TopDown as stated", "TopDown by parts", "both imply (stated, 5 %)")
     rows = []
@@ -346,8 +352,8 @@ Both promises imply the larger number of a row; which of the two methods needs m
 def _by_parts(scheme: Scheme, setting: Setting) -> Iterator[str]:
     yield f"""### TopDown by parts
 
-Each file starts in its own unit and is carried to households of at most {setting.largest_household} persons
-inside TopDown's universes; there {scheme.parts.rule} ({scheme.parts.citation}).
+Each file starts in its own unit and is converted to households of at most {setting.largest_household} persons
+inside TopDown's universes. There {scheme.parts.rule} ({scheme.parts.citation}).
 """
     rows = [
         (part.id, in_words(part.spec.budget.uniform()), part.spec.input_divergence.in_words(), in_words(line.amount))
@@ -360,13 +366,13 @@ inside TopDown's universes; there {scheme.parts.rule} ({scheme.parts.citation}).
 
 def _exchanged(schemes: Sequence[Scheme], setting: Setting) -> Iterator[str]:
     near = schemes[0].exchanged()[0].spec
-    yield f"""## Yardstick 2: two households exchange their places
+    yield f"""## Common measure 2: two households exchange their places
 
-Inside the swap's universes no two datasets differ in one household alone. The nearest ones that small datasets show
-are those in which two households have exchanged their places ({near.input_divergence.in_words()}).
-An (epsilon, delta) follows for such neighbours only; here delta = {setting.delta}.
-Swapping's numbers are those of a worst pair, randomised response at
-2 epsilon; TopDown's are bounds: rho times N^2 and 2^2, and epsilon from that rho by the best known formula.
+Inside the swap's universes no two datasets differ in one household only. In small datasets, the nearest ones are those in which
+two households have exchanged their places ({near.input_divergence.in_words()}).
+An (epsilon, delta) guarantee follows for such neighbours only; here delta = {setting.delta}.
+Swapping's numbers are those of a worst pair, randomised response at 2 epsilon. TopDown's are bounds: rho times $N^2$ and $2^2$,
+and epsilon from that rho by the best known formula.
 """
     head = ("scheme", "rho, swapping at 5 %", "rho, TopDown as stated", "epsilon, swapping at 5 %", "epsilon, TopDown as stated")
     rows = []
@@ -383,22 +389,21 @@ def _per_person(scheme: Scheme, pairs: Sequence[SchemePair]) -> Iterator[str]:
 
 TopDown states rho = {rho} for {topdown.input_divergence.in_words()}, also in the smaller universes of the swap.
 
-Swapping has no finite budget per person, in any standard that tells equal laws from others. The two datasets below have the
-same persons at each place and differ in who lives with whom. They share a universe of the swap in {shared} of {len(pairs)}
-schemes, at household distance {pair.households} and person distance {pair.persons}. Swapping's promise allows a mechanism that
-tells them apart (randomised response to "is it x?", which spends epsilon on one unit of household distance), and no multiple of
-a distance 0 covers that. TopDown's promise per person, as stated, lets nothing depend on who lives with whom beyond what
-the persons show.
+Swapping has no finite budget per person, in any standard that distinguishes equal laws from different ones. The two datasets
+below have the same persons at each place and differ in who lives with whom. They share a universe of the swap in {shared} of
+{len(pairs)} schemes, at household distance {pair.households} and person distance {pair.persons}. Swapping's promise allows a
+mechanism that distinguishes them: randomised response to "is it x?", which spends epsilon on one unit of household distance.
+No multiple of a distance 0 covers that. Under TopDown's promise per person, as stated, nothing may depend on who lives with
+whom beyond what the persons show.
 """
-    yield from (f"* {letter} = {words}" for letter, words in zip(("x", "x'"), pair.words, strict=True))
-    yield ""
+    yield from _table(("dataset", "households"), zip(("x", "x'"), pair.words, strict=True))
 
 
 def _attackers(schemes: Sequence[Scheme]) -> Iterator[str]:
     yield """## One attacker
 
-The attacker tests two given datasets of one universe in which two households have exchanged their places, with 5 % false
-alarms. Power is the largest over all mechanisms that keep the promise; odds are those of the one dataset against the other.
+The attacker tests two given datasets of one universe, in which two households have exchanged their places, with 5 % false
+alarms. Power is the largest over all mechanisms that satisfy the promise. Odds are those of one dataset against the other.
 """
     rows = []
     for scheme in schemes:

@@ -36,7 +36,7 @@ def rows(page: str, heading: str) -> list[list[str]]:
 
 @pytest.mark.slow
 def test_the_page_is_what_the_command_prints(page) -> None:
-    """Mend with: python -m reproductions.topdown_vs_swapping > docs/topdown-vs-swapping.md"""
+    """Fix with: python -m reproductions.topdown_vs_swapping > docs/topdown-vs-swapping.md"""
     assert PAGE.read_text(encoding="utf-8") == page
 
 
@@ -55,7 +55,7 @@ def test_yardstick_1_by_hand(page) -> None:
     """epsilon = ln((b + 1)(1 - p)/p); rho = (epsilon/2) tanh(epsilon); TopDown has 15.29 N^2, by parts
     (2.56 + 4.96) N^2 + 0.07 + 7.70, N = 10.
     """
-    for row, stratum in zip(rows(page, "Yardstick 1"), (13680081, 3653802, 3445076, 853003, 21535, 11691), strict=True):
+    for row, stratum in zip(rows(page, "Common measure 1"), (13680081, 3653802, 3445076, 853003, 21535, 11691), strict=True):
         epsilons = [math.log((stratum + 1) * (1 - p) / p) for p in (0.05, 0.5)]
         low, high = (epsilon / 2 * math.tanh(epsilon) for epsilon in epsilons)
         assert row[1:6] == [f"{low:.2f}", f"{high:.2f}", "1,529", "759.77", "1,529"]
@@ -70,7 +70,7 @@ def test_verified_claims_are_compared(page) -> None:
 
 def test_yardstick_2_by_hand(page) -> None:
     """Two households exchanged: 2 epsilon, and 15.29 (2 N)^2; epsilon at delta = 1e-10 is below rho + 2 sqrt(10 rho ln 10)."""
-    for row, stratum in zip(rows(page, "Yardstick 2"), (13680081, 3653802, 3445076, 853003, 21535, 11691), strict=True):
+    for row, stratum in zip(rows(page, "Common measure 2"), (13680081, 3653802, 3445076, 853003, 21535, 11691), strict=True):
         pure = 2 * math.log((stratum + 1) * 19)
         assert row[1:3] == [f"{pure * math.tanh(pure / 2):.2f}", "6,116"]
         assert float(row[3]) <= pure + 0.005
@@ -98,7 +98,7 @@ def test_the_answer_is_at_the_top_and_names_its_numbers(page) -> None:
 def test_the_assumption_can_be_another_one() -> None:
     """With at most 2 persons TopDown's stated rho is 61.16."""
     found = printed("--largest-household", "2", "--delta", "1e-6")
-    assert {row[3] for row in rows(found, "Yardstick 1")} == {"61.16"}
+    assert {row[3] for row in rows(found, "Common measure 1")} == {"61.16"}
     assert "N = 2 persons" in found
     assert "delta = 1e-6" in found
 

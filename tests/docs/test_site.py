@@ -1,20 +1,29 @@
-"""The site: what is looked at after it was built, its parts, and its navigation. `.ci/run` builds it whole."""
+"""The site: the checks of a built site, its parts, its navigation, and a small site. `.ci/run` builds the site itself."""
 
 from __future__ import annotations
 
 import importlib.util
+import io
 import json
+import os
 import re
 import subprocess
 import sys
 import tomllib
 import zipfile
+from importlib.metadata import version as installed_version
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+
+
+@pytest.fixture(autouse=True)
+def _modules_of_docs(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS))
 
 
 def module(name: str):
@@ -87,17 +96,112 @@ def test_every_recorded_measurement_is_on_the_page_of_costs():
     assert "| installed |" in "\n".join(parts.first_minutes())
 
 
-def test_the_reference_has_every_public_name():
+def test_the_reference_has_a_page_for_every_name(tmp_path):
+    """Each public name, and each function that a registered class adds, has one page, in a table of a topic, with its source."""
     import dpspec
     import dpspec.plugin
+    from dpspec.constructors import names
 
+    api = module("site_api")
+    api.write_pages(SimpleNamespace(srcdir=tmp_path))
+    pages = {page.relative_to(tmp_path).with_suffix("").as_posix() for page in tmp_path.rglob("*.md")}
+    public = {name for face in (dpspec, dpspec.plugin) for name in face.__all__ if not name.startswith("__")}
+    assert {page.rpartition("/")[2] for page in pages} >= public | set(names())
+    assert len({page.casefold() for page in pages}) == len(pages) > 350
+    listed = "\n".join(line for face in api.PACKAGES for line in api.tables(face))
+    assert {page for page in pages if listed.count(f"(../{page}.md) |") != 1} == set()
+    assert "Other names" not in "".join(api.tables("dpspec"))
+    assert set(api.sources) == pages
+    assert [path for path in api.sources.values() if not (ROOT / path).is_file()] == []
+    assert api.sources["api/functions/laplace"] == "plugins/dpspec-noise/src/dpspec_noise/gaussian.py"
+    api.remove_pages(tmp_path)
+    assert list(tmp_path.rglob("*.md")) == []
+
+
+def test_every_block_of_commands_has_its_output():
+    """What follows a block of commands is what it prints, a figure that it writes, or a comment with the reason for neither."""
+    shown = re.compile(r"^( *)```(?:sh|console)\n(.*?)^\1```\n\s*(\S[^\n]*)", re.MULTILINE | re.DOTALL)
+    pages = [ROOT / "README.md", *DOCS.glob("*.md"), *(DOCS / "tutorials").glob("*.md"), *(DOCS / "releases").glob("*.md")]
+    blocks = [(page.name, *found.groups()[1:]) for page in pages for found in shown.finditer(page.read_text(encoding="utf-8"))]
+    assert len(blocks) > 90
+    right = re.compile(r"```(?:text|html|json|toml)$|!\[|<!-- no output: \w+.*-->$")
+    assert [(page, commands) for page, commands, after in blocks if not right.match(after)] == []
+
+
+def test_every_displayed_formula_is_read():
+    pytest.importorskip("latex2mathml")
+    as_mathml = module("site_parts").as_mathml
+    pages = [page for page in DOCS.rglob("*.md") if "examples" not in page.parts]
+    displayed = re.compile(r"^\$\$\n(.*?)^\$\$$", re.MULTILINE | re.DOTALL)
+    formulas = [found for page in pages for found in displayed.findall(page.read_text(encoding="utf-8"))]
+    assert len(formulas) > 10
+    assert all(as_mathml(formula, "block").startswith("<math") for formula in formulas)
+
+
+def test_a_formula_that_is_not_read_is_an_error():
+    pytest.importorskip("latex2mathml")
     parts = module("site_parts")
-    for face, made in (
-        (dpspec, "\n".join(parts.api("dpspec"))),
-        (dpspec.plugin, "\n".join(parts.api("dpspec.plugin", "dpspec"))),
-    ):
-        wanted = [name for name in face.__all__ if not name.startswith("__")]
-        assert [name for name in wanted if f" {face.__name__}.{name}\n" not in made and f"`{name}`" not in made] == []
+    assert "<mfrac>" in parts.as_mathml(r"\frac{1}{2}", "inline")
+    for formula in (r"\nosuchcommand{1}", r"a &= b"):
+        with pytest.raises(parts.UnreadFormulaError, match="cannot read the formula"):
+            parts.as_mathml(formula, "block")
+
+
+@pytest.mark.slow
+def test_a_small_site(tmp_path):
+    """Nothing is fetched from elsewhere; formulas are typeset, commands have a button, and each page links to its source."""
+    pytest.importorskip("sphinx")
+    pytest.importorskip("furo")
+    source, out = tmp_path / "source", tmp_path / "out"
+    source.mkdir()
+    (source / "index.md").write_text(
+        "# Home\n\n$$\n\\frac{a}{b} \\le \\varepsilon\n$$\n\nAbout $x_1$.\n\n```sh\ndpspec verify specs\n```\n\n"
+        "```{toctree}\ncontributing\n```\n",
+        encoding="utf-8",
+    )
+    (source / "contributing.md").write_text("# Contributing\n\nIt costs $5, or $6 with tax.\n", encoding="utf-8")
+    (tmp_path / "made").mkdir()
+    made = str(tmp_path / "made")
+    given = {"DPSPEC_REPOSITORY": "https://example.org/dpspec", "DPSPEC_BRANCH": "main", "DPSPEC_SITE_MADE": made}
+    options = ["-q", "-W", "-b", "html", "-c", str(DOCS), "-D", "exclude_patterns=api/*", str(source), str(out)]
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *options], capture_output=True, text=True, check=False, env={**os.environ, **given}
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(module("make_site").faults(out)) == []
+    home, other = ((out / f"{name}.html").read_text(encoding="utf-8") for name in ("index", "contributing"))
+    assert re.search(r'<math [^>]*display="block"><mrow><mfrac>', home)
+    assert home.count("<math ") == 2
+    assert "<math " not in other
+    assert "copybutton.js" in home
+    assert "mathjax" not in home.casefold().replace("mathjax_process", "").replace("mathjax_ignore", "")
+    assert f'<span class="sidebar-brand-text">dpspec {installed_version("dpspec")}</span>' in home
+    assert 'src="_static/logo.svg"' in home
+    assert 'href="https://example.org/dpspec/edit/main/docs/index.md"' in home
+    assert 'href="https://example.org/dpspec/edit/main/CONTRIBUTING.md"' in other
+
+
+def test_progress_is_one_line_for_each_step():
+    maker = module("make_site")
+    stream = io.StringIO()
+    shown = maker.Progress(stream)
+    shown.write("\x1b[01mreading sources... \x1b[39;49;00m[ 50%] a\rreading sources... [100%] b\nbuild succeeded.\n")
+    shown.write("writing out")
+    shown.write("put... [ 7%] a\n")
+    shown.end()
+    assert [line[9:] for line in stream.getvalue().splitlines()] == ["reading sources 100 %", "writing output 7 %"]
+
+
+def test_the_address_of_the_repository_is_a_web_address(monkeypatch):
+    maker = module("make_site")
+    for told, address in {
+        "git@example.org:a/dpspec.git": "https://example.org/a/dpspec",
+        "https://example.org/a/dpspec.git": "https://example.org/a/dpspec",
+        "/srv/dpspec": "",
+        "": "",
+    }.items():
+        monkeypatch.setattr(maker.subprocess, "run", lambda *_, told=told, **__: SimpleNamespace(stdout=f"{told}\n"))
+        assert maker.origin() == address
 
 
 def test_a_part_that_nobody_makes_is_an_error():
@@ -162,6 +266,7 @@ def test_every_page_is_in_the_navigation():
             listed |= {(page.parent / name).resolve() for name in names}
     pages = {page.with_suffix("") for folder in (DOCS,) for page in folder.rglob("*.md") if "examples" not in page.parts}
     single = {page for page in pages if page.parent == DOCS / "deployments" and page.name != "README"}
+    single |= {page for page in pages if page.parent.parent == DOCS / "api"}  # the site's own, while it is built
     assert pages - single - listed == {DOCS / "index"}
     assert {page for page in listed if not page.with_suffix(".md").exists()} == set()
 

@@ -82,7 +82,7 @@ def only_its_generator() -> Iterator[None]:
             setattr(module, name, original)
     if asked or _states() != before:
         raise NotEnumerableError(
-            "sampler", "draws from elsewhere than the generator that it is given", "take all randomness from that generator"
+            "sampler", "draws from elsewhere than the generator that it is given", "draw all randomness from that generator"
         )
 
 

@@ -39,9 +39,8 @@ class CurveLine:
         dashed: whether the line is.
         joined: whether there is a line; False for points so far apart that a line between them would say something else.
         side: on which side of the truth the values lie, for a bound that rises or falls all the way; it is drawn as steps.
-        top: the upper edge of a band whose lower edge the points are; it is filled.
-        edge: which edge of a band is the line; between them it goes through what was computed, inside the band.
-        exact_points, exact_top: whether that edge is the truth between its points too, and is drawn without steps.
+        top: the corners of the upper edge of a band; the points are those of the lower edge, and it is filled.
+        edge: the corners of the line of a band, one of its edges or inside; without them the lower edge.
         marks: what is written on the bars, one text for each point; without it the values, rounded to their side.
         colour: the number of its colour; without it that of its place.
         inside: whether its bars stand inside those of the series before it.
@@ -54,9 +53,7 @@ class CurveLine:
     joined: bool = True
     side: Literal["", "above", "below"] = ""
     top: CurvePoints = ()
-    edge: Literal["points", "top", "between"] = "points"
-    exact_points: bool = False
-    exact_top: bool = False
+    edge: CurvePoints = ()
     marks: tuple[str, ...] = ()
     colour: int | None = None
     inside: bool = False

@@ -1,8 +1,8 @@
 """Charts: curves, bands and bars with axes, as SVG text.
 
-A chord of a concave curve lies below it. So a bound is never drawn through its points by chords, but as steps on its own side:
-of an upper bound that rises or falls all the way, the larger of two neighbouring values stands for all between them, of a lower
-bound the smaller one. Pixels are rounded to that side too. A bound that may turn between its points is drawn as points alone.
+The edges of a band are the corners of lines that bound it, between the corners too (`envelopes`). Of a bound that is known at
+some points alone, and rises or falls all the way, steps are drawn on its own side: a chord of a concave curve lies below it.
+Pixels are rounded to that side too. A bound that may turn between its points is drawn as points alone.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _scaled(panel: CurvePanel) -> CurvePanel:
     def scaled(points: CurvePoints) -> CurvePoints:
         return tuple((on_x(x), on_y(y)) for x, y in points)
 
-    lines = [attrs.evolve(line, points=scaled(line.points), top=scaled(line.top)) for line in panel.lines]
+    lines = [attrs.evolve(line, points=scaled(line.points), top=scaled(line.top), edge=scaled(line.edge)) for line in panel.lines]
     return attrs.evolve(panel, lines=tuple(lines))
 
 
@@ -280,20 +280,20 @@ def _around(spots: Sequence[tuple[float, float]]) -> str:
 
 
 def _series(panel: CurvePanel, line: CurveLine, colour: str, place: ToPixels) -> Iterator[str]:
-    def corners(points: CurvePoints, side: str) -> list[tuple[float, float]]:
-        return [_pixel(side, place(x, y)) for x, y in steps(points, side)]
+    def pixels(points: CurvePoints, side: str) -> list[tuple[float, float]]:
+        corners = points if line.top else steps(points, side)
+        return [spot for spot, _ in itertools.groupby(_pixel(side, place(x, y)) for x, y in corners)]
 
     def text(found: Sequence[tuple[float, float]]) -> str:
         return " ".join(f"{x:g},{y:g}" for x, y in found)
 
     dash = ' stroke-dasharray="6 4"' if line.dashed else ""
-    side = "below" if line.top and not line.exact_points else line.side
-    spots = corners(line.points, side)
+    side = "below" if line.top else line.side
+    spots = pixels(line.points, side)
     if line.top:
-        high = corners(line.top, "" if line.exact_top else "above")
+        high = pixels(line.top, "above")
         yield f'<path d="{_around([*spots, *reversed(high)])}" fill="{colour}" fill-opacity="0.16" stroke="none"/>'
-        means = tuple((x, (y + z) / 2) for (x, y), (_, z) in zip(line.points, line.top, strict=False))
-        spots = {"points": spots, "top": high, "between": corners(means, "")}[line.edge]
+        spots = high if line.edge is line.top else pixels(line.edge, "") if line.edge else spots
     if line.joined:
         yield f'<polyline points="{text(spots)}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
     dotted = all(len(one.points) <= _DOTS and not one.top for one in panel.lines)

@@ -81,7 +81,7 @@ def picture() -> str:
         for level, names in enumerate(floors(imported), 1)
     }
     drawn = reduced([(below, name) for name, targets in sorted(imported.items()) for below in sorted(targets)])
-    return diagram(rows, drawn, "Packages of dpspec by floor: an arrow leads to what stands on it")
+    return diagram(rows, drawn, "Packages of dpspec by floor: an arrow leads to what stands on it").svg
 
 
 # --- the table of all packages --------------------------------------------------------------------

@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import attrs
-from dpspec_report.charts import svg
+from dpspec_report.charts import chart
 
 from dpspec.base.exact import Bracket
 from dpspec.report.figures import CurveLine, CurvePanel
@@ -50,7 +50,7 @@ class Page:
                 f"The points of the charts are in [{self.name}.json]({self.name}.json).",
                 "",
             ]
-            made[f"{self.name}.svg"] = svg(self.title, self.panels)
+            made[f"{self.name}.svg"] = chart(self.title, self.panels).svg
             data = [
                 {"chart": p.title, "axis": p.axis, "lines": {line.name: line.points for line in p.lines}} for p in self.panels
             ]

@@ -51,12 +51,12 @@ from dpspec.reason.rules import promise_for
 from dpspec.report.accuracy import margins
 from dpspec.report.audience import BY_TABLE, audience_data, fact_in_words, public_standing, step_in_words
 from dpspec.report.comparison import (
-    blocks_picture,
+    blocks_figure,
     claim_status,
     headline,
     order_data,
+    order_figure,
     order_mark,
-    order_picture,
     power_in_words,
 )
 from dpspec.report.explain import folded, promise
@@ -66,6 +66,7 @@ from dpspec.report.figures import (
     CurvePanel,
     CurvePoints,
     DiagramBox,
+    Figure,
     FigureFile,
     chart,
     figure_file,
@@ -164,6 +165,7 @@ __all__ = [
     "DiagramBox",
     "Direction",
     "Expectation",
+    "Figure",
     "FigureFile",
     "FilePositions",
     "FileReport",
@@ -201,9 +203,9 @@ __all__ = [
     "as_documents",
     "at_universe_of",
     "audience_data",
+    "blocks_figure",
     "blocks_in_words",
     "blocks_of",
-    "blocks_picture",
     "bracket_data",
     "bracket_in_words",
     "budget_at",
@@ -252,8 +254,8 @@ __all__ = [
     "numbers_title",
     "order",
     "order_data",
+    "order_figure",
     "order_mark",
-    "order_picture",
     "order_specs",
     "origins",
     "outcome_summary",

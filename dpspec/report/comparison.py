@@ -19,7 +19,7 @@ from dpspec.base.words import Word
 from dpspec.blocks.parts import Collections, nesting_of
 from dpspec.comparison.compare import Answer, Comparison, Direction, Implication, Order, Separation
 from dpspec.report import terminal
-from dpspec.report.figures import BlockRow, DiagramBox, diagram, side_by_side
+from dpspec.report.figures import BlockRow, DiagramBox, Figure, diagram, side_by_side
 from dpspec.report.json import bracket
 from dpspec.report.risk import numbers_parts
 from dpspec.report.terminal import (
@@ -134,10 +134,10 @@ def _side_by_side(found: Comparison) -> Table:
     return table
 
 
-def blocks_picture(
+def blocks_figure(
     found: Comparison, names: SpecNames, standings: Sequence[Standing | None] = (None, None), theme: str = "light"
-) -> str:
-    """The five blocks side by side as SVG, with the steps that separate the two, the answers, and the status of both claims."""
+) -> Figure:
+    """The five blocks side by side, with the steps that separate the two, the answers, and the status of both claims."""
     left, right = blocks_in_words(found.left), blocks_in_words(found.right)
     ways = (
         ("A does not imply B here", "open from A to B", found.forward),
@@ -489,7 +489,7 @@ def order_mark(found: Order, i: int, j: int) -> tuple[str, str, str]:
 
 
 def order_parts(found: Order, documents: Sequence[SpecDocument]) -> list[RenderableType]:
-    """The specifications by number, the matrix, and the arrows of the picture."""
+    """The specifications by number, the matrix, and the arrows of the figure."""
     names = [
         f"{place:>3}  {document.id} (claim {status})"
         for place, (document, status) in enumerate(zip(documents, statuses(found), strict=True), 1)
@@ -569,8 +569,8 @@ def order_data(found: Order, documents: Sequence[SpecDocument]) -> dict[str, Any
     }
 
 
-def order_picture(found: Order, documents: Sequence[SpecDocument], theme: str = "light") -> str:
-    """The Hasse diagram as SVG: the strongest on the left, equivalent specifications in one box."""
+def order_figure(found: Order, documents: Sequence[SpecDocument], theme: str = "light") -> Figure:
+    """The Hasse diagram: the strongest on the left, equivalent specifications in one box."""
     def box(place: int) -> DiagramBox:
         members = found.classes[place]
         spec = documents[members[0]].spec

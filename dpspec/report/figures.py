@@ -1,7 +1,8 @@
 """What figures contain: series and axes of charts, boxes and arrows of diagrams. A package draws them.
 
 A module that puts numbers into a figure builds these values and calls `chart`, `diagram` or `side_by_side`. The SVG text is made
-by the package that registers the renderer of this name (`dpspec.extension.packages.RENDERERS`), loaded when it is called.
+by the package that registers the renderer of this name (`dpspec.extension.packages.RENDERERS`), loaded when it is called. They
+return a `Figure`, which notebooks display and which writes itself into a file.
 """
 
 from __future__ import annotations
@@ -18,6 +19,47 @@ from dpspec.extension.packages import RENDERERS, contributed, renderer
 FIGURE = "figure"
 """What a message calls a figure that no installed package draws."""
 CurvePoints = tuple[tuple[float, float], ...]
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Figure:
+    """A figure: a notebook displays it, and `save` writes it as SVG, PNG or PDF.
+
+    Every function of dpspec that makes a figure, and the `plot` of every value that has one, returns this class.
+
+    Args:
+        title: its title.
+        alt: what it shows, in words.
+        svg: the figure, as SVG text.
+
+    >>> figure = Figure(title="Risk", alt="Power by level.", svg='<svg xmlns="http://www.w3.org/2000/svg"/>')
+    >>> figure, sorted(figure._repr_mimebundle_())
+    (<Figure: Risk>, ['image/svg+xml', 'text/plain'])
+    """
+
+    title: str
+    alt: str
+    svg: str
+
+    def save(self, path: str | Path) -> None:
+        """Write the figure into a file; its ending says the format: .svg, .png or .pdf.
+
+        Raises:
+            PictureError: it ends in something else, or no font is found for a PNG.
+            MissingLibraryError: the library for this format is not installed.
+            MissingPackageError: no installed package writes figures.
+        """
+        figure_file(path).save(self)
+
+    def __repr__(self) -> str:
+        return f"<Figure: {self.title}>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """The SVG, and for readers who do not see it the words; notebooks choose."""
+        return {"image/svg+xml": self.svg, "text/plain": f"{self.title}. {self.alt}"}
 
 
 def draws_figures() -> bool:
@@ -104,8 +146,8 @@ class CurvePanel:
     below: str = ""
 
 
-def chart(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme: str = "light", note: str = "") -> str:
-    """Panels below each other, as SVG text; a panel without a point is left out, and the figure says so.
+def chart(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme: str = "light", note: str = "") -> Figure:
+    """Panels below each other; a panel without a point is left out, and the figure says so.
 
     Args:
         title: the title above them.
@@ -118,7 +160,7 @@ def chart(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme
         PictureError: no panel has a point.
         MissingPackageError: no installed package draws charts.
     """
-    found: str = renderer("chart", FIGURE)(title, panels, size=size, theme=theme, note=note)
+    found: Figure = renderer("chart", FIGURE)(title, panels, size=size, theme=theme, note=note)
     return found
 
 
@@ -167,8 +209,8 @@ def diagram(
     theme: str = "light",
     apart: str = "",
     about: Callable[[frozenset[str]], str] | None = None,
-) -> str:
-    """Headed columns of boxes, with an arrow from box to box for each pair of keys, as SVG text.
+) -> Figure:
+    """Headed columns of boxes, with an arrow from box to box for each pair of keys.
 
     Args:
         columns: heading to boxes.
@@ -181,14 +223,14 @@ def diagram(
     Raises:
         MissingPackageError: no installed package draws diagrams.
     """
-    found: str = renderer("diagram", FIGURE)(columns, arrows, title, caption, theme=theme, apart=apart, about=about)
+    found: Figure = renderer("diagram", FIGURE)(columns, arrows, title, caption, theme=theme, apart=apart, about=about)
     return found
 
 
 def side_by_side(
     title: str, names: tuple[str, str], rows: Sequence[BlockRow], answers: Sequence[tuple[str, bool | None]], theme: str = "light"
-) -> str:
-    """Two specifications block by block, as SVG text: equal blocks as one box, others side by side with what separates them.
+) -> Figure:
+    """Two specifications block by block: equal blocks as one box, others side by side with what separates them.
 
     Args:
         title: the title.
@@ -200,12 +242,12 @@ def side_by_side(
     Raises:
         MissingPackageError: no installed package draws it.
     """
-    found: str = renderer("side-by-side", FIGURE)(title, names, rows, answers, theme)
+    found: Figure = renderer("side-by-side", FIGURE)(title, names, rows, answers, theme)
     return found
 
 
 def reduced(arrows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The arrows that do not follow from two others: the picture of an order needs no more (its Hasse diagram).
+    """The arrows that do not follow from two others: the figure of an order needs no more (its Hasse diagram).
 
     Of things that imply each other only the one that comes first keeps its arrows to and from third ones.
 
@@ -233,7 +275,7 @@ class FigureFile(Protocol):
     def path(self) -> Path:
         """The file."""
 
-    def save(self, svg: str) -> None:
+    def save(self, figure: Figure) -> None:
         """Write a figure, whole or not at all."""
 
 

@@ -12,7 +12,7 @@ from dpspec.base.params import parameters
 from dpspec.base.types import JsonData
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.search import derive
-from dpspec.report.figures import DiagramBox, diagram, reduced
+from dpspec.report.figures import DiagramBox, Figure, diagram, reduced
 from dpspec.report.terminal import (
     FAINT,
     blocks_in_words,
@@ -116,8 +116,8 @@ def _by_space(data: JsonData) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-def family_picture(data: JsonData, theme: str = "light") -> str:
-    """The family as SVG: one column for each block, arrows from what implies to what is implied."""
+def family_figure(data: JsonData, theme: str = "light") -> Figure:
+    """The family: one column for each block, arrows from what implies to what is implied."""
     boxes = {
         f"changes {heading}" if heading != NOTHING else "changes nothing": [
             DiagramBox(key=flavour["name"], title=flavour["name"], text=flavour["title"], number=flavour["instance"]["budget"])

@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import attrs
 import pytest
-from dpspec_report.charts import svg, ticks
+from dpspec_report.charts import chart, ticks
 from hypothesis import given, strategies as st
 
 from dpspec.base.exact import Bracket, number
@@ -19,6 +19,10 @@ from dpspec.report.risk import _panel
 from dpspec.risks import RiskRow
 
 SPACE = "{http://www.w3.org/2000/svg}"
+
+
+def svg(*arguments, **given):
+    return chart(*arguments, **given).svg
 
 
 def drawn(title="Risk", **line):

@@ -13,7 +13,7 @@ from statistics import NormalDist
 import attrs
 import pytest
 from dpspec_report import command
-from dpspec_report.charts import svg, value_mark
+from dpspec_report.charts import chart, value_mark
 from dpspec_report.curves import ALLOWED, PANELS, _lines_of, noises, off_by, sampled
 from dpspec_report.drawing import SIZES
 from hypothesis import given, strategies as st
@@ -198,7 +198,7 @@ def test_the_command_offers_every_panel():
     "panel", [pytest.param(panel, marks=[] if panel in ("power", "error") else [pytest.mark.long]) for panel in PANELS]
 )
 def test_every_panel_names_its_axes_and_each_specification_once(panel):
-    tree = ET.fromstring(dp.curve(LAPLACE, CONCENTRATED, panel=panel, size="column"))
+    tree = ET.fromstring(dp.curve(LAPLACE, CONCENTRATED, panel=panel, size="column").svg)
     told = [text.text for text in tree.iter(f"{SVG}text")]
     for name in ("laplace-adults-add-remove", "discrete-gaussian-adults-add-remove"):
         assert sum(text.startswith(name[:20]) for text in told) == 1
@@ -214,7 +214,7 @@ def test_nothing_is_drawn_off_the_picture(size, theme):
     line = CurveLine(name="a name that is longer than a column is wide, and by far", points=((0.0, 0.0), (1.0, 1.0)))
     panels = [CurvePanel(title="what is measured, and in which unit that is", axis="level", lines=(line, line)),
               CurvePanel(title="bars", axis="", lines=(line,), labels=("one", "two"))]  # fmt: skip
-    tree = ET.fromstring(svg(title, panels[: 1 if SIZES[size].height else 2], size=size, theme=theme, note="a note " * 20))
+    tree = ET.fromstring(chart(title, panels[: 1 if SIZES[size].height else 2], size=size, theme=theme, note="a note " * 20).svg)
     width, height = (float(part) for part in tree.get("viewBox").split()[2:])
     for group in (tree, *tree.iter(f"{SVG}g")):
         x, y = map(float, group.get("transform", "translate(0,0)")[10:-1].split(","))
@@ -232,11 +232,11 @@ def test_nothing_is_drawn_off_the_picture(size, theme):
 def test_an_empty_panel_is_left_out_and_said():
     line = CurveLine(name="a", points=((0.1, 0.2), (0.5, 0.6)))
     panels = [CurvePanel(title="power", axis="level", lines=(line,)), CurvePanel(title="odds", axis="level", lines=())]
-    told = [text.text for text in ET.fromstring(svg("Risk", panels)).iter(f"{SVG}text")]
+    told = [text.text for text in ET.fromstring(chart("Risk", panels).svg).iter(f"{SVG}text")]
     assert "No finite number: odds." in told
     assert "odds" not in told
     with pytest.raises(PictureError, match="no finite number"):
-        svg("Risk", panels[1:])
+        chart("Risk", panels[1:])
 
 
 def written(tmp_path, **tables):
@@ -267,7 +267,7 @@ def test_a_delta_of_0_stays_on_the_picture(tmp_path):
     path = written(tmp_path, output='[output_divergence]\ntype = "mult-delta"\ndelta = 0\n')
     top = lines(path, "profile")["allowed"].top
     assert top[-1] == (pytest.approx(1), pytest.approx(1e-12))
-    assert "<svg" in dp.curve(path, panel="profile")
+    assert "<svg" in dp.curve(path, panel="profile").svg
 
 
 def test_a_vacuous_promise_is_told_so():
@@ -277,7 +277,7 @@ def test_a_vacuous_promise_is_told_so():
         PictureError, match="nothing to show: swapping-2020-county-tract: one household record cannot change alone"
     ):
         dp.curve(document, distance=1)
-    told = " ".join(text.text for text in ET.fromstring(dp.curve(document, panel="posterior")).iter(f"{SVG}text"))
+    told = " ".join(text.text for text in ET.fromstring(dp.curve(document, panel="posterior").svg).iter(f"{SVG}text"))
     assert "at distance 2" in told
     assert "agree in all that is published exactly" in told
 

@@ -6,7 +6,7 @@ import itertools
 import re
 from xml.etree import ElementTree
 
-from dpspec_report.diagrams import diagram_svg, side_by_side
+from dpspec_report.diagrams import diagram, side_by_side
 from hypothesis import example, given, settings, strategies as st
 
 from dpspec.report.figures import BlockRow, DiagramBox
@@ -19,7 +19,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def drawn(arrows, text="two words", **given):
     columns = {names[0]: [DiagramBox(key=name, title=name, text=text) for name in names] for names in NAMES}
-    return ElementTree.fromstring(diagram_svg(columns, arrows, "a title", "a caption", **given))
+    return ElementTree.fromstring(diagram(columns, arrows, "a title", "a caption", **given).svg)
 
 
 def points(path):
@@ -126,7 +126,7 @@ def test_long_texts_take_four_lines_and_are_whole_as_a_tooltip():
 
 def test_the_number_of_a_box_is_never_cut():
     box = DiagramBox(key="a", title="a", text="a text of many words " * 20, number="rho = 2.63")
-    lines = [text.text for text in ElementTree.fromstring(diagram_svg({"one": [box]}, [], "A")).iter(f"{SVG}text")]
+    lines = [text.text for text in ElementTree.fromstring(diagram({"one": [box]}, [], "A").svg).iter(f"{SVG}text")]
     assert lines[-1] == "rho = 2.63"
     assert lines[-2].endswith("\N{HORIZONTAL ELLIPSIS}")
 
@@ -135,7 +135,7 @@ def test_it_is_said_above_a_part_what_it_is_about():
     boxes = {"one": [DiagramBox(key="a", title="a"), DiagramBox(key="c", title="c")], "two": [DiagramBox(key="b", title="b")]}
     about = {frozenset("ab"): "on bits"}
     lines = [text.text for text in ElementTree.fromstring(
-        diagram_svg(boxes, [("a", "b")], "A", apart="no arrow", about=about.__getitem__)).iter(f"{SVG}text")]  # fmt: skip
+        diagram(boxes, [("a", "b")], "A", apart="no arrow", about=about.__getitem__).svg).iter(f"{SVG}text")]  # fmt: skip
     assert lines.count("on bits") == 1
     assert "no arrow" in lines
 
@@ -145,7 +145,7 @@ def test_side_by_side_equal_blocks_are_one_box_and_others_say_what_separates_the
         BlockRow(block="space", left=("bits",), right=("bits",)),
         BlockRow(block="budget", left=("epsilon = 1",), right=("<script>",), notes=("A does not imply B here: 1 < 2",)),
     ]
-    text = side_by_side("A and B", ("one", "two"), rows, [("Does A imply B? no", False)], "dark")
+    text = side_by_side("A and B", ("one", "two"), rows, [("Does A imply B? no", False)], "dark").svg
     tree = ElementTree.fromstring(text)
     assert len(list(tree.iter(f"{SVG}rect"))) == 1 + 1 + 2
     told = [one.text for one in tree.iter(f"{SVG}text")]

@@ -79,7 +79,7 @@ def curve(  # noqa: PLR0917 - one option, one argument
         raise click.UsageError("--out names the file to write, such as --out curve.svg; --format json prints the points")
     found = curve_points(*paths, panel=panel, progress=progress, **options)
     if out is not None:
-        out.save(found.svg(size=size, theme=theme))
+        out.save(found.plot(size=size, theme=theme))
     written = [] if out is None else [str(out.path)]
     return CommandAnswer("curve", 0, {"written": written, **found.data()}, lambda: f"wrote {written[0]}", value=found)
 

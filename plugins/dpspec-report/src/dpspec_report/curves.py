@@ -36,6 +36,7 @@ from dpspec.plugin.applications import (
     CurvePanel,
     CurvePoints,
     CurveSubject,
+    Figure,
     JsonData,
     PictureError,
     Progress,
@@ -46,7 +47,7 @@ from dpspec.plugin.applications import (
     noise_laws,
     steps,
 )
-from dpspec_report.charts import svg, value_mark
+from dpspec_report.charts import chart, value_mark
 from dpspec_report.envelopes import (
     PLAIN,
     PROFILE,
@@ -388,7 +389,7 @@ def _error(document: SpecDocument, colour: int) -> Iterator[CurveLine]:
         yield CurveLine(name=f"{document.id}{word}", points=points, side="above", colour=colour, dashed=bool(place))
 
 
-# --- the picture ----------------------------------------------------------------------------------
+# --- the figure -----------------------------------------------------------------------------------
 
 
 _TITLES = {
@@ -429,8 +430,13 @@ class CurveData:
     lines: tuple[CurveLine, ...]
     notes: tuple[str, ...]
 
-    def svg(self, *, size: str = "slide", theme: str = "light") -> str:
-        """The figure, as SVG text."""
+    def plot(self, *, size: str = "slide", theme: str = "light") -> Figure:
+        """The figure.
+
+        Args:
+            size: ``slide``, ``column``, ``poster`` or ``page``.
+            theme: ``light`` or ``dark``.
+        """
         level = _percent(str(self.level))
         return _chart(self.panel, self.lines, level, size=size, theme=theme, note="; ".join(self.notes))
 
@@ -506,19 +512,19 @@ def curve(
 
 
 @attrs.frozen(kw_only=True)
-class RiskPicture:
+class RiskFigures:
     """Some panels of one specification, for a page.
 
     Args:
-        svgs: the picture of each panel that has something to show.
+        figures: the figure of each panel that has something to show.
         notes: what could not be drawn, and which datasets are told apart where they are not at distance 1.
     """
 
-    svgs: Mapping[str, str]
+    figures: Mapping[str, Figure]
     notes: tuple[str, ...]
 
 
-def risk_pictures(documents: Sequence[tuple[SpecDocument, Verdict | None]], panels: Sequence[str]) -> RiskPicture:
+def risk_figures(documents: Sequence[tuple[SpecDocument, Verdict | None]], panels: Sequence[str]) -> RiskFigures:
     """The same for a page, of one or more specifications: power, posteriors, trade-off; every dataset is looked at once.
 
     Args:
@@ -529,7 +535,7 @@ def risk_pictures(documents: Sequence[tuple[SpecDocument, Verdict | None]], pane
     made: Mapping[str, Callable[[CurveSubject, int], Iterator[CurveLine]]] = {
         "trade-off": _trade_off, "power": _power, "posterior": lambda one, place: _posterior(one, place, Fraction(1, 20)),
     }  # fmt: skip
-    svgs: dict[str, str] = {}
+    figures: dict[str, Figure] = {}
     notes = [f"{one.name}: {one.reason}" for one in subjects if one.bound is None]
     notes += [f"{one.name}: {WITHIN}" for one in subjects if one.spec.multiverse.induced_by() != ()]
     if len(subjects) == 1:  # the page has its name above
@@ -543,18 +549,18 @@ def risk_pictures(documents: Sequence[tuple[SpecDocument, Verdict | None]], pane
             with suppress(DpspecError):
                 lines += made[panel](subject, place)
         if lines:
-            svgs[panel] = _chart(panel, lines, "5 %", size="column", theme="page")
-    return RiskPicture(svgs=svgs, notes=tuple(notes))
+            figures[panel] = _chart(panel, lines, "5 %", size="column", theme="page")
+    return RiskFigures(figures=figures, notes=tuple(notes))
 
 
-def _chart(panel: str, lines: Sequence[CurveLine], level: str, *, size: str, theme: str, note: str = "") -> str:
+def _chart(panel: str, lines: Sequence[CurveLine], level: str, *, size: str, theme: str, note: str = "") -> Figure:
     title, axis = _TITLES[panel]
     bars = {"power": ("level of the test", LEVELS), "error": ("share of all draws of the noise", SHARES)}.get(panel, ("", ()))
-    chart = CurvePanel(
+    one = CurvePanel(
         title=title, axis=axis, lines=tuple(lines), labels=tuple(_percent(share) for share in bars[1]), below=bars[0],
         powers=panel == "profile",
     )  # fmt: skip
-    return svg(_HEADS[panel].format(level=level), [chart], size=size, theme=theme, note=note)
+    return chart(_HEADS[panel].format(level=level), [one], size=size, theme=theme, note=note)
 
 
 def _percent(share: str) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
-from dpspec.plugin.applications import BlockRow, DiagramBox, in_markup as escape
+from dpspec.plugin.applications import BlockRow, DiagramBox, Figure, count, in_markup as escape
 from dpspec_report.drawing import BOLD, THEMES, PictureTheme, head_of, wrapped, written
 
 NODE_WIDTH, NODE_HEIGHT, GAP, LINE, NODE_MARGIN = 250, 91, 16, 90, 30
@@ -216,7 +216,7 @@ def _route(chain: Sequence[_Slot], leaves: float, arrives: float) -> Iterator[Sp
 # --- the picture ----------------------------------------------------------------------------------
 
 
-def diagram_svg(
+def diagram(
     columns: Mapping[str, Sequence[DiagramBox]],
     arrows: Sequence[tuple[str, str]],
     title: str,
@@ -225,8 +225,8 @@ def diagram_svg(
     theme: str = "light",
     apart: str = "",
     about: Callable[[frozenset[str]], str] | None = None,
-) -> str:
-    """A picture of headed columns of boxes, with an arrow from box to box for each pair of keys.
+) -> Figure:
+    """Headed columns of boxes, with an arrow from box to box for each pair of keys.
 
     Args:
         columns: heading to boxes.
@@ -237,9 +237,9 @@ def diagram_svg(
         about: what is said above the boxes of each part that arrows connect, by their keys.
 
     >>> rows = {"one": [DiagramBox(key="a", title="A")], "two": [DiagramBox(key="b", title="B")]}
-    >>> picture = diagram_svg(rows, [("a", "b")], "A before B")
-    >>> picture.startswith("<svg"), picture.count("<rect"), picture.count("<polygon")
-    (True, 3, 1)
+    >>> figure = diagram(rows, [("a", "b")], "A before B")
+    >>> figure.alt, figure.svg.count("<rect"), figure.svg.count("<polygon")
+    ('Diagram of 2 boxes and 1 arrow.', 3, 1)
     """
     palette = THEMES[theme]
     joined = {key for pair in arrows for key in pair}
@@ -251,7 +251,8 @@ def diagram_svg(
     captions = wrapped(caption, whole, 12) if caption else []
     above = NODE_MARGIN + 22 * (len(heads) - 1) + 16 * len(captions) + 44
     height = above + found.height + NODE_MARGIN
-    lines = list(head_of(title, width, height, palette))
+    alt = f"Diagram of {count(sum(map(len, keys)), 'box', 'boxes')} and {count(len(arrows), 'arrow')}. {caption}".rstrip()
+    lines = list(head_of(title, alt, width, height, palette))
     for row, head in enumerate(heads):
         lines.append(written(NODE_MARGIN, NODE_MARGIN + 22 * row, head, 17, palette.ink, 'font-weight="bold"'))
     for row, line in enumerate(captions):
@@ -268,7 +269,7 @@ def diagram_svg(
     if apart and found.boxes.keys() - joined:
         lines.append(written(0, (found.apart or 0) - 10, apart, 14, palette.ink))
     lines += [part for route in found.routes for part in _arrow(route, palette)]
-    return "\n".join([*lines, "</g>", "</svg>"]) + "\n"
+    return Figure(title=title, alt=alt, svg="\n".join([*lines, "</g>", "</svg>"]) + "\n")
 
 
 def _box(box: DiagramBox, spot: Spot, fill: str, palette: PictureTheme) -> Iterator[str]:
@@ -315,7 +316,7 @@ _HALF, _BETWEEN, _LINE_HEIGHT = 380, 14, 15
 
 def side_by_side(
     title: str, names: tuple[str, str], rows: Sequence[BlockRow], answers: Sequence[tuple[str, bool | None]], theme: str = "light"
-) -> str:
+) -> Figure:
     """Two specifications block by block: equal blocks as one box, others beside each other with what separates them below.
 
     Args:
@@ -345,12 +346,9 @@ def side_by_side(
             y += 18
             parts.append(written(0, y, line, 13, colour, 'font-weight="bold"'))
     width, height = whole + 2 * NODE_MARGIN, y + NODE_MARGIN
-    return (
-        "\n".join(
-            [*head_of(title, width, height, palette), f'<g transform="translate({NODE_MARGIN},0)">', *parts, "</g>", "</svg>"]
-        )
-        + "\n"
-    )
+    alt = " ".join([f"{names[0]} and {names[1]}, block by block.", *(words for words, _ in answers)])
+    inner = [f'<g transform="translate({NODE_MARGIN},0)">', *parts, "</g>", "</svg>"]
+    return Figure(title=title, alt=alt, svg="\n".join([*head_of(title, alt, width, height, palette), *inner]) + "\n")
 
 
 def _block_row(row: BlockRow, y: float, palette: PictureTheme) -> tuple[list[str], float]:

@@ -76,12 +76,13 @@ def floors(imported: dict[str, set[str]]) -> list[list[str]]:
 
 def picture() -> str:
     imported = arrows()
-    rows = {
-        f"floor {level}": [DiagramBox(key=name, title=name, text=SAYS[name]) for name in names]
+    boxes = [
+        DiagramBox(key=name, title=name, text=SAYS[name], group=f"floor {level}")
         for level, names in enumerate(floors(imported), 1)
-    }
+        for name in names
+    ]
     drawn = reduced([(below, name) for name, targets in sorted(imported.items()) for below in sorted(targets)])
-    return diagram(rows, drawn, "Packages of dpspec by floor: an arrow leads to what stands on it").svg
+    return diagram(boxes, drawn, "Packages of dpspec by floor: an arrow leads to what stands on it").svg
 
 
 # --- the table of all packages --------------------------------------------------------------------

@@ -575,15 +575,19 @@ def order_figure(found: Order, documents: Sequence[SpecDocument], theme: str = "
         members = found.classes[place]
         spec = documents[members[0]].spec
         change, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
-        title = class_title(found, members)
-        return DiagramBox(key=str(place), title=title, text=f"{standard}; {change}", number=budget_in_short(spec.budget))
+        equal = ", ".join(f"{found.names[i]} (claim {status[i]})" for i in members[1:])
+        return DiagramBox(
+            key=str(place), title=found.names[members[0]] + (f" (claim {status[members[0]]})" if equal else ""),
+            text=f"= {equal}" if equal else f"{standard}; {change}", number=budget_in_short(spec.budget),
+            group=standard.partition(" (")[0],
+        )  # fmt: skip
 
-    heads = ["implied by no other", *(f"{count(n, 'step')} weaker" for n in range(1, len(found.levels)))]
-    columns = {head: [box(place) for place in level] for head, level in zip(heads, found.levels, strict=True)}
+    status = statuses(found)
+    boxes = [box(place) for level in found.levels for place in level]
     arrows = [(str(a), str(b)) for a, b in found.covers]
-    caption = "An arrow leads to what is implied. What follows from two arrows has none of its own."
+    caption = "An arrow leads to what is implied. What follows from two arrows has none of its own; = is equivalent to."
     title = f"Which of {count(len(found), 'specification')} implies which"
-    return diagram(columns, arrows, title, caption, theme=theme, apart="comparable with none of the others")
+    return diagram(boxes, arrows, title, caption, theme=theme, apart="Comparable with none of the others")
 
 
 def chosen(documents: Sequence[SpecDocument], name: str) -> SpecDocument:

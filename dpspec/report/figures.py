@@ -7,7 +7,7 @@ return a `Figure`, which notebooks display and which writes itself into a file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Literal, Protocol
@@ -176,12 +176,14 @@ class DiagramBox:
         title: its name, in up to two lines.
         text: lines below the name; cut where it is too long, and whole as a tooltip.
         number: a last line, such as the budget.
+        group: what it has in common with the boxes of its colour; boxes without arrows stand together by it.
     """
 
     key: str
     title: str
     text: str = ""
     number: str = ""
+    group: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -201,7 +203,7 @@ class BlockRow:
 
 
 def diagram(
-    columns: Mapping[str, Sequence[DiagramBox]],
+    boxes: Sequence[DiagramBox],
     arrows: Sequence[tuple[str, str]],
     title: str,
     caption: str = "",
@@ -210,20 +212,20 @@ def diagram(
     apart: str = "",
     about: Callable[[frozenset[str]], str] | None = None,
 ) -> Figure:
-    """Headed columns of boxes, with an arrow from box to box for each pair of keys.
+    """Boxes in layers, with an arrow from box to box for each pair of keys; an arrow leads to a later layer.
 
     Args:
-        columns: heading to boxes.
+        boxes: the boxes.
         arrows: from key to key.
         title, caption: above them.
         theme: ``light``, ``dark`` or ``page``.
-        apart: the heading of boxes that no arrow touches; they then fill rows of their own, else stay in their columns.
+        apart: the heading of boxes that no arrow touches.
         about: the line above the boxes of each part that arrows connect, by their keys.
 
     Raises:
         MissingPackageError: no installed package draws diagrams.
     """
-    found: Figure = renderer("diagram", FIGURE)(columns, arrows, title, caption, theme=theme, apart=apart, about=about)
+    found: Figure = renderer("diagram", FIGURE)(boxes, arrows, title, caption, theme=theme, apart=apart, about=about)
     return found
 
 
@@ -246,6 +248,16 @@ def side_by_side(
     return found
 
 
+def merged(arrows: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """For each end of an arrow the first one with which arrows lead to and fro, itself where there is none: one box has them all.
+
+    >>> merged([("a", "b"), ("b", "a"), ("b", "c")])
+    {'a': 'a', 'b': 'a', 'c': 'c'}
+    """
+    given, nodes = set(arrows), list(dict.fromkeys(node for arrow in arrows for node in arrow))
+    return {a: next(b for b in nodes if a == b or {(a, b), (b, a)} <= given) for a in nodes}
+
+
 def reduced(arrows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """The arrows that do not follow from two others: the figure of an order needs no more (its Hasse diagram).
 
@@ -254,8 +266,7 @@ def reduced(arrows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     >>> reduced([("a", "b"), ("b", "c"), ("a", "c")])
     [('a', 'b'), ('b', 'c')]
     """
-    given, nodes = set(arrows), list(dict.fromkeys(node for arrow in arrows for node in arrow))
-    first = {a: next(b for b in nodes if a == b or {(a, b), (b, a)} <= given) for a in nodes}
+    given, first = set(arrows), merged(arrows)
     between = {(a, b) for a, b in given if first[a] == a and first[b] == b}
     kept = [
         (a, b)

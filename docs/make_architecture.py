@@ -77,7 +77,7 @@ def floors(imported: dict[str, set[str]]) -> list[list[str]]:
 def picture() -> str:
     imported = arrows()
     boxes = [
-        DiagramBox(key=name, title=name, text=SAYS[name], group=f"floor {level}")
+        DiagramBox(key=name, title=name, text=SAYS[name], number=f"floor {level}")
         for level, names in enumerate(floors(imported), 1)
         for name in names
     ]

@@ -570,18 +570,24 @@ def order_data(found: Order, documents: Sequence[SpecDocument]) -> dict[str, Any
 
 
 def order_figure(found: Order, documents: Sequence[SpecDocument], theme: str = "light") -> Figure:
-    """The Hasse diagram: the strongest on the left, equivalent specifications in one box."""
+    """The Hasse diagram: the strongest first, equivalent specifications in one box, colours by the standard."""
+
     def box(place: int) -> DiagramBox:
         members = found.classes[place]
         spec = documents[members[0]].spec
         change, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
-        equal = ", ".join(f"{found.names[i]} (claim {status[i]})" for i in members[1:])
+        text = f"{standard}; {change}" if place in joined else change
+        if len(members) > 1:
+            text = ", ".join(f"{found.names[i]} (claim {status[i]})" for i in members)
         return DiagramBox(
-            key=str(place), title=found.names[members[0]] + (f" (claim {status[members[0]]})" if equal else ""),
-            text=f"= {equal}" if equal else f"{standard}; {change}", number=budget_in_short(spec.budget),
+            key=str(place),
+            title=found.names[members[0]] + (f" = {len(members) - 1} more" if len(members) > 1 else ""),
+            text=text,
+            number=budget_in_short(spec.budget),
             group=standard.partition(" (")[0],
-        )  # fmt: skip
+        )
 
+    joined = {place for cover in found.covers for place in cover}
     status = statuses(found)
     boxes = [box(place) for level in found.levels for place in level]
     arrows = [(str(a), str(b)) for a, b in found.covers]

@@ -343,7 +343,7 @@ def diagram(
         parts.append(written(0, y, line, 12, palette.faint))
         y += 16
     colours = [name for name in fills if any(box.group == name and box.key in joined for box in boxes)]
-    if len(fills) > 1 and colours:
+    if 1 < len(fills) <= len(palette.fills) and colours:
         lines, y = _legend({name: fills[name] for name in colours}, whole, y, palette)
         parts += lines
     above = y + 6
@@ -391,9 +391,10 @@ def _box(box: DiagramBox, spot: Spot, fill: str, palette: PictureTheme, *, small
     names = wrapped(box.title, NODE_WIDTH - 16, 13 * BOLD, 2)
     for line, words in enumerate(names):
         yield written(x + 10, y + 20 + 15 * line, words, 13, palette.ink, 'font-weight="bold"')
-    room = most - len(names) - bool(box.number)
+    number = wrapped(box.number, NODE_WIDTH - 16, 11, most - len(names)) if box.number else []
+    room = most - len(names) - len(number)
     below = wrapped(box.text, NODE_WIDTH - 16, 11, room) if box.text and room else []
-    for line, words in enumerate([*below, *(wrapped(box.number, NODE_WIDTH - 16, 11, 1) if box.number else [])]):
+    for line, words in enumerate([*below, *number]):
         yield written(x + 10, y + 22 + 15 * len(names) + 13 * line, words, 11, palette.faint)
     yield "</g>"
 

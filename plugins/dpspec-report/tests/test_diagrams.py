@@ -125,12 +125,12 @@ def test_an_order_of_many_layers_runs_downwards_and_is_not_wider_than_a_window()
 
 
 def test_parts_share_rows_and_what_is_not_connected_follows_below():
-    boxes = check([("a0", "b0"), ("a1", "b1"), ("b1", "c1")], apart="alone")
-    assert boxes["a1"][:2] == [0, 0], "the larger part first"
-    assert boxes["a0"][1] == boxes["a1"][1]
-    assert boxes["a0"][0] >= boxes["c1"][0] + boxes["c1"][2] + 40
-    alone = [box for name, box in boxes.items() if name not in ("a0", "b0", "a1", "b1", "c1")]
-    assert min(box[1] for box in alone) >= max(boxes[name][1] + boxes[name][3] for name in ("a1", "b1", "c1")) + 30
+    boxes = check([("a0", "b0"), ("a1", "b1"), ("a2", "b2"), ("b2", "c2")], apart="alone")
+    assert boxes["a2"][:2] == [0, 0], "the larger part first"
+    assert boxes["a0"][1] == boxes["a1"][1] > boxes["a2"][1]
+    assert boxes["a1"][0] >= boxes["b0"][0] + boxes["b0"][2] + 40
+    alone = [box for name, box in boxes.items() if name not in ("a0", "b0", "a1", "b1", "a2", "b2", "c2")]
+    assert min(box[1] for box in alone) >= boxes["b1"][1] + boxes["b1"][3] + 30
     assert {box[3] for box in alone} == {64}
 
 

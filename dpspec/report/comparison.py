@@ -576,7 +576,7 @@ def order_figure(found: Order, documents: Sequence[SpecDocument], theme: str = "
         members = found.classes[place]
         spec = documents[members[0]].spec
         change, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
-        text = f"{standard}; {change}" if place in joined else change
+        text = f"{change}; {standard}" if place in joined else change
         if len(members) > 1:
             text = ", ".join(f"{found.names[i]} (claim {status[i]})" for i in members)
         return DiagramBox(
@@ -591,7 +591,8 @@ def order_figure(found: Order, documents: Sequence[SpecDocument], theme: str = "
     status = statuses(found)
     boxes = [box(place) for level in found.levels for place in level]
     arrows = [(str(a), str(b)) for a, b in found.covers]
-    caption = "An arrow leads to what is implied. What follows from two arrows has none of its own; = is equivalent to."
+    caption = "An arrow leads to what is implied. What follows from two arrows has none of its own."
+    caption += " Equivalent ones share a box." if len(found.classes) < len(found) else ""
     title = f"Which of {count(len(found), 'specification')} implies which"
     return diagram(boxes, arrows, title, caption, theme=theme, apart="Comparable with none of the others")
 

@@ -141,8 +141,8 @@ def family_figure(data: JsonData, theme: str = "light") -> Figure:
     arrows = [(a, b) for a, b in reduced(given) if first[a] == a and first[b] == b]
     title = "Flavours of differential privacy by the block that each one changes"
     caption = (
-        "An arrow leads to what is implied: derived on the space above it, with the numbers in the two boxes; "
-        "= is equivalent to, there."
+        "An arrow leads to what is implied: derived on the space above it, with the numbers in the two boxes. "
+        "Flavours that are equivalent there share a box."
     )
     return diagram(
         boxes, arrows, title, caption, theme=theme,

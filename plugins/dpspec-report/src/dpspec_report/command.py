@@ -58,11 +58,11 @@ def curve(  # noqa: PLR0917 - one option, one argument
     progress: Progress | None = None,
     **options: str,
 ) -> CommandAnswer:
-    """Draw one picture of FILES: what each allows as a band, and what its mechanism does as a curve inside.
+    """Plot FILES in one figure: what each allows as a band, and what its mechanism does as a curve inside.
 
     Panels: trade-off (the two errors of a test), profile (delta for each epsilon, on a logarithmic axis), and renyi (divergence
     by order). Further panels: power (of the best test at four levels), posterior (the belief after a test accuses), and error
-    (how far the noise moves a count). Curves are drawn as steps that contain them: what is shown holds between the points, too.
+    (how far the noise moves a count). Each curve is inside a proved band, which holds between the computed places, too.
     With --format json the points are printed.
 
     \b

@@ -20,7 +20,7 @@ import attrs
 from dpspec.plugin.applications import BlockRow, DiagramBox, Figure, count, in_markup as escape
 from dpspec_report.drawing import BOLD, THEMES, PictureTheme, head_of, text_width, wrapped, written
 
-NODE_WIDTH, NODE_HEIGHT, SMALL_HEIGHT, GAP, LINE, NODE_MARGIN = 194, 91, 64, 14, 64, 30
+NODE_WIDTH, NODE_HEIGHT, SMALL_HEIGHT, GAP, LINE, NODE_MARGIN = 194, 91, 78, 14, 64, 30
 """Units: a box, one without arrows, the space beside it, the gutter between layers where arrows bend, the edge of the page."""
 _LANE, _APART, _HEAD = 14, 40, 6
 """Units: the lane of an arrow that passes a layer, the space between parts, and the tip of an arrow."""
@@ -371,6 +371,7 @@ def diagram(
 
 def _legend(fills: Mapping[str, str], width: float, y: float, palette: PictureTheme) -> tuple[list[str], float]:
     """What the colours are, and where what is below it begins."""
+    y += 4
     lines: list[str] = []
     x = 0.0
     for name, fill in fills.items():
@@ -384,7 +385,7 @@ def _legend(fills: Mapping[str, str], width: float, y: float, palette: PictureTh
 
 def _box(box: DiagramBox, spot: Spot, fill: str, palette: PictureTheme, *, small: bool) -> Iterator[str]:
     x, y = spot
-    height, most = (SMALL_HEIGHT, 3) if small else (NODE_HEIGHT, 5)
+    height, most = (SMALL_HEIGHT, 4) if small else (NODE_HEIGHT, 5)
     told = "; ".join(filter(None, (box.text, box.number)))
     yield f"<g><title>{escape(f'{box.title}: {told}' if told else box.title)}</title>"
     yield f'<rect x="{x:g}" y="{y:g}" width="{NODE_WIDTH}" height="{height}" rx="6" fill="{fill}" stroke="{palette.edge}"/>'

@@ -77,9 +77,9 @@ def falling(name: str, points: Sequence[tuple[float, float]]) -> CurveLine:
 
 
 def bound(name: str, points: Sequence[tuple[float, Bracket]]) -> CurveLine:
-    """An upper bound that rises or falls all the way, by its upper ends, as steps above it."""
+    """An upper bound of the power of tests by level, by its upper ends, as lines above it."""
     rounded = ((round(x, 6), float(value.upper) * (1 + 1e-6)) for x, value in points)
-    return CurveLine(name=name, points=tuple((x, float(f"{y:.8g}")) for x, y in rounded), side="above")
+    return CurveLine(name=name, points=tuple((x, float(f"{y:.8g}")) for x, y in rounded), side="above", is_power=True)
 
 
 def agrees(value: float | Bracket, printed: str) -> bool:

@@ -70,6 +70,7 @@ from dpspec.report.figures import (
     FigureFile,
     chart,
     figure_file,
+    power_lines,
     steps,
 )
 from dpspec.report.json import (
@@ -264,6 +265,7 @@ __all__ = [
     "parse",
     "parsed",
     "power_in_words",
+    "power_lines",
     "printed",
     "probability_in_words",
     "promise",

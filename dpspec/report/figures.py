@@ -8,7 +8,7 @@ return a `Figure`, which notebooks display and which writes itself into a file.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import groupby, pairwise
+from itertools import combinations, groupby, pairwise
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -81,6 +81,7 @@ class CurveLine:
         dashed: whether the line is.
         joined: whether there is a line; False for points so far apart that a line between them would say something else.
         side: on which side of the truth the values lie, for a bound that rises or falls all the way; it is drawn as steps.
+        is_power: whether the values are powers of tests by level, so that lines bound them instead (`power_lines`).
         top: the corners of the upper edge of a band; the points are those of the lower edge, and it is filled.
         edge: the corners of the line of a band, one of its edges or inside; without them the lower edge.
         marks: what is written on the bars, one text for each point; without it the values, rounded to their side.
@@ -94,6 +95,7 @@ class CurveLine:
     dashed: bool = False
     joined: bool = True
     side: Literal["", "above", "below"] = ""
+    is_power: bool = False
     top: CurvePoints = ()
     edge: CurvePoints = ()
     marks: tuple[str, ...] = ()
@@ -107,7 +109,36 @@ class CurveLine:
         >>> CurveLine(name="at most", points=((0, 1), (2, 3)), side="above").drawn
         ((0, 1), (0, 3), (2, 3))
         """
-        return steps(self.points, self.side)
+        return power_lines(self.points, self.side) if self.is_power else steps(self.points, self.side)
+
+
+def power_lines(points: CurvePoints, side: str) -> CurvePoints:
+    """The corners of lines that bound the largest power of a test between levels at which it is bounded on one side.
+
+    For a pair of laws the power is concave in the level, at least 0 at level 0 and 1 at level 1. So beyond a point it lies below
+    the line from (0, 0) through it, before a point below the line through it and (1, 1), and above these lines on their other
+    sides. All four also bound the largest power of several pairs.
+
+    >>> [(round(x, 9), round(y, 9)) for x, y in power_lines(((0.125, 0.25), (0.5, 0.75)), "above")]
+    [(0.125, 0.25), (0.333333333, 0.666666667), (0.375, 0.6875), (0.5, 0.75)]
+    """
+    if not side:
+        return points
+    start, end = (0.0, 0.0), (1.0, 1.0)
+    choose = min if side == "above" else max
+    corners = list(points[:1])
+    for one, other in pairwise(points):
+        through = ((start, one), (other, end)) if side == "above" else ((one, end), (start, other))
+        lines = [(p, (q[1] - p[1]) / (q[0] - p[0])) for p, q in through if p[0] < q[0]]
+        lines.append((other if side == "above" else one, 0.0))  # it rises
+        meets = [
+            (q[1] - p[1] + slope * p[0] - other_slope * q[0]) / (slope - other_slope)
+            for (p, slope), (q, other_slope) in combinations(lines, 2)
+            if slope != other_slope
+        ]
+        places = [one[0], *sorted(x for x in meets if one[0] < x < other[0]), other[0]]
+        corners += [(x, choose(p[1] + slope * (x - p[0]) for p, slope in lines)) for x in places]
+    return tuple(corner for corner, _ in groupby(corners))
 
 
 def steps(points: CurvePoints, side: str) -> CurvePoints:

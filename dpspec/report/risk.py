@@ -310,7 +310,7 @@ def figure(report: RiskReport, found: SpecDocument) -> Figure:
 
 
 def _panel(quantity: str, rows: Sequence[RiskRow]) -> Chart:
-    """Upper bounds by their upper ends, lower ones by their lower ends; steps where they rise with the axis, else points."""
+    """Upper bounds by their upper ends, lower ones by their lower ends; lines where they are powers, else points."""
     axis = _axis(rows)
     lines: dict[tuple[str, Sense], list[tuple[float, float]]] = {}
     for place, row in enumerate(rows):
@@ -331,6 +331,7 @@ def _panel(quantity: str, rows: Sequence[RiskRow]) -> Chart:
             dashed=_OWN in name,
             joined=rising and relation in _SIDES,
             side=_SIDES.get(relation, "") if rising else "",
+            is_power=rising,
         )
         for (name, relation), points in lines.items()
     )

@@ -14,7 +14,7 @@ from itertools import count, takewhile
 
 import attrs
 
-from dpspec.plugin.applications import CurveLine, CurvePanel, CurvePoints, Figure, PictureError, steps
+from dpspec.plugin.applications import CurveLine, CurvePanel, CurvePoints, Figure, PictureError, power_lines, steps
 from dpspec_report.drawing import BOLD, SIZES, THEMES, PictureTheme, head_of, text_width, wrapped, written
 
 HEIGHT, MARGIN, LEGEND = 300, 56, 18
@@ -288,7 +288,8 @@ def _around(spots: Sequence[tuple[float, float]]) -> str:
 
 def _series(panel: CurvePanel, line: CurveLine, colour: str, place: ToPixels) -> Iterator[str]:
     def pixels(points: CurvePoints, side: str) -> list[tuple[float, float]]:
-        corners = points if line.top else steps(points, side)
+        lines = line.is_power and not (panel.powers or panel.places)  # straight on plain axes
+        corners = points if line.top else power_lines(points, side) if lines else steps(points, side)
         return [spot for spot, _ in itertools.groupby(_pixel(side, place(x, y)) for x, y in corners)]
 
     def text(found: Sequence[tuple[float, float]]) -> str:

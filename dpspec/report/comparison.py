@@ -578,10 +578,11 @@ def order_figure(found: Order, documents: Sequence[SpecDocument], theme: str = "
         change, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
         text = f"{change}; {standard}" if place in joined else change
         if len(members) > 1:
-            text = ", ".join(f"{found.names[i]} (claim {status[i]})" for i in members)
+            equal = ", ".join(f"{found.names[i]} (claim {status[i]})" for i in members[1:])
+            text = f"claim {status[members[0]]}; = {equal}"
         return DiagramBox(
             key=str(place),
-            title=found.names[members[0]] + (f" = {len(members) - 1} more" if len(members) > 1 else ""),
+            title=found.names[members[0]],
             text=text,
             number=budget_in_short(spec.budget),
             group=standard.partition(" (")[0],

@@ -332,7 +332,7 @@ def diagram(
     said = {} if about is None else {part: wrapped(about(part), _ACROSS / 2, 13) for part in connected}
     found = laid_out(groups, arrows, about=said.__getitem__ if said else None)
     fills = {name: palette.fills[place % len(palette.fills)] for place, name in enumerate(dict.fromkeys(groups.values()))}
-    whole = max(found.width, 2.0 * NODE_WIDTH)
+    whole = max(found.width, 3.0 * NODE_WIDTH)
     alt = f"Diagram of {count(len(boxes), 'box', 'boxes')} and {count(len(arrows), 'arrow')}. {caption}".rstrip()
     parts: list[str] = []
     y = float(NODE_MARGIN)

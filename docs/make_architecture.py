@@ -76,12 +76,13 @@ def layers(imported: dict[str, set[str]]) -> list[list[str]]:
 
 def picture() -> str:
     imported = arrows()
-    rows = {
-        f"layer {level}": [DiagramBox(key=name, title=name, text=SAYS[name]) for name in names]
+    boxes = [
+        DiagramBox(key=name, title=name, text=SAYS[name], number=f"layer {level}")
         for level, names in enumerate(layers(imported), 1)
-    }
+        for name in names
+    ]
     drawn = reduced([(below, name) for name, targets in sorted(imported.items()) for below in sorted(targets)])
-    return diagram(rows, drawn, "Packages of dpspec by layer: an arrow leads from a package to one that imports it")
+    return diagram(boxes, drawn, "Packages of dpspec by layer: an arrow leads from a package to one that imports it").svg
 
 
 # --- the table of all packages --------------------------------------------------------------------

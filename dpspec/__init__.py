@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.mechanism import Claim as Claim, Mechanism as Mechanism
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
     from dpspec.laws.law import FiniteLaw as FiniteLaw, Law as Law
+    from dpspec.report.figures import Figure as Figure
     from dpspec.report.shown import CommandAnswer as CommandAnswer
     from dpspec.specfile.document import SpecDocument as SpecDocument
     from dpspec.verifier.verdict import Outcome as Outcome, Verdict as Verdict
@@ -189,6 +190,7 @@ _HOMES = {
         "FiniteLaw",
         "Law",
     ),
+    "dpspec.report.figures": ("Figure",),
     "dpspec.report.shown": ("CommandAnswer",),
     "dpspec.specfile.document": ("SpecDocument",),
     "dpspec.verifier.verdict": (

@@ -74,6 +74,7 @@ from dpspec.extension.loader import installed as installed, load_plugins as load
 from dpspec.grammar.mechanism import Claim as Claim, Mechanism as Mechanism
 from dpspec.grammar.spec import PrivacySpec as PrivacySpec
 from dpspec.laws.law import FiniteLaw as FiniteLaw, Law as Law
+from dpspec.report.figures import Figure as Figure
 from dpspec.report.shown import CommandAnswer as CommandAnswer
 from dpspec.specfile.document import SpecDocument as SpecDocument
 from dpspec.verifier.verdict import Outcome as Outcome, Verdict as Verdict
@@ -924,9 +925,9 @@ def coupled_worlds() -> Flavour:
     blocks.md.
     """
 
-def curve(*specifications: Any, panel: Any = ..., size: Any = ..., theme: Any = ..., distance: Any = ..., level: Any = ..., out: Any = ..., progress: Any = ...) -> str:
-    """Package dpspec-report. Draw what specifications allow, as bands, and what their mechanisms do, as curves inside: one
-    picture of all of them.
+def curve(*specifications: Any, panel: Any = ..., size: Any = ..., theme: Any = ..., distance: Any = ..., level: Any = ..., out: Any = ..., progress: Any = ...) -> Any:
+    """Package dpspec-report. Plot what specifications allow, as bands, and what their mechanisms do, as curves inside: one
+    figure of all of them.
 
     Args:
         specifications: specifications or files.
@@ -936,18 +937,18 @@ def curve(*specifications: Any, panel: Any = ..., size: Any = ..., theme: Any = 
         distance: how far apart the two datasets are that are told apart, in units of the input divergence; without it the
             smallest step that a universe holds.
         level: for posteriors, the level of the test, in (0, 1).
-        out: a file that the picture is written into; ends in .svg, .png or .pdf.
+        out: a file that the figure is written into; ends in .svg, .png or .pdf.
         progress: called with (done, in all).
 
     Returns:
-        the picture as SVG text.
+        the figure; a notebook displays it, and ``save`` writes it.
 
     Raises:
         PictureError: nothing of what is asked for can be drawn, or not into such a file.
     """
 
 def curve_points(*specifications: Any, panel: Any = ..., distance: Any = ..., level: Any = ..., progress: Any = ...) -> Any:
-    """Package dpspec-report. The series of a figure of `curve`, as numbers: `data()` has their points, `svg()` the figure.
+    """Package dpspec-report. The series of a figure of `curve`, as numbers: `data()` has their points, `plot()` the figure.
 
     Args:
         specifications: specifications or their files.

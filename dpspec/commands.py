@@ -127,7 +127,7 @@ def explain(
     if name == "flavours":
         family = flavours.family(registry)
         return CommandAnswer(
-            "explain", 0, {"family": family}, partial(flavours.family_text, family), partial(flavours.family_picture, family)
+            "explain", 0, {"family": family}, partial(flavours.family_text, family), partial(flavours.family_figure, family)
         )
     if not (Path(name).is_file() or name.endswith(".toml")):
         if without is not None:

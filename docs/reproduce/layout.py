@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import attrs
-from dpspec_report.charts import svg
+from dpspec_report.charts import chart
 
 from dpspec.base.exact import Bracket
 from dpspec.report.figures import CurveLine, CurvePanel
@@ -50,7 +50,7 @@ class Page:
                 f"The points of the charts are in [{self.name}.json]({self.name}.json).",
                 "",
             ]
-            made[f"{self.name}.svg"] = svg(self.title, self.panels)
+            made[f"{self.name}.svg"] = chart(self.title, self.panels).svg
             data = [
                 {"chart": p.title, "axis": p.axis, "lines": {line.name: line.points for line in p.lines}} for p in self.panels
             ]
@@ -77,9 +77,9 @@ def falling(name: str, points: Sequence[tuple[float, float]]) -> CurveLine:
 
 
 def bound(name: str, points: Sequence[tuple[float, Bracket]]) -> CurveLine:
-    """An upper bound that rises or falls all the way, by its upper ends, as steps above it."""
+    """An upper bound of the power of tests by level, by its upper ends, as lines above it."""
     rounded = ((round(x, 6), float(value.upper) * (1 + 1e-6)) for x, value in points)
-    return CurveLine(name=name, points=tuple((x, float(f"{y:.8g}")) for x, y in rounded), side="above")
+    return CurveLine(name=name, points=tuple((x, float(f"{y:.8g}")) for x, y in rounded), side="above", is_power=True)
 
 
 def agrees(value: float | Bracket, printed: str) -> bool:

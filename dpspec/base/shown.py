@@ -1,4 +1,4 @@
-"""Values that show themselves: as the command line prints them, as HTML in a notebook, as Markdown, as data, as a picture.
+"""Values that show themselves: as the command line prints them, as HTML in a notebook, as Markdown, as data, as a figure.
 
 What a value looks like is written on the floor of the reports, high above the values. So the mixin names the place of the
 pages and loads it when something is first shown: a verdict costs no import of a report until somebody looks at it.
@@ -20,12 +20,14 @@ PAGES = "dpspec.report.shown:page_of"
 
 
 class Plot(Protocol):
-    """A picture that a notebook shows and that can be saved."""
+    """A figure that a notebook displays and that can be saved: `dpspec.Figure`."""
 
-    def _repr_svg_(self) -> str: ...
+    @property
+    def svg(self) -> str:
+        """As SVG text."""
 
     def save(self, path: str | Path) -> None:
-        """Write it, as SVG or PNG by the ending of the file."""
+        """Write it, as SVG, PNG or PDF by the ending of the file."""
 
 
 class ShownPage(Protocol):
@@ -35,7 +37,7 @@ class ShownPage(Protocol):
         """As the command line prints it."""
 
     def html(self) -> str:
-        """As part of an HTML page, with the picture where there is one."""
+        """As part of an HTML page, with the figure where there is one."""
 
     def markdown(self) -> str:
         """As Markdown."""
@@ -44,7 +46,7 @@ class ShownPage(Protocol):
         """What ``--format json`` prints."""
 
     def plot(self) -> Plot:
-        """The picture; raises PictureError where there is none."""
+        """The figure; raises PictureError where there is none."""
 
 
 class Showable:
@@ -83,7 +85,7 @@ class Showable:
         return self.shown(verbose=verbose).markdown()
 
     def plot(self) -> Plot:
-        """The picture of the value; a notebook shows it, ``save("file.svg")`` writes it.
+        """The figure of the value; a notebook displays it, ``save("file.svg")`` writes it.
 
         Raises:
             PictureError: a value of this kind has none.

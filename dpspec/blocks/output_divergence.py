@@ -90,6 +90,13 @@ class OutputDivergence(Promising, ABC):
     """Whether d_Pr(P, Q) = d_Pr(Q, P) for all laws. Unless a class declares it, both orders are evaluated."""
     is_metric: ClassVar[bool] = False
     """Whether the triangle inequality holds, so that a bound for neighbours extends along paths."""
+    keeps_mixtures: ClassVar[bool] = False
+    """Whether d_Pr(sum w P_i, sum w Q_i) <= max d_Pr(P_i, Q_i) for all laws and weights (quasi-convexity).
+
+    Then uncertainty about other records makes no attack better (Kifer et al. 2022), and the least error of the second kind that a
+    bound allows is convex in the level. Probabilistically bounded privacy at one delta does not keep its bound (Kifer et al.
+    2022, Example 5.6). Declare it only where it is proved.
+    """
     budget_parameters: ClassVar[tuple[str, ...]] = ("epsilon",)
     """The names of the numbers in which a budget for this divergence may be written, the preferred one first."""
 
@@ -207,7 +214,7 @@ class OutputDivergence(Promising, ABC):
         return None
 
     _promised: ClassVar[Mapping[str, Any]] = {
-        **dict.fromkeys(("is_symmetric", "is_metric"), False),
+        **dict.fromkeys(("is_symmetric", "is_metric", "keeps_mixtures"), False),
         "between": between,
         "in_words": in_words,
         "score": score,

@@ -51,12 +51,12 @@ from dpspec.reason.rules import promise_for
 from dpspec.report.accuracy import margins
 from dpspec.report.audience import BY_TABLE, audience_data, fact_in_words, public_standing, step_in_words
 from dpspec.report.comparison import (
-    blocks_picture,
+    blocks_figure,
     claim_status,
     headline,
     order_data,
+    order_figure,
     order_mark,
-    order_picture,
     power_in_words,
 )
 from dpspec.report.explain import folded, promise
@@ -66,9 +66,11 @@ from dpspec.report.figures import (
     CurvePanel,
     CurvePoints,
     DiagramBox,
+    Figure,
     FigureFile,
     chart,
     figure_file,
+    power_lines,
     steps,
 )
 from dpspec.report.json import (
@@ -165,6 +167,7 @@ __all__ = [
     "DiagramBox",
     "Direction",
     "Expectation",
+    "Figure",
     "FigureFile",
     "FilePositions",
     "FileReport",
@@ -202,9 +205,9 @@ __all__ = [
     "as_documents",
     "at_universe_of",
     "audience_data",
+    "blocks_figure",
     "blocks_in_words",
     "blocks_of",
-    "blocks_picture",
     "bracket_data",
     "bracket_in_words",
     "budget_at",
@@ -253,8 +256,8 @@ __all__ = [
     "numbers_title",
     "order",
     "order_data",
+    "order_figure",
     "order_mark",
-    "order_picture",
     "order_specs",
     "origins",
     "outcome_summary",
@@ -263,6 +266,7 @@ __all__ = [
     "parse",
     "parsed",
     "power_in_words",
+    "power_lines",
     "printed",
     "probability_in_words",
     "promise",

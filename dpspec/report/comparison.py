@@ -19,7 +19,7 @@ from dpspec.base.words import Word
 from dpspec.blocks.parts import Collections, nesting_of
 from dpspec.comparison.compare import Answer, Comparison, Direction, Implication, Order, Separation
 from dpspec.report import terminal
-from dpspec.report.figures import BlockRow, DiagramBox, diagram, side_by_side
+from dpspec.report.figures import BlockRow, DiagramBox, Figure, diagram, side_by_side
 from dpspec.report.json import bracket
 from dpspec.report.risk import numbers_parts
 from dpspec.report.terminal import (
@@ -134,10 +134,10 @@ def _side_by_side(found: Comparison) -> Table:
     return table
 
 
-def blocks_picture(
+def blocks_figure(
     found: Comparison, names: SpecNames, standings: Sequence[Standing | None] = (None, None), theme: str = "light"
-) -> str:
-    """The five blocks side by side as SVG, with the steps that separate the two, the answers, and the status of both claims."""
+) -> Figure:
+    """The five blocks side by side, with the steps that separate the two, the answers, and the status of both claims."""
     left, right = blocks_in_words(found.left), blocks_in_words(found.right)
     ways = (
         ("A does not imply B here", "open from A to B", found.forward),
@@ -489,7 +489,7 @@ def order_mark(found: Order, i: int, j: int) -> tuple[str, str, str]:
 
 
 def order_parts(found: Order, documents: Sequence[SpecDocument]) -> list[RenderableType]:
-    """The specifications by number, the matrix, and the arrows of the picture."""
+    """The specifications by number, the matrix, and the arrows of the figure."""
     names = [
         f"{place:>3}  {document.id} (claim {status})"
         for place, (document, status) in enumerate(zip(documents, statuses(found), strict=True), 1)
@@ -569,21 +569,33 @@ def order_data(found: Order, documents: Sequence[SpecDocument]) -> dict[str, Any
     }
 
 
-def order_picture(found: Order, documents: Sequence[SpecDocument], theme: str = "light") -> str:
-    """The Hasse diagram as SVG: the strongest on the left, equivalent specifications in one box."""
+def order_figure(found: Order, documents: Sequence[SpecDocument], theme: str = "light") -> Figure:
+    """The Hasse diagram: the strongest first, equivalent specifications in one box, colours by the standard."""
+
     def box(place: int) -> DiagramBox:
         members = found.classes[place]
         spec = documents[members[0]].spec
         change, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
-        title = class_title(found, members)
-        return DiagramBox(key=str(place), title=title, text=f"{standard}; {change}", number=budget_in_short(spec.budget))
+        text = f"{change}; {standard}" if place in joined else change
+        if len(members) > 1:
+            equal = ", ".join(f"{found.names[i]} (claim {status[i]})" for i in members[1:])
+            text = f"claim {status[members[0]]}; = {equal}"
+        return DiagramBox(
+            key=str(place),
+            title=found.names[members[0]],
+            text=text,
+            number=budget_in_short(spec.budget),
+            group=standard.partition(" (")[0],
+        )
 
-    heads = ["implied by no other", *(f"{count(n, 'step')} weaker" for n in range(1, len(found.levels)))]
-    columns = {head: [box(place) for place in level] for head, level in zip(heads, found.levels, strict=True)}
+    joined = {place for cover in found.covers for place in cover}
+    status = statuses(found)
+    boxes = [box(place) for level in found.levels for place in level]
     arrows = [(str(a), str(b)) for a, b in found.covers]
     caption = "An arrow leads to what is implied. What follows from two arrows has none of its own."
+    caption += " Equivalent ones share a box." if len(found.classes) < len(found) else ""
     title = f"Which of {count(len(found), 'specification')} implies which"
-    return diagram(columns, arrows, title, caption, theme=theme, apart="comparable with none of the others")
+    return diagram(boxes, arrows, title, caption, theme=theme, apart="Comparable with none of the others")
 
 
 def chosen(documents: Sequence[SpecDocument], name: str) -> SpecDocument:

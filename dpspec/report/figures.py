@@ -1,13 +1,14 @@
 """What figures contain: series and axes of charts, boxes and arrows of diagrams. A package draws them.
 
 A module that puts numbers into a figure builds these values and calls `chart`, `diagram` or `side_by_side`. The SVG text is made
-by the package that registers the renderer of this name (`dpspec.extension.packages.RENDERERS`), loaded when it is called.
+by the package that registers the renderer of this name (`dpspec.extension.packages.RENDERERS`), loaded when it is called. They
+return a `Figure`, which notebooks display and which writes itself into a file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby, pairwise
+from collections.abc import Callable, Sequence
+from itertools import combinations, groupby, pairwise
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -18,6 +19,47 @@ from dpspec.extension.packages import RENDERERS, contributed, renderer
 FIGURE = "figure"
 """What a message calls a figure that no installed package draws."""
 CurvePoints = tuple[tuple[float, float], ...]
+
+
+@attrs.frozen(kw_only=True, repr=False)
+class Figure:
+    """A figure: a notebook displays it, and `save` writes it as SVG, PNG or PDF.
+
+    Every function of dpspec that makes a figure, and the `plot` of every value that has one, returns this class.
+
+    Args:
+        title: its title.
+        alt: what it shows, in words.
+        svg: the figure, as SVG text.
+
+    >>> figure = Figure(title="Risk", alt="Power by level.", svg='<svg xmlns="http://www.w3.org/2000/svg"/>')
+    >>> figure, sorted(figure._repr_mimebundle_())
+    (<Figure: Risk>, ['image/svg+xml', 'text/plain'])
+    """
+
+    title: str
+    alt: str
+    svg: str
+
+    def save(self, path: str | Path) -> None:
+        """Write the figure into a file; its ending says the format: .svg, .png or .pdf.
+
+        Raises:
+            PictureError: it ends in something else, or no font is found for a PNG.
+            MissingLibraryError: the library for this format is not installed.
+            MissingPackageError: no installed package writes figures.
+        """
+        figure_file(path).save(self)
+
+    def __repr__(self) -> str:
+        return f"<Figure: {self.title}>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """The SVG, and for readers who do not see it the words; notebooks choose."""
+        return {"image/svg+xml": self.svg, "text/plain": f"{self.title}. {self.alt}"}
 
 
 def draws_figures() -> bool:
@@ -39,9 +81,9 @@ class CurveLine:
         dashed: whether the line is.
         joined: whether there is a line; False for points so far apart that a line between them would say something else.
         side: on which side of the truth the values lie, for a bound that rises or falls all the way; it is drawn as steps.
-        top: the upper edge of a band whose lower edge the points are; it is filled.
-        edge: which edge of a band is the line; between them it goes through what was computed, inside the band.
-        exact_points, exact_top: whether that edge is the truth between its points too, and is drawn without steps.
+        is_power: whether the values are powers of tests by level, so that lines bound them instead (`power_lines`).
+        top: the corners of the upper edge of a band; the points are those of the lower edge, and it is filled.
+        edge: the corners of the line of a band, one of its edges or inside; without them the lower edge.
         marks: what is written on the bars, one text for each point; without it the values, rounded to their side.
         colour: the number of its colour; without it that of its place.
         inside: whether its bars stand inside those of the series before it.
@@ -53,10 +95,9 @@ class CurveLine:
     dashed: bool = False
     joined: bool = True
     side: Literal["", "above", "below"] = ""
+    is_power: bool = False
     top: CurvePoints = ()
-    edge: Literal["points", "top", "between"] = "points"
-    exact_points: bool = False
-    exact_top: bool = False
+    edge: CurvePoints = ()
     marks: tuple[str, ...] = ()
     colour: int | None = None
     inside: bool = False
@@ -68,7 +109,36 @@ class CurveLine:
         >>> CurveLine(name="at most", points=((0, 1), (2, 3)), side="above").drawn
         ((0, 1), (0, 3), (2, 3))
         """
-        return steps(self.points, self.side)
+        return power_lines(self.points, self.side) if self.is_power else steps(self.points, self.side)
+
+
+def power_lines(points: CurvePoints, side: str) -> CurvePoints:
+    """The corners of lines that bound the largest power of a test between levels at which it is bounded on one side.
+
+    For a pair of laws the power is concave in the level, at least 0 at level 0 and 1 at level 1. So beyond a point it lies below
+    the line from (0, 0) through it, before a point below the line through it and (1, 1), and above these lines on their other
+    sides. All four also bound the largest power of several pairs.
+
+    >>> [(round(x, 9), round(y, 9)) for x, y in power_lines(((0.125, 0.25), (0.5, 0.75)), "above")]
+    [(0.125, 0.25), (0.333333333, 0.666666667), (0.375, 0.6875), (0.5, 0.75)]
+    """
+    if not side:
+        return points
+    start, end = (0.0, 0.0), (1.0, 1.0)
+    choose = min if side == "above" else max
+    corners = list(points[:1])
+    for one, other in pairwise(points):
+        through = ((start, one), (other, end)) if side == "above" else ((one, end), (start, other))
+        lines = [(p, (q[1] - p[1]) / (q[0] - p[0])) for p, q in through if p[0] < q[0]]
+        lines.append((other if side == "above" else one, 0.0))  # it rises
+        meets = [
+            (q[1] - p[1] + slope * p[0] - other_slope * q[0]) / (slope - other_slope)
+            for (p, slope), (q, other_slope) in combinations(lines, 2)
+            if slope != other_slope
+        ]
+        places = [one[0], *sorted(x for x in meets if one[0] < x < other[0]), other[0]]
+        corners += [(x, choose(p[1] + slope * (x - p[0]) for p, slope in lines)) for x in places]
+    return tuple(corner for corner, _ in groupby(corners))
 
 
 def steps(points: CurvePoints, side: str) -> CurvePoints:
@@ -107,8 +177,8 @@ class CurvePanel:
     below: str = ""
 
 
-def chart(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme: str = "light", note: str = "") -> str:
-    """Panels below each other, as SVG text; a panel without a point is left out, and the figure says so.
+def chart(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme: str = "light", note: str = "") -> Figure:
+    """Panels below each other; a panel without a point is left out, and the figure says so.
 
     Args:
         title: the title above them.
@@ -121,7 +191,7 @@ def chart(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme
         PictureError: no panel has a point.
         MissingPackageError: no installed package draws charts.
     """
-    found: str = renderer("chart", FIGURE)(title, panels, size=size, theme=theme, note=note)
+    found: Figure = renderer("chart", FIGURE)(title, panels, size=size, theme=theme, note=note)
     return found
 
 
@@ -137,12 +207,14 @@ class DiagramBox:
         title: its name, in up to two lines.
         text: lines below the name; cut where it is too long, and whole as a tooltip.
         number: a last line, such as the budget.
+        group: what it has in common with the boxes of its colour; boxes without arrows stand together by it.
     """
 
     key: str
     title: str
     text: str = ""
     number: str = ""
+    group: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -162,7 +234,7 @@ class BlockRow:
 
 
 def diagram(
-    columns: Mapping[str, Sequence[DiagramBox]],
+    boxes: Sequence[DiagramBox],
     arrows: Sequence[tuple[str, str]],
     title: str,
     caption: str = "",
@@ -170,28 +242,28 @@ def diagram(
     theme: str = "light",
     apart: str = "",
     about: Callable[[frozenset[str]], str] | None = None,
-) -> str:
-    """Headed columns of boxes, with an arrow from box to box for each pair of keys, as SVG text.
+) -> Figure:
+    """Boxes in layers, with an arrow from box to box for each pair of keys; an arrow leads to a later layer.
 
     Args:
-        columns: heading to boxes.
+        boxes: the boxes.
         arrows: from key to key.
         title, caption: above them.
         theme: ``light``, ``dark`` or ``page``.
-        apart: the heading of boxes that no arrow touches; they then fill rows of their own, else stay in their columns.
+        apart: the heading of boxes that no arrow touches.
         about: the line above the boxes of each part that arrows connect, by their keys.
 
     Raises:
         MissingPackageError: no installed package draws diagrams.
     """
-    found: str = renderer("diagram", FIGURE)(columns, arrows, title, caption, theme=theme, apart=apart, about=about)
+    found: Figure = renderer("diagram", FIGURE)(boxes, arrows, title, caption, theme=theme, apart=apart, about=about)
     return found
 
 
 def side_by_side(
     title: str, names: tuple[str, str], rows: Sequence[BlockRow], answers: Sequence[tuple[str, bool | None]], theme: str = "light"
-) -> str:
-    """Two specifications block by block, as SVG text: equal blocks as one box, others side by side with what separates them.
+) -> Figure:
+    """Two specifications block by block: equal blocks as one box, others side by side with what separates them.
 
     Args:
         title: the title.
@@ -203,20 +275,29 @@ def side_by_side(
     Raises:
         MissingPackageError: no installed package draws it.
     """
-    found: str = renderer("side-by-side", FIGURE)(title, names, rows, answers, theme)
+    found: Figure = renderer("side-by-side", FIGURE)(title, names, rows, answers, theme)
     return found
 
 
+def merged(arrows: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """For each end of an arrow the first one with which arrows lead to and fro, itself where there is none: one box has them all.
+
+    >>> merged([("a", "b"), ("b", "a"), ("b", "c")])
+    {'a': 'a', 'b': 'a', 'c': 'c'}
+    """
+    given, nodes = set(arrows), list(dict.fromkeys(node for arrow in arrows for node in arrow))
+    return {a: next(b for b in nodes if a == b or {(a, b), (b, a)} <= given) for a in nodes}
+
+
 def reduced(arrows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The arrows that do not follow from two others: the picture of an order needs no more (its Hasse diagram).
+    """The arrows that do not follow from two others: the figure of an order needs no more (its Hasse diagram).
 
     Of things that imply each other only the one that comes first keeps its arrows to and from third ones.
 
     >>> reduced([("a", "b"), ("b", "c"), ("a", "c")])
     [('a', 'b'), ('b', 'c')]
     """
-    given, nodes = set(arrows), list(dict.fromkeys(node for arrow in arrows for node in arrow))
-    first = {a: next(b for b in nodes if a == b or {(a, b), (b, a)} <= given) for a in nodes}
+    given, first = set(arrows), merged(arrows)
     between = {(a, b) for a, b in given if first[a] == a and first[b] == b}
     kept = [
         (a, b)
@@ -236,7 +317,7 @@ class FigureFile(Protocol):
     def path(self) -> Path:
         """The file."""
 
-    def save(self, svg: str) -> None:
+    def save(self, figure: Figure) -> None:
         """Write a figure, whole or not at all."""
 
 

@@ -12,7 +12,7 @@ from dpspec.base.params import parameters
 from dpspec.base.types import JsonData
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.search import derive
-from dpspec.report.figures import DiagramBox, diagram, reduced
+from dpspec.report.figures import DiagramBox, Figure, diagram, merged, reduced
 from dpspec.report.terminal import (
     FAINT,
     blocks_in_words,
@@ -116,21 +116,36 @@ def _by_space(data: JsonData) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-def family_picture(data: JsonData, theme: str = "light") -> str:
-    """The family as SVG: one column for each block, arrows from what implies to what is implied."""
-    boxes = {
-        f"changes {heading}" if heading != NOTHING else "changes nothing": [
-            DiagramBox(key=flavour["name"], title=flavour["name"], text=flavour["title"], number=flavour["instance"]["budget"])
-            for flavour in found
-        ]
-        for heading, found in columns(data).items()
-    }
-    grouped = _by_space(data)
-    space_of = {name: space for space, arrows in grouped.items() for arrow in arrows for name in arrow}
+def family_figure(data: JsonData, theme: str = "light") -> Figure:
+    """The family: one column for each block, arrows from what implies to what is implied."""
+    space_of = {name: space for space, arrows in _by_space(data).items() for arrow in arrows for name in arrow}
+    given = [(a, b) for a, b in data["implications"]]
+    first = merged(given)
+    boxes = []
+    for heading, found in columns(data).items():
+        for flavour in found:
+            name = flavour["name"]
+            if first.get(name, name) == name:
+                equal = [other for other in data["flavours"] if other["name"] != name and first.get(other["name"]) == name]
+                text = f"= {', '.join(other['name'] for other in equal)}" if equal else flavour["title"]
+                budgets = dict.fromkeys(one["instance"]["budget"] for one in (flavour, *equal))
+                boxes.append(
+                    DiagramBox(
+                        key=name,
+                        title=name,
+                        text=text,
+                        number="; ".join(budgets),
+                        group="changes nothing" if heading == NOTHING else f"changes the {heading}",
+                    )
+                )
+    arrows = [(a, b) for a, b in reduced(given) if first[a] == a and first[b] == b]
     title = "Flavours of differential privacy by the block that each one changes"
-    caption = "An arrow leads to what is implied: derived on the space above it, with the numbers in the two boxes."
+    caption = (
+        "An arrow leads to what is implied: derived on the space above it, with the numbers in the two boxes. "
+        "Flavours that are equivalent there share a box."
+    )
     return diagram(
-        boxes, [arrow for arrows in grouped.values() for arrow in arrows], title, caption, theme=theme,
-        apart="no arrow: stated on a space of its own, or neither implying nor implied there",
+        boxes, arrows, title, caption, theme=theme,
+        apart="Without an arrow: stated on a space of its own, or neither implying nor implied there",
         about=lambda keys: f"on {space_of[min(keys)]}",
     )  # fmt: skip

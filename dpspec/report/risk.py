@@ -1,4 +1,4 @@
-"""Risk reports and recommended budgets, as text, as data, and as a picture.
+"""Risk reports and recommended budgets, as text, as data, and as a figure.
 
 A report shows the worst case beside a mechanism's own law; a recommendation the number, who binds it, and what it rests on.
 """
@@ -19,7 +19,7 @@ from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.grammar.attacker import Recommendation, RiskStatement, Sense, Tolerance
 from dpspec.report import terminal
-from dpspec.report.figures import CurveLine, CurvePanel as Chart, chart
+from dpspec.report.figures import CurveLine, CurvePanel as Chart, Figure, chart
 from dpspec.report.json import bracket
 from dpspec.report.terminal import (
     BAD,
@@ -299,10 +299,10 @@ def numbers_parts(found: RiskNumbers, spec: PrivacySpec, *, with_own: bool) -> l
     return parts + [Text(f"{side} open: {reason}", OPEN) for side, reason in found.unknown]
 
 
-# --- the picture -----------------------------------------------------------------------------------
+# --- the figure -----------------------------------------------------------------------------------
 
 
-def picture(report: RiskReport, found: SpecDocument) -> str:
+def figure(report: RiskReport, found: SpecDocument) -> Figure:
     """One panel for each quantity: curves over the numbers at which it is measured, bars where there are none."""
     quantities = dict.fromkeys(row.quantity for row in report.rows)
     panels = [_panel(quantity, [row for row in report.rows if row.quantity == quantity]) for quantity in quantities]
@@ -310,7 +310,7 @@ def picture(report: RiskReport, found: SpecDocument) -> str:
 
 
 def _panel(quantity: str, rows: Sequence[RiskRow]) -> Chart:
-    """Upper bounds by their upper ends, lower ones by their lower ends; steps where they rise with the axis, else points."""
+    """Upper bounds by their upper ends, lower ones by their lower ends; lines where they are powers, else points."""
     axis = _axis(rows)
     lines: dict[tuple[str, Sense], list[tuple[float, float]]] = {}
     for place, row in enumerate(rows):
@@ -331,6 +331,7 @@ def _panel(quantity: str, rows: Sequence[RiskRow]) -> Chart:
             dashed=_OWN in name,
             joined=rising and relation in _SIDES,
             side=_SIDES.get(relation, "") if rising else "",
+            is_power=rising,
         )
         for (name, relation), points in lines.items()
     )

@@ -11,7 +11,6 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -26,7 +25,7 @@ from dpspec.base.shown import Showable
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.report import terminal
-from dpspec.report.figures import draws_figures, figure_file
+from dpspec.report.figures import Figure, draws_figures
 from dpspec.report.json import answer
 from dpspec.report.terminal import FAINT, blocks_in_words, drawn, thing_in_words
 
@@ -43,31 +42,8 @@ if TYPE_CHECKING:
     from dpspec.verifier.replay import Replay
     from dpspec.verifier.verdict import Verdict
 
-_DRAWN = 'compare, order, risk of one attacker and explain("flavours") have pictures; curve draws specifications'
+_DRAWN = 'compare, order, risk of one attacker and explain("flavours") have figures; dp.curve plots specifications'
 PageParts = Sequence[RenderableType]
-
-
-@attrs.frozen
-class DrawnPicture:
-    """A picture as SVG text; a notebook shows it.
-
-    Args:
-        svg: the text.
-    """
-
-    svg: str
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-    def save(self, path: str | Path) -> None:
-        """Write it, as SVG, PNG or PDF by the ending of the file.
-
-        Raises:
-            PictureError: another ending, or what PNG needs is not there.
-            MissingPackageError: no installed package writes figures.
-        """
-        figure_file(path).save(self.svg)
 
 
 @attrs.frozen(kw_only=True)
@@ -77,21 +53,21 @@ class RenderedPage:
     Args:
         parts: what is drawn, from top to bottom.
         content: makes the data of it.
-        picture: draws it; None where it has no picture.
+        figure: makes its figure; None where it has none.
     """
 
     parts: PageParts
     content: Callable[[], JsonData]
-    picture: Callable[[], str] | None = None
+    figure: Callable[[], Figure] | None = None
 
     def text(self, *, coloured: bool = False) -> str:
         """As the command line prints it; `coloured` where a terminal is told colours."""
         return drawn(*self.parts, plain=not coloured).rstrip()
 
     def html(self) -> str:
-        """As part of an HTML page: tables and paragraphs with their styles, then the picture where a package draws it."""
-        drawn_too = [] if self.picture is None or not draws_figures() else [_image(self.picture())]
-        return "\n".join([f'<div class="dpspec" style="{_PAGE}">', *map(_html, self.parts), *drawn_too, "</div>"])
+        """As part of an HTML page: tables and paragraphs with their styles, then the figure where a package draws it."""
+        plotted = [] if self.figure is None or not draws_figures() else [_image(self.figure())]
+        return "\n".join([f'<div class="dpspec" style="{_PAGE}">', *map(_html, self.parts), *plotted, "</div>"])
 
     def markdown(self) -> str:
         """As Markdown: tables and paragraphs."""
@@ -101,15 +77,15 @@ class RenderedPage:
         """What ``--format json`` prints."""
         return self.content()
 
-    def plot(self) -> DrawnPicture:
-        """The picture.
+    def plot(self) -> Figure:
+        """The figure.
 
         Raises:
             PictureError: there is none.
         """
-        if self.picture is None:
+        if self.figure is None:
             raise PictureError("plot", "is not drawn of this", _DRAWN)
-        return DrawnPicture(self.picture())
+        return self.figure()
 
 
 # --- as HTML --------------------------------------------------------------------------------------
@@ -197,11 +173,10 @@ def _lines(table: Table) -> list[tuple[RenderableType, ...]]:
     return list(zip(*(list(column.cells) for column in table.columns), strict=True))
 
 
-def _image(svg: str) -> str:
-    """A picture that brings nothing with it: what is in its text cannot run."""
-    code = base64.b64encode(svg.encode()).decode("ascii")
-    title = re.search(r"<title>(.*?)</title>", svg, re.DOTALL)
-    alternative = title[1].replace('"', "&quot;") if title else "picture"
+def _image(figure: Figure) -> str:
+    """A figure that brings nothing with it: what is in its text cannot run."""
+    code = base64.b64encode(figure.svg.encode()).decode("ascii")
+    alternative = in_markup(f"{figure.title}. {figure.alt}")
     return f'<img alt="{alternative}" style="max-width:100%" src="data:image/svg+xml;base64,{code}">'
 
 
@@ -279,7 +254,7 @@ class CommandAnswer(Showable, Mapping[str, Any]):
         exit_code: how it ends.
         content: what ``--format json`` prints beside these two.
         words: makes the text.
-        picture: draws it; None where it has no picture.
+        figure: makes its figure; None where it has none.
         as_html: makes its page, where it has one of its own.
         value: the values behind it.
         notes: what a terminal is told on stderr after the answer, such as that a release is not fit for publication.
@@ -289,7 +264,7 @@ class CommandAnswer(Showable, Mapping[str, Any]):
     exit_code: int
     content: Mapping[str, Any]
     words: Callable[[], str]
-    picture: Callable[[], str] | None = None
+    figure: Callable[[], Figure] | None = None
     as_html: Callable[[], str] | None = attrs.field(default=None, kw_only=True)
     value: Any = attrs.field(default=None, kw_only=True)
     notes: Sequence[str] = attrs.field(default=(), kw_only=True)
@@ -327,8 +302,8 @@ class TextPage:
         given = self.given
         if given.as_html is not None:
             return given.as_html()
-        picture = "" if given.picture is None or not draws_figures() else _image(given.picture())
-        return f'<pre class="dpspec" style="white-space:pre-wrap">{in_markup(self.text())}</pre>{picture}'
+        figure = "" if given.figure is None or not draws_figures() else _image(given.figure())
+        return f'<pre class="dpspec" style="white-space:pre-wrap">{in_markup(self.text())}</pre>{figure}'
 
     def markdown(self) -> str:
         """As Markdown: a block of text as it is."""
@@ -340,15 +315,15 @@ class TextPage:
         """What ``--format json`` prints."""
         return answer(self.given.command, self.given.exit_code, self.given.content)
 
-    def plot(self) -> DrawnPicture:
-        """The picture.
+    def plot(self) -> Figure:
+        """The figure.
 
         Raises:
             PictureError: there is none.
         """
-        if self.given.picture is None:
+        if self.given.figure is None:
             raise PictureError("plot", "is not drawn of this", _DRAWN)
-        return DrawnPicture(self.given.picture())
+        return self.given.figure()
 
 
 # --- whose page ------------------------------------------------------------------------------------
@@ -366,7 +341,7 @@ def answering(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that a package contributes, whose answers and errors are those of dpspec.
 
     A package that imports nothing of dpspec returns any object with `command`, `exit_code`, `content` and `words`. What is no
-    answer, such as the text of a figure, is returned as it is.
+    answer, such as a figure, is returned as it is.
     """
 
     @wraps(function)
@@ -481,7 +456,7 @@ def _comparison(found: Comparison, verbose: bool) -> RenderedPage:
 
     parts = comparison.comparison_parts(found, first, second, (one, two), numbers, verbose=verbose)
     return RenderedPage(
-        parts=parts, content=content, picture=lambda: comparison.blocks_picture(found, (first.id, second.id), (one, two))
+        parts=parts, content=content, figure=lambda: comparison.blocks_figure(found, (first.id, second.id), (one, two))
     )
 
 
@@ -492,7 +467,7 @@ def _order(found: Order, _: bool) -> RenderedPage:
     return RenderedPage(
         parts=comparison.order_parts(found, documents),
         content=lambda: answer("compare", comparison.exit_code(found), comparison.order_data(found, documents)),
-        picture=lambda: comparison.order_picture(found, documents),
+        figure=lambda: comparison.order_figure(found, documents),
     )
 
 
@@ -539,7 +514,7 @@ def _risk(found: RiskReport, verbose: bool) -> RenderedPage:
     return RenderedPage(
         parts=risk.risk_parts(found, document, standing, verbose=verbose),
         content=lambda: answer("risk", 1 if found.exceeded else 0, risk.risk_data(found, document, standing)),
-        picture=lambda: risk.picture(found, document),
+        figure=lambda: risk.figure(found, document),
     )
 
 

@@ -26,10 +26,9 @@ def test_equal_promises_of_a_right_and_a_broken_method() -> None:
         str(found),
         found.to_markdown(),
         found.to_dict()["headline"],
-        found.to_svg() if hasattr(found, "to_svg") else STATUS,
     ):
         assert STATUS in " ".join(text.split())
-    assert STATUS in pages.blocks_picture(found, ("a", "b"), tuple(standing for _, standing in found.about))
+    assert STATUS in pages.blocks_figure(found, ("a", "b"), tuple(standing for _, standing in found.about)).svg
 
 
 def test_an_order_names_the_claim_status_of_each() -> None:

@@ -133,10 +133,10 @@ def test_progress_and_reports_of_the_census_files() -> None:
     assert ["topdown-2020-pl-persons", "topdown-2020-pl"] in data["covers"]
     row, column = (data["specifications"].index(one) for one in data["specifications"] if "persons" in one["id"])
     assert data["matrix"][row][column] in ("implies", "implied by")
-    picture = ET.fromstring(words.order_picture(found, documents))
-    boxes = list(picture.iter("{http://www.w3.org/2000/svg}rect"))
+    figure = ET.fromstring(words.order_figure(found, documents).svg)
+    boxes = list(figure.iter("{http://www.w3.org/2000/svg}rect"))
     assert len(boxes) == len(found.classes) + 1
-    arrows = list(picture.iter("{http://www.w3.org/2000/svg}polygon"))
+    arrows = list(figure.iter("{http://www.w3.org/2000/svg}polygon"))
     assert len(arrows) == len(found.covers)
     assert words.chosen(documents, "topdown-2020-pl").id == "topdown-2020-pl"
     with pytest.raises(UnknownNameError, match="did you mean topdown-2020-pl"):

@@ -344,6 +344,19 @@ class BrokenDetour(Variation):
         return Bracket.exactly(pair.total_variation().lower.squared())
 
 
+@breaks("check_divergence_keeps_its_bound_under_mixtures", "output_divergences")
+@define
+class BrokenMixture(Variation):
+    """The smaller of both largest log-ratios, called quasi-convex: a coin between two directions has the larger one in both."""
+
+    is_metric: ClassVar[bool] = False
+    keeps_mixtures: ClassVar[bool] = True
+
+    def evaluate(self, pair, *, precision=64):
+        forth, back = pair.max_log_ratio(), pair.reverse().max_log_ratio()
+        return Bracket(lower=min(forth.lower, back.lower), upper=min(forth.upper, back.upper))
+
+
 @breaks("check_extremal_answers_stay_within_the_bound", "output_divergences")
 @define
 class BrokenExtremal(Variation):

@@ -114,7 +114,11 @@ def test_values_are_copied_and_sent(values) -> None:
 def test_pictures_where_there_are_some(values, tmp_path: Path) -> None:
     for name in ("risk", "order", "comparison"):
         plot = values[name].plot()
-        assert plot._repr_svg_().startswith("<svg")
+        assert isinstance(plot, dp.Figure)
+        assert plot._repr_svg_() == plot.svg == plot._repr_mimebundle_()["image/svg+xml"]
+        assert plot.svg.startswith("<svg")
+        assert len(repr(plot)) < 120
+        assert plot.alt in plot._repr_mimebundle_()["text/plain"]
         plot.save(tmp_path / f"{name}.svg")
         assert (tmp_path / f"{name}.svg").read_text(encoding="utf-8") == plot._repr_svg_()
         assert 'src="data:image/svg+xml;base64,' in values[name]._repr_html_()

@@ -460,6 +460,28 @@ def check_divergence_obeys_the_triangle_inequality(subject: ValueSubject, contex
         require(short, f"d(P, R) = {far}, above {first} + {second}, for P = {left}, Q = {between}, R = {right}")
 
 
+@check(OUTPUT_DIVERGENCES, when="keeps_mixtures")
+def check_divergence_keeps_its_bound_under_mixtures(subject: ValueSubject, context: Context) -> None:
+    """d_Pr(sum w P_i, sum w Q_i) <= max d_Pr(P_i, Q_i) when `keeps_mixtures` is declared. Attackers who are uncertain about other
+    records, and the curves of what is allowed, rest on it."""
+    pairs = [BETWEEN[:2], BETWEEN[1::-1], *random_pairs(context, "mixtures")]
+    for (p, q), (r, s) in itertools.pairwise(pairs):
+        parts = _value(subject, p, q), _value(subject, r, s)
+        for weight, coin in itertools.product((Fraction(1, 2), Fraction(1, 5)), (0, 1)):  # the coin is hidden, or shown
+            left, right = (_mixed(weight, first, second, coin) for first, second in ((p, r), (q, s)))
+            mixed = _value(subject, left, right)
+            keeps = not mixed.lower > max(part.upper for part in parts)
+            require(keeps, f"mixed with weight {weight}, {parts[0]} and {parts[1]} become {mixed}, for P = {left}, Q = {right}")
+
+
+def _mixed(weight: Fraction, one: FiniteLaw, other: FiniteLaw, coin: int) -> FiniteLaw:
+    """The mixture of two laws; with a coin of 1 the outcomes say which it was."""
+    return FiniteLaw.mixture(
+        (weight, 1 - weight),
+        (one.push_forward(lambda outcome: (outcome, 0)), other.push_forward(lambda outcome: (outcome, coin))),
+    )
+
+
 @check(OUTPUT_DIVERGENCES)
 def check_refinement_stays_inside_the_bracket(subject: ValueSubject, context: Context) -> None:
     """A larger precision gives a value inside the bracket of a smaller one. A bracket that is left was never rigorous."""

@@ -23,8 +23,8 @@ def account(tmp_path, write):
     return made
 
 
-def texts(svg):
-    return [element.text or "" for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("text")]
+def texts(figure):
+    return [element.text or "" for element in ElementTree.fromstring(figure.svg).iter() if element.tag.endswith("text")]
 
 
 def test_the_figure_says_what_is_spent_and_left(account):

@@ -9,16 +9,20 @@ from statistics import NormalDist
 
 import attrs
 import pytest
-from dpspec_report.charts import svg, ticks
+from dpspec_report.charts import chart, ticks
 from hypothesis import given, strategies as st
 
 from dpspec.base.exact import Bracket, number
 from dpspec.grammar.attacker import RiskStatement, Sense
-from dpspec.report.figures import CurveLine, CurvePanel
+from dpspec.report.figures import CurveLine, CurvePanel, power_lines
 from dpspec.report.risk import _panel
 from dpspec.risks import RiskRow
 
 SPACE = "{http://www.w3.org/2000/svg}"
+
+
+def svg(*arguments, **given):
+    return chart(*arguments, **given).svg
 
 
 def drawn(title="Risk", **line):
@@ -133,6 +137,24 @@ def test_a_drawn_bound_is_on_its_side_of_the_truth_between_the_points_too(name, 
         across, true = pixel(0.01 + 0.89 * (i + 0.5) / 400)
         highest, lowest = at(drawn, across)
         assert lowest <= true + 0.05 if side == "above" else highest >= true - 0.05
+
+
+KNOTS = st.lists(st.floats(0.02, 0.98), min_size=1, max_size=3, unique=True)
+
+
+@given(st.lists(st.tuples(KNOTS, st.floats(0.05, 1)), min_size=1, max_size=3), st.floats(0, 0.3))
+def test_lines_bound_the_largest_power_of_several_pairs(pairs, slack):
+    """Each pair has a concave power from (0, 0) or above to (1, 1); the largest of them need not be concave."""
+
+    def power(level):
+        return max(min(1.0, *(k**share + share * k ** (share - 1) * (level - k) for k in knots)) for knots, share in pairs)
+
+    spots = [0.0, 0.05, 0.1, 0.25, 0.5, 0.9, 1.0]
+    high = power_lines(tuple((x, min(1.0, power(x) + slack * x)) for x in spots), "above")
+    low = power_lines(tuple((x, max(0.0, power(x) - slack)) for x in spots), "below")
+    for place in range(1, 200):
+        x = place / 200
+        assert at(low, x)[0] - 1e-9 <= power(x) <= at(high, x)[1] + 1e-9
 
 
 def test_the_chord_of_a_concave_bound_would_lie_below_it():

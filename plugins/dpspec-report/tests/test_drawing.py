@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from dpspec_report import drawing as picture
-from dpspec_report.charts import svg
+from dpspec_report.charts import chart
 from dpspec_report.drawing import THEMES, ZOOM, Picture, pdf, png, text_width, wrapped
 from dpspec_report.page import Handout, html
 from hypothesis import given, strategies as st
@@ -17,19 +17,21 @@ from hypothesis import given, strategies as st
 from dpspec.base.errors import MissingLibraryError, PictureError
 from dpspec.report.figures import CurveLine, CurvePanel
 
-CHART = svg("Risk", [CurvePanel(title="power", axis="level", lines=(CurveLine(name="α ≤ ε", points=((0.1, 0.2), (0.5, 0.6))),))])
+LINE = CurveLine(name="α ≤ ε", points=((0.1, 0.2), (0.5, 0.6)))
+FIGURE = chart("Risk", [CurvePanel(title="power", axis="level", lines=(LINE,))])
+CHART = FIGURE.svg
 TITLE = slice(14 * ZOOM, 32 * ZOOM), slice(26 * ZOOM, 60 * ZOOM)
 """Rows and columns of the word Risk."""
 
 
 def test_svg_is_kept_as_it_is(tmp_path):
-    Picture(tmp_path / "a.SVG").save(CHART)
+    Picture(tmp_path / "a.SVG").save(FIGURE)
     assert (tmp_path / "a.SVG").read_text(encoding="utf-8") == CHART
 
 
 def test_png_has_twice_the_size_and_letters(tmp_path):
     pytest.importorskip("resvg_py")
-    Picture(tmp_path / "a.png").save(CHART)
+    Picture(tmp_path / "a.png").save(FIGURE)
     found = (tmp_path / "a.png").read_bytes()
     assert found[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">II", found[16:24]) == tuple(
@@ -47,7 +49,7 @@ def test_without_a_font_there_is_no_picture(tmp_path, monkeypatch):
     monkeypatch.setattr(picture, "FAMILIES", ("No Such Font", "Nor This One"))
     monkeypatch.setattr(library, "svg_to_bytes", lambda **_: b"blank")  # as on a machine without fonts
     with pytest.raises(PictureError, match="install one of No Such Font, Nor This One"):
-        Picture(tmp_path / "a.png").save(CHART)
+        Picture(tmp_path / "a.png").save(FIGURE)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -82,7 +84,7 @@ def test_pdf_without_the_library_says_what_to_install(monkeypatch):
 
 def test_a_pdf_has_the_size_of_the_picture_and_its_letters(tmp_path):
     pytest.importorskip("matplotlib")
-    Picture(tmp_path / "a.pdf").save(CHART)
+    Picture(tmp_path / "a.pdf").save(FIGURE)
     found = (tmp_path / "a.pdf").read_bytes()
     assert found.startswith(b"%PDF-")
     width, height = (float(size) for size in re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+) \]", found).groups())

@@ -11,7 +11,9 @@ import re
 from pathlib import Path
 
 import pytest
-from dpspec_report.page import Bullets, Figure, Grid, Handout, Heading, Sentence, html as drawn, markdown
+from dpspec_report.page import Bullets, CaptionedFigure, Grid, Handout, Heading, Sentence, html as drawn, markdown
+
+from dpspec import Figure
 
 ROOT = Path(__file__).parents[3]
 NASTY = "<script>alert(1)</script> \"'&` \u202e\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627 \u4f60\u597d \x07"
@@ -74,11 +76,11 @@ def check(text):
 
 
 def test_names_with_markup_stay_text_wherever_they_stand():
-    svg = '<svg role="img" aria-label="a"><title>a</title></svg>'
+    figure = Figure(title="a", alt="a", svg='<svg role="img" aria-label="a"><title>a</title></svg>')
     pieces = (
         Heading(words=NASTY, anchor='a"b'), Sentence(words=NASTY, mark=NASTY, mood="bad"),
         Bullets(items=(NASTY,), links=('#a"b',)),
-        Heading(words=NASTY, level=3), Bullets(items=(NASTY,)), Figure(svg=svg, caption=NASTY, wide=True),
+        Heading(words=NASTY, level=3), Bullets(items=(NASTY,)), CaptionedFigure(figure=figure, caption=NASTY, wide=True),
         Grid(caption=NASTY, heads=(NASTY, NASTY), rows=((NASTY, NASTY),), moods=("bad",)),
     )  # fmt: skip
     text = drawn(Handout(title=NASTY, pieces=pieces, foot=NASTY))

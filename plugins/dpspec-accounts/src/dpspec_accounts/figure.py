@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 from dpspec.plugin import ParameterError, exact
-from dpspec.plugin.applications import CurveLine, CurvePanel, chart, count, thing_in_words
+from dpspec.plugin.applications import CurveLine, CurvePanel, Figure, chart, count, thing_in_words
 from dpspec_accounts.account import Statement, totals_of
 from dpspec_accounts.planning import SpendingPlan
 
@@ -14,8 +14,8 @@ MOST_PLANNED = 10_000
 """So many planned releases are drawn at most."""
 
 
-def spending(found: Statement, plan: SpendingPlan | None = None, *, size: str = "slide", theme: str = "light") -> str:
-    """The total after each charge, the cap, and the planned releases after it, as SVG; of one period where there are periods.
+def spending(found: Statement, plan: SpendingPlan | None = None, *, size: str = "slide", theme: str = "light") -> Figure:
+    """The total after each charge, the cap, and the planned releases after it; of one period where there are periods.
 
     Args:
         found: the account.

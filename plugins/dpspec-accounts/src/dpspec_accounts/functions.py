@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dpspec import CommandAnswer
 from dpspec.plugin import ParameterError
-from dpspec.plugin.applications import Progress, figure_file, read_bytes, write_whole
+from dpspec.plugin.applications import Figure, Progress, figure_file, read_bytes, write_whole
 from dpspec_accounts import text
 from dpspec_accounts.account import Account, AnySpecification, OverCapError, Quote, Statement, text_of
 from dpspec_accounts.figure import spending
@@ -49,14 +49,14 @@ def show(
         raise ParameterError("planned", "is drawn in a figure alone", "name a file for it: --out FILE.svg")
     found = Account(url).balance(period)
     calendar = None if planned is None else plan(Account(url), planned).value
-    picture = partial(spending, found, calendar)
+    figure = partial(spending, found, calendar)
     if file is not None:
-        file.save(picture())
-    return _balance("account-show", found, picture)
+        file.save(figure())
+    return _balance("account-show", found, figure)
 
 
-def _balance(command: str, found: Statement, picture: Callable[[], str] | None = None) -> CommandAnswer:
-    drawn = picture or partial(spending, found)
+def _balance(command: str, found: Statement, figure: Callable[[], Figure] | None = None) -> CommandAnswer:
+    drawn = figure or partial(spending, found)
     return CommandAnswer(command, 0, text.balance_data(found), partial(text.balance_text, found), drawn, value=found)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import singledispatch
 
-from dpspec_divergences import DNor, GaussianTradeOff, HockeyStick, Mult, MultDelta, Renyi, TotalVariation, TradeOffSteps
+from dpspec_divergences import Mult
 from flint import arb, ctx
 
 from dpspec.plugin import Bracket, Number, OutputDivergence, RiskStatement, Sense, exact, laws, ln, number, risks
@@ -69,19 +68,6 @@ def growth(divergence: OutputDivergence, bound: Number, factor: Fraction) -> Bra
     if not pure.is_infinite and ln(factor) > pure:
         return NOTHING
     return risks.allowed_excess(divergence, bound, Bracket.exactly(factor))
-
-
-@singledispatch
-def keeps_mixtures(divergence: OutputDivergence) -> bool:  # noqa: ARG001 - for divergences that do not say
-    """Whether d(sum w P_i, sum w Q_i) <= max d(P_i, Q_i): no worse when the others are uncertain (Kifer et al. 2022).
-
-    False where it is not known. Probabilistically bounded privacy at one delta does not (Kifer et al. 2022, Example 5.6).
-    """
-    return False
-
-
-for _kind in (Mult, MultDelta, DNor, Renyi, TotalVariation, HockeyStick, GaussianTradeOff, TradeOffSteps):
-    keeps_mixtures.register(_kind, lambda _: True)
 
 
 def at(**places: object) -> tuple[tuple[str, str], ...]:

@@ -46,7 +46,6 @@ from dpspec_attackers.semantics import (
     at,
     exponential,
     growth,
-    keeps_mixtures,
     posterior,
     pure_bound,
     said,
@@ -285,7 +284,7 @@ class ArbitraryPrior(AttackerModel):
         known = f"{whose}{WorstCase.assumption()}; a record {step} is at distance {self._step(spec)}"
         yield said(MOST, (), Sense.AT_MOST, exponential(size), theorem, known)
         yield said(LEAST, (), Sense.AT_LEAST, least, theorem, known, trivial=0)
-        if not twice and keeps_mixtures(divergence):
+        if not twice and divergence.keeps_mixtures:
             theorem = (
                 "as Theorem 3 of Kifer et al. 2022 for class c, since mixing over the others keeps the bound; "
                 "sharper than their Section 7.4.2"

@@ -42,7 +42,7 @@ from dpspec.plugin import (
     risks,
 )
 from dpspec_attackers.knowledge import AttributesOnly, FrequentistCompound
-from dpspec_attackers.semantics import at, keeps_mixtures, said
+from dpspec_attackers.semantics import at, said
 from dpspec_attackers.worlds import (
     ANY,
     Counterfactual,
@@ -99,7 +99,7 @@ class FrequentistTester(AttackerModel):
     def _allowed(self, divergence: OutputDivergence, bound: Number) -> tuple[RiskStatement, ...]:
         theorem = f"largest power of two laws that {divergence.in_words()} allows at this bound; {self.source}"
         statements = self._powers(Sense.AT_MOST, theorem, lambda level: risks.allowed_power(divergence, bound, level))
-        if not keeps_mixtures(divergence):
+        if not divergence.keeps_mixtures:
             return statements
         theorem = f"total variation of two bits that {divergence.in_words()} allows (Kifer et al. 2022, Section 5.1)"
         return (*statements, self._advantage(Sense.AT_MOST, risks.allowed_advantage(divergence, bound), theorem))
@@ -171,7 +171,7 @@ class CompoundTester(AttackerModel):
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         divergence = spec.output_divergence
-        if not keeps_mixtures(divergence):
+        if not divergence.keeps_mixtures:
             rule = (
                 "is not known to keep its bound under mixtures, so that the power against unknown others may be larger "
                 "(Kifer et al. 2022, Example 5.6)"

@@ -15,7 +15,7 @@ import attrs
 
 import dpspec as dp
 from dpspec.plugin import Bracket, ParameterError, exact, params
-from dpspec.plugin.applications import CurveLine, CurvePanel, Progress, as_document, chart, figure_file
+from dpspec.plugin.applications import CurveLine, CurvePanel, Figure, Progress, as_document, chart, figure_file
 from dpspec.plugin.releases import table_name, whole
 from dpspec_disclosure.design_risk import TABLE, WORST, Exchange, RiskFound, RiskMeasure, RiskOfDesign
 from dpspec_disclosure.designs import Design, designs
@@ -159,7 +159,7 @@ def tradeoff(
         raise ParameterError("metric", f"is none of {', '.join(METRICS)}", params.did_you_mean(metric, METRICS), value=metric)
     if isinstance(runs, bool) or not 2 <= runs <= MOST_RUNS:
         raise ParameterError("runs", f"must be from 2 to {MOST_RUNS:,}", "an interval needs two", value=runs)
-    picture = None if out is None else figure_file(out)
+    file = None if out is None else figure_file(out)
     measure = RiskMeasure.of(risk)
     documents = [as_document(one, f"design-{place}") for place, one in enumerate(specifications, 1)]
     if not documents:
@@ -194,8 +194,8 @@ def tradeoff(
     )  # fmt: skip
     if target is not None:
         _check_reached(answer)
-    if picture is not None:
-        picture.save(figure(answer))
+    if file is not None:
+        file.save(figure(answer))
     if cells is not None:
         with whole(Path(cells), 0o600) as part:
             part.write_text(_cells_csv(answer, read), encoding="utf-8")
@@ -547,8 +547,8 @@ def _error_text(error: ErrorFound, answer: Tradeoff, notes: _Notes) -> str:
 # --- as a figure ----------------------------------------------------------------------------------
 
 
-def figure(answer: Tradeoff, *, size: str = "slide", theme: str = "light") -> str:
-    """Risk on the horizontal axis, error on the vertical one: one line for each design and each of its two risks, as SVG."""
+def figure(answer: Tradeoff, *, size: str = "slide", theme: str = "light") -> Figure:
+    """Risk on the horizontal axis, error on the vertical one: one line for each design and each of its two risks."""
     lines: list[CurveLine] = []
     for colour, curve in enumerate(answer.curves):
         for key in (WORST, TABLE):

@@ -224,6 +224,7 @@ class Mult(Named):
 
     name: ClassVar[str] = "mult"
     is_symmetric: ClassVar[bool] = True
+    keeps_mixtures: ClassVar[bool] = True
     is_metric: ClassVar[bool] = True
 
     def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
@@ -280,6 +281,7 @@ class MultDelta(Named):
 
     name: ClassVar[str] = "mult-delta"
     is_symmetric: ClassVar[bool] = True
+    keeps_mixtures: ClassVar[bool] = True
 
     delta: Annotated[Fraction, Rational(0, 1, open_high=True)]
 
@@ -353,6 +355,7 @@ class DNor(Named):
 
     name: ClassVar[str] = "d-nor"
     is_symmetric: ClassVar[bool] = True
+    keeps_mixtures: ClassVar[bool] = True
     is_metric: ClassVar[bool] = True
     budget_parameters: ClassVar[tuple[str, ...]] = ("rho",)
 
@@ -404,6 +407,7 @@ class Renyi(Named):
 
     name: ClassVar[str] = "renyi"
     is_symmetric: ClassVar[bool] = True
+    keeps_mixtures: ClassVar[bool] = True
 
     order: Annotated[Fraction, Rational(1, open_low=True)]
 
@@ -453,6 +457,7 @@ class TotalVariation(Named):
 
     name: ClassVar[str] = "total-variation"
     is_symmetric: ClassVar[bool] = True
+    keeps_mixtures: ClassVar[bool] = True
     is_metric: ClassVar[bool] = True
     budget_parameters: ClassVar[tuple[str, ...]] = ("distance",)
 

@@ -65,6 +65,7 @@ class HockeyStick(Named):
 
     name: ClassVar[str] = "hockey-stick"
     is_symmetric: ClassVar[bool] = True
+    keeps_mixtures: ClassVar[bool] = True
     budget_parameters: ClassVar[tuple[str, ...]] = ("delta",)
 
     epsilon: Annotated[Number, Exact(0, "inf", open_high=True)]
@@ -157,6 +158,7 @@ class GaussianTradeOff(Named):
 
     name: ClassVar[str] = "gaussian-trade-off"
     is_symmetric: ClassVar[bool] = True
+    keeps_mixtures: ClassVar[bool] = True
     is_metric: ClassVar[bool] = True
     budget_parameters: ClassVar[tuple[str, ...]] = ("mu",)
 
@@ -246,6 +248,7 @@ class TradeOffSteps(Named):
 
     name: ClassVar[str] = "trade-off"
     is_symmetric: ClassVar[bool] = True
+    keeps_mixtures: ClassVar[bool] = True
     is_metric: ClassVar[bool] = True
     budget_parameters: ClassVar[tuple[str, ...]] = ("steps",)
 

@@ -1,8 +1,8 @@
 """Charts: curves, bands and bars with axes, as SVG text.
 
-A chord of a concave curve lies below it. So a bound is never drawn through its points by chords, but as steps on its own side:
-of an upper bound that rises or falls all the way, the larger of two neighbouring values stands for all between them, of a lower
-bound the smaller one. Pixels are rounded to that side too. A bound that may turn between its points is drawn as points alone.
+The edges of a band are the corners of lines that bound it, between the corners too (`envelopes`). Of a bound that is known at
+some points alone, and rises or falls all the way, steps are drawn on its own side: a chord of a concave curve lies below it.
+Pixels are rounded to that side too. A bound that may turn between its points is drawn as points alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import count, takewhile
 
 import attrs
 
-from dpspec.plugin.applications import CurveLine, CurvePanel, CurvePoints, PictureError, steps
+from dpspec.plugin.applications import CurveLine, CurvePanel, CurvePoints, Figure, PictureError, power_lines, steps
 from dpspec_report.drawing import BOLD, SIZES, THEMES, PictureTheme, head_of, text_width, wrapped, written
 
 HEIGHT, MARGIN, LEGEND = 300, 56, 18
@@ -32,8 +32,8 @@ ToPixels = Callable[[float, float], tuple[float, float]]
 """From a point to its pixels."""
 
 
-def svg(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme: str = "light", note: str = "") -> str:
-    """A picture of panels below each other; a panel without a point is left out, and said.
+def chart(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme: str = "light", note: str = "") -> Figure:
+    """Panels below each other; a panel without a point is left out, and said.
 
     Args:
         title: the title above them.
@@ -46,9 +46,9 @@ def svg(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme: 
         PictureError: no panel has a point.
 
     >>> line = CurveLine(name="power", points=((0.1, 0.2), (0.5, 0.6)))
-    >>> picture = svg("Risk", [CurvePanel(title="power", axis="level", lines=(line,))])
-    >>> picture.startswith("<svg"), picture.count("<polyline")
-    (True, 1)
+    >>> figure = chart("Risk", [CurvePanel(title="power", axis="level", lines=(line,))])
+    >>> figure.alt, figure.svg.count("<polyline")
+    ('Chart of power by level. Series: power.', 1)
     """
     palette, form = THEMES[theme], SIZES[size]
     shown = [panel for panel in panels if any(line.points for line in panel.lines)]
@@ -67,8 +67,8 @@ def svg(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme: 
     rest = [2 * MARGIN - 20 + LEGEND * len(_legend(panel, room)) + _EXTRA * (len(_title(panel, room)) - 1) for panel in shown]
     plot = float(HEIGHT if not form.height else max(120.0, (form.height / form.zoom - above - sum(rest) - 16) / len(shown)))
     height = above + sum(rest) + plot * len(shown) + 16
-    names = dict.fromkeys(line.name for panel in shown for line in panel.lines if line.name)
-    lines = list(head_of(f"{title}: {', '.join(names)}" if names else title, width, height, palette, form.zoom))
+    alt = _alt(shown, note)
+    lines = list(head_of(title, alt, width, height, palette, form.zoom))
     for row, head in enumerate(heads):
         lines.append(written(MARGIN - 30, MARGIN // 2 + LEGEND * row, head, _HEAD, palette.ink, 'font-weight="bold"'))
     for row, one in enumerate(notes):
@@ -78,7 +78,14 @@ def svg(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme: 
         start = top + 34 + _EXTRA * (len(_title(panel, room)) - 1)
         lines += [f'<g transform="translate({MARGIN},{start:g})">', *_panel(panel, room, plot, palette), "</g>"]
         top += plot + under
-    return "\n".join([*lines, "</svg>"]) + "\n"
+    return Figure(title=title, alt=alt, svg="\n".join([*lines, "</svg>"]) + "\n")
+
+
+def _alt(panels: Sequence[CurvePanel], note: str) -> str:
+    """What charts show, in words: the axes, and the series by their names and roles."""
+    charts = "; ".join(f"{panel.title} by {across}" if (across := panel.axis or panel.below) else panel.title for panel in panels)
+    series = dict.fromkeys(", ".join(filter(None, (line.name, line.role))) for panel in panels for line in panel.lines)
+    return f"Chart of {charts}. Series: {'; '.join(series)}." + (f" {note[:1].upper()}{note[1:]}." if note else "")
 
 
 def _title(panel: CurvePanel, room: float) -> list[str]:
@@ -126,7 +133,7 @@ def _scaled(panel: CurvePanel) -> CurvePanel:
     def scaled(points: CurvePoints) -> CurvePoints:
         return tuple((on_x(x), on_y(y)) for x, y in points)
 
-    lines = [attrs.evolve(line, points=scaled(line.points), top=scaled(line.top)) for line in panel.lines]
+    lines = [attrs.evolve(line, points=scaled(line.points), top=scaled(line.top), edge=scaled(line.edge)) for line in panel.lines]
     return attrs.evolve(panel, lines=tuple(lines))
 
 
@@ -280,20 +287,21 @@ def _around(spots: Sequence[tuple[float, float]]) -> str:
 
 
 def _series(panel: CurvePanel, line: CurveLine, colour: str, place: ToPixels) -> Iterator[str]:
-    def corners(points: CurvePoints, side: str) -> list[tuple[float, float]]:
-        return [_pixel(side, place(x, y)) for x, y in steps(points, side)]
+    def pixels(points: CurvePoints, side: str) -> list[tuple[float, float]]:
+        lines = line.is_power and not (panel.powers or panel.places)  # straight on plain axes
+        corners = points if line.top else power_lines(points, side) if lines else steps(points, side)
+        return [spot for spot, _ in itertools.groupby(_pixel(side, place(x, y)) for x, y in corners)]
 
     def text(found: Sequence[tuple[float, float]]) -> str:
         return " ".join(f"{x:g},{y:g}" for x, y in found)
 
     dash = ' stroke-dasharray="6 4"' if line.dashed else ""
-    side = "below" if line.top and not line.exact_points else line.side
-    spots = corners(line.points, side)
+    side = "below" if line.top else line.side
+    spots = pixels(line.points, side)
     if line.top:
-        high = corners(line.top, "" if line.exact_top else "above")
+        high = pixels(line.top, "above")
         yield f'<path d="{_around([*spots, *reversed(high)])}" fill="{colour}" fill-opacity="0.16" stroke="none"/>'
-        means = tuple((x, (y + z) / 2) for (x, y), (_, z) in zip(line.points, line.top, strict=False))
-        spots = {"points": spots, "top": high, "between": corners(means, "")}[line.edge]
+        spots = high if line.edge is line.top else pixels(line.edge, "") if line.edge else spots
     if line.joined:
         yield f'<polyline points="{text(spots)}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
     dotted = all(len(one.points) <= _DOTS and not one.top for one in panel.lines)

@@ -60,8 +60,8 @@ def curve(  # noqa: PLR0917 - one option, one argument
 
     Panels: trade-off (the two errors of a test), profile (delta for each epsilon, on a logarithmic axis), and renyi (divergence
     by order). Further panels: power (of the best test at four levels), posterior (the belief after a test accuses), and error
-    (the error of a noisy count). Curves are drawn as bounds that contain them, so that the figure also holds between
-    the points. With --format json the points are printed.
+    (the error of a noisy count). Each curve is inside a proved band, which also holds between the computed points. With
+    --format json the points are printed.
 
     \b
     Examples:
@@ -77,7 +77,7 @@ def curve(  # noqa: PLR0917 - one option, one argument
         raise click.UsageError("--out names the file to write, such as --out curve.svg; --format json prints the points")
     found = curve_points(*paths, panel=panel, progress=progress, **options)
     if out is not None:
-        out.save(found.svg(size=size, theme=theme))
+        out.save(found.plot(size=size, theme=theme))
     written = [] if out is None else [str(out.path)]
     return CommandAnswer("curve", 0, {"written": written, **found.data()}, lambda: f"wrote {written[0]}", value=found)
 

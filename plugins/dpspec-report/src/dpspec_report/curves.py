@@ -9,16 +9,18 @@ For two datasets at a distance within one universe, with laws P and Q:
     posterior   prior -> the belief in Q after the best test at a level has accused it: p w / (p w + (1 - p) a), w its power at a
     error       by how much a noisy count is off, for a share of all draws
 
-All of them but the last rise or fall all the way. So each is computed in brackets at places that are chosen where it bends, and
-drawn as the steps that contain it: what a curve shows is true between its points too. The band of a specification holds for
-every mechanism that keeps it; the curve of the mechanism is that of the pairs of datasets that were looked at.
+Each but the last is computed in brackets at a few places. Between these the shape of the function bounds it (`envelopes`):
+trade-off functions are convex, a delta is convex in e^epsilon, (alpha - 1) D_alpha is convex in alpha, and a posterior is concave
+in the prior. So what a curve shows is true between its points too. The band of a specification holds for every mechanism that
+keeps it. The curve of the mechanism is that of the pairs of datasets that were checked: of several pairs the largest delta and
+the largest divergence. The least error of several pairs is the least of the bounds of each, since the least of convex functions
+need not be convex.
 """
 
 from __future__ import annotations
 
 import heapq
 import itertools
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
@@ -27,13 +29,14 @@ from typing import Literal
 
 import attrs
 
-from dpspec import Bracket, DpspecError, Number, SpecDocument, Verdict, number
+from dpspec import Bracket, DpspecError, SpecDocument, Verdict, number
 from dpspec.plugin import exact, laws
 from dpspec.plugin.applications import (
     CurveLine,
     CurvePanel,
     CurvePoints,
     CurveSubject,
+    Figure,
     JsonData,
     PictureError,
     Progress,
@@ -42,16 +45,34 @@ from dpspec.plugin.applications import (
     budget_at,
     curve_subject,
     noise_laws,
+    steps,
 )
-from dpspec_report.charts import svg, value_mark
+from dpspec_report.charts import chart, value_mark
+from dpspec_report.envelopes import (
+    PLAIN,
+    PROFILE,
+    RENYI,
+    Shape,
+    Values,
+    between,
+    chords,
+    extended,
+    least_of,
+    lower,
+    sandwiched,
+    upper,
+)
 
 LEVELS = ("1/100", "1/20", "1/10", "1/4")
 SHARES = ("1/2", "19/20", "99/100")
 LEAST_DELTA = 12
 """The vertical axis of a profile ends at 10^-12."""
 _ORDERS = Fraction(9, 8), Fraction(16)
+_ORDERS_SHOWN = 60
 _FEW, _MANY, _START = 48, 160, 7
 """At how many places a curve is computed that is slow, or quick, and at how many before it is known where it bends."""
+_HALVINGS = 12
+"""So often the interval is halved in which a delta falls below the plot: then it is narrower than a pixel."""
 _BITS = 16
 """Brackets of power have a width of about 2^-16, a fortieth of a pixel."""
 _FINEST = 1 / 400
@@ -104,29 +125,6 @@ def _near(value: Bracket) -> float:
     return float(value.upper) if not value.upper.is_infinite else 1e9
 
 
-def _lower(value: Number) -> float:
-    """A float that is not above a number."""
-    return _float(value, -1)
-
-
-def _upper(value: Number) -> float:
-    """A float that is not below it."""
-    return _float(value, 1)
-
-
-def _float(value: Number, side: int) -> float:
-    if value.is_infinite:
-        return float("inf")
-    fraction = value.as_fraction() if value.is_rational else None
-    if fraction is None:
-        held = value.enclose(96)
-        fraction = exact.dyadic(held.upper() if side > 0 else held.lower())
-    near = float(fraction)
-    if (Fraction(near) < fraction and side > 0) or (Fraction(near) > fraction and side < 0):
-        near += side * abs(near) * 2**-52 if near else side * 5e-324
-    return near
-
-
 # --- powers ---------------------------------------------------------------------------------------
 
 
@@ -149,16 +147,20 @@ def _own_power(subject: CurveSubject, level: Fraction) -> Bracket:
     return subject.known["own", level]
 
 
-def _edges(sample: Sample, *, turned: bool = False) -> tuple[CurvePoints, CurvePoints]:
-    """The lower and the upper ends of a sample as floats on their sides; turned, those of 1 minus the value."""
-    low, high = [], []
-    for at, value in sample:
-        ends = _lower(value.lower), _upper(value.upper)
-        if turned:
-            ends = max(0.0, math.nextafter(1 - ends[1], -1)), math.nextafter(1 - ends[0], 2)
-        low.append((float(at), ends[0]))
-        high.append((float(at), ends[1]))
-    return tuple(low), tuple(high)
+def _complement(value: Bracket) -> Bracket:
+    """1 minus what is in a bracket."""
+    return Bracket(lower=number(1) - value.upper, upper=number(1) - value.lower)
+
+
+def _band(shape: Shape, values: Values, *, rises: bool = False) -> tuple[CurvePoints, CurvePoints]:
+    """What bounds a function of a shape from below and from above; probabilities are at most 1."""
+    low = extended(shape, values, rises=rises)
+    high = chords(shape, tuple((float(at), high) for at, (_, high) in sorted(values.items())))
+    return (low, high) if shape is RENYI else (_probable(low), _probable(high))
+
+
+def _probable(points: CurvePoints) -> CurvePoints:
+    return tuple((x, min(max(y, 0.0), 1.0)) for x, y in points)
 
 
 # --- the panels -----------------------------------------------------------------------------------
@@ -172,41 +174,63 @@ def _names(subject: CurveSubject) -> tuple[str, str]:
 
 def _trade_off(subject: CurveSubject, colour: int) -> Iterator[CurveLine]:
     name, own = _names(subject)
-    zero, one = Fraction(0), Fraction(1)
     if subject.bound is not None:
-        most = _FEW if _is_slow(subject) else _MANY
-        low, _ = _edges(sampled(lambda level: _allowed(subject, level), zero, one, most), turned=True)
-        yield CurveLine(
-            name=name, role=ALLOWED, points=low, top=((0.0, 1.0), (1.0, 0.0)), edge="points", exact_top=True, colour=colour
-        )
+        yield CurveLine(name=name, role=ALLOWED, points=_allowed_errors(subject), top=((0.0, 1.0), (1.0, 0.0)), colour=colour)
     if subject.pairs:
-        known = sampled(lambda level: _own_power(subject, level), zero, one, _MANY if _is_finite(subject) else _FEW)
-        corners = {level: _own_power(subject, level) for level in _corners(subject)}
-        low, high = _edges(tuple(sorted({**dict(known), **corners}.items())), turned=True)
-        yield CurveLine(name=name, role=own, points=low, top=high, edge="between", dashed=True, colour=colour)
+        tightest, known = subject.own.above or subject.own.pairs, subject.own.pairs or subject.own.above
+        bands = {key: _pair_errors(pair) for key, pair in {id(pair): pair for pair in (*tightest, *known)}.items()}
+        low = least_of([bands[id(pair)][0] for pair in tightest], above=False)
+        high = least_of([bands[id(pair)][1] for pair in known], above=True)
+        yield _inside(name, own, (low, high), colour)
 
 
-def _is_finite(subject: CurveSubject) -> bool:
-    return all(laws.exact_atoms_of(pair) is not None for pair in subject.pairs)
+def _inside(name: str, own: str, edges: tuple[CurvePoints, CurvePoints], colour: int, *, powers: bool = False) -> CurveLine:
+    """The series of a mechanism: its band, and the line in the middle of it."""
+    low, high = edges
+    middle = between(low, high, powers=powers)
+    return CurveLine(name=name, role=own, points=low, top=high, edge=middle, dashed=True, colour=colour)
 
 
-def _corners(subject: CurveSubject) -> set[Fraction]:
-    """The levels at which the curve of finitely many outcomes turns."""
-    if not _is_finite(subject):
-        return set()
-    return set(sorted({level for pair in subject.pairs for level, _ in laws.TradeOff.of(pair).knots})[:_MANY])
+def _allowed_errors(subject: CurveSubject) -> CurvePoints:
+    """What the least error of the second kind is nowhere below, over the level.
+
+    It is convex where pairs of laws keep their bound when they are mixed: of tests of two pairs, each at its level, a coin that
+    is shown makes one of the mixed pair. Where that is not known, it falls, and steps bound it.
+    """
+    zero, one = Fraction(0), Fraction(1)
+    most = _FEW if _is_slow(subject) else _MANY
+    if subject.spec.output_divergence.keeps_mixtures:
+        values = sandwiched(PLAIN, lambda level: _complement(_allowed(subject, level)), zero, one, most, height=1.0)
+        return _probable(extended(PLAIN, values, rises=False))
+    found = sampled(lambda level: _complement(_allowed(subject, level)), zero, one, most)
+    return steps(tuple((float(at), lower(value.lower)) for at, value in found), "below")
+
+
+def _pair_errors(pair: laws.Dichotomy) -> tuple[CurvePoints, CurvePoints]:
+    """What bounds the trade-off function of a pair, which is convex; of several pairs the least function need not be."""
+    listed = laws.exact_atoms_of(pair)
+    if listed is not None and len(listed) <= _MANY:
+        knots = tuple((float(level), float(error)) for level, error in laws.TradeOff.of(pair).knots)
+        return knots, knots
+    most = _FEW if listed is None else _MANY
+    errors = partial(_least_error, pair)
+    return _band(PLAIN, sandwiched(PLAIN, errors, Fraction(0), Fraction(1), most, height=1.0))
+
+
+def _least_error(pair: laws.Dichotomy, level: Fraction) -> Bracket:
+    return _complement(laws.largest_power(pair, level))
 
 
 def _power(subject: CurveSubject, colour: int) -> Iterator[CurveLine]:
     name, own = _names(subject)
     levels = [Fraction(level) for level in LEVELS]
     if subject.bound is not None:
-        found = [_upper(_allowed(subject, level).upper) for level in levels]
+        found = [upper(_allowed(subject, level).upper) for level in levels]
         points = tuple((float(place), top) for place, top in enumerate(found))
         yield CurveLine(name=name, role=ALLOWED, points=points, side="above", dashed=True, colour=colour)
     if subject.pairs:
         values = [_own_power(subject, level) for level in levels]
-        tops = [_upper(value.upper) if subject.complete else _lower(value.lower) for value in values]
+        tops = [upper(value.upper) if subject.complete else lower(value.lower) for value in values]
         side: Literal["above", "below"] = "above" if subject.complete else "below"
         points = tuple((float(place), top) for place, top in enumerate(tops))
         marks = tuple(value_mark(top, side) for top in tops)
@@ -218,23 +242,22 @@ def _power(subject: CurveSubject, colour: int) -> Iterator[CurveLine]:
 def _posterior(subject: CurveSubject, colour: int, level: Fraction) -> Iterator[CurveLine]:
     name, own = _names(subject)
 
-    def after(power: Bracket) -> Sample:
-        ends = Fraction(_lower(power.lower)), Fraction(_upper(power.upper))
+    def doubt(power: Fraction, prior: Fraction) -> Bracket:
+        """The belief in the other dataset, convex and falling in the prior where the power is at least the level."""
+        return Bracket.exactly((1 - prior) * level / (prior * power + (1 - prior) * level))
 
-        def belief(prior: Fraction) -> Bracket:
-            found = [prior * end / (prior * end + (1 - prior) * level) if prior else Fraction(0) for end in ends]
-            return Bracket(lower=number(found[0]), upper=number(found[1]))
-
-        return sampled(belief, Fraction(0), Fraction(1), _MANY)
+    def beliefs(power: Fraction) -> tuple[CurvePoints, CurvePoints]:
+        values = sandwiched(PLAIN, partial(doubt, max(power, level)), Fraction(0), Fraction(1), _MANY, height=1.0)
+        high, low = (tuple((x, 1 - y) for x, y in edge) for edge in _band(PLAIN, values))
+        return low, high
 
     if subject.bound is not None:
-        _, high = _edges(after(_allowed(subject, level)))
-        yield CurveLine(
-            name=name, role=ALLOWED, points=((0.0, 0.0), (1.0, 1.0)), top=high, exact_points=True, edge="top", colour=colour
-        )
+        _, high = beliefs(Fraction(upper(_allowed(subject, level).upper)))
+        yield CurveLine(name=name, role=ALLOWED, points=((0.0, 0.0), (1.0, 1.0)), top=high, edge=high, colour=colour)
     if subject.pairs:
-        low, high = _edges(after(_own_power(subject, level)))
-        yield CurveLine(name=name, role=own, points=low, top=high, edge="between", dashed=True, colour=colour)
+        power = _own_power(subject, level)
+        (low, _), (_, high) = (beliefs(Fraction(end)) for end in (lower(power.lower), upper(power.upper)))
+        yield _inside(name, own, (low, high), colour)
 
 
 def _profile(subject: CurveSubject, colour: int, registry: Registry) -> Iterator[CurveLine]:
@@ -243,21 +266,18 @@ def _profile(subject: CurveSubject, colour: int, registry: Registry) -> Iterator
     source = subject.spec.output_divergence
     if subject.bound is not None and not subject.bound.is_infinite:
         value = source.budget_for(source.budget_parameters[0], subject.bound)
-        points = []
+        tops: dict[float, float] = {0.0: 1.0}
         for place in range(8 * LEAST_DELTA, 0, -1):
             delta = exact.rational(f"{10 ** (-place / 8):.6e}", "delta")
             found = None if value.is_infinite else budget_at(registry, source, value, "epsilon", {"delta": str(delta)})
-            if found is not None and not found.upper.is_infinite:
-                points.append((_upper(found.upper), float(delta)))
-        tops: dict[float, float] = {}
-        for epsilon, delta_ in points:  # of equal epsilons the least delta
-            tops[epsilon] = min(delta_, tops.get(epsilon, 1.0))
-        held = tuple(sorted(tops.items()))
-        if held:
-            last = held[-1][0]
-            top = ((0.0, 1.0), *((x, min(y for at, y in held if at <= x)) for x, _ in held))
-            floor = tuple((x, 10.0**-LEAST_DELTA) for x, _ in top)
-            yield CurveLine(name=name, role=ALLOWED, points=floor, top=top, exact_points=True, edge="top", colour=colour)
+            if found is not None and not found.upper.is_infinite:  # of equal epsilons the least delta
+                epsilon = upper(found.upper)
+                tops[epsilon] = min(upper(number(delta)), tops.get(epsilon, 1.0))
+        if len(tops) > 1:
+            last = max(tops)
+            top = _probable(chords(PROFILE, tuple(sorted(tops.items()))))
+            floor = ((0.0, 10.0**-LEAST_DELTA), (last, 10.0**-LEAST_DELTA))
+            yield CurveLine(name=name, role=ALLOWED, points=floor, top=top, edge=top, colour=colour)
     if subject.pairs:
         yield from _own_profile(subject, colour, last)
 
@@ -265,42 +285,64 @@ def _profile(subject: CurveSubject, colour: int, registry: Registry) -> Iterator
 def _own_profile(subject: CurveSubject, colour: int, last: float) -> Iterator[CurveLine]:
     name, own = _names(subject)
     least = Fraction(1, 10**LEAST_DELTA)
+    known: dict[Fraction, Bracket] = {}
 
     def delta(epsilon: Fraction) -> Bracket:
-        return subject.own.largest(lambda pair: pair.hockey_stick(epsilon))
+        if epsilon not in known:
+            known[epsilon] = subject.own.largest(lambda pair: pair.hockey_stick(epsilon))
+        return known[epsilon]
 
     end = Fraction(1, 64)
     while end < 1024 and delta(end).upper > least:
         end *= 2
     end = min(end, Fraction(max(last, 1 / 64)).limit_denominator(1 << 20)) if last else end
-    places = [end * step / 40 for step in range(41)]
-    found = [(at, value) for at in places if (value := delta(at)).lower >= least]
-    if found:
-        low, high = _edges(tuple(found))
-        yield CurveLine(name=name, role=own, points=low, top=high, edge="between", dashed=True, colour=colour)
+    if delta(Fraction(0)).lower < least:
+        return
+    start, after = (end, end) if delta(end).lower >= least else (Fraction(0), end)
+    for _ in range(_HALVINGS if start != after else 0):  # to where the curve leaves the plot
+        middle = (start + after) / 2
+        start, after = (middle, after) if delta(middle).lower >= least else (start, middle)
+    if not start:
+        return
+    low, high = _band(PROFILE, sandwiched(PROFILE, delta, Fraction(0), start, _FEW, height=float(LEAST_DELTA)))
+    if start < after and delta(after).upper < least:
+        low, high = (*low, (float(start), float(least))), (*high, (float(after), high[-1][1]), (float(after), float(least)))
+    yield _inside(name, own, (low, high), colour, powers=True)
 
 
 def _renyi(subject: CurveSubject, colour: int, registry: Registry) -> Iterator[CurveLine]:
     name, own = _names(subject)
     start, end = _ORDERS
     source = subject.spec.output_divergence
-    orders = [start + (end - start) * step / 90 for step in range(91)]
     if subject.bound is not None and not subject.bound.is_infinite:
         value = source.budget_for(source.budget_parameters[0], subject.bound)
-        top = []
-        for order in orders:
+        known = []
+        for order in (_order(step) for step in range(_ORDERS_SHOWN + 1)):
             found = None if value.is_infinite else budget_at(registry, source, value, "epsilon", {"order": str(order)})
             if found is not None and not found.upper.is_infinite:
-                top.append((float(order), _upper(found.upper)))
-        if top:
-            floor = tuple((x, 0.0) for x, _ in top)
-            yield CurveLine(name=name, role=ALLOWED, points=floor, top=tuple(top), exact_points=True, edge="top", colour=colour)
-    if subject.pairs:
-        values = [(order, subject.own.largest(partial(laws.Dichotomy.renyi, order=order))) for order in orders]
-        known = [(order, value) for order, value in values if not value.upper.is_infinite]
+                known.append((float(order), upper(found.upper)))
         if known:
-            low, high = _edges(tuple(known))
-            yield CurveLine(name=name, role=own, points=low, top=high, edge="between", dashed=True, colour=colour)
+            top = chords(RENYI, tuple(known))
+            floor = tuple((x, 0.0) for x in (top[0][0], top[-1][0]))
+            yield CurveLine(name=name, role=ALLOWED, points=floor, top=top, edge=top, colour=colour)
+    if subject.pairs:
+        divergence = partial(_own_divergence, subject)
+        while end > start and divergence(end).upper.is_infinite:
+            end = (start + end) / 2 if end - start > Fraction(1, 4) else start
+        if end > start:
+            values = sandwiched(RENYI, divergence, start, end, _FEW, rises=True)
+            yield _inside(name, own, _band(RENYI, values, rises=True), colour)
+
+
+def _order(step: int) -> Fraction:
+    """Orders evenly spaced by the logarithm of alpha - 1, between the two ends."""
+    start, end = _ORDERS
+    share = (start - 1) * Fraction(float((end - 1) / (start - 1)) ** (step / _ORDERS_SHOWN)).limit_denominator(1 << 10)
+    return min(max(1 + share, start), end)
+
+
+def _own_divergence(subject: CurveSubject, order: Fraction) -> Bracket:
+    return subject.own.largest(partial(laws.Dichotomy.renyi, order=order))
 
 
 # --- the error of counts --------------------------------------------------------------------------
@@ -347,7 +389,7 @@ def _error(document: SpecDocument, colour: int) -> Iterator[CurveLine]:
         yield CurveLine(name=f"{document.id}{word}", points=points, side="above", colour=colour, dashed=bool(place))
 
 
-# --- the picture ----------------------------------------------------------------------------------
+# --- the figure -----------------------------------------------------------------------------------
 
 
 _TITLES = {
@@ -379,7 +421,7 @@ class CurveData:
     Args:
         panel: one of `PANELS`.
         level: for posteriors, the level of the test.
-        lines: the series; every one lies between what is known of it from below and from above.
+        lines: the series; every one lies between its lower and its upper points, each joined by straight lines of the plot.
         notes: what could not be computed, and what the series are about.
     """
 
@@ -388,13 +430,22 @@ class CurveData:
     lines: tuple[CurveLine, ...]
     notes: tuple[str, ...]
 
-    def svg(self, *, size: str = "slide", theme: str = "light") -> str:
-        """The figure, as SVG text."""
+    def plot(self, *, size: str = "slide", theme: str = "light") -> Figure:
+        """The figure.
+
+        Args:
+            size: ``slide``, ``column``, ``poster`` or ``page``.
+            theme: ``light`` or ``dark``.
+        """
         level = _percent(str(self.level))
         return _chart(self.panel, self.lines, level, size=size, theme=theme, note="; ".join(self.notes))
 
     def data(self) -> JsonData:
-        """The points, as numbers rounded outward; bars by the level or the share that they belong to."""
+        """The points, as numbers rounded outward; bars by the level or the share that they belong to.
+
+        `lower` and `upper` bound a curve between their points too, when these are joined by straight lines (of a profile, on a
+        logarithmic delta axis).
+        """
         places = {"power": LEVELS, "error": SHARES}.get(self.panel)
         rise, run = _TITLES[self.panel]
         axis = run or ("level of the test" if self.panel == "power" else "share of all draws of the noise")
@@ -407,7 +458,7 @@ class CurveData:
 
 
 def _line_data(line: CurveLine, places: Sequence[str] | None) -> JsonData:
-    """A series: points that it is not below, and points that it is not above."""
+    """A series: the corners of a line that it is nowhere below, and of one that it is nowhere above."""
 
     def listed(points: CurvePoints) -> list[list[float]]:
         return [[float(Fraction(places[round(x)])) if places else x, y] for x, y in points]
@@ -461,19 +512,19 @@ def curve(
 
 
 @attrs.frozen(kw_only=True)
-class RiskPicture:
+class RiskFigures:
     """Some panels of one specification, for a page.
 
     Args:
-        svgs: the picture of each panel that has something to show.
+        figures: the figure of each panel that has something to show.
         notes: what could not be drawn, and which datasets are told apart where they are not at distance 1.
     """
 
-    svgs: Mapping[str, str]
+    figures: Mapping[str, Figure]
     notes: tuple[str, ...]
 
 
-def risk_pictures(documents: Sequence[tuple[SpecDocument, Verdict | None]], panels: Sequence[str]) -> RiskPicture:
+def risk_figures(documents: Sequence[tuple[SpecDocument, Verdict | None]], panels: Sequence[str]) -> RiskFigures:
     """The same for a page, of one or more specifications: power, posteriors, trade-off; every dataset is looked at once.
 
     Args:
@@ -484,7 +535,7 @@ def risk_pictures(documents: Sequence[tuple[SpecDocument, Verdict | None]], pane
     made: Mapping[str, Callable[[CurveSubject, int], Iterator[CurveLine]]] = {
         "trade-off": _trade_off, "power": _power, "posterior": lambda one, place: _posterior(one, place, Fraction(1, 20)),
     }  # fmt: skip
-    svgs: dict[str, str] = {}
+    figures: dict[str, Figure] = {}
     notes = [f"{one.name}: {one.reason}" for one in subjects if one.bound is None]
     notes += [f"{one.name}: {WITHIN}" for one in subjects if one.spec.multiverse.induced_by() != ()]
     if len(subjects) == 1:  # the page has its name above
@@ -498,18 +549,18 @@ def risk_pictures(documents: Sequence[tuple[SpecDocument, Verdict | None]], pane
             with suppress(DpspecError):
                 lines += made[panel](subject, place)
         if lines:
-            svgs[panel] = _chart(panel, lines, "5 %", size="column", theme="page")
-    return RiskPicture(svgs=svgs, notes=tuple(notes))
+            figures[panel] = _chart(panel, lines, "5 %", size="column", theme="page")
+    return RiskFigures(figures=figures, notes=tuple(notes))
 
 
-def _chart(panel: str, lines: Sequence[CurveLine], level: str, *, size: str, theme: str, note: str = "") -> str:
+def _chart(panel: str, lines: Sequence[CurveLine], level: str, *, size: str, theme: str, note: str = "") -> Figure:
     title, axis = _TITLES[panel]
     bars = {"power": ("level of the test", LEVELS), "error": ("share of all draws of the noise", SHARES)}.get(panel, ("", ()))
-    chart = CurvePanel(
+    one = CurvePanel(
         title=title, axis=axis, lines=tuple(lines), labels=tuple(_percent(share) for share in bars[1]), below=bars[0],
         powers=panel == "profile",
     )  # fmt: skip
-    return svg(_HEADS[panel].format(level=level), [chart], size=size, theme=theme, note=note)
+    return chart(_HEADS[panel].format(level=level), [one], size=size, theme=theme, note=note)
 
 
 def _percent(share: str) -> str:

@@ -37,8 +37,8 @@ from dpspec.plugin.applications import (
     Word,
     add_up,
     audience_data,
+    blocks_figure,
     blocks_in_words,
-    blocks_picture,
     bracket_in_words,
     budget_in_short,
     budget_in_words,
@@ -55,8 +55,8 @@ from dpspec.plugin.applications import (
     numbers_note,
     numbers_title,
     order,
+    order_figure,
     order_mark,
-    order_picture,
     pair_in_words,
     probability_in_words,
     promise,
@@ -67,13 +67,13 @@ from dpspec.plugin.applications import (
     worst_code,
     worst_word,
 )
-from dpspec_report.curves import risk_pictures
-from dpspec_report.page import Bullets, Figure, Grid, Handout, Heading, Mood, Piece, Sentence
+from dpspec_report.curves import risk_figures
+from dpspec_report.page import Bullets, CaptionedFigure, Grid, Handout, Heading, Mood, Piece, Sentence
 
 Compare = Callable[[Any, Any], Comparison]
 
 MOST_ORDERED, MOST_COMPARED, MOST_TOGETHER, MOST_RECORDS = 16, 4, 6, 40
-"""So many specifications are ordered, compared in detail, and drawn in one picture; so many records of a witness are listed."""
+"""So many specifications are ordered, compared in detail, and plotted in one figure; so many records of a witness are listed."""
 BLOCKS_ASK = {
     "dataset space": "Which datasets are meant?",
     "multiverse": "Which facts are published exactly, so that only datasets that agree in them are compared?",
@@ -501,12 +501,12 @@ def _with_verdict(one: FiledReport) -> tuple[SpecDocument, Verdict | None]:
 def _risk(one: FiledReport) -> Iterator[Piece]:
     yield Heading(words="What an attacker can find out", level=3)
     try:
-        found = risk_pictures([_with_verdict(one)], ("power", "posterior"))
+        found = risk_figures([_with_verdict(one)], ("power", "posterior"))
     except DpspecError as fault:
         yield Sentence(words=f"That is not known: {fault}")
         return
-    for panel, picture in found.svgs.items():
-        yield Figure(svg=picture, caption=_CAPTIONS[panel])
+    for panel, figure in found.figures.items():
+        yield CaptionedFigure(figure=figure, caption=_CAPTIONS[panel])
     yield from _numbers(one)
     for note in found.notes:
         yield Sentence(words=f"{note}.")
@@ -584,7 +584,7 @@ def summary(dossier: Dossier, links: Sequence[str] = ()) -> Iterator[Piece]:
 
 
 def compared(dossier: Dossier) -> Iterator[Piece]:
-    """Who implies whom, what separates them, and all in one picture."""
+    """Who implies whom, what separates them, and all in one figure."""
     found, documents = dossier.order, dossier.documents
     if found is None:
         return
@@ -592,7 +592,7 @@ def compared(dossier: Dossier) -> Iterator[Piece]:
     size = range(len(found))
     if len(found) > 2:
         caption = "Which specification implies which; an arrow leads to what is implied."
-        yield Figure(svg=order_picture(found, documents, theme="page"), caption=caption, wide=True)
+        yield CaptionedFigure(figure=order_figure(found, documents, theme="page"), caption=caption, wide=True)
     rows = [
         (
             f"{_shortened(name, 60)} (claim {claim_status(found.standings[i])})",
@@ -610,11 +610,11 @@ def compared(dossier: Dossier) -> Iterator[Piece]:
     if len(found) > MOST_COMPARED:
         yield Sentence(words="What separates two of them: dpspec compare A B.")
     if len(found) <= MOST_TOGETHER:
-        drawn = risk_pictures([_with_verdict(one) for one in dossier.files if one.document is not None], ("trade-off", "power"))
-        if drawn.svgs:
+        drawn = risk_figures([_with_verdict(one) for one in dossier.files if one.document is not None], ("trade-off", "power"))
+        if drawn.figures:
             yield Heading(words="All of them in one figure", level=3)
-        for panel, picture in drawn.svgs.items():
-            yield Figure(svg=picture, caption=_CAPTIONS[panel])
+        for panel, figure in drawn.figures.items():
+            yield CaptionedFigure(figure=figure, caption=_CAPTIONS[panel])
 
 
 def _pair(found: Comparison, names: tuple[str, str], standings: tuple[Standing, Standing]) -> Iterator[Piece]:
@@ -624,8 +624,8 @@ def _pair(found: Comparison, names: tuple[str, str], standings: tuple[Standing, 
         mark=f"{headline(found, standings)}.",
         words=" ".join(_answer(*way) for way in (("A", "B", found.forward), ("B", "A", found.backward))),
     )
-    picture = blocks_picture(found, short, standings, theme="page")
-    yield Figure(svg=picture, caption="The five blocks side by side, with the steps that separate them.", wide=True)
+    blocks = blocks_figure(found, short, standings, theme="page")
+    yield CaptionedFigure(figure=blocks, caption="The five blocks side by side, with the steps that separate them.", wide=True)
     for premise, conclusion, way in (("A", "B", found.forward), ("B", "A", found.backward)):
         moods: tuple[Mood, ...] = tuple("bad" if step.holds is False else "" for step in way.steps)
         marks = {True: "holds", False: "fails", None: "open"}

@@ -22,7 +22,7 @@ from xml.etree import ElementTree
 
 import attrs
 
-from dpspec.plugin.applications import MissingLibraryError, PictureError, in_markup as escape, write_bytes
+from dpspec.plugin.applications import Figure, MissingLibraryError, PictureError, in_markup as escape, write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,15 +65,15 @@ class Picture:
     def _ending(self) -> str:
         return self.path.suffix.lower()
 
-    def save(self, svg: str) -> None:
-        """Write the picture, whole or not at all.
+    def save(self, figure: Figure) -> None:
+        """Write the figure, whole or not at all.
 
         Raises:
             PictureError: the file is a PNG, and the machine has no font for it.
             ReleaseError: it cannot be written there.
         """
         made: Mapping[str, Callable[[str], bytes]] = {".svg": str.encode, ".png": png, ".pdf": pdf}
-        write_bytes(self.path, made[self._ending](svg))
+        write_bytes(self.path, made[self._ending](figure.svg))
 
 
 def png(svg: str) -> bytes:
@@ -151,7 +151,7 @@ def _draw(axes: Axes, node: ElementTree.Element, inherited: Mapping[str, str], z
             _draw(axes, inner, given, zoom)
     elif kind == "text":
         _letters(axes, node, given, zoom)
-    elif kind != "title":
+    elif kind not in ("title", "desc"):
         _shape(axes, kind, node, given, zoom)
 
 
@@ -358,14 +358,15 @@ def wrapped(text: str, room: float, size: float, most: int = 0) -> list[str]:
     return lines
 
 
-def head_of(title: str, width: float, height: float, palette: PictureTheme, zoom: float = 1) -> Iterator[str]:
-    """The beginning of a picture: its size, its name for those who do not see it, its ground."""
-    name = escape(title)
+def head_of(title: str, alt: str, width: float, height: float, palette: PictureTheme, zoom: float = 1) -> Iterator[str]:  # noqa: PLR0917
+    """The beginning of a figure: its size, what it shows for readers who do not see it, its ground."""
+    name = escape(f"{title}. {alt}")
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width * zoom:g}" height="{height * zoom:g}" '
         f'viewBox="0 0 {width:g} {height:g}" font-family="sans-serif" role="img" aria-label="{name}">'
     )
-    yield f"<title>{name}</title>"
+    yield f"<title>{escape(title)}</title>"
+    yield f"<desc>{escape(alt)}</desc>"
     yield f'<rect width="{width:g}" height="{height:g}" fill="{palette.paper}"/>'
 
 

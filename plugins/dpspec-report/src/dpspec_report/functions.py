@@ -10,6 +10,7 @@ from typing import Any
 from dpspec import CommandAnswer, SpecDocument, compare, installed
 from dpspec.plugin import exact
 from dpspec.plugin.applications import (
+    Figure,
     PictureError,
     Progress,
     ReleaseError,
@@ -34,8 +35,8 @@ def curve(
     level: exact.NumberLike = "1/20",
     out: AnyPath | None = None,
     progress: Progress | None = None,
-) -> str:
-    """Draw what specifications allow, as bands, and what their mechanisms do, as curves inside: one picture of all of them.
+) -> Figure:
+    """Plot what specifications allow, as bands, and what their mechanisms do, as curves inside: one figure of all of them.
 
     Args:
         specifications: specifications or files.
@@ -45,21 +46,21 @@ def curve(
         distance: how far apart the two datasets are that are told apart, in units of the input divergence; without it the
             smallest step that a universe holds.
         level: for posteriors, the level of the test, in (0, 1).
-        out: a file that the picture is written into; ends in .svg, .png or .pdf.
+        out: a file that the figure is written into; ends in .svg, .png or .pdf.
         progress: called with (done, in all).
 
     Returns:
-        the picture as SVG text.
+        the figure; a notebook displays it, and ``save`` writes it.
 
     Raises:
         PictureError: nothing of what is asked for can be drawn, or not into such a file.
     """
     file = None if out is None else Picture(Path(out))
     found = curve_points(*specifications, panel=panel, distance=distance, level=level, progress=progress)
-    picture = found.svg(size=size, theme=theme)
+    figure = found.plot(size=size, theme=theme)
     if file is not None:
-        file.save(picture)
-    return picture
+        file.save(figure)
+    return figure
 
 
 def curve_points(
@@ -69,7 +70,7 @@ def curve_points(
     level: exact.NumberLike = "1/20",
     progress: Progress | None = None,
 ) -> CurveData:
-    """The series of a figure of `curve`, as numbers: `data()` has their points, `svg()` the figure.
+    """The series of a figure of `curve`, as numbers: `data()` has their points, `plot()` the figure.
 
     Args:
         specifications: specifications or their files.

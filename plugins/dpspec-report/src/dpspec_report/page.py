@@ -1,8 +1,8 @@
-"""Pages made of headings, sentences, tables and pictures, as one HTML file that needs nothing else, or as Markdown.
+"""Pages made of headings, sentences, tables and figures, as one HTML file that needs nothing else, or as Markdown.
 
-The HTML has no script, and loads nothing: style and pictures are inside, and a content policy says so to the browser. Everything
+The HTML has no script, and loads nothing: style and figures are inside, and a content policy says so to the browser. Everything
 that is not written here is escaped in one place (`_text`), so that a name with markup stays a name. Colours are those of the
-pictures (`dpspec_report.drawing`) in light and dark, all letters with a contrast of at least 4.5 (WCAG 2.2, AA). Wide tables
+figures (`dpspec_report.drawing`) in light and dark, all letters with a contrast of at least 4.5 (WCAG 2.2, AA). Wide tables
 and diagrams scroll inside their own frame, which the keyboard reaches; the page itself is never wider than the window.
 """
 
@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from dpspec.plugin.applications import in_markup
+from dpspec.plugin.applications import Figure, in_markup
 from dpspec_report.drawing import DARK, LIGHT, page_colours
 
 Mood = Literal["", "good", "bad", "open"]
@@ -87,21 +87,21 @@ class Grid:
 
 
 @attrs.frozen(kw_only=True)
-class Figure:
-    """A picture with what it shows in words, for those who do not see it too.
+class CaptionedFigure:
+    """A figure with a caption that says what it shows.
 
     Args:
-        svg: the picture, in the colours of the page.
+        figure: the figure, in the theme `page`.
         caption: what it shows.
         wide: whether it scrolls in its own frame instead of becoming smaller.
     """
 
-    svg: str
+    figure: Figure
     caption: str
     wide: bool = False
 
 
-Piece: TypeAlias = "Heading | Sentence | Bullets | Grid | Figure"
+Piece: TypeAlias = "Heading | Sentence | Bullets | Grid | CaptionedFigure"
 
 
 @attrs.frozen(kw_only=True)
@@ -212,14 +212,14 @@ def _sections(pieces: Sequence[Piece]) -> Iterator[str]:
 
 
 def _pieces(pieces: Sequence[Piece]) -> Iterator[str]:
-    """The pieces; small pictures that follow each other stand side by side where there is room."""
+    """The pieces; small figures that follow each other stand side by side where there is room."""
     place = 0
     while place < len(pieces):
         piece = pieces[place]
         beside = [piece]
-        while isinstance(piece, Figure) and not piece.wide and place + len(beside) < len(pieces):
+        while isinstance(piece, CaptionedFigure) and not piece.wide and place + len(beside) < len(pieces):
             after = pieces[place + len(beside)]
-            if not isinstance(after, Figure) or after.wide:
+            if not isinstance(after, CaptionedFigure) or after.wide:
                 break
             beside.append(after)
         if len(beside) > 1:
@@ -240,9 +240,9 @@ def _piece(piece: Piece) -> str:
         return f'<p dir="auto">{mark}{_text(piece.words)}</p>'
     if isinstance(piece, Bullets):
         return _list(piece)
-    if isinstance(piece, Figure):
+    if isinstance(piece, CaptionedFigure):
         caption = f"<figcaption>{_text(piece.caption)}</figcaption>"
-        inner = _frame(piece.caption, piece.svg) if piece.wide else piece.svg
+        inner = _frame(piece.caption, piece.figure.svg) if piece.wide else piece.figure.svg
         return f"<figure{' class=wide' if piece.wide else ''}>{inner}{caption}</figure>"
     return _table(piece)
 
@@ -303,7 +303,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
 def markdown(page: Handout) -> str:
-    """The page as Markdown; of a picture its caption, for what it shows stands in a table beside it.
+    """The page as Markdown; of a figure its caption, for what it shows stands in a table beside it.
 
     >>> print(markdown(Handout(title="A <b>", pieces=(Sentence(words="x", mark="holds"),))).strip())
     # A \\<b\\>
@@ -327,8 +327,8 @@ def _in_markdown(piece: Piece) -> str:
         return f"**{_plain(piece.mark)}** {_plain(piece.words)}" if piece.mark else _plain(piece.words)
     if isinstance(piece, Bullets):
         return "" if piece.links else "\n".join(f"- {_plain(item)}" for item in piece.items)
-    if isinstance(piece, Figure):
-        return f"*Picture: {_plain(piece.caption)}*"
+    if isinstance(piece, CaptionedFigure):
+        return f"*Figure: {_plain(piece.caption)}*"
     head = "| " + " | ".join(map(_plain, piece.heads)) + " |"
     rows = ["| " + " | ".join(map(_plain, row)) + " |" for row in piece.rows]
     return "\n".join([_plain(piece.caption) + ":", "", head, "|" + "---|" * len(piece.heads), *rows])

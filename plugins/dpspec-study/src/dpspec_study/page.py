@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dpspec_disclosure.design_risk import WORST
 from dpspec_disclosure.tradeoff import figure
 from dpspec_disclosure.utility import METRICS
-from dpspec_report.page import Bullets, Figure, Grid, Handout, Heading, Mood, Piece, Sentence
+from dpspec_report.page import Bullets, CaptionedFigure, Grid, Handout, Heading, Mood, Piece, Sentence
 
 from dpspec.plugin.applications import count
 from dpspec_study.recommendation import HEADS, error_text, risk_text, rows
@@ -67,8 +67,8 @@ def _compared(found: Study) -> Iterator[Piece]:
 
 def _frontier(found: Study) -> Iterator[Piece]:
     yield Heading(words="Risk against error", anchor="frontier")
-    yield Figure(
-        svg=figure(found.frontier, size="page", theme="page"),
+    yield CaptionedFigure(
+        figure=figure(found.frontier, size="page", theme="page"),
         caption="Each line is a design over its parameter; dashed: the risk for this table alone. Designs whose risk is not "
         "known, or whose error is not, are not drawn. The numbers are in frontier.json.",
     )

@@ -22,6 +22,7 @@ RUN = {
     "rules.md": ROOT, "inference.md": ROOT, "score.md": ROOT,
 }  # fmt: skip
 """Pages that are run whole, in a folder of their own or in the checkout; the tutorials are run in a clean environment."""
+SLOW = {"from-a-table.md", "inference.md", "score.md"}
 NOT_RUN = {
     "proofs.md": "minutes of processor; `pytest specs` judges the files, and the tests of dpspec-checker read proofs",
     "pictures.md": "tests/report/test_gallery.py draws them; the command lines are read here",
@@ -97,9 +98,7 @@ def test_every_page_with_commands_is_run_or_says_why_not():
     assert with_commands == {*RUN, *NOT_RUN}
 
 
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=[pytest.mark.slow] if page in {"from-a-table.md", "inference.md", "score.md"} else []) for page in RUN]
-)
+@pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.slow] if page in SLOW else []) for page in RUN])
 def test_a_page_runs(page, tmp_path):
     here = Clean(home=Path(sys.executable).parents[1], work=RUN[page] or tmp_path)
     blocks = FENCE.findall((DOCS / page).read_text(encoding="utf-8"))

@@ -660,7 +660,8 @@ class System(GeneratorAdapter):
         writer.setstate(random.getstate())
         methods = [name for name in vars(ReadRandom) if not name.startswith("_") and hasattr(random, name)]
         found = [(random, name, getattr(writer, name)) for name in methods]
-        found += [(np.random, name, _writing(getattr(np.random, name), name, generator)) for name in (*_NOISE, *_WHOLE, *_UNIFORM)]
+        names = (*_NOISE, *_WHOLE, *_UNIFORM)
+        found += [(np.random, name, _writing(getattr(np.random, name), name, generator)) for name in names]
         plain = np.random.default_rng
 
         def default_rng(seed: Any = None) -> Any:

@@ -4083,11 +4083,11 @@ class _Spaces:
     @staticmethod
     def contingency_tables(
         *,
-        attributes: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
+        attributes: Mapping[str, int | Sequence[str | int]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
         least: int = ...,
         most: int | None = ...,
         unit: str = ...,
-        **named: int | Sequence[str],
+        **named: int | Sequence[str | int],
     ) -> DatasetSpace: ...
     @staticmethod
     def data_laws(
@@ -4099,7 +4099,7 @@ class _Spaces:
     def element_records(
         *,
         users: str | Sequence[str],
-        elements: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
+        elements: Mapping[str, int | Sequence[str | int]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
         clusters: Mapping[str, str] = ...,
     ) -> DatasetSpace: ...
     @staticmethod
@@ -4122,8 +4122,8 @@ class _Spaces:
     @staticmethod
     def households(
         *,
-        household: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
-        person: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
+        household: Mapping[str, int | Sequence[str | int]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
+        person: Mapping[str, int | Sequence[str | int]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]],
         least: int = ...,
         most: int | None = ...,
         members: int | None = ...,
@@ -4147,20 +4147,20 @@ class _Spaces:
     @staticmethod
     def ordered_records(
         *,
-        attributes: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
+        attributes: Mapping[str, int | Sequence[str | int]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
         least: int = ...,
         most: int | None = ...,
         unit: str = ...,
-        **named: int | Sequence[str],
+        **named: int | Sequence[str | int],
     ) -> DatasetSpace: ...
     @staticmethod
     def records(
         *,
-        attributes: Mapping[str, int | Sequence[str]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
+        attributes: Mapping[str, int | Sequence[str | int]] | Attribute | Mapping[str, Any] | Sequence[Attribute | Mapping[str, Any]] = ...,
         least: int = ...,
         most: int | None = ...,
         unit: str = ...,
-        **named: int | Sequence[str],
+        **named: int | Sequence[str | int],
     ) -> DatasetSpace: ...
     @staticmethod
     def secrets(

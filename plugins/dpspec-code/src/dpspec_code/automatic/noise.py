@@ -21,6 +21,7 @@ from dpspec.plugin.judges import NotEnumerableError, Placeholder
 from dpspec_code.automatic.formulas import (
     ARITHMETIC,
     CONTINUOUS,
+    FLOORED,
     NORMAL,
     Affine,
     Applied,
@@ -40,6 +41,8 @@ from dpspec_code.automatic.formulas import (
 from dpspec_code.automatic.path import RandomPath
 from dpspec_code.automatic.widths import REACH, UNIT, WHOLE_DOUBLES, RecordBound
 
+_QUOTIENT = Fraction(1 << 90)
+"""A Gaussian draw of numpy's generator is 0 or at least 2^-60 or so, and at most 64."""
 LARGEST = Fraction(1 << 100)
 """Numbers beyond, or below its inverse, may leave the range of doubles when many are summed up or multiplied."""
 _FARTHEST = Fraction(1 << 30)
@@ -142,8 +145,10 @@ def _reach(noise: NoiseDraw) -> tuple[Fraction, Fraction]:
     """Between what a draw of numpy's generator lies."""
     if noise.kind == "geometric":
         return Fraction(1), REACH / noise.size + 1
+    if noise.kind == "cauchy":  # a quotient of two Gaussian draws, the second of which may be next to 0
+        return -_QUOTIENT, _QUOTIENT
     far = REACH * scale_of(noise)
-    return (Fraction(0) if noise.kind == "exponential" else -far), far
+    return (Fraction(0) if noise.kind in ("exponential", FLOORED) else -far), far
 
 
 def scale_of(noise: NoiseDraw) -> Fraction:
@@ -461,6 +466,9 @@ class NoisyNumber(Placeholder):
     def applied(self, function: Callable[..., Any], name: str, arguments: Sequence[Any]) -> Any:
         """function(*arguments) of a known function, which this number is among."""
         sample = function(*(one.sample if type(one) is NoisyNumber else one for one in arguments))
+        floored = self._floored() if name == "floor" and len(arguments) == 1 else None
+        if floored is not None:
+            return self._made(floored, sample)
         parts = tuple(one.expression if type(one) is NoisyNumber else self._beside(one) for one in arguments)
         same = name == "float" or (name == "int" and isinstance(self.sample, (int, np.integer)))
         whole = name in ("int", "float") and is_rounded(self.expression)
@@ -472,6 +480,13 @@ class NoisyNumber(Placeholder):
             if type(one) is NoisyNumber:
                 one.check_double()
         return self._made(Applied(name, parts), sample)
+
+    def _floored(self) -> Affine | None:
+        """It rounded down, where it is an exponential draw and nothing else."""
+        match self.expression:
+            case Affine(constant=Fraction(numerator=0), terms=((NoiseDraw(kind="exponential") as noise, factor),)) if factor == 1:
+                return Affine(Fraction(0), ((attrs.evolve(noise, kind=FLOORED), factor),))
+        return None
 
     def _beside(self, value: Any) -> Plain:
         if type(value) not in _NUMBERS:

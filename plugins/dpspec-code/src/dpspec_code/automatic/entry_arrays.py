@@ -40,6 +40,7 @@ from dpspec_code.automatic.noise import (
     span_of,
 )
 from dpspec_code.automatic.path import RandomPath
+from dpspec_code.automatic.sensitivities import NAMES as STATISTICS, statistic_of
 from dpspec_code.automatic.spellings import NARROW, axis_of, by_place, entry_type, number_type
 from dpspec_code.automatic.widths import ROUGH, RecordBound
 
@@ -706,8 +707,8 @@ def _of_table(function: Any, name: str, args: Sequence[Any], options: dict[str, 
         name = name if has_nan else _WITHOUT_NAN[name]
     if name in ("sum", "mean", "count_nonzero"):
         return _reduced_table(table, name, args[1:], options) if args[0] is table else NotImplemented
-    if options:
-        return NotImplemented
+    if options or name in STATISTICS:
+        return statistic_of(table, name, args[1:], options) if name in STATISTICS and args[0] is table else NotImplemented
     if name in _SAME and len(args) == 1:
         return table
     if name in ("dot", "inner", "vdot", "matmul") and len(args) == 2:
@@ -764,6 +765,8 @@ class WholeListMethod:
         given, left = by_place(self.name, (table, *args), options)
         if self.name in ("sum", "mean"):
             return _reduced_table(table, self.name, given[1:], left)
+        if self.name in ("max", "min", "var"):
+            return statistic_of(table, self.name, given[1:], left)
         if self.name == "reshape" and not left:
             return table.rows().reshaped(args)
         if self.name == "astype" and len(given) + len(left) == 2:

@@ -57,9 +57,9 @@ class NoiseDraw:
 
     Args:
         number: which draw of the run it is; negative for a number of the dataset.
-        kind: the method of numpy's Generator, or `count`, or `sampled count`; `discrete laplace` and `discrete normal` are the
-            laws of whole numbers proportional to e^(-|k| / scale) and e^(-k^2 / (2 variance)); `floored exponential` is an
-            exponential draw rounded down, of which nothing else is used.
+        kind: the method of numpy's Generator, or `count`, `sampled count` or `statistic`; `discrete laplace` and `discrete
+            normal` are the laws of whole numbers proportional to e^(-|k| / scale) and e^(-k^2 / (2 variance)); `floored
+            exponential` is an exponential draw rounded down, of which nothing else is used.
         size: its scale; the variance of `normal` and `discrete normal`, the success probability of `geometric`.
     """
 
@@ -70,10 +70,12 @@ class NoiseDraw:
     @property
     def is_count(self) -> bool:
         """Whether it is no draw but an unknown number of the dataset, or of a sample of it."""
-        return self.kind in (COUNT, SAMPLED)
+        return self.kind in (COUNT, SAMPLED, STATISTIC)
 
 
 COUNT = "count"
+STATISTIC = "statistic"
+"""A number between 0 and 1 that the dataset decides, and that one change of it changes by no more than its size."""
 SAMPLED = "sampled count"
 """The number of entries of a kind in a sample, each there by itself with a probability that is its size."""
 FLOORED = "floored exponential"
@@ -256,7 +258,7 @@ def _is_whole(formula: NoiseFormula) -> bool:
     """Whether the data decide it, as a whole number."""
     if not isinstance(formula, Affine) or formula.constant.denominator != 1:
         return False
-    return all(noise.is_count and factor.denominator == 1 for noise, factor in formula.terms)
+    return all(one.is_count and one.kind != STATISTIC and factor.denominator == 1 for one, factor in formula.terms)
 
 
 def arithmetic(function: Callable[[Any, Any], Any], left: NoiseFormula, right: NoiseFormula) -> NoiseFormula:

@@ -23,6 +23,7 @@ from dpspec_code.automatic.formulas import (
     CONTINUOUS,
     FLOORED,
     NORMAL,
+    STATISTIC,
     Affine,
     Applied,
     Condition,
@@ -124,7 +125,9 @@ def span_of(affine: Affine, *, alone: bool, drawn: bool = True) -> Span:
     low = high = affine.constant
     steps: dict[str, list[tuple[Fraction, int]]] = {}
     for noise, factor in affine.terms:
-        if noise.is_count:
+        if noise.kind == STATISTIC:
+            low, high = low + min(factor, Fraction(0)), high + max(factor, Fraction(0))
+        elif noise.is_count:
             steps.setdefault(noise.kind, []).append((factor, noise.number))
         elif drawn:
             ends = sorted(factor * end for end in _reach(noise))
@@ -163,7 +166,7 @@ def rounding(affine: Affine, bound: RecordBound) -> Fraction:
     if not any(noise.is_count for noise, _ in affine.terms):
         return Fraction(0)
     size = span_of(affine, alone=bound.alone, drawn=False).largest(bound.seen)
-    exact = all(noise.is_count for noise, _ in affine.terms) and size <= WHOLE_DOUBLES * _grid(affine)
+    exact = all(noise.is_count and noise.kind != STATISTIC for noise, _ in affine.terms) and size <= WHOLE_DOUBLES * _grid(affine)
     return Fraction(0) if exact else size * UNIT
 
 
@@ -317,9 +320,10 @@ class NoisyNumber(Placeholder):
         whole = all(type(one.sample if type(one) is NoisyNumber else one) in (int, np.int64, bool, np.bool_) for one in pair)
         if relation == "eq" and not whole and isinstance(left, Affine):
             self._refuse("was compared with ==, which holds with probability 0 or that of a rounding")
-        if all(noise.is_count for part in affine_of(left) for noise, _ in part.terms):
+        symbols = [noise for part in affine_of(left) for noise, _ in part.terms]
+        if all(noise.is_count for noise in symbols):
             inside = self.path.counting or self.path.tally is not None  # for each entry, of which only the kind is known
-            if inside or not (whole and isinstance(left, Affine)):
+            if inside or not (whole and isinstance(left, Affine)) or any(noise.kind == STATISTIC for noise in symbols):
                 self._refuse("was compared, which depends on the data alone")
             if sum(map(is_about_data, self.path.conditions)) == MOST_DECISIONS:
                 self._refuse(f"was compared, which depends on the data alone, after {MOST_DECISIONS} such comparisons")
@@ -637,7 +641,7 @@ def largest_of_counts(parts: Sequence[Any], *, least: bool) -> NoisyNumber | Non
     drawn = [part for part in parts if type(part) is NoisyNumber]
     kinds = {type(part.sample if type(part) is NoisyNumber else part) for part in parts}
     inside = [noise for part in drawn for affine in affine_of(part.expression) for noise, _ in affine.terms]
-    if len(parts) < 2 or not drawn or len(kinds) > 1 or not all(noise.is_count for noise in inside):
+    if len(parts) < 2 or not drawn or len(kinds) > 1 or not all(noise.is_count and noise.kind != STATISTIC for noise in inside):
         return None
     formulas = tuple(drawn[0]._part(part) for part in parts)
     return drawn_number(drawn[0].path, Applied("min" if least else "max", formulas), drawn[0].sample)

@@ -22,19 +22,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import numpy as np
 
-from dpspec_code.automatic.entry_rows import LEFT_OUT
+from dpspec_code.automatic.entry_rows import LEFT_OUT, EntryList
 from dpspec_code.automatic.formulas import STATISTIC, Affine, NoiseDraw, reading
 from dpspec_code.automatic.noise import drawn_number
 from dpspec_code.automatic.spellings import axis_of
 from dpspec_code.automatic.widths import UNIT
-
-if TYPE_CHECKING:
-    from dpspec_code.automatic.entry_arrays import WholeList
 
 _FIRST = 10**6
 """Symbols of statistics have numbers beyond those of counts."""
@@ -84,7 +81,7 @@ class EntryStatistic:
         return {-place - 1: held for place, held in counts.items()}, (gone, large)
 
 
-def statistic_of(table: WholeList, name: str, given: Sequence[Any], options: dict[str, Any]) -> Any:
+def statistic_of(table: EntryList, name: str, given: Sequence[Any], options: dict[str, Any]) -> Any:
     """A statistic of an array of entries as a number; NotImplemented where it is none that is known."""
     left = dict(options)
     places = ("q", "axis") if name in ("quantile", "percentile") else ("axis",)
@@ -130,7 +127,7 @@ def _of_variance(number: Fraction, divides: int, span: Fraction) -> tuple[Fracti
     return step / whole, Fraction(0), whole
 
 
-def _number(table: WholeList, name: str, parameters: dict[str, Any], *, size: Fraction, low: Fraction, whole: Fraction) -> Any:
+def _number(table: EntryList, name: str, parameters: dict[str, Any], *, size: Fraction, low: Fraction, whole: Fraction) -> Any:
     """The symbol of a statistic, scaled to what it lies between."""
     bound = table.path.bound
     key = (name, tuple(sorted(parameters.items())), tuple(map(repr, table.kinds)))

@@ -41,6 +41,7 @@ PAIRS = [
     (TEXTS, "[np.sum(np.array(x) == k) + rng.laplace() for k in ['a', 'b']]", "==", "!="),
     (TEXTS, "np.where(np.asarray(x) == 'b', 1, 0).sum() + rng.laplace()", "1, 0", "2, 0"),
     (TEXTS, "len(np.array(x)[np.array(x) != '']) + rng.laplace()", "len(np", "2 * len(np"),
+    (COUNTS, "np.array([[1, 0, 0], [0, 1, 1]]) @ np.array(x) + rng.laplace(0, 1.0, 2)", "[0, 1, 1]", "[0, 1, 2]"),
     (COUNTS, "np.cumsum(x)[-1] + rng.laplace()", "[-1] + rng.laplace()", "+ rng.laplace(size=3)"),
 ]
 """The claim, the code, a part of it, and the mistake that is made there."""

@@ -116,7 +116,7 @@ class Questions:
     def _answers(self) -> dict[str, Any]:
         return {
             "call": self.call, "tail": self.tail, "get": self.get, "each": self.each, "pairs": self.pairs, "shown": self.shown,
-            "modulo": self.modulo,
+            "modulo": self.modulo, "product": self.product,
             "enter": self.enter, "item": self.item, "owner": self.owner, "callable": self.allowed, "context": self.context,
             "same": self.same, "refuse": self.refuse, "import": self.imported, "raised": self.raised, "loop": self.loop,
             "round": self.round, "listed": self.listed, "locals": builtins.locals, "operand": self.operand,
@@ -664,6 +664,14 @@ class Questions:
         if isinstance(left, (str, bytes)):
             self.shown(right)
         return left % right
+
+    def product(self, left: Any, right: Any) -> Any:
+        """left @ right; of drawn numbers, what is multiplied with 0 is left out."""
+        if holds_drawn(left) or holds_drawn(right):
+            found = answered(np.matmul, "matmul", [left, right])
+            if found is not NotImplemented:
+                return found
+        return left @ right
 
     def shown(self, value: Any) -> Any:
         """A value whose text says nothing but the value."""

@@ -42,6 +42,10 @@ PAIRS = [
     (TEXTS, "np.where(np.asarray(x) == 'b', 1, 0).sum() + rng.laplace()", "1, 0", "2, 0"),
     (TEXTS, "len(np.array(x)[np.array(x) != '']) + rng.laplace()", "len(np", "2 * len(np"),
     (COUNTS, "np.array([[1, 0, 0], [0, 1, 1]]) @ np.array(x) + rng.laplace(0, 1.0, 2)", "[0, 1, 1]", "[0, 1, 2]"),
+    (ENTRIES, "np.bincount(np.digitize(x, [0.5, 1.5]), minlength=3) + rng.laplace(size=3)", "size=3", ""),
+    (ENTRIES, "np.bincount(np.searchsorted([0.5, 1.5], np.array(x)), minlength=3) + rng.laplace(size=3)", "size=3", "0, 0.5, 3"),
+    (ENTRIES, "np.isin(x, [0, 2]).sum() + rng.laplace()", "np.isin", "2 * np.isin"),
+    (TEXTS, "np.bincount([['a', 'b', ''].index(v) for v in x], minlength=3) + rng.laplace(size=3)", "size=3", "0, 0.9, 3"),
     (COUNTS, "np.cumsum(x)[-1] + rng.laplace()", "[-1] + rng.laplace()", "+ rng.laplace(size=3)"),
 ]
 """The claim, the code, a part of it, and the mistake that is made there."""

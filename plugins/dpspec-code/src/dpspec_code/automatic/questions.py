@@ -307,7 +307,7 @@ class Questions:
             return
         if options.keys() <= {"axis", "dtype", "ord", "keepdims"} and _makes_of_row(function, len(args)):
             return
-        if plain and type(function) is types.BuiltinFunctionType and type(function.__self__) in (str, int, float, bytes, tuple):
+        if plain and _asks_constant(function):
             return
         if _is_random(function) and not args and not options:
             return
@@ -795,6 +795,14 @@ _WALKING_PARTS = ("from_iterable", "starmap", "dict", "OrderedDict", "defaultdic
 _OF_MEMORY = frozenset({
     "base", "ctypes", "data", "dump", "dumps", "flags", "getfield", "setfield", "setflags", "strides", "tofile", "view",
 })  # fmt: skip
+
+
+def _asks_constant(function: Any) -> bool:
+    """Whether it is a method of a value that does not change, or the place of something in a list."""
+    if type(function) is not types.BuiltinFunctionType:
+        return False
+    kind = type(function.__self__)
+    return kind in (str, int, float, bytes, tuple) or (kind is list and function.__name__ == "index")
 
 
 def _makes_of_row(function: Any, given: int) -> bool:

@@ -519,8 +519,14 @@ class ReadLegacy:
     def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         return self._generator.gumbel(loc, scale, size)
 
+    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._generator.logistic(loc, scale, size)
+
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
         return self._generator.exponential(scale, size)
+
+    def standard_cauchy(self, size: Any = None) -> Any:
+        return self._generator.standard_cauchy(size)
 
     def standard_normal(self, size: Any = None) -> Any:
         return self._generator.standard_normal(size)
@@ -569,8 +575,8 @@ class ReadLegacy:
         self._generator.shuffle(x)
 
 
-_CENTERED = ("laplace", "normal", "gumbel")
-_NOISE = (*_CENTERED, "exponential", "standard_normal", "standard_exponential", "randn")
+_CENTERED = ("laplace", "normal", "gumbel", "logistic")
+_NOISE = (*_CENTERED, "exponential", "standard_cauchy", "standard_normal", "standard_exponential", "randn")
 _WHOLE = ("geometric",)
 """Noise on whole numbers, which is written down where it is a symbol and no choice."""
 _UNIFORM = ("random", "random_sample", "rand", "uniform")

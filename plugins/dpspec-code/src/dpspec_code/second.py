@@ -282,6 +282,12 @@ class Recorder(np.random.Generator):
     def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         return self._written(super().gumbel(loc, scale, size), loc)
 
+    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._written(super().logistic(loc, scale, size), loc)
+
+    def standard_cauchy(self, size: Any = None) -> Any:
+        return self._written(super().standard_cauchy(size))
+
     def standard_normal(self, *given: Any, **options: Any) -> Any:
         return self._written(super().standard_normal(*given, **options))
 

@@ -48,12 +48,14 @@ class Writer:
     def number(self):
         """Something that may be added: mostly of the entry, sometimes of what was added up before."""
         plain = ["1", "2", "v", "v * v", "w", "0.5", "v / 4", "min(v, 1)", "int(v > 0)", "(v == 1)", "-v"]
-        told = ["a", "b", "h[0]", "g[v]", "len(h)", "a - b", "a * 0", "h.index(h[0])", "max(a, v)"]
+        told = ["a", "b", "h[0]", "g[v]", "len(h)", "a - b", "a * 0", "h.index(h[0])", "max(a, v)", "len(l)",
+                "l[-1]", "sum(m)", "len(m)"]  # fmt: skip
         return self.lot.choice(plain * 3 + told)
 
     def statement(self, depth):
         pad, lot = "    " * depth, self.lot
-        kind = lot.choice(["add", "add", "add", "put", "put", "temp", "if", "again", "name", "inner", "dict", "alias"])
+        kinds = "add add add put put temp if again name inner dict alias list list array"
+        kind = lot.choice(kinds.split())
         if kind == "if" and depth < 4:
             test = lot.choice(["v", "v > 1", "w == 2", "v == 0", "a < 3", "h[0] > 1", "not a", "v in (0, 2)"])
             other = [f"{pad}else:", *self.statement(depth + 1)] if lot.random() < 0.4 else []
@@ -67,7 +69,10 @@ class Writer:
             "put": f"{lot.choice(['h', 'h', 'g'])}[{lot.choice(['v', '0', '2 - v', 'w % 3'])}] += {self.number()}",
             "temp": f"w {lot.choice(['=', '=', '+='])} {lot.choice(['v', 'v + 1', '2 * v', 'a', 'w'])}",
             "again": f"a = a {lot.choice('+-')} {self.number()}",
-            "name": lot.choice(["g = h", "w = h[0]", "h = h", "a = b", "continue", "b = 0"]),
+            "name": lot.choice(["g = h", "w = h[0]", "h = h", "a = b", "continue", "b = 0", "m = l", "l = []", "l = l"]),
+            "list": f"{lot.choice('llm')}.append({self.number()})",
+            "array": lot.choice(["h +=", "h = h +", "g +=", "h -=", "y = h; h +="])
+            + f" np.array([1, {lot.choice(['v', '2 * w', 'a'])}, 0])",
             "dict": lot.choice(["d[v] = d.get(v, 0) + 1", "d[0] += 1", "c[v] += 1"]),
         }.get(kind, "a += v")]  # fmt: skip
 
@@ -76,9 +81,11 @@ class Writer:
         start = lot.choice(["[0, 0, 0]", "np.zeros(3)", "[0.0] * 3", "np.zeros(3, dtype=int)", "[0, 1, 2]"])
         lines = [f"def {name}(x, rng):", f"    a, b, w = {lot.choice(['0', '0.0', '1'])}, 0, 0", f"    h = {start}"]
         lines += ["    g = " + lot.choice(["h", "[0, 0, 0]", "np.zeros(3)"]), "    d, c = {0: 0}, Counter()"]
+        lines += ["    l = []", "    m = " + lot.choice(["l", "[]", "[]", "[1]", "[0.5]"])]
         lines += ["    for v in x:", "        w = v" if lot.random() < 0.8 else "        pass"]
         lines += [line for _ in range(lot.randint(1, 4)) for line in self.statement(2)]
-        shown = ["a", "b", "h[0]", "h[1]", "g[2]", "d[0]", "c[1]", "w"]
+        shown = ["a", "b", "h[0]", "h[1]", "g[2]", "d[0]", "c[1]", "sum(l)", "len(l)", "sum(m)", "np.sum(l)"]
+        shown += ["len([1 for k in m if k])", "w"]
         chosen = lot.sample(shown[:-1], 3) + (["w"] if lot.random() < 0.1 else [])
         outputs = ", ".join(f"{one} + rng.laplace(scale=8)" for one in chosen)
         return "\n".join([*lines, f"    return [{outputs}]"])

@@ -11,6 +11,7 @@ from dpspec.verifier.verdict import Outcome
 from tests.attacks.plain import ENTRIES, module_of
 
 COUNTS = dp.spec(space=dp.integer_counts(length=3), distance="l1", standard="pure", epsilon=1)
+TEXTS = dp.spec(space=dp.value_lists(values=["a", "b", ""]), distance="add-remove", standard="pure", epsilon=1)
 FIVE = dp.spec(space=dp.value_lists(values=[0, 1, 2], least=5, most=5), distance="replace-one", standard="pure", epsilon=1)
 HISTOGRAM = "np.bincount(x, minlength=3)"
 PAIRS = [
@@ -34,6 +35,17 @@ PAIRS = [
     (FIVE, "sum(x) / len(x) + rng.laplace(scale=2 / len(x))", "scale=2", "scale=1"),
     (COUNTS, "np.array(x, dtype=np.float64) + rng.laplace(0, 1.0, 3)", "1.0", "0.5"),
     (COUNTS, "rng.laplace(x, 1.0)", "1.0", "0.5"),
+    (ENTRIES, "np.clip(np.array(x, dtype=np.int32), 0, 1).sum() + rng.laplace()", "0, 1)", "0, 2)"),
+    (ENTRIES, "np.clip(np.array(x, dtype='int8'), 0, 1).sum() + rng.laplace()", "0, 1)", "0, 2)"),
+    (ENTRIES, "(np.array(x, dtype=np.int16) * 15000).sum() / 15000 + rng.laplace(0, 2.0)", "/ 15000", "/ 7500"),
+    (TEXTS, "[np.sum(np.array(x) == k) + rng.laplace() for k in ['a', 'b']]", "==", "!="),
+    (TEXTS, "np.where(np.asarray(x) == 'b', 1, 0).sum() + rng.laplace()", "1, 0", "2, 0"),
+    (TEXTS, "len(np.array(x)[np.array(x) != '']) + rng.laplace()", "len(np", "2 * len(np"),
+    (COUNTS, "np.array([[1, 0, 0], [0, 1, 1]]) @ np.array(x) + rng.laplace(0, 1.0, 2)", "[0, 1, 1]", "[0, 1, 2]"),
+    (ENTRIES, "np.bincount(np.digitize(x, [0.5, 1.5]), minlength=3) + rng.laplace(size=3)", "size=3", ""),
+    (ENTRIES, "np.bincount(np.searchsorted([0.5, 1.5], np.array(x)), minlength=3) + rng.laplace(size=3)", "size=3", "0, 0.5, 3"),
+    (ENTRIES, "np.isin(x, [0, 2]).sum() + rng.laplace()", "np.isin", "2 * np.isin"),
+    (TEXTS, "np.bincount([['a', 'b', ''].index(v) for v in x], minlength=3) + rng.laplace(size=3)", "size=3", "0, 0.9, 3"),
     (COUNTS, "np.cumsum(x)[-1] + rng.laplace()", "[-1] + rng.laplace()", "+ rng.laplace(size=3)"),
 ]
 """The claim, the code, a part of it, and the mistake that is made there."""

@@ -35,6 +35,7 @@ Laplace; a sum of Gaussians is Gaussian. Two draws are joined when every express
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -63,6 +64,7 @@ from dpspec.plugin.judges import (
     product_of,
 )
 from dpspec_code.automatic.formulas import (
+    FLOORED,
     Affine,
     Applied,
     Condition,
@@ -101,7 +103,35 @@ def shifted(noise: NoiseDraw, shift: Fraction) -> Dichotomy | None:  # noqa: PLR
         return TwoSidedGeometricLaw(0, slope).against(TwoSidedGeometricLaw(int(shift), slope))
     if noise.kind == "discrete normal" and shift.denominator == 1:
         return laws.DiscreteGaussianLaw(0, noise.size).against(laws.DiscreteGaussianLaw(int(shift), noise.size))
+    if noise.kind == "logistic":
+        return _of_logistic(abs(shift) / noise.size)
+    if noise.kind == "cauchy":
+        return _of_cauchy(abs(shift) / noise.size)
     return None
+
+
+_FAR = Fraction(40)
+"""So many scales from its center, half-lines show the log-ratio of two logistic laws up to e^-40."""
+
+
+def _of_logistic(shift: Fraction) -> Dichotomy:
+    """The pair of logistic laws a shift apart: between a half-line far away, and two coins with the log-ratios of the densities.
+
+    With f(w) = e^-w / (1 + e^-w)^2, the derivative of ln f is -tanh(w/2), so that ln f(w) - ln f(w + d) lies between -d and d.
+    """
+    chances = [1 / (exact_exponential(Fraction(0)) + exact_exponential(_FAR + by)) for by in (Fraction(0), shift)]
+    far, farther = (finite_law({1: chance, 0: exact_exponential(Fraction(0)) - chance}) for chance in chances)
+    return Between((far.against(farther),), (two_coins(shift, shift),))
+
+
+def _of_cauchy(shift: Fraction) -> Dichotomy:
+    """The pair of Cauchy laws a shift d apart, from above: the ratio of their densities is at most (d/2 + sqrt(d^2/4 + 1))^2.
+
+    The largest value of (1 + (w + d)^2) / (1 + w^2) is attained where w^2 + d w = 1.
+    """
+    square = shift**2 / 4 + 1
+    root = Fraction(math.isqrt(math.ceil(square * (1 << 200))) + 1, 1 << 100)
+    return Between((IDENTICAL,), (_coins((shift / 2 + root) ** 2, (shift / 2 + root) ** 2),))
 
 
 def pair_of(shift: Shift) -> Dichotomy | None:
@@ -118,7 +148,7 @@ def pair_of(shift: Shift) -> Dichotomy | None:
     return product_of(known) if known else IDENTICAL
 
 
-_JOINED = {"geometric": "two-sided geometric", "exponential": "laplace"}
+_JOINED = {"geometric": "two-sided geometric", "exponential": "laplace", FLOORED: "discrete laplace"}
 
 
 def _joined(first: NoiseDraw, second: NoiseDraw, ratio: Fraction) -> NoiseDraw | None:
@@ -223,7 +253,8 @@ class NoisyLaw(Law):
             known = single_numbers(ours, theirs)
             if known is not None and (not bounds or isinstance(known, FiniteDichotomy)):  # others take long
                 return known
-            found = Between((IDENTICAL,), tuple(bounds)) if bounds else None
+            below = IDENTICAL if found is None else found.below()
+            found = Between((below,), tuple(bounds)) if bounds else None
         if found is None:
             raise NoFormulaError("law of drawn noise", "is not a shift of the noise of the other dataset", "have it sampled")
         return found
@@ -418,7 +449,11 @@ def end_by_end(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | 
 
 def two_coins(there: Fraction, back: Fraction) -> Dichotomy:
     """The pair of two coins with log-ratios from minus `back` to `there`, which tells most of all such pairs."""
-    ups, downs = exact_exponential(there), exact_exponential(back)
+    return _coins(exact_exponential(there), exact_exponential(back))
+
+
+def _coins(ups: Any, downs: Any) -> Dichotomy:
+    """The same, with the ratios themselves."""
     whole = ups * downs - 1
     if whole == 0:
         return IDENTICAL
@@ -435,7 +470,8 @@ def _cost(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Fraction | None:
     return max(known) if known and len(known) == len(costs) else None
 
 
-_PER_SCALE = ("laplace", "exponential", "gumbel")
+_PER_SCALE = ("laplace", "exponential", "gumbel", "logistic", "cauchy")
+"""Noise whose log-density changes by at most 1 per scale, downwards or in both directions: that of Cauchy by 2w / (1 + w^2)."""
 _UPWARDS = ("exponential", "gumbel")
 """Noise that costs by / scale when it is moved up, and has no bound when it is moved down."""
 

@@ -29,12 +29,12 @@ from flint import acb, arb
 
 from dpspec.plugin import laws, ln, number
 from dpspec.plugin.judges import Chance, Enclosed, GaussianLaw, LaplaceLaw, TwoSidedGeometricLaw, ball, hull, integral
-from dpspec_code.automatic.formulas import NORMAL, Affine, NoiseDraw, NoiseFormula, Plain
+from dpspec_code.automatic.formulas import FLOORED, NORMAL, Affine, NoiseDraw, NoiseFormula, Plain
 
 PRECISION = 64
 _LARGEST = Fraction(1 << 40)
 """Numbers whose constants or noise are larger are not cut into steps: integers of 64 bits, and doubles, end not far beyond."""
-DISCRETE = ("geometric", "two-sided geometric", "discrete laplace", "discrete normal")
+DISCRETE = ("geometric", "two-sided geometric", "discrete laplace", "discrete normal", FLOORED)
 
 
 class NoCells(Exception):
@@ -211,7 +211,7 @@ NoiseInterval = tuple[Fraction | None, bool, Fraction | None, bool]
 """The ends of an interval, each with whether it belongs to it."""
 
 
-def chance_between(noise: NoiseDraw, ends: NoiseInterval, precision: int) -> arb:
+def chance_between(noise: NoiseDraw, ends: NoiseInterval, precision: int) -> arb:  # noqa: PLR0911 (one line per kind)
     """A ball around the probability that a draw lies in an interval."""
     low, low_in, high, high_in = ends
     if low is not None and high is not None and (low > high or (low == high and noise.kind not in DISCRETE)):
@@ -226,6 +226,9 @@ def chance_between(noise: NoiseDraw, ends: NoiseInterval, precision: int) -> arb
     if noise.kind == "gumbel":
         below = [arb(0) if end is None else (-(-ball(end / noise.size)).exp()).exp() for end in (low, high)]
         return (arb(1) if high is None else below[1]) - below[0]
+    if noise.kind == "logistic":
+        above = [arb(0) if end is None else 1 / (1 + ball(end / noise.size).exp()) for end in (low, high)]
+        return (arb(1) if low is None else above[0]) - above[1]
     first = None if low is None else math.ceil(low) + (low_in is False and low.denominator == 1)
     last = None if high is None else math.floor(high) - (high_in is False and high.denominator == 1)
     return _of_whole(noise, first, last, precision)

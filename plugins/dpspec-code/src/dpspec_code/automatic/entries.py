@@ -33,7 +33,7 @@ from dpspec_code.automatic.afterwards import definition_of
 
 _DRAWS = frozenset({
     "random", "integers", "uniform", "binomial", "laplace", "normal", "standard_normal", "exponential", "geometric",
-    "gumbel",
+    "gumbel", "logistic", "standard_cauchy",
 })  # fmt: skip
 """Methods of a generator that return a number, whatever came before."""
 _CALLED = {name: getattr(builtins, name) for name in ("abs", "bool", "float", "int", "max", "min", "round", "str")}

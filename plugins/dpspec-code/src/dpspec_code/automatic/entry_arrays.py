@@ -40,6 +40,7 @@ from dpspec_code.automatic.noise import (
     span_of,
 )
 from dpspec_code.automatic.path import RandomPath
+from dpspec_code.automatic.sensitivities import NAMES as STATISTICS, statistic_of
 from dpspec_code.automatic.spellings import NARROW, axis_of, by_place, entry_type, number_type
 from dpspec_code.automatic.widths import ROUGH, RecordBound
 
@@ -611,6 +612,36 @@ _MORE_AXES = frozenset({"atleast_2d", "reshape", "expand_dims", "einsum"})
 """Functions of numpy that make an array of more than one dimension of one."""
 
 
+_LOOKED_UP = {"digitize": 0, "isin": 0, "searchsorted": 1}
+"""Functions of numpy that look up each entry among numbers, by the place of the entries among their arguments."""
+
+
+def _looked_up(function: Any, args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """np.digitize, np.isin and np.searchsorted of the entries, among numbers that are no data."""
+    place = _LOOKED_UP[function.__name__]
+    listed, among = args[place], args[1 - place]
+    is_plain = type(among) in (list, tuple) or (type(among) is np.ndarray and not among.dtype.hasobject)
+    if (
+        type(listed) is not WholeList
+        or listed.has_rows
+        or options
+        or not is_plain
+        or any(type(one) is NoisyNumber for one in np.ravel(np.asarray(among, dtype=object)))
+    ):
+        return NotImplemented
+    table = listed if listed.is_array else listed.array()
+    table.check_type()
+    if any(type(kind) not in (np.int64, np.float64) for kind in table.kinds if kind is not LEFT_OUT):
+        return NotImplemented
+
+    def of_one(kind: Any) -> Any:
+        given = [np.array([kind]), among]
+        return function(*(given if place == 0 else reversed(given)))[0]
+
+    made = table.mapped(of_one)
+    return attrs.evolve(made, is_loose=False)
+
+
 def _asks_for_axes(name: str, args: Sequence[Any]) -> bool:
     """Whether a function of numpy makes an array of more than one dimension of some list of the dataset, or is given one."""
     return any(type(one) is WholeList and (one.has_rows or name in _MORE_AXES) for one in args)
@@ -629,14 +660,17 @@ def _of_axes(function: Any, name: str, args: Sequence[Any], options: dict[str, A
     return of_rows(name, function, [one.rows() if type(one) is WholeList else one for one in args], left)
 
 
-def _sum_of_python(given: Any, *, is_exact: bool) -> Any:
-    """sum(given) of a list of the dataset or of a walk through one, or math.fsum(given)."""
+def _sum_of_python(given: Any, function: Any) -> Any:
+    """sum(given) of a list of the dataset or of a walk through one, math.fsum(given) or statistics.fmean(given)."""
+    if function is statistics.fmean:
+        size = given.size() if type(given) is WholeList else None
+        return _sum_of_python(given, math.fsum) / size if type(size) is int and size else NotImplemented
     walk = source_of(given)
     if walk is not None:
         given = attrs.evolve(parts_of(given, walk), is_array=walk.listed.is_array)
     if type(given) is not WholeList:
         return NotImplemented
-    if is_exact:
+    if function is math.fsum:
         known = {type(kind) for kind in given.kinds if kind is not LEFT_OUT}
         if not known <= {int, float, bool, np.float64, np.int64}:
             given.refuse("was summed by math.fsum, and is no list of numbers")
@@ -657,14 +691,11 @@ def of_listed(  # noqa: PLR0911 (one line per function)
 ) -> Any:
     """function(*args) where one argument is a list of the dataset, or a walk through one; NotImplemented if not modelled."""
     first = args[0] if args else None
-    if (function is sum or function is math.fsum) and len(args) == 1 and not options:
-        return _sum_of_python(first, is_exact=function is math.fsum)
-    if function is statistics.fmean and len(args) == 1 and not options and type(first) is WholeList:
-        size = first.size()
-        if type(size) is not int or not size:
-            first.refuse("was divided by how many entries it has")
-        return _sum_of_python(first, is_exact=True) / size
+    if (function is sum or function is math.fsum or function is statistics.fmean) and len(args) == 1 and not options:
+        return _sum_of_python(first, function)
     of_numpy = _is_of_numpy(function)
+    if of_numpy and name in _LOOKED_UP and len(args) == 2 and not options:
+        return _looked_up(function, args, options)
     if any(type(one) is WholeRows for one in args) or (of_numpy and _asks_for_axes(name, args)):
         return _of_axes(function, name, args, options, of_numpy=of_numpy)
     if type(first) is not WholeList:
@@ -706,8 +737,8 @@ def _of_table(function: Any, name: str, args: Sequence[Any], options: dict[str, 
         name = name if has_nan else _WITHOUT_NAN[name]
     if name in ("sum", "mean", "count_nonzero"):
         return _reduced_table(table, name, args[1:], options) if args[0] is table else NotImplemented
-    if options:
-        return NotImplemented
+    if options or name in STATISTICS:
+        return statistic_of(table, name, args[1:], options) if name in STATISTICS and args[0] is table else NotImplemented
     if name in _SAME and len(args) == 1:
         return table
     if name in ("dot", "inner", "vdot", "matmul") and len(args) == 2:
@@ -764,6 +795,8 @@ class WholeListMethod:
         given, left = by_place(self.name, (table, *args), options)
         if self.name in ("sum", "mean"):
             return _reduced_table(table, self.name, given[1:], left)
+        if self.name in ("max", "min", "var"):
+            return statistic_of(table, self.name, given[1:], left)
         if self.name == "reshape" and not left:
             return table.rows().reshaped(args)
         if self.name == "astype" and len(given) + len(left) == 2:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import attrs
 import numpy as np
@@ -26,9 +26,8 @@ import numpy as np
 from dpspec_code.automatic.noise import array_of
 from dpspec_code.automatic.spellings import axis_of, entry_type, number_type
 
-if TYPE_CHECKING:
-    from dpspec_code.automatic.entry_arrays import WholeList
-
+EntryList = Any
+"""A list of the entries: `WholeList` of `dpspec_code.automatic.entry_arrays`, which makes arrays of rows."""
 LEFT_OUT: Any = object()
 """In the place of a kind whose entries are left out."""
 _SEQUENTIAL = 8
@@ -52,7 +51,7 @@ class WholeRows:  # noqa: PLW1641 (it has one, which refuses)
         base: the array of which this one is a view; None where it has numbers of its own.
     """
 
-    source: WholeList
+    source: EntryList
     parts: tuple[Any, ...]
     axis: int
     is_rough: bool = False
@@ -64,7 +63,7 @@ class WholeRows:  # noqa: PLW1641 (it has one, which refuses)
     # -- what it is made of -------------------------------------------------------------------------
 
     @classmethod
-    def of(cls, listed: WholeList, dtype: Any = None) -> WholeRows:
+    def of(cls, listed: EntryList, dtype: Any = None) -> WholeRows:
         """np.array(listed, dtype), for a list whose entries are rows of numbers."""
         kind = None if dtype is None else entry_type(dtype) or listed.refuse("was made an array of another type")
         parts = tuple(one if one is LEFT_OUT else np.array([one], dtype=kind) for one in listed.kinds)
@@ -74,7 +73,7 @@ class WholeRows:  # noqa: PLW1641 (it has one, which refuses)
         return cls(listed, parts, -known[0].ndim, listed.is_rough, is_loose=listed.may_be_empty())
 
     @classmethod
-    def of_column(cls, listed: WholeList) -> WholeRows:
+    def of_column(cls, listed: EntryList) -> WholeRows:
         """An array of one dimension, as one with an axis of the entries."""
         listed.check_one_type()
         parts = tuple(one if one is LEFT_OUT else np.array([one]) for one in listed.kinds)
@@ -116,7 +115,7 @@ class WholeRows:  # noqa: PLW1641 (it has one, which refuses)
         found[self.entries_at] = self._column(self.parts).size()
         return tuple(found)
 
-    def _column(self, parts: Sequence[Any]) -> WholeList:
+    def _column(self, parts: Sequence[Any]) -> EntryList:
         """A list of one number for each entry."""
         kinds = tuple(part if part is LEFT_OUT else np.ravel(part)[0] for part in parts)
         return attrs.evolve(
@@ -338,7 +337,7 @@ class WholeRows:  # noqa: PLW1641 (it has one, which refuses)
         loose = self.is_loose and (kind is not np.float64 or self.ndim > 1)
         return attrs.evolve(self, parts=tuple(made), is_loose=loose, base=None)
 
-    def listed(self) -> WholeList:
+    def listed(self) -> EntryList:
         """It as what is walked through: one line for each entry."""
         if self.entries_at:
             self._refuse("was walked through along another axis than that of the entries")
@@ -543,7 +542,8 @@ class WholeRows:  # noqa: PLW1641 (it has one, which refuses)
         self.refused(name)
 
     def _refuse(self, what: str) -> NoReturn:
-        self.source.refuse(what)
+        end: Callable[[str], NoReturn] = self.source.refuse
+        end(what)
 
 
 def _rows_of(made: Any) -> WholeRows:

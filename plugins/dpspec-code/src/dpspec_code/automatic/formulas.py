@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -57,8 +57,9 @@ class NoiseDraw:
 
     Args:
         number: which draw of the run it is; negative for a number of the dataset.
-        kind: the method of numpy's Generator, or `count`, or `sampled count`; `discrete laplace` and `discrete normal` are the
-            laws of whole numbers proportional to e^(-|k| / scale) and e^(-k^2 / (2 variance)).
+        kind: the method of numpy's Generator, or `count`, `sampled count` or `statistic`; `discrete laplace` and `discrete
+            normal` are the laws of whole numbers proportional to e^(-|k| / scale) and e^(-k^2 / (2 variance)); `floored
+            exponential` is an exponential draw rounded down, of which nothing else is used.
         size: its scale; the variance of `normal` and `discrete normal`, the success probability of `geometric`.
     """
 
@@ -69,13 +70,16 @@ class NoiseDraw:
     @property
     def is_count(self) -> bool:
         """Whether it is no draw but an unknown number of the dataset, or of a sample of it."""
-        return self.kind in (COUNT, SAMPLED)
+        return self.kind in (COUNT, SAMPLED, STATISTIC)
 
 
 COUNT = "count"
+STATISTIC = "statistic"
+"""A number between 0 and 1 that the dataset decides, and that one change of it changes by no more than its size."""
 SAMPLED = "sampled count"
 """The number of entries of a kind in a sample, each there by itself with a probability that is its size."""
-CONTINUOUS = frozenset({"laplace", "normal", "exponential", "gumbel"})
+FLOORED = "floored exponential"
+CONTINUOUS = frozenset({"laplace", "normal", "exponential", "gumbel", "logistic", "cauchy"})
 NORMAL = ("normal", "discrete normal")
 """Noise whose size is a variance."""
 
@@ -124,9 +128,9 @@ class Affine:
     terms: NoiseTerms = ()
 
     @cached_property
-    def in_doubles(self) -> tuple[float, tuple[tuple[int, float], ...]]:
-        """The constant, and the place of each draw among all draws with its factor."""
-        return float(self.constant), tuple((noise.number - 1, float(factor)) for noise, factor in self.terms)
+    def in_doubles(self) -> tuple[float, tuple[tuple[int, float, bool], ...]]:
+        """The constant, and the place of each draw among all draws, with its factor and whether it is rounded down."""
+        return float(self.constant), tuple((one.number - 1, float(factor), one.kind == FLOORED) for one, factor in self.terms)
 
     def plus(self, other: Affine, times: Fraction = Fraction(1)) -> Affine:
         """self + times other."""
@@ -254,7 +258,7 @@ def _is_whole(formula: NoiseFormula) -> bool:
     """Whether the data decide it, as a whole number."""
     if not isinstance(formula, Affine) or formula.constant.denominator != 1:
         return False
-    return all(noise.is_count and factor.denominator == 1 for noise, factor in formula.terms)
+    return all(one.is_count and one.kind != STATISTIC and factor.denominator == 1 for one, factor in formula.terms)
 
 
 def arithmetic(function: Callable[[Any, Any], Any], left: NoiseFormula, right: NoiseFormula) -> NoiseFormula:
@@ -306,6 +310,17 @@ def implied(conditions: Sequence[Condition], left: NoiseFormula, relation: str) 
 # --- trees run with real draws --------------------------------------------------------------------
 
 
+def uses_of_draws(leaves: Iterable[TreeEnd]) -> dict[int, set[str]]:
+    """As what kinds of noise each draw is used in some ends of runs, by its number."""
+    found: dict[int, set[str]] = {}
+    for leaf in leaves:
+        for one in _expressions(leaf):
+            for part in affine_of(one):
+                for noise, _ in part.terms:
+                    found.setdefault(noise.number, set()).add(noise.kind)
+    return found
+
+
 def has_holes(seen: Hashable) -> bool:
     """Whether an output holds drawn numbers."""
     if isinstance(seen, Hole):
@@ -335,12 +350,18 @@ def value_at(expression: Affine | Applied | Plain, draws: Draws) -> float:
         return expression.value
     if isinstance(expression, Affine):
         constant, terms = expression.in_doubles
-        return math.fsum([constant, *[factor * (draws[place] or 0.0) for place, factor in terms]])
+        return math.fsum(
+            [constant, *[factor * _drawn_at(draws[place] or 0.0, is_floored) for place, factor, is_floored in terms]]
+        )
     arguments = [value_at(one, draws) for one in expression.arguments]
     name = expression.function
     function = ARITHMETIC.get(name) or _BUILTIN.get(name) or getattr(np, name, None) or getattr(math, name)
     found: float = function(*arguments)
     return found
+
+
+def _drawn_at(value: float, is_floored: bool) -> float:
+    return math.floor(value) if is_floored else value
 
 
 def fits(leaf: TreeEnd, seen: Hashable, draws: Draws) -> bool:

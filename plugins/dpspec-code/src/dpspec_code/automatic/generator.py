@@ -56,8 +56,9 @@ from dpspec_code.automatic.path import RandomPath, Uniform, exact, minus
 OF_MODELS = frozenset({"stand_in", "discrete_laplace", "discrete_normal", "held", "not_modelled", "types_in"})
 """Methods that numpy's Generator does not have, for the code of models and adapters."""
 MODELLED = frozenset({
-    "binomial", "choice", "exponential", "geometric", "gumbel", "hypergeometric", "integers", "laplace", "multinomial", "normal",
-    "permutation", "permuted", "random", "shuffle", "standard_exponential", "standard_normal", "uniform",
+    "binomial", "choice", "exponential", "geometric", "gumbel", "hypergeometric", "integers", "laplace", "logistic",
+    "multinomial", "normal", "permutation", "permuted", "random", "shuffle", "standard_cauchy", "standard_exponential",
+    "standard_normal", "uniform",
 })  # fmt: skip
 """The methods that are answered."""
 _MOST_OPTIONS = 100_000
@@ -221,6 +222,14 @@ class EnumeratingGenerator:
     def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         """Gumbel noise."""
         return self._drawn("gumbel", "gumbel", size, (scale,), loc, reading)
+
+    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """Logistic noise."""
+        return self._drawn("logistic", "logistic", size, (scale,), loc, reading)
+
+    def standard_cauchy(self, size: Any = None) -> Any:
+        """Cauchy noise of scale 1."""
+        return self._drawn("standard_cauchy", "cauchy", size, (), 0, reading)
 
     def _drawn(  # noqa: PLR0917
         self, call: str, kind: str, size: Any, scale: tuple[Any, ...], loc: Any, read: Callable[[Any], Fraction | None]
@@ -686,7 +695,7 @@ BASES: frozenset[Any] = frozenset({
 
 ARRAY = frozenset(_ARRAY.split())
 """Attributes of arrays."""
-LOCATED = frozenset({"laplace", "normal", "gumbel"})
+LOCATED = frozenset({"laplace", "normal", "gumbel", "logistic"})
 """Draws around a location, to which the noise is added."""
 SYMBOLIC_ARRAY = frozenset({
     "shape", "size", "ndim", "T", "reshape", "ravel", "flatten", "copy", "transpose", "astype", "argmax", "argmin", "argsort",

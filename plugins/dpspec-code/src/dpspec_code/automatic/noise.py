@@ -21,7 +21,9 @@ from dpspec.plugin.judges import NotEnumerableError, Placeholder
 from dpspec_code.automatic.formulas import (
     ARITHMETIC,
     CONTINUOUS,
+    FLOORED,
     NORMAL,
+    STATISTIC,
     Affine,
     Applied,
     Condition,
@@ -40,6 +42,8 @@ from dpspec_code.automatic.formulas import (
 from dpspec_code.automatic.path import RandomPath
 from dpspec_code.automatic.widths import REACH, UNIT, WHOLE_DOUBLES, RecordBound
 
+_QUOTIENT = Fraction(1 << 90)
+"""A Gaussian draw of numpy's generator is 0 or at least 2^-60 or so, and at most 64."""
 LARGEST = Fraction(1 << 100)
 """Numbers beyond, or below its inverse, may leave the range of doubles when many are summed up or multiplied."""
 _FARTHEST = Fraction(1 << 30)
@@ -121,7 +125,9 @@ def span_of(affine: Affine, *, alone: bool, drawn: bool = True) -> Span:
     low = high = affine.constant
     steps: dict[str, list[tuple[Fraction, int]]] = {}
     for noise, factor in affine.terms:
-        if noise.is_count:
+        if noise.kind == STATISTIC:
+            low, high = low + min(factor, Fraction(0)), high + max(factor, Fraction(0))
+        elif noise.is_count:
             steps.setdefault(noise.kind, []).append((factor, noise.number))
         elif drawn:
             ends = sorted(factor * end for end in _reach(noise))
@@ -142,8 +148,10 @@ def _reach(noise: NoiseDraw) -> tuple[Fraction, Fraction]:
     """Between what a draw of numpy's generator lies."""
     if noise.kind == "geometric":
         return Fraction(1), REACH / noise.size + 1
+    if noise.kind == "cauchy":  # a quotient of two Gaussian draws, the second of which may be next to 0
+        return -_QUOTIENT, _QUOTIENT
     far = REACH * scale_of(noise)
-    return (Fraction(0) if noise.kind == "exponential" else -far), far
+    return (Fraction(0) if noise.kind in ("exponential", FLOORED) else -far), far
 
 
 def scale_of(noise: NoiseDraw) -> Fraction:
@@ -158,7 +166,7 @@ def rounding(affine: Affine, bound: RecordBound) -> Fraction:
     if not any(noise.is_count for noise, _ in affine.terms):
         return Fraction(0)
     size = span_of(affine, alone=bound.alone, drawn=False).largest(bound.seen)
-    exact = all(noise.is_count for noise, _ in affine.terms) and size <= WHOLE_DOUBLES * _grid(affine)
+    exact = all(noise.is_count and noise.kind != STATISTIC for noise, _ in affine.terms) and size <= WHOLE_DOUBLES * _grid(affine)
     return Fraction(0) if exact else size * UNIT
 
 
@@ -312,9 +320,10 @@ class NoisyNumber(Placeholder):
         whole = all(type(one.sample if type(one) is NoisyNumber else one) in (int, np.int64, bool, np.bool_) for one in pair)
         if relation == "eq" and not whole and isinstance(left, Affine):
             self._refuse("was compared with ==, which holds with probability 0 or that of a rounding")
-        if all(noise.is_count for part in affine_of(left) for noise, _ in part.terms):
+        symbols = [noise for part in affine_of(left) for noise, _ in part.terms]
+        if all(noise.is_count for noise in symbols):
             inside = self.path.counting or self.path.tally is not None  # for each entry, of which only the kind is known
-            if inside or not (whole and isinstance(left, Affine)):
+            if inside or not (whole and isinstance(left, Affine)) or any(noise.kind == STATISTIC for noise in symbols):
                 self._refuse("was compared, which depends on the data alone")
             if sum(map(is_about_data, self.path.conditions)) == MOST_DECISIONS:
                 self._refuse(f"was compared, which depends on the data alone, after {MOST_DECISIONS} such comparisons")
@@ -465,6 +474,9 @@ class NoisyNumber(Placeholder):
     def applied(self, function: Callable[..., Any], name: str, arguments: Sequence[Any]) -> Any:
         """function(*arguments) of a known function, which this number is among."""
         sample = function(*(one.sample if type(one) is NoisyNumber else one for one in arguments))
+        floored = self._floored() if name == "floor" and len(arguments) == 1 else None
+        if floored is not None:
+            return self._made(floored, sample)
         parts = tuple(one.expression if type(one) is NoisyNumber else self._beside(one) for one in arguments)
         same = name == "float" or (name == "int" and isinstance(self.sample, (int, np.integer)))
         whole = name in ("int", "float") and is_rounded(self.expression)
@@ -477,6 +489,13 @@ class NoisyNumber(Placeholder):
             if type(one) is NoisyNumber:
                 one.check_double()
         return self._made(Applied(name, parts), sample)
+
+    def _floored(self) -> Affine | None:
+        """It rounded down, where it is an exponential draw and nothing else."""
+        match self.expression:
+            case Affine(constant=Fraction(numerator=0), terms=((NoiseDraw(kind="exponential") as noise, factor),)) if factor == 1:
+                return Affine(Fraction(0), ((attrs.evolve(noise, kind=FLOORED), factor),))
+        return None
 
     def _beside(self, value: Any) -> Plain:
         if type(value) not in _NUMBERS:
@@ -651,7 +670,7 @@ def largest_of_counts(parts: Sequence[Any], *, least: bool) -> NoisyNumber | Non
     drawn = [part for part in parts if type(part) is NoisyNumber]
     kinds = {type(part.sample if type(part) is NoisyNumber else part) for part in parts}
     inside = [noise for part in drawn for affine in affine_of(part.expression) for noise, _ in affine.terms]
-    if len(parts) < 2 or not drawn or len(kinds) > 1 or not all(noise.is_count for noise in inside):
+    if len(parts) < 2 or not drawn or len(kinds) > 1 or not all(noise.is_count and noise.kind != STATISTIC for noise in inside):
         return None
     formulas = tuple(drawn[0]._part(part) for part in parts)
     return drawn_number(drawn[0].path, Applied("min" if least else "max", formulas), drawn[0].sample)

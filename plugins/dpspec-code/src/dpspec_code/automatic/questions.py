@@ -116,7 +116,7 @@ class Questions:
     def _answers(self) -> dict[str, Any]:
         return {
             "call": self.call, "tail": self.tail, "get": self.get, "each": self.each, "pairs": self.pairs, "shown": self.shown,
-            "modulo": self.modulo,
+            "modulo": self.modulo, "product": self.product,
             "enter": self.enter, "item": self.item, "owner": self.owner, "callable": self.allowed, "context": self.context,
             "same": self.same, "refuse": self.refuse, "import": self.imported, "raised": self.raised, "loop": self.loop,
             "round": self.round, "listed": self.listed, "locals": builtins.locals, "operand": self.operand,
@@ -307,7 +307,7 @@ class Questions:
             return
         if options.keys() <= {"axis", "dtype", "ord", "keepdims"} and _makes_of_row(function, len(args)):
             return
-        if plain and type(function) is types.BuiltinFunctionType and type(function.__self__) in (str, int, float, bytes, tuple):
+        if plain and _asks_constant(function):
             return
         if _is_random(function) and not args and not options:
             return
@@ -665,6 +665,14 @@ class Questions:
             self.shown(right)
         return left % right
 
+    def product(self, left: Any, right: Any) -> Any:
+        """left @ right; of drawn numbers, what is multiplied with 0 is left out."""
+        if holds_drawn(left) or holds_drawn(right):
+            found = answered(np.matmul, "matmul", [left, right])
+            if found is not NotImplemented:
+                return found
+        return left @ right
+
     def shown(self, value: Any) -> Any:
         """A value whose text says nothing but the value."""
         kind = type(value)
@@ -787,6 +795,14 @@ _WALKING_PARTS = ("from_iterable", "starmap", "dict", "OrderedDict", "defaultdic
 _OF_MEMORY = frozenset({
     "base", "ctypes", "data", "dump", "dumps", "flags", "getfield", "setfield", "setflags", "strides", "tofile", "view",
 })  # fmt: skip
+
+
+def _asks_constant(function: Any) -> bool:
+    """Whether it is a method of a value that does not change, or the place of something in a list."""
+    if type(function) is not types.BuiltinFunctionType:
+        return False
+    kind = type(function.__self__)
+    return kind in (str, int, float, bytes, tuple) or (kind is list and function.__name__ == "index")
 
 
 def _makes_of_row(function: Any, given: int) -> bool:

@@ -250,7 +250,8 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
-        return _ask("modulo", node, node.left, node.right) if isinstance(node.op, ast.Mod) else node
+        asked = {ast.Mod: "modulo", ast.MatMult: "product"}.get(type(node.op))
+        return node if asked is None else _ask(asked, node, node.left, node.right)
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
         self.generic_visit(node)

@@ -44,6 +44,7 @@ from dpspec_code.automatic.noise import (
     LARGEST,
     FloatOrZero,
     NoisyNumber,
+    array_of,
     difference_of,
     drawn_number,
     rounding,
@@ -487,7 +488,7 @@ class LoopSteps:
 
     def _assigned(self, value: Any, held: Any, place: Any, *, alone: bool) -> Any:
         is_array = type(held) is np.ndarray and not self.asking.path.counting
-        if is_array and (type(value) is NoisyNumber or holds_drawn(held) or is_open(held)):
+        if is_array and (holds_drawn(value) or holds_drawn(held) or is_open(held)):
             return self._filled(value, held, place, alone=alone)
         self.asking.item(held)
         held[place] = value
@@ -496,6 +497,8 @@ class LoopSteps:
     def _filled(self, value: Any, held: Any, place: Any, *, alone: bool) -> Any:
         """The array with one entry, which may be a symbol."""
         array = opened(held, alone=alone)
+        if array is not None and type(array[place]) is np.ndarray and array[place].size:
+            return self._filled_with_many(array, value, place)
         known = None if array is None or isinstance(array[place], np.ndarray) else entry_for(array, value)
         if known is None:
             rule = "is put into an array that is not of doubles, or is cut there, or that has another name"
@@ -503,6 +506,22 @@ class LoopSteps:
         array[place] = known
         is_plain = alone and not is_open(array) and not holds_drawn(array)
         return array.astype(type(known)) if is_plain else array
+
+    def _filled_with_many(self, array: Any, value: Any, place: Any) -> Any:
+        """The array, opened, with several entries, which may be symbols."""
+        target = array[place]
+        parts = np.empty(target.shape, dtype=object)
+        try:
+            parts[...] = _asarray_of(value) if type(value) in (list, tuple, np.ndarray) else array_of([value], ())
+        except ValueError:
+            self._refuse_array("is filled with numbers of another shape")
+        known = [entry_for(array, part) for part in parts.flat]
+        if any(part is None for part in known):
+            self._refuse_array("is filled with numbers of another type")
+        for at, part in zip(np.ndindex(parts.shape), known, strict=True):
+            parts[at] = part
+        array[place] = parts
+        return array
 
 
 _WRITING = (np.clip, np.sum, np.mean, np.cumsum, np.dot, np.matmul, np.round)

@@ -97,15 +97,18 @@ from dpspec_code.automatic.aligned import (
     two_coins,
 )  # fmt: skip
 from dpspec_code.automatic.entry_arrays import SymbolicDataset
-from dpspec_code.automatic.formulas import COUNT, SAMPLED, Affine, NoiseDraw, TreeEnd, is_about_data
+from dpspec_code.automatic.formulas import COUNT, SAMPLED, STATISTIC, Affine, NoiseDraw, TreeEnd, is_about_data
 from dpspec_code.automatic.noise import span_of
 from dpspec_code.automatic.regions import MOST_PROGRAMS, crossing, holds_extreme, largest_shift, regions, shift_between
 from dpspec_code.automatic.sampler import Draw, RunCounter, enumerate_law
+from dpspec_code.automatic.sensitivities import EntryStatistic
 from dpspec_code.automatic.widths import FAR, LONGEST_LIST, ROUNDED, WHOLE_DOUBLES, RecordBound
 
 MOST_KINDS = 2_000
 MOST_CHANGES = 20_000
 DOUBLES = "a double does not hold every whole number"
+_GROWING = ("laplace", "normal", "logistic")
+"""Noise with a log-concave density that is even: the pair of laws of W and W + d grows with d."""
 LENGTHS = (300, 70_000)
 """Records of long datasets: beyond 2^8 and 2^16."""
 MOST_WRITTEN = 100_000
@@ -183,7 +186,16 @@ class WholeTree:
         if not self.dataset.is_counts:
             written = Counter(map(_written, given))
             counts = [written[_written(kind)] for kind in self.dataset.kinds]
-        return self.law.with_counts({NoiseDraw(-place - 1, COUNT, Fraction(0)): count for place, count in enumerate(counts)})
+        known: dict[NoiseDraw, Any] = {NoiseDraw(-place - 1, COUNT, Fraction(0)): count for place, count in enumerate(counts)}
+        known |= {one.symbol: one.at(counts) for one in self.dataset.bound.statistics.values()}
+        return self.law.with_counts(known)
+
+    @property
+    def statistics(self) -> list[EntryStatistic]:
+        """What its ends show of the dataset that is no sum."""
+        parts = [part for branch in self.law.branches() for part in branch.parts]
+        shown = {one for part in parts for one, _ in part.terms if one.kind == STATISTIC}
+        return [one for one in self.dataset.bound.statistics.values() if one.symbol in shown]
 
 
 def _written(entry: Any) -> tuple[type, str]:
@@ -523,6 +535,8 @@ class WholeProof:
             NoConstant: no shift undoes some change, or single changes do not add up.
         """
         branches, _ = joined_trees(self.tree.law.branches(), ())
+        if self.tree.statistics:
+            return self._of_statistics(branches, self.tree.statistics)
         if self.tree.chances:
             return self._of_a_sample(branches)
         self._check_path()
@@ -600,6 +614,39 @@ class WholeProof:
             raise NoConstant("no change of one record keeps the universes")
         return best
 
+    def _of_statistics(self, branches: list[Branch], statistics: list[EntryStatistic]) -> Costliest:
+        """By one shift for all ends, where statistics of the entries move by as much as they can, in whatever direction."""
+        if not isinstance(self.changes, RecordChanges) or self.tree.chances:
+            raise NoConstant("it asks for a statistic, and takes a sample or has no entries")
+        if any(is_about_data(condition) for leaf, _ in self.tree.law.leaves for condition in leaf.conditions):
+            raise NoConstant("it asks for a statistic, and decides by the dataset")
+        self._check_path()
+        moves = [(one, self._undoing(branches, {one.symbol.number: 1})) for one in statistics]
+        best: Costliest | None = None
+        for change in self.changes.listed():
+            shift = {noise: abs(by) for noise, by in self._shift(branches, change).items()}
+            for one, move in moves:
+                for noise, by in move.items():
+                    shift[noise] = shift.get(noise, Fraction(0)) + abs(by) * one.symbol.size
+            if any(by and noise.kind not in _GROWING for noise, by in shift.items()):
+                raise NoConstant("it asks for a statistic, and hides it by noise that is not known to hide what changes less")
+            constant = self._per_unit(self._pair({noise: by for noise, by in shift.items() if by}), change.price)
+            if best is None or constant > best.constant:
+                moved = ", ".join(f"draw {noise.number} ({noise.kind}) by {by} at most" for noise, by in sorted(shift.items()))
+                best = Costliest(constant, change, f"moving {moved}")
+        if best is None:
+            raise NoConstant("no change of one record keeps the universes")
+        return self._shown_by(statistics[0], best)
+
+    def _shown_by(self, statistic: EntryStatistic, found: Costliest) -> Costliest:
+        """The same constant, with a change and a dataset where a statistic changes most."""
+        extreme = statistic.extreme(len(self.tree.dataset.kinds))
+        if extreme is None:
+            return found
+        counts, sides = extreme
+        change = next((one for one in self.changes.listed() if one.sides == sides), None)
+        return found if change is None else attrs.evolve(found, change=change, at=counts)
+
     def _of_a_sample(self, branches: list[Branch]) -> Costliest:
         """K by what an entry in the sample costs, and how seldom it is there."""
         known = self.changes
@@ -647,11 +694,18 @@ class WholeProof:
             raise NoConstant("d_Pr is no metric and more than one record may change")
 
     def _shift(self, branches: list[Branch], change: EntryChange) -> dict[NoiseDraw, Fraction]:
-        moved = dict(change.moved)
+        try:
+            return self._undoing(branches, dict(change.moved))
+        except NoConstant:
+            raise NoConstant(f"no shift of the noise undoes {change.words}") from None
+
+    @staticmethod
+    def _undoing(branches: list[Branch], moved: Mapping[int, int]) -> dict[NoiseDraw, Fraction]:
+        """The shift of the noise that undoes some moves of symbols."""
         equations = [_equation(part, moved) for branch in branches for part in branch.parts]
         found = solve_shift(equations)
         if found is None:
-            raise NoConstant(f"no shift of the noise undoes {change.words}")
+            raise NoConstant("no shift of the noise undoes a change of a statistic")
         return {noise: by for noise, by in found.items() if by}
 
     def _pair(self, shift: Shift) -> Dichotomy:

@@ -62,6 +62,7 @@ class RecordBound:
     breaks: int | None = None
     broken: str = ""
     rounded: dict[tuple[Any, Fraction], Fraction] = attrs.field(factory=dict)
+    statistics: dict[Any, Any] = attrs.field(factory=dict)
 
     @property
     def seen(self) -> int:

@@ -320,7 +320,7 @@ class PythonRandom(GeneratorAdapter):
 
 
 class WrittenRandom(random.Random):
-    """A `random.Random` that writes down the noise that it draws, without its center, and None for a uniform number.
+    """A `random.Random` that writes down the noise that it draws, without its center, and each uniform number between 0 and 1.
 
     >>> drawn = []
     >>> writer, plain = WrittenRandom(7, drawn.append), random.Random(7)
@@ -343,9 +343,10 @@ class WrittenRandom(random.Random):
         return value
 
     def random(self) -> float:
+        value = super().random()
         if self._write is not None:
-            self._write(None)
-        return super().random()
+            self._write(value)
+        return value
 
     def getrandbits(self, k: int, /) -> int:  # a class that overrides random alone would draw whole numbers in another way
         return super().getrandbits(k)
@@ -583,10 +584,14 @@ def _writing(draw: Callable[..., Any], name: str, generator: Any) -> Callable[..
         values = draw(*args, **options)
         if name == "geometric" and not generator.writes_geometric:
             return values
+        if name in _UNIFORM:
+            of_two = zip(("low", "high"), (0, 1), (0.0, 1.0), strict=True) if name == "uniform" else ()
+            generator.write_uniform(values, *(options.get(key, (args[place:] or (end,))[0]) for key, place, end in of_two))
+            return values
         center = (options.get("loc", args[0] if args else 0.0)) if name in _CENTERED else 0.0
         centers = np.broadcast_to(np.asarray(center, dtype=float), np.shape(values)).ravel()
         for value, at in zip(np.ravel(values), centers, strict=True):
-            write(None if name in _UNIFORM else float(value) - float(at))
+            write(float(value) - float(at))
         return values
 
     return drawn
@@ -658,7 +663,8 @@ class System(GeneratorAdapter):
         writer.setstate(random.getstate())
         methods = [name for name in vars(ReadRandom) if not name.startswith("_") and hasattr(random, name)]
         found = [(random, name, getattr(writer, name)) for name in methods]
-        found += [(np.random, name, _writing(getattr(np.random, name), name, generator)) for name in (*_NOISE, *_WHOLE, *_UNIFORM)]
+        written = (*_NOISE, *_WHOLE, *_UNIFORM)
+        found += [(np.random, name, _writing(getattr(np.random, name), name, generator)) for name in written]
         plain = np.random.default_rng
 
         def default_rng(seed: Any = None) -> Any:

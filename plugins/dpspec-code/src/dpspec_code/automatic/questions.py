@@ -47,6 +47,7 @@ from dpspec_code.automatic.entry_arrays import (
     source_of,
 )
 from dpspec_code.automatic.generator import MODELLED, EnumeratingGenerator
+from dpspec_code.automatic.inversion import of_uniform
 from dpspec_code.automatic.loops import LoopEntry, state_of
 from dpspec_code.automatic.noise import NoisyNumber, largest_of_counts, one_by_one
 from dpspec_code.automatic.path import PREFIX, RandomPath, Stop, Uniform, changed
@@ -197,6 +198,9 @@ class Questions:
         drawn = self._of_drawn(function, name, args, options)
         if drawn is not NotImplemented:
             return drawn
+        made = of_uniform(function, args, options)
+        if made is not NotImplemented:
+            return made
         if function is float and len(args) == 1 and type(args[0]) is Uniform:
             return args[0].as_float()
         if function is type and len(args) != 1:

@@ -43,6 +43,7 @@ from dpspec_code.automatic.aligned import NoisyLaw, raced
 from dpspec_code.automatic.entry_arrays import SymbolicDataset
 from dpspec_code.automatic.formulas import TreeEnd, has_holes
 from dpspec_code.automatic.generator import EnumeratingGenerator
+from dpspec_code.automatic.inversion import rounded_down, with_signs
 from dpspec_code.automatic.path import Choices, RandomPath, Stop, TransitionRow, changed, solve
 from dpspec_code.automatic.questions import Questions
 from dpspec_code.automatic.rewriting import prepare
@@ -294,8 +295,9 @@ class _Search:
                 path.refuse(NotEnumerableError("sampler", "changes the dataset that it is given", "let it work on a copy"))
             self.questions.check_roots()
         if path.ended is None:
-            drawn = path.conditions or has_holes(output)
-            return _Output(TreeEnd(output, tuple(path.conditions)) if drawn else output)
+            if not path.conditions and not has_holes(output):
+                return _Output(output)
+            return _Output(TreeEnd(output, tuple(path.conditions), tuple(path.made)))
         if path.ended.fault is not None:
             raise path.ended.fault from None
         return _BEYOND if path.ended.beyond else path.ended.state
@@ -434,7 +436,8 @@ def _noisy(ends: TransitionRow, beyond: Chance | None, *, symbolic: bool) -> Law
         raise NotEnumerableError("sampler", "draws noise and has an endless loop, too", "give its law by hand")
     values = ((end.value, chance) for end, chance in ends.items() if isinstance(end, _Output))
     leaves = tuple((value if isinstance(value, TreeEnd) else TreeEnd(value, ()), chance) for value, chance in values)
-    return NoisyLaw(leaves, symbolic)
+    joined = rounded_down(with_signs(leaves))
+    return NoisyLaw(joined, symbolic, () if joined == leaves else leaves)
 
 
 @attrs.frozen

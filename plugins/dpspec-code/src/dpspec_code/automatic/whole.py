@@ -73,6 +73,7 @@ from dpspec.plugin.judges import (
     ZERO,
     Dichotomy,
     Entries,
+    NotEnumerableError,
     Notice,
     NumberLists,
     ProofStep,
@@ -149,6 +150,13 @@ class WholeTree:
         given = presented(dataset)
         handed = given if self.form is None else self.form(given)
         return enumerate_law(self.function, handed, most_paths=self.most_paths, symbolic=True, models=self.models)
+
+    def law_on(self, dataset: Dataset) -> Any:
+        """The law on one dataset, by reading the code on it; from the tree where doubles of one dataset cannot be read."""
+        try:
+            return self.read_on(dataset)
+        except NotEnumerableError:
+            return self.on(dataset).plain()
 
     def long_datasets(self, spec: PrivacySpec) -> Iterator[Dataset]:
         """Datasets of so many records that numbers of 8 and of 16 bits wrap around; of lists of numbers, with such numbers."""
@@ -739,7 +747,7 @@ class WholeProof:
             return None
         divergence = Bracket(lower=ZERO, upper=INFINITY)
         if not self.tree.chances:
-            laws = [self.tree.read_on(dataset) for dataset in pair]
+            laws = [self.tree.law_on(dataset) for dataset in pair]
             divergence = self.spec.output_divergence.evaluate(laws[0].against(laws[1]), precision=PRECISION)
         lower = divergence.lower
         if distance != 1 and not lower.is_infinite:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
 from dpspec_code.case import models_of, readable
@@ -20,6 +21,9 @@ import math
 import random
 
 import numpy as np
+import scipy
+from scipy import stats
+from scipy.stats import expon, laplace
 
 
 def weights(x, epsilon):
@@ -266,7 +270,7 @@ FLOORS = {
         "len(x)", "2 * len(x)",
     ),
     "floors_of_logarithms": (
-        "g = [int(math.log(1 - random.random()) / -1.0) for _ in range(2)]\nreturn len(x) + g[0] - g[1]", "-1.0", "-0.5",
+        "g = [int(math.log(1 - random.random()) / -1.0) for _ in range(2)]\nreturn len(x) + g[0] - g[1]", "-1.0", "-2.0",
     ),
     "ceilings_in_numpy": (
         "g = np.ceil(np.random.exponential(1.0, size=2))\nreturn len(x) + int(g[0]) - int(g[1])", "1.0", "0.5",
@@ -303,3 +307,79 @@ def test_whole_parts_of_exponential_noise(name, tmp_path):
 def test_other_whole_parts_are_not_verified(body, tmp_path):
     found = read(body, tmp_path, f"other_floor_{abs(hash(body))}")
     assert found is None or found.outcome is not Outcome.VERIFIED
+
+
+# --- distributions of scipy, and texts of noisy numbers --------------------------------------------------------------------
+
+
+SCIPY = {
+    "laplace": ("return len(x) + stats.laplace.rvs(loc=0, scale=1.0)", "1.0", "0.5"),
+    "located": ("return scipy.stats.laplace.rvs(len(x), 1.0)", "1.0", "0.5"),
+    "of_an_array": ("return np.bincount(x, minlength=3) + stats.laplace.rvs(scale=1.0, size=3)", "1.0", "0.5"),
+    "imported": ("return len(x) + laplace.rvs(scale=1.0)", "1.0", "0.5"),
+    "exponential": ("return len(x) + expon.rvs(scale=1.0) - expon.rvs(scale=1.0)", "scale=1.0", "scale=0.5"),
+    "text": ("noisy = len(x) + np.random.laplace(0, 1.0)\nreturn f'about {noisy:.1f} people'", "1.0", "0.5"),
+    "text_of_two": (
+        "n = len(x) + np.random.laplace(0, 2.0)\nm = x.count(0) + np.random.laplace(0, 2.0)\n"
+        "share = min(max(m / max(n, 1), 0), 1)\nreturn '{:.1%} of {}'.format(share, round(n))",
+        "2.0", "0.5",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCIPY)
+@pytest.mark.spread(2)
+def test_distributions_of_scipy_and_texts(name, tmp_path):
+    check(*SCIPY[name], tmp_path, f"scipy_{name}")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return len(x) + stats.laplace.rvs(scale=1.0, random_state=3)",
+        "return len(x) + stats.laplace(scale=0.5).rvs()",
+        "return len(x) + stats.norm.rvs(scale=1.0)",
+        "return len(x) + expon.rvs(scale=1.0)",
+        "stats.laplace.random_state = 3\nreturn len(x) + stats.laplace.rvs(scale=1.0)",
+        "return 2 * len(x) + laplace.rvs(scale=1.0)",
+    ],
+)
+def test_other_draws_of_scipy_are_not_verified(body, tmp_path):
+    found = read(body, tmp_path, f"other_scipy_{abs(hash(body))}")
+    assert found is None or found.outcome is not Outcome.VERIFIED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "noisy = len(x) + np.random.laplace()\nreturn f'{noisy:.1f} of {len(x)} people'",
+        "n = len(x)\nreturn f'{n} people, about {n + np.random.laplace():.1f}'",
+        "n = len(x)\nnoise = np.random.laplace()\nshown = f'{noise}'\nreturn f'{n + noise} {shown}'",
+    ],
+)
+def test_texts_that_show_more_are_not_verified(text, tmp_path):
+    found = verify_claim(module(text, tmp_path, f"text_{abs(hash(text))}").drawn, CLAIM, seconds=3)
+    assert found.outcome is not Outcome.VERIFIED
+
+
+@pytest.mark.parametrize("name", ["laplace", "norm"])
+def test_a_distribution_with_a_seed_of_its_own_is_not_read(name, tmp_path, monkeypatch):
+    from scipy import stats
+
+    body = "return len(x) + stats.laplace.rvs(scale=1.0)"
+    assert read(body, tmp_path, f"unseeded_{name}") is not None
+    monkeypatch.setattr(getattr(stats, name), "_random_state", np.random.RandomState(1))
+    assert read(body, tmp_path, f"seeded_{name}") is None
+
+
+def test_a_module_that_seeds_a_distribution_is_not_read(tmp_path):
+    found = module("return len(x) + stats.laplace.rvs(scale=1.0)", tmp_path, "seeding")
+    text = f"{HEAD}    return len(x) + stats.laplace.rvs(scale=1.0)\n\n\ndef fix():\n    stats.norm.random_state = 3\n"
+    fixed = module_of(text, tmp_path, "seeding_by_a_function")
+    for function, is_read in ((found.drawn, True), (fixed.drawn, False)):
+        known = adapted(function, CLAIM.space)
+        try:
+            tree = whole_tree(readable(known), CLAIM, most_paths=500)
+        except DpspecError:
+            tree = None
+        assert (tree is not None) is is_read

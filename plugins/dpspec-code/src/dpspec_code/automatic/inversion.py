@@ -100,6 +100,11 @@ def _size(function: Any, *given: Any) -> Any:
     return abs(given[0]).as_float() if function is math.fabs else abs(given[0]).as_scalar()
 
 
+def _double(_function: Any, *given: Any) -> Any:
+    """It as a double of Python's."""
+    return given[0].as_float() if len(given) == 1 else NotImplemented
+
+
 _ANSWERS: dict[int, Callable[..., Any]] = {
     id(function): answer
     for answer, functions in (
@@ -107,6 +112,7 @@ _ANSWERS: dict[int, Callable[..., Any]] = {
         (_sign, (np.sign,)),
         (_with_sign, (math.copysign, np.copysign)),
         (_size, (math.fabs, np.abs, np.absolute, np.fabs)),
+        (_double, (float,)),
     )
     for function in functions
 }

@@ -383,3 +383,46 @@ def test_a_module_that_seeds_a_distribution_is_not_read(tmp_path):
         except DpspecError:
             tree = None
         assert (tree is not None) is is_read
+
+
+# --- scores that decide by the dataset -------------------------------------------------------------------------------------
+
+
+SCORES = {
+    "median": (
+        "scores = [-abs(sum(1 for v in x if v < o) - sum(1 for v in x if v > o)) for o in range(3)]\n"
+        "w = np.exp(0.5 * np.array(scores))\nreturn int(np.random.choice(3, p=w / w.sum()))",
+        "0.5", "1.0",
+    ),
+    "nearest": (
+        "scores = [-abs(x.count(v) - 2.0) for v in range(3)]\n"
+        "return random.choices(range(3), weights=[math.exp(1.0 * score) for score in scores])[0]",
+        "1.0", "2.0",
+    ),
+    "farthest": (
+        "return int(np.argmax([abs(x.count(v) - 3) + np.random.exponential(1.0) for v in range(3)]))", "1.0", "0.5",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.spread(1)
+def test_scores_that_decide_by_the_dataset(name, tmp_path):
+    check(*SCORES[name], tmp_path, f"scores_{name}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return int(np.argmax([(9 if x.count(v) > 3 else 0) + np.random.laplace(0, 1.0) for v in range(3)]))",
+        "return int(np.argmax([abs(x.count(v) - 3) * len(x) + np.random.laplace(0, 1.0) for v in range(3)]))",
+        "return int(np.argmax([abs(x.count(v) - 3) + np.random.normal(0, 9.0) for v in range(3)]))",
+        "return [x.count(v) > 3 or np.random.laplace() > 2 for v in range(2)]",
+        "n = x.count(0) - 2.5\nreturn abs(n) + np.random.laplace(0, 0.9)",
+        "n = 0.1 * x.count(0) - 0.7\nreturn abs(n) + np.random.laplace(0, 0.01)",
+    ],
+)
+def test_decisions_by_the_dataset_that_cost_more_are_not_verified(body, tmp_path):
+    found = read(body, tmp_path, f"decides_{abs(hash(body))}")
+    assert found is None or found.outcome is not Outcome.VERIFIED

@@ -315,11 +315,12 @@ class NoisyNumber(Placeholder):
         if isinstance(left, Affine) and not left.terms:
             return left.constant < 0 if relation == "lt" else left.constant == 0
         whole = all(type(one.sample if type(one) is NoisyNumber else one) in (int, np.int64, bool, np.bool_) for one in pair)
+        exact = whole or (relation == "lt" and all(map(_is_exact, pair)))
         if relation == "eq" and not whole and isinstance(left, Affine):
             self._refuse("was compared with ==, which holds with probability 0 or that of a rounding")
         if all(noise.is_count for part in affine_of(left) for noise, _ in part.terms):
             inside = self.path.counting or self.path.tally is not None  # for each entry, of which only the kind is known
-            if inside or not (whole and isinstance(left, Affine)):
+            if inside or not (exact and isinstance(left, Affine)):
                 self._refuse("was compared, which depends on the data alone")
             if sum(map(is_about_data, self.path.conditions)) == MOST_DECISIONS:
                 self._refuse(f"was compared, which depends on the data alone, after {MOST_DECISIONS} such comparisons")
@@ -529,6 +530,14 @@ def drawn_number(path: RandomPath, expression: NoiseFormula, sample: Any, error:
     found = NoisyNumber(path, expression, sample, error)
     found.check_width()
     return found
+
+
+def _is_exact(value: Any) -> bool:
+    """Whether a double of the data, or a number, is what it is read as: no digit was lost on the way, nor is one here."""
+    if type(value) is not NoisyNumber:
+        return type(value) in (int, float, np.int64, np.float64) and Fraction(value) == reading(value)
+    plain = isinstance(value.expression, Affine) and not value.error
+    return plain and not rounding(value.expression, value.path.bound)  # type: ignore[arg-type]  # it is affine
 
 
 def _plain(value: Any) -> Any:

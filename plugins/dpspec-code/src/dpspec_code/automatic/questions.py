@@ -233,7 +233,7 @@ class Questions:
             self.path.refuse(problem)
 
     def _print_of(self, value: Any) -> Any:
-        """The print of an object of a library that is modelled, or in whose place something else draws; NotImplemented for others."""
+        """The print of an object of a library that is modelled, or for which something else draws; NotImplemented for others."""
         if self._distribution(value):
             return id(value)
         return NotImplemented if self._models is None else self._models.printed(value)

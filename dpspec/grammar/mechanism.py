@@ -540,7 +540,7 @@ class GeneratorAdapter(ABC):
         """The generator that the function is handed, fresh for one call."""
 
     def recorded(self, generator: Any, write: Callable[[float | None], None]) -> Any:
-        """As `made`, of the same draws; each draw of noise is written down without its center, and None for a uniform number.
+        """As `made`, of the same draws; each draw of noise is written down without its center, a uniform number as one in [0, 1).
 
         A law that is read off code with noise is held against it; where nothing is written down, no such law is verified.
         """

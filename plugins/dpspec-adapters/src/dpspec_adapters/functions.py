@@ -322,7 +322,7 @@ class PythonRandom(GeneratorAdapter):
 
 
 class WrittenRandom(random.Random):
-    """A `random.Random` that writes down the noise that it draws, without its center, and None for a uniform number.
+    """A `random.Random` that writes down the noise that it draws, without its center, and each uniform number between 0 and 1.
 
     >>> drawn = []
     >>> writer, plain = WrittenRandom(7, drawn.append), random.Random(7)
@@ -345,9 +345,10 @@ class WrittenRandom(random.Random):
         return value
 
     def random(self) -> float:
+        value = super().random()
         if self._write is not None:
-            self._write(None)
-        return super().random()
+            self._write(value)
+        return value
 
     def getrandbits(self, k: int, /) -> int:  # a class that overrides random alone would draw whole numbers in another way
         return super().getrandbits(k)
@@ -575,6 +576,52 @@ class ReadLegacy:
         self._generator.shuffle(x)
 
 
+class ReadDistributions:
+    """Distributions of `scipy.stats` by their laws, from a numpy Generator, of those that draw one number for each value."""
+
+    def __init__(self, generator: Any) -> None:
+        self._generator = generator
+
+    @property
+    def laplace(self) -> ReadDistribution:
+        return ReadDistribution(self._generator.laplace)
+
+    @property
+    def norm(self) -> ReadDistribution:
+        return ReadDistribution(self._generator.normal)
+
+    @property
+    def expon(self) -> ReadDistribution:
+        return ReadDistribution(self._generator.exponential, is_located=False)
+
+
+class ReadDistribution:
+    """A distribution of `scipy.stats`, from which values are drawn.
+
+    Args:
+        draw: the method of the generator that draws them.
+        is_located: whether the method takes a location.
+    """
+
+    def __init__(self, draw: Any, is_located: bool = True) -> None:
+        self._draw, self._is_located = draw, is_located
+
+    def rvs(self, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
+        shape = 1 if size is None else size
+        drawn = self._draw(0.0, scale, shape) if self._is_located else self._draw(scale, shape)
+        return drawn[0] + loc if size is None else drawn + loc
+
+
+def distributions_of_scipy() -> dict[str, Any]:
+    """The same of the library, where it is imported and they draw from numpy's global generator; else none."""
+    stats = sys.modules.get("scipy.stats")
+    names = [name for name in vars(ReadDistributions) if not name.startswith("_")]
+    found = {} if stats is None else {name: getattr(stats, name, None) for name in names}
+    held = getattr(np.random.laplace, "__self__", None)
+    of_scipy = all(type(one).__module__.startswith("scipy.stats") for one in found.values())
+    return found if of_scipy and all(vars(one).get("_random_state") is held for one in found.values()) else {}
+
+
 _CENTERED = ("laplace", "normal", "gumbel", "logistic")
 _NOISE = (*_CENTERED, "exponential", "standard_cauchy", "standard_normal", "standard_exponential", "randn")
 _WHOLE = ("geometric",)
@@ -591,10 +638,14 @@ def _writing(draw: Callable[..., Any], name: str, generator: Any) -> Callable[..
         values = draw(*args, **options)
         if name == "geometric" and not generator.writes_geometric:
             return values
+        if name in _UNIFORM:
+            of_two = zip(("low", "high"), (0, 1), (0.0, 1.0), strict=True) if name == "uniform" else ()
+            generator.write_uniform(values, *(options.get(key, (args[place:] or (end,))[0]) for key, place, end in of_two))
+            return values
         center = (options.get("loc", args[0] if args else 0.0)) if name in _CENTERED else 0.0
         centers = np.broadcast_to(np.asarray(center, dtype=float), np.shape(values)).ravel()
         for value, at in zip(np.ravel(values), centers, strict=True):
-            write(None if name in _UNIFORM else float(value) - float(at))
+            write(float(value) - float(at))
         return values
 
     return drawn
@@ -640,12 +691,13 @@ class System(GeneratorAdapter):
         if not _takes_one(function):
             return None
 
-        place = place_of_seed(function)
+        place, has_distributions = place_of_seed(function), bool(distributions_of_scipy())
 
         def reads(dataset: Any, generator: Any) -> Any:
             of_python, of_numpy = ReadRandom(generator), ReadLegacy(generator)
             why = None if place is None else f"may have been seeded: {place} sets the state of a generator"
-            generator.stand_in({"random": why or of_python, "numpy.random": why or of_numpy})
+            of_scipy = {"scipy.stats": why or ReadDistributions(generator)} if has_distributions else {}
+            generator.stand_in({"random": why or of_python, "numpy.random": why or of_numpy, **of_scipy})
             return function(dataset)
 
         return reads
@@ -666,8 +718,9 @@ class System(GeneratorAdapter):
         writer.setstate(random.getstate())
         methods = [name for name in vars(ReadRandom) if not name.startswith("_") and hasattr(random, name)]
         found = [(random, name, getattr(writer, name)) for name in methods]
-        names = (*_NOISE, *_WHOLE, *_UNIFORM)
-        found += [(np.random, name, _writing(getattr(np.random, name), name, generator)) for name in names]
+        written = (*_NOISE, *_WHOLE, *_UNIFORM)
+        found += [(np.random, name, _writing(getattr(np.random, name), name, generator)) for name in written]
+        found += [(one, "rvs", _writing(one.rvs, "laplace", generator)) for one in distributions_of_scipy().values()]
         plain = np.random.default_rng
 
         def default_rng(seed: Any = None) -> Any:
@@ -710,15 +763,18 @@ def _holders(functions: tuple[Any, ...], _modules: int) -> tuple[tuple[Any, str,
 
 @contextlib.contextmanager
 def _replaced(places: list[tuple[Any, str, Any]]) -> Iterator[None]:
-    """Attributes of modules that are others for a while."""
-    before = [(module, name, getattr(module, name)) for module, name, _ in places]
+    """Attributes of modules and of objects that are others for a while."""
+    before = [(module, name, vars(module).get(name)) for module, name, _ in places]
     for module, name, function in places:
         setattr(module, name, function)
     try:
         yield
     finally:
-        for module, name, function in before:
-            setattr(module, name, function)
+        for module, name, held in before:
+            if held is None:  # it was the method of a class
+                delattr(module, name)
+            else:
+                setattr(module, name, held)
 
 
 def _takes_one(function: Any) -> bool:

@@ -79,6 +79,8 @@ def _place_in(module: types.ModuleType | None) -> str | None:
 def _seeds(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
     if isinstance(node, ast.Attribute) and node.attr in SEEDING:
         yield node
+    if isinstance(node, ast.Attribute) and node.attr == "random_state" and isinstance(node.ctx, ast.Store):  # of scipy.stats
+        yield node
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SEEDING:
         yield node
     if isinstance(node, ast.ImportFrom) and any(name.name in SEEDING for name in node.names):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
 from types import FunctionType
@@ -299,11 +299,16 @@ class _Case:
             return _unread(ran, findings, "while its choices were enumerated")
         found, laws = ran.value
         if found is None or isinstance(found, str):
-            return found
+            return found and self._by_symbols(found, seconds, most_runs)
         if found.outcome is Outcome.REFUTED:
             return self._exceeded(found, laws)
         unseen = "it was never seen to draw from the generator that it is given"
         return self._confirmed(found, laws) if _draws(laws.values()) else unseen
+
+    def _by_symbols(self, why: str, seconds: float, most_runs: int | None) -> Verdict | str:
+        """Verified on symbols of all datasets, which may tell what doubles of one dataset do not; else why nothing was."""
+        whole = self._on_whole_space([], seconds, most_runs) if self.datasets is None else None
+        return whole if isinstance(whole, Verdict) and whole.outcome is Outcome.VERIFIED else why
 
     def _on_whole_space(self, findings: list[Notice], seconds: float, most_runs: int | None) -> Verdict | str | None:
         """The verdict on the tree of the code for all datasets at once, or why there is none; None where that takes more runs
@@ -345,7 +350,7 @@ class _Case:
     def _by_post_processing(self, seconds: float) -> Verdict | None:
         """Verified, where that is read off a part of the code of which the rest is post-processing."""
         clock = Clock(seconds)
-        for cut in cuts(self.function) if self.datasets is None else ():
+        for cut in _cuts(self.function) if self.datasets is None else ():
             part = attrs.evolve(self, function=cut.first)
             by_entry = part._entry_by_entry(clock.left(), None)
             if by_entry is not None and self._follows(cut, clock.left()):
@@ -633,6 +638,16 @@ def _modelled(function: PlainFunction) -> PlainFunction:
 def stands_in(function: PlainFunction) -> bool:
     """Whether code is read with something else than the generator that the function gets."""
     return isinstance(function, AdaptedFunction) and function.readable not in (None, function.function)
+
+
+def _cuts(function: PlainFunction) -> Iterator[CutFunction]:
+    """The ways to cut a function; the first part of an adapted one is adapted as it is."""
+    if not isinstance(function, AdaptedFunction):
+        yield from cuts(function)
+        return
+    for cut in cuts(function.function, function.takes):
+        first = AdaptedFunction(cut.first, function.space, function.dataset, function.generator, takes=function.takes)
+        yield attrs.evolve(cut, first=first)
 
 
 def readable(function: PlainFunction) -> PlainFunction | None:

@@ -230,7 +230,7 @@ _SCALARS = (float, int, np.floating, np.integer)
 
 
 class Recorder(np.random.Generator):
-    """numpy's generator, which writes down the noise that it draws, centered, and a place for every uniform number.
+    """numpy's generator, which writes down the noise that it draws, centered, and every uniform number as one between 0 and 1.
 
     >>> writer = Recorder(np.random.PCG64(1))
     >>> writer.begin()
@@ -261,6 +261,11 @@ class Recorder(np.random.Generator):
         """A draw of a generator that is made of this one."""
         self.drawn.append(value)
 
+    def write_uniform(self, values: Any, low: Any = 0.0, high: Any = 1.0) -> None:
+        """Uniform numbers between two ends, as numbers between 0 and 1."""
+        values, low, high = (np.asarray(one, dtype=float) for one in (values, low, high))
+        self.drawn += ((values - low) / (high - low)).ravel().tolist() if np.all(low < high) else [None] * values.size
+
     def _written(self, values: Any, loc: Any = 0.0) -> Any:
         if type(values) is float and isinstance(loc, _SCALARS):  # arrays of one number take twenty times as long
             self.drawn.append(values - float(loc))
@@ -269,8 +274,8 @@ class Recorder(np.random.Generator):
         self.drawn += [float(value) - float(center) for value, center in zip(np.ravel(values), centers, strict=True)]
         return values
 
-    def _placed(self, values: Any) -> Any:
-        self.drawn += [None] * np.size(values)
+    def _placed(self, values: Any, low: Any = 0.0, high: Any = 1.0) -> Any:
+        self.write_uniform(values, low, high)
         return values
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
@@ -304,8 +309,8 @@ class Recorder(np.random.Generator):
     def random(self, *given: Any, **options: Any) -> Any:
         return self._placed(super().random(*given, **options))
 
-    def uniform(self, *given: Any, **options: Any) -> Any:
-        return self._placed(super().uniform(*given, **options))
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        return self._placed(super().uniform(low, high, size), low, high)
 
 
 # --- whether it fits ------------------------------------------------------------------------------------------------------------

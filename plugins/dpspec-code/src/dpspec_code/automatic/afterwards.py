@@ -26,6 +26,7 @@ import hashlib
 import itertools
 import linecache
 import operator
+import string
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -54,11 +55,11 @@ class CutFunction:
     """A function in two.
 
     Args:
-        first: (dataset, generator) -> the values of the variables, in order.
+        first: (dataset, generator), or the dataset alone -> the values of the variables, in order.
         then: the values of the variables -> the output.
     """
 
-    first: types.FunctionType
+    first: Callable[..., Any]
     then: types.FunctionType
 
     @property
@@ -67,19 +68,24 @@ class CutFunction:
         return len(linecache.getlines(self.then.__code__.co_filename)) - 1
 
 
-def cuts(function: Any) -> Iterator[CutFunction]:
-    """The ways to cut a function so that its rest is post-processing, those with the longest rest first."""
+def cuts(function: Any, takes: int = 2) -> Iterator[CutFunction]:
+    """The ways to cut a function so that its rest is post-processing, those with the longest rest first.
+
+    Args:
+        function: the function.
+        takes: how many arguments it is called with: 1 for the dataset alone, 2 for a generator, too.
+    """
     definition = definition_of(function)
-    if definition is None or not _is_called_with_two(function, definition):
+    if definition is None or not _is_called_with(takes, function, definition):
         return
-    handed, body = _handed(definition), definition.body
+    handed, body = _handed(definition, takes), definition.body
     reading = max((place for place, one in enumerate(body) if _names(one) & {*handed}), default=0)
     places = [*range(reading + 1, len(body)), len(body)]
     for place in places[: MOST_CUTS - 1] + places[MOST_CUTS - 1 :][-1:]:
         parts = (body[:place], body[place:]) if place < len(body) else _inside_the_last(body, handed)
         if parts is not None:
             try:
-                yield _cut(function, definition, *parts)
+                yield _cut(function, definition, takes, *parts)
             except (Peeks, SyntaxError, ValueError, RecursionError):
                 continue
 
@@ -150,9 +156,9 @@ def _first_line(definition: ast.FunctionDef) -> int:
     return min([one.lineno for one in definition.decorator_list], default=definition.lineno)
 
 
-def _is_called_with_two(function: types.FunctionType, definition: ast.FunctionDef) -> bool:
+def _is_called_with(takes: int, function: types.FunctionType, definition: ast.FunctionDef) -> bool:
     settled = len(function.__defaults__ or ())
-    return len(definition.args.args) >= 2 and len(definition.args.args) - settled <= 2
+    return len(definition.args.args) >= takes and len(definition.args.args) - settled <= takes
 
 
 def _names(node: ast.AST) -> set[str]:
@@ -250,29 +256,33 @@ class _Lift:
 
 
 def _cut(
-    function: types.FunctionType, definition: ast.FunctionDef, before: Sequence[ast.stmt], after: Sequence[ast.stmt]
+    function: types.FunctionType,
+    definition: ast.FunctionDef,
+    takes: int,
+    before: Sequence[ast.stmt],
+    after: Sequence[ast.stmt],
 ) -> CutFunction:
     """The two functions; raises Peeks where the second may look past its variables, or the first may not come to its end."""
     leaves = (ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Delete, ast.Import, ast.ImportFrom)
     for node in (node for one in before for node in ast.walk(one)):
         if isinstance(node, leaves):
             raise Peeks("it may end before, or set names of others")
-    settled = [argument.arg for argument in definition.args.args[2:]]
+    settled = [argument.arg for argument in definition.args.args[takes:]]
     defaults = (function.__defaults__ or ())[-len(settled) :] if settled else ()
     kept = sorted(_handed_on(function, before, after) - ({*settled} - _written(before)))
     if not {*kept} <= _surely_written(before):
         raise Peeks("a variable may not be set")
     shown = ast.Return(value=ast.Tuple(elts=[ast.Name(id=name, ctx=ast.Load()) for name in kept], ctx=ast.Load()))
-    first = _made(function, "first", [*_handed(definition), *settled], defaults, [*before, shown])
+    first = _made(function, "first", [*_handed(definition, takes), *settled], defaults, [*before, shown])
     given = {name: value for name, value in zip(settled, defaults, strict=True) if name not in kept}
     then = _made(function, "then", [*kept, *given], tuple(given.values()), after)
     _RestReader(then.__code__, then.__globals__, {then.__code__}).read(after)
     return CutFunction(first, then)
 
 
-def _handed(definition: ast.FunctionDef) -> list[str]:
-    """The names of dataset and generator."""
-    return [argument.arg for argument in definition.args.args[:2]]
+def _handed(definition: ast.FunctionDef, takes: int) -> list[str]:
+    """The names of dataset and generator, where it takes one."""
+    return [argument.arg for argument in definition.args.args[:takes]]
 
 
 def _handed_on(function: types.FunctionType, before: Sequence[ast.stmt], after: Sequence[ast.stmt]) -> set[str]:
@@ -331,6 +341,17 @@ _ASKED = (_OF_PLAIN | known.ARRAY) - {"format", "format_map", "flat", "dtype"}
 """Methods of plain values; `format` has a text name others."""
 _UNSET = frozenset({"where", "file", "out", "dtype", "cls"})
 """Arguments by which a function writes elsewhere, leaves memory as it was, or uses a class."""
+
+
+def _fills_in_values(node: ast.Attribute) -> bool:
+    """Whether it is the method `format` of a text that is written there, and whose fields name no attributes."""
+    if node.attr != "format" or not isinstance(node.value, ast.Constant) or type(node.value.value) is not str:
+        return False
+    try:
+        fields = [*string.Formatter().parse(node.value.value)]
+    except ValueError:
+        return False
+    return all((name or "0").isalnum() and "{" not in (spec or "") for _, name, spec, _ in fields)
 
 
 def _is_plain(value: Any) -> bool:
@@ -448,7 +469,7 @@ class _RestReader(ast.NodeVisitor):
     def _attribute(self, node: ast.Attribute) -> None:
         """A method that is called."""
         if not self._of_module(node):
-            if node.attr not in _ASKED:
+            if node.attr not in _ASKED and not _fills_in_values(node):
                 raise Peeks(f"it calls {node.attr}")
             self.visit(node.value)
 

@@ -51,6 +51,7 @@ from dpspec.plugin.judges import (
     Chance,
     Dichotomy,
     Enclosed,
+    Exponential,
     FiniteDichotomy,
     GaussianLaw,
     LaplaceLaw,
@@ -232,14 +233,16 @@ class NoisyLaw(Law):
     Args:
         leaves: where its runs end, with the chances of choices other than by noise.
         symbolic: whether draws of `geometric` count among the noise.
+        runs: where its runs end, where leaves hold draws in place of several (`dpspec_code.automatic.inversion`); else empty.
     """
 
     leaves: tuple[tuple[TreeEnd, Chance], ...]
     symbolic: bool = False
+    runs: tuple[tuple[TreeEnd, Chance], ...] = ()
 
     def explains(self, seen: Hashable, draws: Draws) -> TreeEnd | None:
         """The first leaf in which a run with these draws may have ended, having shown this."""
-        return next((leaf for leaf, _ in self.leaves if fits(leaf, seen, draws)), None)
+        return next((leaf for leaf, _ in self.runs or self.leaves if fits(leaf, seen, draws)), None)
 
     def against(self, other: Law) -> Dichotomy:
         if self is other:
@@ -261,8 +264,18 @@ class NoisyLaw(Law):
 
     def with_counts(self, counts: Mapping[NoiseDraw, int]) -> NoisyLaw:
         """The law on a dataset with these counts, of a tree for all datasets."""
-        leaves = ((_with_counts(leaf, counts), chance) for leaf, chance in self.leaves)
-        return NoisyLaw(tuple(raced(leaf, chance) for leaf, chance in leaves if leaf is not None), self.symbolic)
+        listed = [[(_with_counts(leaf, counts), chance) for leaf, chance in ends] for ends in (self.leaves, self.runs)]
+        leaves, runs = (tuple(raced(leaf, chance) for leaf, chance in ends if leaf is not None) for ends in listed)
+        return NoisyLaw(leaves, self.symbolic, runs)
+
+    def plain(self) -> Law:
+        """The law as one of finitely many outcomes, where no end depends on noise; else itself."""
+        chances: dict[Hashable, Exponential | Fraction | int] = {}
+        for leaf, chance in self.leaves:
+            if leaf.conditions or any(True for _ in holes_of(leaf.seen)) or isinstance(chance, Enclosed):
+                return self
+            chances[leaf.seen] = chances[leaf.seen] + chance if leaf.seen in chances else chance
+        return finite_law(chances)
 
     def branches(self) -> tuple[Branch, ...]:
         """The leaves taken apart."""
@@ -278,7 +291,7 @@ def _with_counts(leaf: TreeEnd, counts: Mapping[NoiseDraw, int]) -> TreeEnd | No
             conditions.append(attrs.evolve(condition, left=left))
         elif (left.constant < 0 if condition.relation == "lt" else left.constant == 0) is not condition.holds:
             return None
-    return TreeEnd(_counted(leaf.seen, counts), tuple(conditions))
+    return TreeEnd(_counted(leaf.seen, counts), tuple(conditions), leaf.made)
 
 
 def _counted(value: Any, counts: Mapping[NoiseDraw, int]) -> Any:

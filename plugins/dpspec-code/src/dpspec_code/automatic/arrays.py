@@ -6,6 +6,7 @@ operations that they make of doubles.
 
 from __future__ import annotations
 
+import bisect
 import functools
 import math
 import operator
@@ -20,11 +21,13 @@ from dpspec_code.automatic.formulas import CONTINUOUS, Affine, Applied
 from dpspec_code.automatic.noise import (
     FloatOrInteger,
     NoisyNumber,
+    WeightedUniform,
     array_of,
     difference_of,
     largest_of_counts,
     one_by_one,
 )
+from dpspec_code.automatic.path import Uniform
 from dpspec_code.automatic.spellings import axis_of, by_place, number_type
 
 
@@ -294,13 +297,15 @@ def _boxed(value: Any) -> Any:
     return box
 
 
-def answered(  # noqa: PLR0911 (one line per kind of function)
+def answered(  # noqa: PLR0911, PLR0912 (one line per kind of function)
     function: Any, name: str, given: Sequence[Any], options: dict[str, Any] | None = None
 ) -> Any:
     """function(*given, **options) where some arguments are or hold drawn numbers; NotImplemented where it is not modelled."""
     if id(function) in _PLAIN and not options:
         made = next((one for one in given if type(one) is NoisyNumber), None)
         return NotImplemented if made is None else made.applied(function, name, given)
+    if function in (bisect.bisect, bisect.bisect_left, bisect.bisect_right) and len(given) == 2 and not options:
+        return _place_among(given[0], given[1])
     if function is np.linalg.norm:
         return _sum_of_weights(given, options or {})
     of_numpy = getattr(function, "__module__", None) == "numpy" or isinstance(function, np.ufunc)
@@ -316,6 +321,9 @@ def answered(  # noqa: PLR0911 (one line per kind of function)
         return _reduced(name, args, left)
     if name in ("array", "asarray", "astype") and left.keys() == {"dtype"}:
         args, left = (*args, left["dtype"]), {}
+    if name == "searchsorted" and len(args) == 2 and left in ({}, {"side": "left"}, {"side": "right"}):
+        found = _place_among(*args)
+        return found if found is NotImplemented else np.int64(found)
     if left:
         return NotImplemented
     if name in _OF_ARRAYS:
@@ -325,6 +333,13 @@ def answered(  # noqa: PLR0911 (one line per kind of function)
     if name in _OF_NUMBERS:
         return _by_part(lambda one, *rest: _single(name, one, *rest), args[0], *args[1:])
     return NotImplemented
+
+
+def _place_among(values: Any, wanted: Any) -> Any:
+    """Where a uniform number would be put into sums of weights in order, of which it is equal to none."""
+    if type(wanted) not in (Uniform, WeightedUniform) or type(values) not in (list, np.ndarray) or np.ndim(values) != 1:
+        return NotImplemented
+    return next((place for place, one in enumerate(values) if wanted < one), len(values))
 
 
 def _sum_of_weights(given: Sequence[Any], options: dict[str, Any]) -> Any:

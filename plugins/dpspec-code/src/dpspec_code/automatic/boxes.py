@@ -204,7 +204,7 @@ def reaches(noise: NoiseDraw) -> list[Fraction]:
     """Multiples of `spread` at which outputs are cut."""
     far = 9 if noise.kind in NORMAL else 30
     ups = [Fraction(k, 8) for k in range(33)] + [Fraction(k, 2) for k in range(9, 2 * far + 1)]
-    return ups if noise.kind in ("exponential", "geometric") else sorted({*ups, *(-one for one in ups)})
+    return ups if noise.kind in ("exponential", "geometric", FLOORED) else sorted({*ups, *(-one for one in ups)})
 
 
 NoiseInterval = tuple[Fraction | None, bool, Fraction | None, bool]
@@ -250,6 +250,10 @@ def _of_whole(noise: NoiseDraw, first: int | None, last: int | None, precision: 
         is_normal = noise.kind in NORMAL
         known = laws.DiscreteGaussianLaw(0, noise.size) if is_normal else TwoSidedGeometricLaw(0, number(1 / noise.size))
         return known.between(_line(first), None if last is None else Fraction(last + 1), precision)
+    if noise.kind == FLOORED:
+        ends = (max(first or 0, 0), None if last is None else max(last + 1, 0))
+        starts = [arb(0) if end is None else (-ball(end / noise.size)).exp() for end in ends]
+        return starts[0] - starts[1]
     raise NoCells(noise.kind)
 
 

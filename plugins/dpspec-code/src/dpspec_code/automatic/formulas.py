@@ -78,8 +78,9 @@ STATISTIC = "statistic"
 """A number between 0 and 1 that the dataset decides, and that one change of it changes by no more than its size."""
 SAMPLED = "sampled count"
 """The number of entries of a kind in a sample, each there by itself with a probability that is its size."""
-FLOORED = "floored exponential"
 CONTINUOUS = frozenset({"laplace", "normal", "exponential", "gumbel", "logistic", "cauchy"})
+FLOORED = "floored exponential"
+"""The whole part of exponential noise, whose size is its mean before: k with probability (1 - e^(-1/size)) e^(-k/size)."""
 NORMAL = ("normal", "discrete normal")
 """Noise whose size is a variance."""
 
@@ -205,16 +206,50 @@ class Hole:
 
 
 @attrs.frozen
+class MadeDraw:
+    """Exponential noise of mean 1 that the code made of a uniform number U, whose number it has: -ln(scale U + shift).
+
+    Args:
+        number: the number of the draw.
+        scale, shift: the numbers in it.
+        low, high: between what U lies.
+    """
+
+    number: int
+    scale: Fraction
+    shift: Fraction
+    low: Fraction
+    high: Fraction
+
+    def value(self, given: float | None) -> float | None:
+        """What it is for a value of U; None where that lies elsewhere.
+
+        >>> MadeDraw(1, Fraction(-1), Fraction(1), Fraction(0), Fraction(1)).value(0.0)
+        0.0
+        """
+        if given is None or not self.low - _SMALL <= given <= self.high + _SMALL:
+            return None
+        inside = float(self.scale) * given + float(self.shift)
+        return -math.log(inside) + 0.0 if inside > 0 else None
+
+
+_SMALL = Fraction(1, 1 << 40)
+"""What doubles may lose where a uniform number is computed back from one between other ends."""
+
+
+@attrs.frozen
 class TreeEnd:
     """Where a run ends that drew noise.
 
     Args:
         seen: the output with holes, as an observer sees it.
         conditions: what the noise had to be for the run to get there.
+        made: the draws that the code made of others on the way.
     """
 
     seen: Hashable
     conditions: tuple[Condition, ...]
+    made: tuple[MadeDraw, ...] = ()
 
     @cached_property
     def last_draw(self) -> int:
@@ -238,6 +273,15 @@ def rewritten(expression: Any, change: Callable[[Affine], Affine]) -> Any:
     if isinstance(expression, Applied):
         return attrs.evolve(expression, arguments=tuple(rewritten(one, change) for one in expression.arguments))
     return expression
+
+
+def changed(seen: Any, change: Callable[[NoiseFormula], Any]) -> Any:
+    """An output with every expression in its holes changed."""
+    if isinstance(seen, Hole):
+        return attrs.evolve(seen, expression=change(seen.expression))
+    if isinstance(seen, Observed):
+        return attrs.evolve(seen, content=changed(seen.content, change), parts=None) if has_holes(seen) else seen
+    return tuple(changed(part, change) for part in seen) if isinstance(seen, tuple) else seen
 
 
 def difference(left: NoiseFormula, right: NoiseFormula) -> NoiseFormula:
@@ -368,6 +412,13 @@ def fits(leaf: TreeEnd, seen: Hashable, draws: Draws) -> bool:
     """Whether a run with these draws ends in a leaf, and shows what it says."""
     if leaf.last_draw > len(draws):
         return False
+    if leaf.made:
+        made = [*draws]
+        for draw in leaf.made:
+            if draw.number > len(draws) or (value := draw.value(draws[draw.number - 1])) is None:
+                return False
+            made[draw.number - 1] = value
+        draws = made
     try:
         for one in leaf.conditions:
             left = value_at(one.left, draws)

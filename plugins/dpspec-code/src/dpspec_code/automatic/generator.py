@@ -136,8 +136,7 @@ class EnumeratingGenerator:
 
     def _uniforms(self, sample: Any, low: Any, high: Any) -> Any:
         def draw(*, scalar: bool) -> Uniform:
-            found = Uniform.on(self._path, scalar=scalar)
-            return found if (low, high) == (0, 1) else found * (high - low) + low
+            return Uniform.on(self._path, scalar=scalar, low=Fraction(low), high=Fraction(high))
 
         if not isinstance(sample, np.ndarray):
             return draw(scalar=False)
@@ -715,7 +714,7 @@ def _identities(*callables: Any) -> frozenset[int]:
 
 OF_SYMBOLS = _identities(
     list, tuple, zip, enumerate, reversed, len, int, math.floor, math.trunc, iter, next, range, any, all, map, filter, sorted,
-    min, max, sum, abs, itertools.chain, itertools.islice, itertools.repeat,
+    min, max, sum, abs, itertools.chain, itertools.islice, itertools.repeat, itertools.accumulate,
 )  # fmt: skip
 """Callables that do with a symbolic draw what they do with a double, or ask it something that it refuses."""
 PURE = _identities(

@@ -39,7 +39,7 @@ from dpspec_code.automatic.formulas import (
     is_rounded,
     reading,
 )
-from dpspec_code.automatic.path import RandomPath
+from dpspec_code.automatic.path import RandomPath, Uniform
 from dpspec_code.automatic.widths import REACH, UNIT, WHOLE_DOUBLES, RecordBound
 
 _QUOTIENT = Fraction(1 << 90)
@@ -294,6 +294,10 @@ class NoisyNumber(Placeholder):
 
     def _compared(self, other: Any, relation: str, *, negated: bool = False, turned: bool = False) -> Any:
         """self < other or self = other, turned round and negated as is said."""
+        if type(other) is Uniform:
+            return _of_shares(other, self).compared(0, below=turned != negated, relation=relation)
+        if type(other) is WeightedUniform:
+            return NotImplemented
         if type(other) is np.ndarray:
             flat = [self._compared(one, relation, negated=negated, turned=turned) for one in other.ravel()]
             return np.array(flat, dtype=np.bool_).reshape(other.shape).copy()  # an array of its own, as numpy's
@@ -311,6 +315,8 @@ class NoisyNumber(Placeholder):
 
     def _asked(self, other: Any, relation: str, *, turned: bool) -> bool:
         pair = (other, self) if turned else (self, other)
+        if type(other) in (int, float) and other == 0 and self._is_sum_of_weights():
+            return turned and relation == "lt"
         for one in pair:
             if type(one) is NoisyNumber:
                 one.check_double()
@@ -318,12 +324,13 @@ class NoisyNumber(Placeholder):
         if isinstance(left, Affine) and not left.terms:
             return left.constant < 0 if relation == "lt" else left.constant == 0
         whole = all(type(one.sample if type(one) is NoisyNumber else one) in (int, np.int64, bool, np.bool_) for one in pair)
+        exact = whole or (relation == "lt" and all(map(_is_exact, pair)))
         if relation == "eq" and not whole and isinstance(left, Affine):
             self._refuse("was compared with ==, which holds with probability 0 or that of a rounding")
         symbols = [noise for part in affine_of(left) for noise, _ in part.terms]
         if all(noise.is_count for noise in symbols):
             inside = self.path.counting or self.path.tally is not None  # for each entry, of which only the kind is known
-            if inside or not (whole and isinstance(left, Affine)) or any(noise.kind == STATISTIC for noise in symbols):
+            if inside or not (exact and isinstance(left, Affine)) or any(noise.kind == STATISTIC for noise in symbols):
                 self._refuse("was compared, which depends on the data alone")
             if sum(map(is_about_data, self.path.conditions)) == MOST_DECISIONS:
                 self._refuse(f"was compared, which depends on the data alone, after {MOST_DECISIONS} such comparisons")
@@ -333,6 +340,12 @@ class NoisyNumber(Placeholder):
         answer = self.path.branch(2) == 0
         self.path.conditions.append(Condition(left, relation, answer))
         return answer
+
+    def _is_sum_of_weights(self) -> bool:
+        """Whether it is a sum of weights e^a, which is not 0 in doubles either."""
+        weights = summands(self.expression)
+        plain = all(isinstance(one, Applied) and one.function == "exp" for one in weights)
+        return bool(weights) and plain and scores_of_weights(weights, self.path.bound.most, self) is not None
 
     def best_of(self, numbers: Sequence[NoisyNumber], *, least: bool) -> int:
         """The place of the largest of several numbers, or the smallest: one choice, and all it says of the others.
@@ -389,6 +402,10 @@ class NoisyNumber(Placeholder):
 
     def _combined(self, function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
         """function(left, right), one of which this number is."""
+        if type(left) is Uniform and function is operator.sub:
+            return _of_shares(left, self)
+        if Uniform in (type(left), type(right)) and function is operator.mul:
+            return WeightedUniform(right if type(right) is Uniform else left, self, self.expression, ())
         for one, turned in ((left, False), (right, True)):
             if type(one) is np.ndarray or (type(one) is list and self._makes_array_of(one)):
                 other, listed = left if turned else right, one if isinstance(one, list) else one.ravel()
@@ -535,6 +552,14 @@ def drawn_number(path: RandomPath, expression: NoiseFormula, sample: Any, error:
     return found
 
 
+def _is_exact(value: Any) -> bool:
+    """Whether a double of the data, or a number, is what it is read as: no digit was lost on the way, nor is one here."""
+    if type(value) is not NoisyNumber:
+        return type(value) in (int, float, np.int64, np.float64) and Fraction(value) == reading(value)
+    plain = isinstance(value.expression, Affine) and not value.error
+    return plain and not rounding(value.expression, value.path.bound)  # type: ignore[arg-type]  # it is affine
+
+
 def _plain(value: Any) -> Any:
     """A number of the type that a value has."""
     return value.sample if type(value) is NoisyNumber else value
@@ -659,6 +684,137 @@ def _linear(formula: NoiseFormula | Plain) -> tuple[Affine, dict[Hashable, Fract
 def _plus(one: dict[Hashable, Fraction], other: dict[Hashable, Fraction], times: Fraction) -> dict[Hashable, Fraction]:
     found = {key: one.get(key, Fraction(0)) + times * other.get(key, Fraction(0)) for key in (*one, *other)}
     return {key: factor for key, factor in found.items() if factor}
+
+
+_BESIDE = Fraction(1, 1 << 50)
+"""The probability that doubles miss the last of some weights, where code goes on as if it was none of them."""
+
+
+@attrs.define(eq=False)
+class _ChosenWeight:
+    """What a uniform number says of weights on a line of their total length: in which of them it lies.
+
+    Args:
+        weights: the weights.
+        winner: the place of the one, chosen by their sizes.
+        below: sets of places, each within the next, that were asked about.
+    """
+
+    weights: list[NoiseFormula | Plain]
+    winner: int
+    below: list[frozenset[int]]
+
+    def is_in(self, part: Sequence[NoiseFormula | Plain]) -> bool | None:
+        """Whether the chosen one is among some of them; None where these are not the first ones of any order of all."""
+        asked, kinds = Counter(part), [Counter(self.weights[place] for place in one) for one in self.below]
+        inside = next((one for one, kind in zip(self.below[::-1], kinds[::-1], strict=True) if kind <= asked), frozenset[int]())
+        around = next((one for one, kind in zip(self.below, kinds, strict=True) if asked <= kind), None)
+        if around is None or any(not (kind <= asked or asked <= kind) for kind in kinds):
+            return None
+        left = asked - Counter(self.weights[place] for place in inside)
+        found = set(inside)
+        for place in sorted(around - inside):
+            if left[self.weights[place]] > 0:
+                left[self.weights[place]] -= 1
+                found.add(place)
+        self.below = sorted({*self.below, frozenset(found)}, key=len)
+        return self.winner in found
+
+
+@attrs.frozen(eq=False, repr=False)
+class WeightedUniform:
+    """U T - S for a uniform number U between 0 and 1, a sum T of weights e^a, and some of these weights S.
+
+    Compared with sums of some of the weights, which are the first ones of one order of all, it says which weight U T lies in: a
+    choice by weights.
+
+    Args:
+        uniform: U.
+        made: a number of the run.
+        total: T.
+        less: S.
+    """
+
+    uniform: Uniform
+    made: NoisyNumber
+    total: NoiseFormula | Plain
+    less: tuple[NoiseFormula | Plain, ...]
+
+    __array_ufunc__ = None
+    """numpy leaves its operators to this class."""
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """Asked for by isinstance alone, which would take it for no float."""
+        self._refuse()
+
+    def compared(self, other: Any, *, below: bool, relation: str = "lt") -> Any:
+        """Whether it is below another number, or is not: which of them, equal it is with probability 0."""
+        if type(other) is np.ndarray and other.ndim == 1:
+            return np.array([bool(self.compared(one, below=below)) for one in other], dtype=np.bool_)
+        plain = type(other) in (int, float) and other == 0
+        if relation != "lt" or (type(other) is not NoisyNumber and not plain):
+            self._refuse()
+        part = self.less if plain else (*self.less, *summands(other.expression))
+        of_numpy = self.uniform.scalar or isinstance(self.made.sample, np.generic)
+        answer = self._is_below(part) is below
+        return np.bool_(answer) if of_numpy else answer
+
+    def _is_below(self, part: Sequence[NoiseFormula | Plain]) -> bool:
+        """U T < the sum of some weights."""
+        path, draw, weights = self.made.path, self.uniform.draw, summands(self.total)
+        if not self.uniform.is_between_0_and_1() or self.uniform.scale != 1:
+            self._refuse()
+        if draw.taken is None:
+            scores = scores_of_weights(weights, path.bound.most, self.made)
+            if scores is None:
+                self._refuse()
+            places = frozenset(range(len(weights)))
+            self.uniform.make(_ChosenWeight(weights, winner_of(path, scores), [frozenset(), places]))
+        if Counter(part) == Counter(weights):  # doubles may come to a sum that is less than T: that does not go unseen
+            return path.choose([1 - _BESIDE, _BESIDE]) == 0
+        chosen = draw.taken
+        answer = chosen.is_in(part) if type(chosen) is _ChosenWeight and chosen.weights == weights else None
+        if answer is None:
+            self._refuse()
+        return answer
+
+    def __lt__(self, other: Any) -> Any:
+        return self.compared(other, below=True)
+
+    def __gt__(self, other: Any) -> Any:
+        return self.compared(other, below=False)
+
+    __le__, __ge__ = __lt__, __gt__
+
+    def __sub__(self, other: Any) -> WeightedUniform:
+        if type(other) is not NoisyNumber:
+            self._refuse()
+        return WeightedUniform(self.uniform, self.made, self.total, (*self.less, *summands(other.expression)))
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        self.made._refuse("was a sum of weights that a uniform number is compared with, and used in another way")
+
+    __eq__ = __ne__ = __hash__ = __bool__ = __float__ = __int__ = __index__ = __complex__ = __round__ = __floor__ = _refuse
+    __add__ = __radd__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __neg__ = __abs__ = __pow__ = _refuse
+    __floordiv__ = __mod__ = __str__ = __repr__ = __format__ = __reduce_ex__ = _refuse
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._refuse()
+
+
+def _of_shares(uniform: Uniform, shares: NoisyNumber) -> WeightedUniform:
+    """U - (w_1 / T + w_2 / T + ...) as (U T - w_1 - w_2 - ...) / T, which has the same sign."""
+    quotients = [
+        one.arguments if isinstance(one, Applied) and one.function == "truediv" else None for one in summands(shares.expression)
+    ]
+    totals = {one[1] for one in quotients if one is not None}
+    if None in quotients or len(totals) != 1:
+        shares._refuse("was compared with a uniform number")
+    less = tuple(part for one in quotients if one is not None for part in summands(one[0]))
+    return WeightedUniform(uniform, shares, totals.pop(), less)
 
 
 MOST_DECISIONS = 12

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import sys
 import types
 from collections.abc import Callable, Hashable, Sequence
@@ -32,7 +33,7 @@ import attrs
 import numpy as np
 
 from dpspec import DpspecError
-from dpspec.plugin.judges import Chance, Enclosed, Exponential, NotEnumerableError
+from dpspec.plugin.judges import Chance, Enclosed, Exponential, NotEnumerableError, Placeholder
 from dpspec_code.automatic.widths import RecordBound
 
 PREFIX = "_dpspec_"
@@ -101,6 +102,7 @@ class RandomPath:
         tally: the loop that adds up such entries (`dpspec_code.automatic.tallies`).
         elsewhere: what stands for the functions of modules that draw, by the names of the modules, and for a generator without a
             seed, by no name.
+        made: the draws that the code made of others (`dpspec_code.automatic.formulas.MadeDraw`).
         ended: what ended the run before its time. What comes after it is worthless, also when the sampler, or a library that
             it calls, has caught it and gone on.
     """
@@ -121,6 +123,7 @@ class RandomPath:
     tally: Any = None
     ended: Stop | None = None
     elsewhere: dict[str, Any] = attrs.field(factory=dict)
+    made: list[Any] = attrs.field(factory=list)
 
     def end(self, stop: Stop) -> NoReturn:
         """End the run; the first end counts."""
@@ -251,12 +254,19 @@ def exact(value: Any) -> Chance | None:
 
 @attrs.define(eq=False)
 class _Draw:
-    """One uniform draw on [low, high), as far as it is known by now."""
+    """One uniform draw on [low, high), as far as it is known by now.
+
+    Args:
+        path, number: which draw it is.
+        low, high: its ends.
+        taken: what was made of it: noise, after which nothing else is.
+    """
 
     path: RandomPath
     number: int
     low: Chance = Fraction(0)
     high: Chance = Fraction(1)
+    taken: Hashable = None
 
     def below(self, threshold: Chance, *, closed: bool = False) -> bool:
         """Whether U < threshold, or U <= threshold when closed: a choice, unless it is settled."""
@@ -266,6 +276,8 @@ class _Draw:
             return False
         if at_least(threshold, self.high):
             return True
+        if self.taken is not None:
+            refuse(self.path, "was compared after noise was made of it")
         chances = _split(self.low, threshold, self.high)
         if chances is None:
             refuse(self.path, "was asked about an event of probability below 2^-40")
@@ -342,49 +354,80 @@ class Uniform:
     """numpy leaves its operators to this class."""
 
     @classmethod
-    def on(cls, path: RandomPath, *, scalar: bool = False) -> Uniform:
-        return cls(_EntryDraw(path, 0) if path.counting else _Draw(path, path.fresh()), scalar=scalar)
+    def on(
+        cls, path: RandomPath, *, scalar: bool = False, low: Fraction = Fraction(0), high: Fraction = Fraction(1)
+    ) -> Uniform:
+        """A new draw between two ends."""
+        draw = _EntryDraw(path, 0) if path.counting else _Draw(path, path.fresh())
+        return cls(draw, high - low, low, scalar)
 
     def known(self) -> tuple[object, ...]:
         """What is known about it, for telling states apart."""
-        return self.draw.number, self.draw.low, self.draw.high, self.scale, self.shift, self.scalar
+        draw = self.draw
+        return draw.number, draw.low, draw.high, draw.taken, self.scale, self.shift, self.scalar
+
+    def make(self, use: Hashable) -> bool:
+        """Make something of the draw, after which nothing else is made of it; whether that is done for the first time.
+
+        Args:
+            use: what is made, and of which function of the draw.
+        """
+        if type(self.draw) is not _Draw or self.draw.taken not in (None, use):
+            self.refuse("was used in two ways that depend on each other")
+        is_first, self.draw.taken = self.draw.taken is None, use
+        return is_first
+
+    def is_between_0_and_1(self) -> bool:
+        """Whether it lies between 0 and 1, and anywhere there, by what is known of it by now."""
+        low, high = self.draw.low, self.draw.high
+        if not isinstance(low, Fraction) or not isinstance(high, Fraction):
+            return False
+        return sorted(self.scale * end + self.shift for end in (low, high)) == [0, 1]
 
     def as_float(self) -> Uniform:
         """float(it)."""
-        return attrs.evolve(self, scalar=False)
+        return Uniform(self.draw, self.scale, self.shift)
+
+    def as_scalar(self) -> Uniform:
+        """np.float64(it)."""
+        return Uniform(self.draw, self.scale, self.shift, scalar=True)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         """Asked for by isinstance alone, which would take it for no float."""
-        self._refuse("was asked for its type")
+        self.refuse("was asked for its type")
 
     # -- questions --------------------------------------------------------------------------------
 
     def __lt__(self, other: object) -> Any:
-        return self._truth(other, lambda one: self._below(one, closed=False))
+        return self._truth(other, operator.lt, lambda one: self._below(one, closed=False))
 
     def __le__(self, other: object) -> Any:
-        return self._truth(other, lambda one: self._below(one, closed=True))
+        return self._truth(other, operator.le, lambda one: self._below(one, closed=True))
 
     def __gt__(self, other: object) -> Any:
-        return self._truth(other, lambda one: not self._below(one, closed=True))
+        return self._truth(other, operator.gt, lambda one: not self._below(one, closed=True))
 
     def __ge__(self, other: object) -> Any:
-        return self._truth(other, lambda one: not self._below(one, closed=False))
+        return self._truth(other, operator.ge, lambda one: not self._below(one, closed=False))
 
     def __eq__(self, other: object) -> Any:
-        self._refuse("was compared with ==, which holds with probability 0 or 2^-53")
+        self.refuse("was compared with ==, which holds with probability 0 or 2^-53")
 
     __ne__ = __eq__
 
     def __hash__(self) -> NoReturn:  # noqa: PLE0309
-        self._refuse("was hashed")
+        self.refuse("was hashed")
 
     def __bool__(self) -> NoReturn:  # noqa: PLE0304
-        self._refuse("was used as a truth value")
+        self.refuse("was used as a truth value")
 
-    def _truth(self, other: object, question: Callable[[object], bool]) -> Any:
-        """The answer in the type in which numpy and Python give it."""
+    def _truth(self, other: object, compare: Callable[[Any, Any], Any], question: Callable[[object], bool]) -> Any:
+        """The answer in the type in which numpy and Python give it; a drawn number answers itself."""
+        if issubclass(type(other), Placeholder):
+            return NotImplemented
+        if type(other) is np.ndarray and other.ndim == 1 and other.dtype.hasobject:
+            return np.array([bool(compare(self, one)) for one in other], dtype=np.bool_)
         if type(other) is np.ndarray and other.ndim == 1 and other.dtype.char in _EXACT:
             return np.array([question(one) for one in other.ravel()], dtype=np.bool_).reshape(other.shape).copy()
         answer = question(other)
@@ -393,20 +436,20 @@ class Uniform:
     def _below(self, other: object, *, closed: bool) -> bool:
         """Whether scale U + shift < other, or <= other when closed."""
         if type(other) is Uniform:  # asked first: its class is not to be asked for
-            self._refuse("was compared with another random number")
+            self.refuse("was compared with another random number")
         if isinstance(other, np.generic) and other.dtype.char not in _EXACT:
-            self._refuse("was compared in single precision")
+            self.refuse("was compared in single precision")
         threshold = exact(other)
         if threshold is None:
             if type(other) is float and math.isinf(other):
                 return other > 0
             if not isinstance(other, (float, np.floating)) or not other < 0:
-                self._refuse(f"was compared with {type(other).__name__}")
+                self.refuse(f"was compared with {type(other).__name__}")
             threshold = Fraction(float(other))
         if self.scale == 1 and not self.shift:
             return self.draw.below(threshold, closed=closed)
         if isinstance(threshold, Enclosed):
-            self._refuse("was scaled and compared with a number that was computed in floating point")
+            self.refuse("was scaled and compared with a number that was computed in floating point")
         place = (threshold - self.shift) / self.scale
         if self.scale > 0:
             return self.draw.below(place, closed=closed)
@@ -428,17 +471,17 @@ class Uniform:
 
     def _affine(self, scale: Any, shift: Any, other: Any) -> Uniform:
         if type(other) is bool or not isinstance(other, (int, float, Fraction, np.integer, np.floating)):
-            self._refuse(f"was used in a computation with {type(other).__name__}")
+            self.refuse(f"was used in a computation with {type(other).__name__}")
         if isinstance(other, np.generic) and other.dtype.char not in _EXACT:
-            self._refuse("was used in a computation in single precision")
+            self.refuse("was used in a computation in single precision")
         if type(other) is Fraction and self.scalar:
-            self._refuse("is a number of numpy and was used in a computation with a Fraction")
+            self.refuse("is a number of numpy and was used in a computation with a Fraction")
         factor, summand = exact(scale), exact(shift)
         if not isinstance(factor, Fraction) or not isinstance(summand, Fraction) or not factor:
-            self._refuse("was used in a computation with a number that is not exact")
+            self.refuse("was used in a computation with a number that is not exact")
         size, most = abs(self.scale * factor), Fraction(1 << 20)
         if not 1 / most <= size <= most or abs(self.shift * factor + summand) > most * size:
-            self._refuse("was scaled or shifted so far that the rounding of doubles matters")
+            self.refuse("was scaled or shifted so far that the rounding of doubles matters")
         scalar = self.scalar or isinstance(other, np.generic)
         return Uniform(self.draw, self.scale * factor, self.shift * factor + summand, scalar)
 
@@ -446,7 +489,7 @@ class Uniform:
         return self._affine(1, other, other)
 
     def __sub__(self, other: Any) -> Uniform:
-        return (-self).__add__(other).__neg__()
+        return NotImplemented if issubclass(type(other), Placeholder) else (-self).__add__(other).__neg__()
 
     def __rsub__(self, other: Any) -> Uniform:
         return (-self).__add__(other)
@@ -454,34 +497,38 @@ class Uniform:
     def __neg__(self) -> Uniform:
         return self._affine(-1, 0, 0)
 
+    def __abs__(self) -> Uniform:
+        return -self if self._below(0, closed=False) else self
+
     def __mul__(self, other: Any) -> Uniform:
-        return self._affine(other, 0, other)
+        return NotImplemented if issubclass(type(other), Placeholder) else self._affine(other, 0, other)
 
     __radd__, __rmul__ = __add__, __mul__
 
     def __truediv__(self, other: Any) -> Uniform:
         divisor = exact(other)
         if not isinstance(divisor, Fraction) or not divisor:
-            self._refuse("was divided by a number that is not exact")
+            self.refuse("was divided by a number that is not exact")
         return self._affine(1 / divisor, 0, other)
 
     def _number(self, *_: Any) -> NoReturn:
-        self._refuse("was used as a number")
+        self.refuse("was used as a number")
 
-    __float__ = __complex__ = __index__ = __abs__ = __round__ = __pow__ = __rpow__ = __rtruediv__ = _number
+    __float__ = __complex__ = __index__ = __round__ = __pow__ = __rpow__ = __rtruediv__ = _number
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = __pos__ = __ceil__ = _number
 
     def _text(self, *_: Any) -> NoReturn:
-        self._refuse("was written as text")
+        self.refuse("was written as text")
 
     __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = _text
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        self._refuse(f"was asked for {name}")
+        self.refuse(f"was asked for {name}")
 
-    def _refuse(self, what: str) -> NoReturn:
+    def refuse(self, what: str) -> NoReturn:
+        """End the run: more is asked of the number than can be answered."""
         refuse(self.draw.path, what)
 
 

@@ -49,6 +49,7 @@ from dpspec_code.automatic.entry_arrays import (
 )
 from dpspec_code.automatic.entry_rows import WholeRows
 from dpspec_code.automatic.generator import MODELLED, EnumeratingGenerator
+from dpspec_code.automatic.inversion import of_uniform
 from dpspec_code.automatic.loops import LoopEntry, state_of
 from dpspec_code.automatic.noise import NoisyNumber, largest_of_counts, one_by_one
 from dpspec_code.automatic.path import PREFIX, RandomPath, Stop, Uniform, changed
@@ -93,7 +94,7 @@ class Questions:
         self._exchanged: list[tuple[types.FunctionType, types.CodeType]] = []
         self._codes: dict[int, types.CodeType] = {}
         self._vetted: dict[type, None] = {}
-        self._roots = Roots(self._class, (lambda _: NotImplemented) if models is None else models.printed)
+        self._roots = Roots(self._class, self._print_of)
         self._before: dict[str, Any] = {}
         self._ends_in: list[types.FunctionType] = []
         self._last_call: types.FrameType | types.FunctionType | None = None
@@ -196,11 +197,10 @@ class Questions:
         listed = of_listed(function, name, args, options)
         if listed is not NotImplemented:
             return listed
-        drawn = self._of_drawn(function, name, args, options)
+        drawn = of_uniform(function, args, options)
+        drawn = self._of_drawn(function, name, args, options) if drawn is NotImplemented else drawn
         if drawn is not NotImplemented:
             return drawn
-        if function is float and len(args) == 1 and type(args[0]) is Uniform:
-            return args[0].as_float()
         if function is type and len(args) != 1:
             self.refuse("makes a class while it runs")
         if isinstance(function, np.ufunc) and options.keys() - {"axis", "dtype", "keepdims"}:
@@ -233,6 +233,20 @@ class Questions:
             return ask(self._models)
         except NotEnumerableError as problem:
             self.path.refuse(problem)
+
+    def _print_of(self, value: Any) -> Any:
+        """The print of an object of a library that is modelled, or for which something else draws; NotImplemented for others."""
+        if self._distribution(value):
+            return id(value)
+        return NotImplemented if self._models is None else self._models.printed(value)
+
+    def _distribution(self, value: Any) -> str:
+        """The name by which a module of distributions holds an object in whose place something else draws; empty for others."""
+        held = self.path.elsewhere.get(_DISTRIBUTIONS)
+        if held is None or not type(value).__module__.startswith(_DISTRIBUTIONS):
+            return ""
+        names = (name for name in vars(type(held)) if not name.startswith("_")) if type(held) is not str else ()
+        return next((name for name in names if getattr(sys.modules[_DISTRIBUTIONS], name, None) is value), "")
 
     def _drawing(self, function: Any) -> Any:
         """A function that draws from the generator of a whole module, or what stands for it."""
@@ -517,8 +531,12 @@ class Questions:
         drawing = isinstance(owner, types.ModuleType) and owner.__name__ in self.path.elsewhere
         if drawing and getattr(owner, name, None) is not np.random.default_rng:
             return self._standing_in(owner.__name__, name)
+        distribution = self._distribution(owner)
+        if distribution:
+            return self.get(self._standing_in(_DISTRIBUTIONS, distribution), name)
         if type(owner) in (WholeList, WholeRows, GrownCounts):
-            return attribute_of(owner, name)
+            found = attribute_of(owner, name)
+            return WholeListMethod(owner, name) if found is NotImplemented else found
         if type(owner) is NoisyNumber and name == "item" and isinstance(owner.sample, np.generic):
             return DrawnItem(owner)
         self._attribute(owner, name)
@@ -789,6 +807,7 @@ class Questions:
 
 _GLOBAL_GENERATORS: dict[str, Any] = {"random": random.random.__self__, "numpy.random": np.random.laplace.__self__}  # type: ignore[attr-defined]
 """Those whose methods are the functions of a module."""
+_DISTRIBUTIONS = "scipy.stats"
 _LAZY = (range, enumerate, zip)
 _LISTED: tuple[type, ...] = (list, tuple, range, dict, type({}.keys()), type({}.values()), type({}.items()))
 _WALKING_PARTS = ("from_iterable", "starmap", "dict", "OrderedDict", "defaultdict", "update")

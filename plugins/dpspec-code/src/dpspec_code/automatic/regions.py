@@ -17,6 +17,11 @@ such draw are a location family with monotone likelihood ratio, symmetric about 
 |t| grows (Lehmann and Romano 2005, Theorem 3.4.1), and by Blackwell (1953) the pair for a smaller |t| is an image of that for a
 larger one, coordinate by coordinate.
 
+**Another shift at each end.** Where no one shift serves all ends of T_A, each may have one of its own, that serves all N of Q:
+under it the conditions of an end for N imply those of its partner for N + e, with the same output. With C the largest of the
+costs of these shifts and of those for the way back, over all regions and changes, no change multiplies the probability of a set
+by more than e^C, as in `dpspec_code.automatic.aligned`.
+
 Differences of two datasets are sums of changes that lead from one to the other over datasets whose counts stay between those of
 the two, so all of them lie in the space of counts on which the regions are looked at.
 
@@ -35,7 +40,16 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from dpspec.plugin.judges import Observed
-from dpspec_code.automatic.aligned import Branch, NoisyLaw, branch, joined_trees, match, solve_shift
+from dpspec_code.automatic.aligned import (
+    AskedOfShift,
+    Branch,
+    NoisyLaw,
+    branch,
+    cheapest_shift,
+    joined_trees,
+    match,
+    solve_shift,
+)
 from dpspec_code.automatic.formulas import (
     ARITHMETIC,
     Affine,
@@ -324,6 +338,35 @@ def shift_between(ours: Sequence[Branch], theirs: Sequence[Branch], move: Move) 
             if by:
                 shift.setdefault(draw, {})[key] = by
     return shift
+
+
+def cost_between(ours: Sequence[Branch], theirs: Sequence[Branch], move: Move, polyhedron: Polyhedron) -> Fraction | None:
+    """The cost of undoing a move, or what undoes it, by a shift for each end that serves all N of a polyhedron; None for none.
+
+    Every condition a.W + d(N) < 0 that holds asks for a.delta <= d_A(N) - d_B(N + e) at every N, so for at most the least.
+    """
+    joined = joined_trees(ours, theirs)
+    matched = match(*joined)
+    costs: list[Fraction] = []
+    for one, other in matched or ():
+        asked: tuple[list[AskedOfShift], list[AskedOfShift]] = ([], [])
+        for mine, its, sense in zip(one.parts, other.parts, one.senses, strict=True):
+            noise = tuple((draw, factor) for draw, factor in mine.terms if not draw.is_count)
+            room = _difference(mine, its, move)
+            constant, slope = room.pop(_ONE, Fraction(0)), room
+            ends = [polyhedron.at_most({number: sign * by for number, by in slope.items()}) if slope else 0 for sign in (-1, 1)]
+            for way, side in zip((1, -1), asked, strict=True):
+                # of the room at all N, times 1 for the move and -1 for what undoes it, from the least to the largest
+                low, high = (None if ends[0] is None else constant - ends[0]), (None if ends[1] is None else constant + ends[1])
+                least, largest = (low, high) if way == 1 else (None if high is None else -high, None if low is None else -low)
+                if (sense <= 0 and least is None) or (sense >= 0 and largest is None) or (sense == 0 and least != largest):
+                    return None
+                side.append((noise, sense, least if sense <= 0 else largest))  # type: ignore[arg-type]  # it is one of the two
+        found = [cheapest_shift(tuple(side)) for side in asked]
+        if found[0] is None or found[1] is None:
+            return None
+        costs += [cost for cost in found if cost is not None]
+    return max(costs) if costs else None
 
 
 def _difference(mine: Affine, its: Affine, move: Move) -> dict[int, Fraction]:

@@ -43,6 +43,7 @@ from dpspec_code.automatic.aligned import NoisyLaw, raced
 from dpspec_code.automatic.entry_arrays import SymbolicDataset
 from dpspec_code.automatic.formulas import FLOORED, TreeEnd, has_holes, uses_of_draws
 from dpspec_code.automatic.generator import EnumeratingGenerator
+from dpspec_code.automatic.inversion import rounded_down, with_signs
 from dpspec_code.automatic.path import Choices, RandomPath, Stop, TransitionRow, changed, solve
 from dpspec_code.automatic.questions import Questions
 from dpspec_code.automatic.rewriting import prepare
@@ -294,8 +295,9 @@ class _Search:
                 path.refuse(NotEnumerableError("sampler", "changes the dataset that it is given", "let it work on a copy"))
             self.questions.check_roots()
         if path.ended is None:
-            drawn = path.conditions or has_holes(output)
-            return _Output(TreeEnd(output, tuple(path.conditions)) if drawn else output)
+            if not path.conditions and not has_holes(output):
+                return _Output(output)
+            return _Output(TreeEnd(output, tuple(path.conditions), tuple(path.made)))
         if path.ended.fault is not None:
             raise path.ended.fault from None
         return _BEYOND if path.ended.beyond else path.ended.state
@@ -437,7 +439,8 @@ def _noisy(ends: TransitionRow, beyond: Chance | None, *, symbolic: bool) -> Law
     if any(FLOORED in kinds and len(kinds) > 1 for kinds in uses_of_draws(leaf for leaf, _ in leaves).values()):
         rule = "is rounded down, and used otherwise, too"
         raise NotEnumerableError("an exponential draw", rule, "draw another one")
-    return NoisyLaw(leaves, symbolic)
+    joined = rounded_down(with_signs(leaves))
+    return NoisyLaw(joined, symbolic, () if joined == leaves else leaves)
 
 
 @attrs.frozen

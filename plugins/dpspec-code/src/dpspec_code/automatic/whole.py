@@ -73,6 +73,7 @@ from dpspec.plugin.judges import (
     ZERO,
     Dichotomy,
     Entries,
+    NotEnumerableError,
     Notice,
     NumberLists,
     ProofStep,
@@ -99,7 +100,17 @@ from dpspec_code.automatic.aligned import (
 from dpspec_code.automatic.entry_arrays import SymbolicDataset
 from dpspec_code.automatic.formulas import COUNT, SAMPLED, STATISTIC, Affine, NoiseDraw, TreeEnd, is_about_data
 from dpspec_code.automatic.noise import span_of
-from dpspec_code.automatic.regions import MOST_PROGRAMS, crossing, holds_extreme, largest_shift, regions, shift_between
+from dpspec_code.automatic.regions import (
+    MOST_PROGRAMS,
+    Polyhedron,
+    Region,
+    cost_between,
+    crossing,
+    holds_extreme,
+    largest_shift,
+    regions,
+    shift_between,
+)
 from dpspec_code.automatic.sampler import Draw, RunCounter, enumerate_law
 from dpspec_code.automatic.sensitivities import EntryStatistic
 from dpspec_code.automatic.widths import FAR, LONGEST_LIST, ROUNDED, WHOLE_DOUBLES, RecordBound
@@ -151,6 +162,13 @@ class WholeTree:
         given = presented(dataset)
         handed = given if self.form is None else self.form(given)
         return enumerate_law(self.function, handed, most_paths=self.most_paths, symbolic=True, models=self.models)
+
+    def law_on(self, dataset: Dataset) -> Any:
+        """The law on one dataset, by reading the code on it; from the tree where doubles of one dataset cannot be read."""
+        try:
+            return self.read_on(dataset)
+        except NotEnumerableError:
+            return self.on(dataset).plain()
 
     def long_datasets(self, spec: PrivacySpec) -> Iterator[Dataset]:
         """Datasets of so many records that numbers of 8 and of 16 bits wrap around; of lists of numbers, with such numbers."""
@@ -544,7 +562,7 @@ class WholeProof:
         problem = NoConstant("no change keeps the universes")
         ways = [self._by_one_shift, self._end_by_end][: len(branches)]  # of one end, the two are the same
         if any(is_about_data(condition) for leaf, _ in self.tree.law.leaves for condition in leaf.conditions):
-            ways = [self._by_regions]
+            ways = [self._by_regions, self._by_regions_end_by_end]
         elif any(holds_extreme(leaf) for leaf, _ in self.tree.law.leaves):
             ways.append(self._by_regions)
         for way in ways:
@@ -584,22 +602,25 @@ class WholeProof:
             raise NoConstant("no change keeps the universes")
         return best
 
-    def _by_regions(self, branches: list[Branch]) -> Costliest:
+    def _crossings(self) -> Iterator[tuple[EntryChange, Region, Region, Polyhedron]]:
+        """Each change with two regions and the datasets that it leads from one of them into the other."""
         cut = regions(self.tree.law, self.changes.low)
         if cut is None:
             raise NoConstant("it decides by the dataset in too many ways")
-        best: Costliest | None = None
-        seen: dict[Any, Number] = {}
         for left, (change, ours, theirs) in zip(
             itertools.count(MOST_PROGRAMS, -1), itertools.product(self.changes.listed(), cut, cut), strict=False
         ):
             if not left:
                 raise NoConstant("it decides by the dataset in too many ways")
-            moved = dict(change.moved)
-            between = crossing(ours, theirs, moved, self.changes.low)
-            if between.is_empty():
-                continue
-            shift = shift_between(ours.branches, theirs.branches, moved)
+            between = crossing(ours, theirs, dict(change.moved), self.changes.low)
+            if not between.is_empty():
+                yield change, ours, theirs, between
+
+    def _by_regions(self, branches: list[Branch]) -> Costliest:
+        best: Costliest | None = None
+        seen: dict[Any, Number] = {}
+        for change, ours, theirs, between in self._crossings():
+            shift = shift_between(ours.branches, theirs.branches, dict(change.moved))
             largest = None if shift is None else largest_shift(between, shift)
             if largest is None:
                 raise NoConstant(f"no shift of the noise undoes {change.words}, where it decides by the dataset")
@@ -646,6 +667,23 @@ class WholeProof:
         counts, sides = extreme
         change = next((one for one in self.changes.listed() if one.sides == sides), None)
         return found if change is None else attrs.evolve(found, change=change, at=counts)
+
+    def _by_regions_end_by_end(self, branches: list[Branch]) -> Costliest:
+        best: Costliest | None = None
+        seen: dict[tuple[Fraction, int], Number] = {}
+        for change, ours, theirs, between in self._crossings():
+            cost = cost_between(ours.branches, theirs.branches, dict(change.moved), between)
+            if cost is None:
+                raise NoConstant(f"no shift of the noise undoes {change.words}, where it decides by the dataset")
+            key = (cost, change.price)
+            if key not in seen:
+                seen[key] = self._per_unit(two_coins(cost, cost), change.price)
+                if best is None or seen[key] > best.constant:
+                    how = f"moving the draws of each end at a cost of {cost} at most"
+                    best = Costliest(seen[key], change, how, between.point({}))
+        if best is None:
+            raise NoConstant("no change of one record keeps the universes")
+        return best
 
     def _of_a_sample(self, branches: list[Branch]) -> Costliest:
         """K by what an entry in the sample costs, and how seldom it is there."""
@@ -791,7 +829,7 @@ class WholeProof:
             return None
         divergence = Bracket(lower=ZERO, upper=INFINITY)
         if not self.tree.chances:
-            laws = [self.tree.read_on(dataset) for dataset in pair]
+            laws = [self.tree.law_on(dataset) for dataset in pair]
             divergence = self.spec.output_divergence.evaluate(laws[0].against(laws[1]), precision=PRECISION)
         lower = divergence.lower
         if distance != 1 and not lower.is_infinite:

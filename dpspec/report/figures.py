@@ -102,15 +102,6 @@ class CurveLine:
     colour: int | None = None
     inside: bool = False
 
-    @property
-    def drawn(self) -> CurvePoints:
-        """The corners of what is drawn.
-
-        >>> CurveLine(name="at most", points=((0, 1), (2, 3)), side="above").drawn
-        ((0, 1), (0, 3), (2, 3))
-        """
-        return power_lines(self.points, self.side) if self.is_power else steps(self.points, self.side)
-
 
 def power_lines(points: CurvePoints, side: str) -> CurvePoints:
     """The corners of lines that bound the largest power of a test between levels at which it is bounded on one side.

@@ -270,6 +270,33 @@ def test_a_delta_of_0_stays_on_the_picture(tmp_path):
     assert "<svg" in dp.curve(path, panel="profile").svg
 
 
+def test_a_delta_that_never_falls_ends_where_floats_do():
+    """One-sided privacy: an outcome of one law alone has a probability of 2/3 at every epsilon."""
+    own = lines(SPECS / "flavours/one-sided-dp.dpspec.toml", "profile")["own"]
+    assert own.points[-1][1] == pytest.approx(2 / 3)
+    assert own.top[-1][0] == 512
+
+
+def test_an_epsilon_whose_exponential_is_no_float_has_steps(tmp_path):
+    path = written(tmp_path, budget="[budget]\nrho = 600\n", output='[output_divergence]\ntype = "d-nor"\n')
+    top = lines(path, "profile")["allowed"].top
+    assert top[-1][0] > 709
+    assert all(before[0] == after[0] or before[1] == after[1] for before, after in itertools.pairwise(top))
+    assert all(high(lines(path, "profile")["allowed"], x) > 0.99 for x in (100, 400, 560)), "half of the losses are above rho"
+
+
+def test_what_is_allowed_has_steps_where_its_convexity_is_not_declared():
+    """The bounds of a divergence that keeps no mixtures do not use the chords."""
+    document = api.read(RESPONSE)
+    kind = type(document.spec.output_divergence)
+    silent = attrs.make_class("Silent", [], bases=(kind,), class_body={"keeps_mixtures": False})()
+    spec = attrs.evolve(document.spec, output_divergence=silent)
+    found, _ = _lines_of(attrs.evolve(document, spec=spec), "trade-off", 0, installed().registry, None, Fraction(1, 20))
+    (band,) = (line for line in found if line.role == ALLOWED)
+    assert all(before[0] == after[0] or before[1] == after[1] for before, after in itertools.pairwise(band.points))
+    assert all(low(band, a) <= max(0, 1 - 3 * a, (1 - a) / 3) + 1e-12 for a in PLACES)
+
+
 def test_a_vacuous_promise_is_told_so():
     """No universe of this multiverse holds two datasets at distance 1; at the smallest step, 2, one does."""
     document = api.read(SPECS / "swapping-2020-county-tract.dpspec.toml")

@@ -71,6 +71,8 @@ _ORDERS = Fraction(9, 8), Fraction(16)
 _ORDERS_SHOWN = 60
 _FEW, _MANY, _START = 48, 160, 7
 """At how many places a curve is computed that is slow, or quick, and at how many before it is known where it bends."""
+_FARTHEST = 512
+"""Epsilons up to which e^epsilon is a float with room to spare; a promise beyond has steps, which need no such number."""
 _HALVINGS = 12
 """So often the interval is halved in which a delta falls below the plot: then it is narrower than a pixel."""
 _BITS = 16
@@ -275,7 +277,8 @@ def _profile(subject: CurveSubject, colour: int, registry: Registry) -> Iterator
                 tops[epsilon] = min(upper(number(delta)), tops.get(epsilon, 1.0))
         if len(tops) > 1:
             last = max(tops)
-            top = _probable(chords(PROFILE, tuple(sorted(tops.items()))))
+            known = tuple(sorted(tops.items()))
+            top = _probable(chords(PROFILE, known)) if last < _FARTHEST else steps(known, "above")
             floor = ((0.0, 10.0**-LEAST_DELTA), (last, 10.0**-LEAST_DELTA))
             yield CurveLine(name=name, role=ALLOWED, points=floor, top=top, edge=top, colour=colour)
     if subject.pairs:
@@ -293,7 +296,7 @@ def _own_profile(subject: CurveSubject, colour: int, last: float) -> Iterator[Cu
         return known[epsilon]
 
     end = Fraction(1, 64)
-    while end < 1024 and delta(end).upper > least:
+    while end < _FARTHEST and delta(end).upper > least:
         end *= 2
     end = min(end, Fraction(max(last, 1 / 64)).limit_denominator(1 << 20)) if last else end
     if delta(Fraction(0)).lower < least:

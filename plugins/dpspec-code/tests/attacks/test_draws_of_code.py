@@ -191,6 +191,13 @@ def test_what_is_no_inversion_is_not_verified(number, tmp_path):
     assert found is None or found.outcome is not Outcome.VERIFIED
 
 
+def test_a_uniform_number_makes_noise_in_one_way(tmp_path):
+    body = "u = random.random()\nreturn [len(x) - math.log(u), math.log(1 - u)]"
+    function = adapted(module(body, tmp_path, "logistic").drawn, CLAIM.space)
+    with pytest.raises(DpspecError, match="two ways that depend on each other"):
+        whole_tree(readable(function), CLAIM, most_paths=500)
+
+
 # --- choices by sums of weights --------------------------------------------------------------------------------------------
 
 
@@ -245,6 +252,10 @@ FALSELY_WEIGHED = [
     "    if u < total:\n        return v\nreturn len(x)",
     "w = weights(x, 1)\nu = random.random()\nreturn [u < w[0] / sum(w), u < 0.5]",
     "w = weights(x, 1)\nu = random.random()\nreturn [u < w[0] / sum(w), len(x) - math.log(u)]",
+    # noise is made of what chose, and one number chooses by two sums
+    "w = weights(x, 1 / 4)\nu, v = random.random(), random.random()\nb = bool(u < w[0] / sum(w))\n"
+    "return [b, len(x) - 2 * math.log(u) + 2 * math.log(v)]",
+    "w = weights(x, 1 / 4)\nu = random.random()\nreturn [bool(u < w[0] / sum(w)), bool(u < w[0] / (w[0] + w[1]))]",
     "w = weights(x, 1)\nu = random.random() * sum(w)\nreturn u",
     "w = weights(x, 1)\nu = random.random() * sum(w)\nreturn u < x.count(0)",
     "w = weights(x, 1)\nu = random.random() * w[0]\nreturn u < w[1]",

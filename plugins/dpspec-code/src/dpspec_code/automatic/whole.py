@@ -56,6 +56,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -124,6 +125,9 @@ LENGTHS = (300, 70_000)
 """Records of long datasets: beyond 2^8 and 2^16."""
 MOST_WRITTEN = 100_000
 """A pair with more records is not written down."""
+MOST_CROSSINGS = 1_200
+"""Changes from one region to another for which each end has a shift of its own: four absolute values make 1,024 of them, some
+seconds of linear programs."""
 PRECISION = 128
 ROUNDING = Fraction(1, 1 << 40)
 """What a number loses, relatively and at most, when it is computed in doubles."""
@@ -602,10 +606,15 @@ class WholeProof:
             raise NoConstant("no change keeps the universes")
         return best
 
-    def _crossings(self) -> Iterator[tuple[EntryChange, Region, Region, Polyhedron]]:
-        """Each change with two regions and the datasets that it leads from one of them into the other."""
-        cut = regions(self.tree.law, self.changes.low)
-        if cut is None:
+    @cached_property
+    def _regions(self) -> list[Region] | None:
+        """The regions of datasets in which the code decides alike; None where there are too many."""
+        return regions(self.tree.law, self.changes.low)
+
+    def _crossings(self, most: int = MOST_PROGRAMS) -> Iterator[tuple[EntryChange, Region, Region, Polyhedron]]:
+        """Each change with two regions and the datasets that it leads from one of them into the other; of all at most so many."""
+        cut = self._regions
+        if cut is None or (most < MOST_PROGRAMS and len(cut) ** 2 * sum(1 for _ in self.changes.listed()) > most):
             raise NoConstant("it decides by the dataset in too many ways")
         for left, (change, ours, theirs) in zip(
             itertools.count(MOST_PROGRAMS, -1), itertools.product(self.changes.listed(), cut, cut), strict=False
@@ -671,7 +680,7 @@ class WholeProof:
     def _by_regions_end_by_end(self, branches: list[Branch]) -> Costliest:
         best: Costliest | None = None
         seen: dict[tuple[Fraction, int], Number] = {}
-        for change, ours, theirs, between in self._crossings():
+        for change, ours, theirs, between in self._crossings(MOST_CROSSINGS):
             cost = cost_between(ours.branches, theirs.branches, dict(change.moved), between)
             if cost is None:
                 raise NoConstant(f"no shift of the noise undoes {change.words}, where it decides by the dataset")

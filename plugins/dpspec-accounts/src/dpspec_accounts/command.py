@@ -234,7 +234,7 @@ def import_(url: str, path: str, head: str | None, signed_by: str | None, progre
     """Create an account with the history of EXPORT, for example to move it from SQLite to PostgreSQL, or after the loss of a
     disk.
 
-    The export is recomputed first, as in `dpspec account verify`. Use only one of the two accounts afterwards: charges to one are
+    The export is recomputed first, as in `dpspec account verify`. Then use only one of the two accounts: charges to one are
     unknown to the other. If a later history may exist, an import would spend its budget again.
 
     \b

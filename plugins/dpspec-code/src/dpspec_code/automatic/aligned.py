@@ -268,12 +268,12 @@ class NoisyLaw(Law):
         leaves, runs = (tuple(raced(leaf, chance) for leaf, chance in ends if leaf is not None) for ends in listed)
         return NoisyLaw(leaves, self.symbolic, runs)
 
-    def plain(self) -> Law:
-        """The law as one of finitely many outcomes, where no end depends on noise; else itself."""
+    def plain(self) -> Law | None:
+        """The law as one of finitely many outcomes; None where an end depends on noise."""
         chances: dict[Hashable, Exponential | Fraction | int] = {}
         for leaf, chance in self.leaves:
             if leaf.conditions or any(True for _ in holes_of(leaf.seen)) or isinstance(chance, Enclosed):
-                return self
+                return None
             chances[leaf.seen] = chances[leaf.seen] + chance if leaf.seen in chances else chance
         return finite_law(chances)
 

@@ -168,11 +168,21 @@ class WholeTree:
         return enumerate_law(self.function, handed, most_paths=self.most_paths, symbolic=True, models=self.models)
 
     def law_on(self, dataset: Dataset) -> Any:
-        """The law on one dataset, by reading the code on it; from the tree where doubles of one dataset cannot be read."""
+        """The law on one dataset, by reading the code on it.
+
+        Sums of weights are doubles there, which cannot be read. Then the law is that of the tree, if no end depends on noise:
+        only reading the code on one dataset shows what doubles lose of noise.
+
+        Raises:
+            NotEnumerableError: neither has it.
+        """
         try:
             return self.read_on(dataset)
         except NotEnumerableError:
-            return self.on(dataset).plain()
+            found = self.on(dataset).plain()
+            if found is None:
+                raise
+            return found
 
     def long_datasets(self, spec: PrivacySpec) -> Iterator[Dataset]:
         """Datasets of so many records that numbers of 8 and of 16 bits wrap around; of lists of numbers, with such numbers."""

@@ -528,7 +528,7 @@ def compared_text(found: RuleComparison) -> str:
         TellsMore.BOTH: f"neither: each of {one} and {two} tells what the other does not",
         TellsMore.NEITHER: f"{one} and {two} let the same be inferred",
     }[found.answer]
-    lines = [answer, f"looked at: {found.looked_at}"]
+    lines = [answer, f"scope: {found.looked_at}"]
     if found.first.kind == "magnitudes":
         lines.append("  a difference is one; that none was found is so for these cells")
     else:

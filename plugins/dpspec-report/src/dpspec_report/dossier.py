@@ -324,7 +324,7 @@ def _standing(found: FileReport) -> Iterator[Piece]:
     told = without_datasets(standing.sentence).removeprefix(f"{STANDING_WORDS[standing.word]}: ")
     words = STANDING_WORDS[standing.word]
     yield Sentence(
-        mark=f"{words[0].upper()}{words[1:]}:", mood=mood_of(standing.word), words=f"{told}. Looked at: {found.scope}."
+        mark=f"{words[0].upper()}{words[1:]}:", mood=mood_of(standing.word), words=f"{told}. Scope: {found.scope}."
     )
 
 
@@ -371,7 +371,7 @@ def _joined(lines: Sequence[str]) -> str:
 def _checked(found: FileReport) -> Iterator[Piece]:
     yield Heading(words="What was checked", level=3)
     rows = tuple((one.name, one.word.label, "" if one.verdict is not None else one.detail) for one in found.obligations)
-    heads = ("what is stated", "found", "detail") if any(row[-1] for row in rows) else ("what is stated", "found")
+    heads = ("statement", "verdict", "detail") if any(row[-1] for row in rows) else ("statement", "verdict")
     yield Grid(
         caption="Each claim and printed number, and what was found", heads=heads, rows=tuple(row[: len(heads)] for row in rows),
         moods=tuple("bad" if mood_of(one.word) == "bad" else "" for one in found.obligations),
@@ -575,7 +575,7 @@ def summary(dossier: Dossier, links: Sequence[str] = ()) -> Iterator[Piece]:
         title = _shortened(str(one.fault) if one.document is None else one.document.title)
         rows.append((_shortened(one.name, 60), one.outcome, _shortened(budget, 60), _shortened(unit, 60), title))
     yield Grid(
-        caption="The specifications, and how each ended", heads=("specification", "found", "budget", "one change", "title"),
+        caption="The specifications and their verdicts", heads=("specification", "verdict", "budget", "one change", "title"),
         rows=tuple(rows), moods=tuple("bad" if mood_of(one.word) == "bad" else "" for one in dossier.files),
         links=tuple(links), stacks=True,
     )  # fmt: skip

@@ -94,6 +94,8 @@ Run some of it, or all of it:
 python -m benchmarks.wild --kind functions --only count_laplace --seconds 30
 ```
 
+<!-- no output: one line for each function, with its times -->
+
 `python -m benchmarks.wild --write` records all results, and `--missing` only those that are not recorded. Mechanisms of OpenDP
 and diffprivlib need the environment of `requirements-adapters.txt`. To contribute an idiom, add a function to one of the
 modules, and a line to the TOML file of the same name."""

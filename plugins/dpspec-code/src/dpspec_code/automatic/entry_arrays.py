@@ -603,11 +603,6 @@ def _histogram(listed: WholeList, bins: Any = 10, range: Any = None) -> tuple[An
     return found, edges
 
 
-def _is_of_numpy(function: Any) -> bool:
-    owner = getattr(function, "__self__", None) if type(function) is types.BuiltinFunctionType else function
-    return getattr(function, "__module__", None) in ("numpy", "numpy.linalg") or isinstance(owner, np.ufunc)
-
-
 _MORE_AXES = frozenset({"atleast_2d", "reshape", "expand_dims", "einsum"})
 """Functions of numpy that make an array of more than one dimension of one."""
 
@@ -693,10 +688,11 @@ def of_listed(  # noqa: PLR0911 (one line per function)
     first = args[0] if args else None
     if (function is sum or function is math.fsum or function is statistics.fmean) and len(args) == 1 and not options:
         return _sum_of_python(first, function)
-    of_numpy = _is_of_numpy(function)
+    owner = getattr(function, "__self__", None) if type(function) is types.BuiltinFunctionType else function
+    of_numpy = getattr(function, "__module__", None) in ("numpy", "numpy.linalg") or isinstance(owner, np.ufunc)
     if of_numpy and name in _LOOKED_UP and len(args) == 2 and not options:
         return _looked_up(function, args, options)
-    if any(type(one) is WholeRows for one in args) or (of_numpy and _asks_for_axes(name, args)):
+    if WholeRows in map(type, args) or (of_numpy and _asks_for_axes(name, args)):
         return _of_axes(function, name, args, options, of_numpy=of_numpy)
     if type(first) is not WholeList:
         if not of_numpy or not any(type(one) is WholeList for one in (*args, *options.values())):

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 def of_uniform(function: Any, args: Sequence[Any], options: dict[str, Any]) -> Any:
     """function(*args) of a uniform number, or of an array of such; NotImplemented where it is not modelled."""
-    answer = None if options else _ANSWERS.get(id(function))
+    answer = None if options else OF_UNIFORM.get(id(function))
     if answer is None or not args:
         return NotImplemented
     *before, last = args
@@ -105,7 +105,7 @@ def _double(_function: Any, *given: Any) -> Any:
     return given[0].as_float() if len(given) == 1 else NotImplemented
 
 
-_ANSWERS: dict[int, Callable[..., Any]] = {
+OF_UNIFORM: dict[int, Callable[..., Any]] = {
     id(function): answer
     for answer, functions in (
         (_logarithm, (math.log, math.log1p, np.log, np.log1p)),

@@ -49,7 +49,7 @@ from dpspec_code.automatic.entry_arrays import (
 )
 from dpspec_code.automatic.entry_rows import WholeRows
 from dpspec_code.automatic.generator import MODELLED, EnumeratingGenerator
-from dpspec_code.automatic.inversion import of_uniform
+from dpspec_code.automatic.inversion import OF_UNIFORM, of_uniform
 from dpspec_code.automatic.loops import LoopEntry, state_of
 from dpspec_code.automatic.noise import NoisyNumber, largest_of_counts, one_by_one
 from dpspec_code.automatic.path import PREFIX, RandomPath, Stop, Uniform, changed
@@ -171,7 +171,7 @@ class Questions:
             function = self._drawing(function)
             if function is np.random.default_rng and not options and args in ((), (None,)):
                 return self.path.elsewhere[""]
-        shape = _unwritten_shape(function, args, options)
+        shape = _unwritten_shape(function, args, options) if function is np.empty or function is np.empty_like else None
         if shape is not None:
             return unwritten(self.path, shape)
         if type(function) is functools.partial:  # what it holds is asked about, wherever it was made
@@ -197,7 +197,7 @@ class Questions:
         listed = of_listed(function, name, args, options)
         if listed is not NotImplemented:
             return listed
-        drawn = of_uniform(function, args, options)
+        drawn = of_uniform(function, args, options) if id(function) in OF_UNIFORM else NotImplemented
         drawn = self._of_drawn(function, name, args, options) if drawn is NotImplemented else drawn
         if drawn is not NotImplemented:
             return drawn
@@ -531,7 +531,7 @@ class Questions:
         drawing = isinstance(owner, types.ModuleType) and owner.__name__ in self.path.elsewhere
         if drawing and getattr(owner, name, None) is not np.random.default_rng:
             return self._standing_in(owner.__name__, name)
-        distribution = self._distribution(owner)
+        distribution = self._distribution(owner) if _DISTRIBUTIONS in self.path.elsewhere else ""
         if distribution:
             return self.get(self._standing_in(_DISTRIBUTIONS, distribution), name)
         if type(owner) in (WholeList, WholeRows, GrownCounts):
@@ -832,8 +832,8 @@ def _makes_of_row(function: Any, given: int) -> bool:
 
 
 def _unwritten_shape(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """The shape of an array of doubles that `np.empty` or `np.empty_like` makes; None for other calls."""
-    if (function is not np.empty and function is not np.empty_like) or options.keys() - {"dtype"} or len(args) + len(options) > 2:
+    """The shape of an array of doubles that `np.empty` or `np.empty_like`, the function, makes; None of other arrays."""
+    if options.keys() - {"dtype"} or len(args) + len(options) > 2:
         return None
     if function is np.empty:
         kind = options.get("dtype", args[1] if len(args) == 2 else float)

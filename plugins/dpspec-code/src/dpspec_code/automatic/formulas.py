@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -129,9 +129,9 @@ class Affine:
     terms: NoiseTerms = ()
 
     @cached_property
-    def in_doubles(self) -> tuple[float, tuple[tuple[int, float, bool], ...]]:
-        """The constant, and the place of each draw among all draws, with its factor and whether it is rounded down."""
-        return float(self.constant), tuple((one.number - 1, float(factor), one.kind == FLOORED) for one, factor in self.terms)
+    def in_doubles(self) -> tuple[float, tuple[tuple[int, float], ...]]:
+        """The constant, and the place of each draw among all draws with its factor."""
+        return float(self.constant), tuple((noise.number - 1, float(factor)) for noise, factor in self.terms)
 
     def plus(self, other: Affine, times: Fraction = Fraction(1)) -> Affine:
         """self + times other."""
@@ -354,17 +354,6 @@ def implied(conditions: Sequence[Condition], left: NoiseFormula, relation: str) 
 # --- trees run with real draws --------------------------------------------------------------------
 
 
-def uses_of_draws(leaves: Iterable[TreeEnd]) -> dict[int, set[str]]:
-    """As what kinds of noise each draw is used in some ends of runs, by its number."""
-    found: dict[int, set[str]] = {}
-    for leaf in leaves:
-        for one in _expressions(leaf):
-            for part in affine_of(one):
-                for noise, _ in part.terms:
-                    found.setdefault(noise.number, set()).add(noise.kind)
-    return found
-
-
 def has_holes(seen: Hashable) -> bool:
     """Whether an output holds drawn numbers."""
     if isinstance(seen, Hole):
@@ -394,18 +383,12 @@ def value_at(expression: Affine | Applied | Plain, draws: Draws) -> float:
         return expression.value
     if isinstance(expression, Affine):
         constant, terms = expression.in_doubles
-        return math.fsum(
-            [constant, *[factor * _drawn_at(draws[place] or 0.0, is_floored) for place, factor, is_floored in terms]]
-        )
+        return math.fsum([constant, *[factor * (draws[place] or 0.0) for place, factor in terms]])
     arguments = [value_at(one, draws) for one in expression.arguments]
     name = expression.function
     function = ARITHMETIC.get(name) or _BUILTIN.get(name) or getattr(np, name, None) or getattr(math, name)
     found: float = function(*arguments)
     return found
-
-
-def _drawn_at(value: float, is_floored: bool) -> float:
-    return math.floor(value) if is_floored else value
 
 
 def fits(leaf: TreeEnd, seen: Hashable, draws: Draws) -> bool:

@@ -21,7 +21,6 @@ from dpspec.plugin.judges import NotEnumerableError, Placeholder
 from dpspec_code.automatic.formulas import (
     ARITHMETIC,
     CONTINUOUS,
-    FLOORED,
     NORMAL,
     STATISTIC,
     Affine,
@@ -151,7 +150,7 @@ def _reach(noise: NoiseDraw) -> tuple[Fraction, Fraction]:
     if noise.kind == "cauchy":  # a quotient of two Gaussian draws, the second of which may be next to 0
         return -_QUOTIENT, _QUOTIENT
     far = REACH * scale_of(noise)
-    return (Fraction(0) if noise.kind in ("exponential", FLOORED) else -far), far
+    return (Fraction(0) if noise.kind == "exponential" else -far), far
 
 
 def scale_of(noise: NoiseDraw) -> Fraction:
@@ -491,9 +490,6 @@ class NoisyNumber(Placeholder):
     def applied(self, function: Callable[..., Any], name: str, arguments: Sequence[Any]) -> Any:
         """function(*arguments) of a known function, which this number is among."""
         sample = function(*(one.sample if type(one) is NoisyNumber else one for one in arguments))
-        floored = self._floored() if name == "floor" and len(arguments) == 1 else None
-        if floored is not None:
-            return self._made(floored, sample)
         parts = tuple(one.expression if type(one) is NoisyNumber else self._beside(one) for one in arguments)
         same = name == "float" or (name == "int" and isinstance(self.sample, (int, np.integer)))
         whole = name in ("int", "float") and is_rounded(self.expression)
@@ -506,13 +502,6 @@ class NoisyNumber(Placeholder):
             if type(one) is NoisyNumber:
                 one.check_double()
         return self._made(Applied(name, parts), sample)
-
-    def _floored(self) -> Affine | None:
-        """It rounded down, where it is an exponential draw and nothing else."""
-        match self.expression:
-            case Affine(constant=Fraction(numerator=0), terms=((NoiseDraw(kind="exponential") as noise, factor),)) if factor == 1:
-                return Affine(Fraction(0), ((attrs.evolve(noise, kind=FLOORED), factor),))
-        return None
 
     def _beside(self, value: Any) -> Plain:
         if type(value) not in _NUMBERS:

@@ -41,7 +41,7 @@ from dpspec.plugin.judges import (
 from dpspec_code.apart import Cut, cutting
 from dpspec_code.automatic.aligned import NoisyLaw, raced
 from dpspec_code.automatic.entry_arrays import SymbolicDataset
-from dpspec_code.automatic.formulas import FLOORED, TreeEnd, has_holes, uses_of_draws
+from dpspec_code.automatic.formulas import TreeEnd, has_holes
 from dpspec_code.automatic.generator import EnumeratingGenerator
 from dpspec_code.automatic.inversion import rounded_down, with_signs
 from dpspec_code.automatic.path import Choices, RandomPath, Stop, TransitionRow, changed, solve
@@ -436,9 +436,6 @@ def _noisy(ends: TransitionRow, beyond: Chance | None, *, symbolic: bool) -> Law
         raise NotEnumerableError("sampler", "draws noise and has an endless loop, too", "give its law by hand")
     values = ((end.value, chance) for end, chance in ends.items() if isinstance(end, _Output))
     leaves = tuple((value if isinstance(value, TreeEnd) else TreeEnd(value, ()), chance) for value, chance in values)
-    if any(FLOORED in kinds and len(kinds) > 1 for kinds in uses_of_draws(leaf for leaf, _ in leaves).values()):
-        rule = "is rounded down, and used otherwise, too"
-        raise NotEnumerableError("an exponential draw", rule, "draw another one")
     joined = rounded_down(with_signs(leaves))
     return NoisyLaw(joined, symbolic, () if joined == leaves else leaves)
 

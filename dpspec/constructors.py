@@ -94,10 +94,9 @@ class Group:
         self._kind = kind
 
     def _entries(self) -> dict[str, Entry]:
-        found: dict[str, Entry] = {}
-        for entry in sorted((entry for entry in installed().registry if entry.kind == self._kind), key=lambda entry: entry.name):
-            found.setdefault(entry.name.replace("-", "_"), entry)
-        return found
+        """By name; where two plugins have registered one, the first, and making the thing is refused as it is in a file."""
+        found = ((name, entry) for name, entries in sorted(_by_name().items()) for entry in reversed(entries))
+        return {name: entry for name, entry in found if entry.kind == self._kind}
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_"):

@@ -33,6 +33,5 @@ def margins(document: SpecDocument, released: Path | None = None) -> JsonData | 
         return dict(found.load()(document, released))
     except DpspecError as fault:
         unknown = [{"table": "all", "reason": str(fault)}]
-        return {"tables": [], "unknown": unknown, "joint": None, "heads": [], "rows": [], "plain": [], "notes": []} | {
-            "published": None
-        }
+        empty: JsonData = {"tables": [], "heads": [], "rows": [], "plain": [], "notes": []}
+        return empty | {"unknown": unknown, "joint": None, "published": None}

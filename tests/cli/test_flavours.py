@@ -32,7 +32,11 @@ def test_the_picture_is_svg_with_a_box_for_each(run, tmp_path):
     shown = " ".join(root.itertext())  # equivalent flavours share a box, which names all of them
     letters = re.sub(r"[^a-z0-9]", "", shown)
     assert [one["name"] for one in data["flavours"] if re.sub("[^a-z0-9]", "", one["name"]) not in letters] == []
-    assert len([node for node in root.iter() if node.tag.endswith("rect")]) > 40
+    arrows = {(a, b) for a, b in data["implications"]}
+    names = [one["name"] for one in data["flavours"]]
+    boxes = {frozenset(other for other in names if other == name or {(name, other), (other, name)} <= arrows) for name in names}
+    groups = {"".join(one["changes"][:1]) for one in data["flavours"]}
+    assert len([node for node in root.iter() if node.tag.endswith("rect")]) == 1 + len(boxes) + len(groups)
     assert list(tmp_path.iterdir()) == [target]
 
 

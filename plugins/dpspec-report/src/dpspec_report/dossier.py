@@ -542,9 +542,9 @@ def _accuracy(document: SpecDocument, released: Path | None) -> Iterator[Piece]:
         yield Sentence(words=note)
     for one in found["unknown"]:
         yield Sentence(words=f"Not known, {one['table']}: {one['reason']}.")
-    if found["published"] is not None:
+    if released is not None and found["published"] is not None:
         shown = found["published"]
-        caption = f"Published numbers of the release {released.name if released else ''}".rstrip()
+        caption = f"Published numbers of the release {released.name}"
         yield Grid(caption=caption, heads=tuple(shown["heads"]), rows=tuple(map(tuple, shown["rows"])))
         for note in shown["notes"]:
             yield Sentence(words=note)

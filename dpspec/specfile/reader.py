@@ -113,9 +113,15 @@ def load_text(path: Path) -> str:
     Raises:
         as `load_bytes`, `decoded` and `read`.
     """
-    path = _report_in(path)
-    text = decoded(load_bytes(path))
-    return _released_under(text)[0] if path.name == REPORT else text
+    return _loaded(path)[0]
+
+
+def _loaded(path: Path) -> tuple[str, str]:
+    """The text of a specification, and the SHA-256 of its file; of a release, of the file that it was drawn under."""
+    file = path / REPORT if path.is_dir() and (path / REPORT).is_file() else path
+    content = load_bytes(file)
+    text = decoded(content)
+    return _released_under(text) if file.name == REPORT else (text, hashlib.sha256(content).hexdigest())
 
 
 def load_bytes(path: Path) -> bytes:
@@ -282,21 +288,12 @@ def read(path: str | Path, registry: Registry, *, shared: Shared | None = None) 
         any other single fault, or `Faults` when there are several: together, each with its line.
     """
     try:
-        file = _report_in(Path(path))
-        content = load_bytes(file)
-        text, sha256 = decoded(content), hashlib.sha256(content).hexdigest()
-        if file.name == REPORT:
-            text, sha256 = _released_under(text)
+        text, sha256 = _loaded(Path(path))
     except DpspecError as fault:
         fault.file = str(path)
         raise
     log("files", "DEBUG", "read %s", path)
     return attrs.evolve(read_text(text, registry, str(path), shared=shared), sha256=sha256)
-
-
-def _report_in(path: Path) -> Path:
-    """The report in the folder of a release; every other path as it is."""
-    return path / REPORT if path.is_dir() and (path / REPORT).is_file() else path
 
 
 def _released_under(report: str) -> tuple[str, str]:

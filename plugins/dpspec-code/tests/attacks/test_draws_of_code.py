@@ -263,6 +263,9 @@ FALSELY_WEIGHED = [
     "w = weights(x, 1)\nu = random.random() * sum(w)\nreturn u - x.count(0) < 0",
     "w = weights(x, 1)\nu = random.random() * sum(w)\nreturn isinstance(u, float) and u < len(x)",
     "w = [1 + x.count(v) for v in range(3)]\nreturn random.choices(['a', 'b', 'c'], weights=w)[0]",
+    # of sums in no order, bisect finds others than the first one that is larger
+    "w = weights(x, 1)\nsums = [w[0] + w[1] + w[2], w[0], w[0] + w[1]]\n"
+    "return len(x) if bisect.bisect(sums, random.random() * sums[0]) == 2 else 0",
 ]
 
 

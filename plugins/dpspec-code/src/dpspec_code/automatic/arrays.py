@@ -339,7 +339,14 @@ def _place_among(values: Any, wanted: Any) -> Any:
     """Where a uniform number would be put into sums of weights in order, of which it is equal to none."""
     if type(wanted) not in (Uniform, WeightedUniform) or type(values) not in (list, np.ndarray) or np.ndim(values) != 1:
         return NotImplemented
-    return next((place for place, one in enumerate(values) if wanted < one), len(values))
+    low, high = 0, len(values)
+    while low < high:  # as both libraries search, which matters where the sums are not in order
+        middle = (low + high) // 2
+        if wanted < values[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 def _sum_of_weights(given: Sequence[Any], options: dict[str, Any]) -> Any:

@@ -58,7 +58,7 @@ def test_what_is_not_refuted_passes_only_where_the_fault_would_have_been_found(d
     assert verdict.outcome is Outcome.UNDECIDED
     assert verdict.reason.startswith("not refuted: a loss of 2 or more per unit distance at one of")
     assert "verified" not in verdict.reason.partition("; nor was it verified")[0]
-    with pytest.raises(ClaimNotHeld, match=r"was not looked at closely enough(.|\n)*could have been missed"):
+    with pytest.raises(ClaimNotHeld, match=r"was not checked closely enough(.|\n)*could have been missed"):
         assert_not_refuted(heavy(1.5), document, loss="1.0987", mass="0.05", draws=3_000, seconds=600)
     with pytest.raises(ClaimNotHeld, match=r"does not satisfy the specification(.|\n)*witness"):
         assert_not_refuted(heavy(0.3), document, loss=2, mass="0.2", draws=60_000, seconds=600)

@@ -35,6 +35,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.law import FiniteLaw
 from dpspec.risks import risk
+from dpspec.risks.candidates import DISTINGUISHED
 from dpspec.testing.check import ClassSubject, Context, NotApplicable, check, require
 
 ATTACKERS = "attackers"
@@ -234,7 +235,7 @@ def check_attacker_limits_brute_force_bayes(subject: ClassSubject, context: Cont
 
 def _truth(world: SmallWorld, quantity: str, at: dict[str, str]) -> Fraction | None:
     """The largest power or posterior between neighbours of the kind that a statement speaks about."""
-    conditional = "told apart" in at.get("candidates", "")
+    conditional = at.get("candidates") == DISTINGUISHED
     values = []
     for x, y in itertools.permutations(world.mechanism.laws, 2):
         apart = world.spec.multiverse.labels(x, world.spec.space) != world.spec.multiverse.labels(y, world.spec.space)

@@ -187,7 +187,7 @@ def test_a_profile_that_asks_nothing():
     found = recommend_epsilon(lambda p, q: 3 / (p * q))
     assert found.value.upper.is_infinite
     assert found.value.lower > 5
-    assert "nothing is asked" in found.binding
+    assert "nothing is required" in found.binding
     assert recommend_epsilon(lambda p, q: None).value.lower.is_infinite
 
 

@@ -339,7 +339,7 @@ def _refinement(parts: tuple[Part, ...]) -> Multiverse:
 def _missing(part: Part, spec: PrivacySpec, goal: PrivacySpec) -> Iterator[str]:
     """What is missing for a part whose input divergence is not bounded by that of the goal."""
     ours, theirs = spec.input_divergence.in_words(), goal.input_divergence.in_words()
-    yield f"{part.id}: it is not known how many changes of the part ({ours}) make one of the total ({theirs}) at most"
+    yield f"{part.id}: unknown how many changes of the part ({ours}) make one of the total ({theirs}) at most"
     inner, outer = spec.input_divergence.counted_unit(), goal.input_divergence.counted_unit()
     if inner is None or outer is None:
         return

@@ -122,7 +122,7 @@ def summary(done: dict[str, dict[str, Any]], log: dict[str, Any]) -> str:
     lines = ["## Privacy specifications", ""]
     files = [file for file in judged.get("files", ()) if isinstance(file, dict)]
     if files:
-        lines += ["| file | outcome | what was looked at |", "|---|---|---|"]
+        lines += ["| file | outcome | what was checked |", "|---|---|---|"]
         rows = ((_cell(file["path"]), file["outcome"], _cell(file.get("scope") or file.get("title") or "")) for file in files)
         lines += [f"| {' | '.join(row)} |" for row in rows]
         lines.append("")

@@ -283,7 +283,7 @@ def _input(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
         reason = "a budget of this kind, one for each universe, is not rescaled"
     else:
         ours, theirs = f"the premise ({smaller.in_words()})", f"the conclusion ({larger.in_words()})"
-        reason = f"it is not known how many changes of {ours} make one of {theirs} at most{_size(smaller, larger, goal.space)}"
+        reason = f"unknown how many changes of {ours} make one of {theirs} at most{_size(smaller, larger, goal.space)}"
     return Argument(block="input divergence", holds=None, reason=reason)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar, cast
 
@@ -103,6 +103,23 @@ class Product(AtomicLaw):
             for law, entry in zip(self.laws, outcome, strict=True):
                 total *= atomic(law).mass(entry, precision)
         return total
+
+    def masses(self, outcomes: Collection[OutputValue], precision: int = 64) -> list[arb]:
+        """Products of the masses of the factors, each of which is computed once for each of its own outcomes."""
+        known: list[dict[tuple[type, OutputValue], arb]] = [{} for _ in self.laws]
+        found = []
+        with ctx.workprec(precision + 32):
+            for outcome in outcomes:
+                total = arb(0)
+                if isinstance(outcome, tuple) and len(outcome) == len(self.laws):
+                    total = arb(1)
+                    for law, entry, masses in zip(self.laws, outcome, known, strict=True):
+                        key = type(entry), entry
+                        if key not in masses:
+                            masses[key] = atomic(law).mass(entry, precision)
+                        total *= masses[key]
+                found.append(total)
+        return found
 
     def closed_against(self, other: Law) -> Dichotomy | None:
         """Factors that are one object are identical, and drop out; of a long vector all are but a few."""

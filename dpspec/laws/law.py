@@ -17,7 +17,7 @@ import functools
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, cast
 
@@ -135,6 +135,10 @@ class AtomicLaw(SimpleLaw):
     def mass(self, outcome: OutputValue, precision: int) -> arb:
         """A ball around P(outcome), exactly 0 where that is known."""
 
+    def masses(self, outcomes: Collection[OutputValue], precision: int) -> list[arb]:
+        """The mass of each outcome; a law whose outcomes share parts computes each part once."""
+        return [self.mass(outcome, precision) for outcome in outcomes]
+
 
 Parts = tuple[tuple[Fraction, SimpleLaw], ...]
 
@@ -161,14 +165,20 @@ def general(p: KnownLaw, q: KnownLaw) -> Dichotomy:
 def listed_cells(p_parts: Parts, q_parts: Parts, precision: int) -> Cells:
     """One cell for every listed outcome, and one for all the others."""
     outcomes = dict.fromkeys(itertools.chain.from_iterable(atomic(part).window(precision) for _, part in p_parts + q_parts))
-    cells = [Cell.atom(_mass(p_parts, outcome, precision), _mass(q_parts, outcome, precision)) for outcome in outcomes]
+    both = (_masses(parts, outcomes, precision) for parts in (p_parts, q_parts))
+    cells = [Cell.atom(p, q) for p, q in zip(*both, strict=True)]
     p_rest = _rest(p_parts, [cell.p for cell in cells])
     q_rest = _rest(q_parts, [cell.q for cell in cells])
     return (*cells, Cell.lump(p_rest, q_rest))
 
 
-def _mass(parts: Parts, outcome: OutputValue, precision: int) -> arb:
-    return sum((ball(weight) * atomic(part).mass(outcome, precision) for weight, part in parts), arb(0))
+def _masses(parts: Parts, outcomes: Collection[OutputValue], precision: int) -> list[arb]:
+    """The mass of each outcome under a mixture: the sum of those of its parts."""
+    total = [arb(0)] * len(outcomes)
+    for weight, part in parts:
+        share = ball(weight)
+        total = [mass + share * of_part for mass, of_part in zip(total, atomic(part).masses(outcomes, precision), strict=True)]
+    return total
 
 
 def _rest(parts: Parts, masses: Sequence[arb]) -> arb:

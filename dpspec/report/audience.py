@@ -344,8 +344,8 @@ def _technical(found: SpecDocument, step: SmallestStep) -> Iterator[str]:
     yield promise(found)
     if step.candidates.distinguishing:
         yield (
-            f"Published exactly, and known for certain: {step.candidates.publications}. Candidates that differ in it are told "
-            "apart with power 1, whatever the budget; the numbers below are about candidates of one universe."
+            f"Published exactly, and known for certain: {step.candidates.publications}. Candidates that differ in it are "
+            "distinguished with power 1, whatever the budget; the numbers below are about candidates of one universe."
         )
     if step.alone_is_settled:
         reason = f": {step.alone_is_settled}" if step.alone_is_settled is not True else ""
@@ -361,13 +361,13 @@ def _technical(found: SpecDocument, step: SmallestStep) -> Iterator[str]:
     yield (
         "Frequentist: a test of one dataset against the other at level a has at most the power below; by mixing, that holds for "
         "unknown other records too wherever the divergence is quasi-convex. Bayesian: with the other records known and any prior "
-        "on one, the posterior of the true record exceeds F times its prior with at most the chance below, over the release of "
-        "the true data; over the prior predictive law it is that chance divided by F."
+        "on one, the posterior of the true record exceeds F times its prior with at most the probability below, over the release "
+        "of the true data; over the prior predictive law it is that probability divided by F."
     )
     yield (
         "None of this bounds the change from prior to posterior for an adversary who does not know the other records: dependence "
-        "between records carries over. A chance below is not the delta of approximate privacy, and not a raw tail of the privacy "
-        "loss, but the least number above that tail which post-processing keeps."
+        "between records carries over. A probability below is not the delta of approximate privacy, and not a raw tail of the "
+        "privacy loss, but the least number above that tail which post-processing keeps."
     )
     if spec.multiverse.induced_by() != ():
         yield "Only datasets of one universe are compared: the invariants themselves are outside of the guarantee."

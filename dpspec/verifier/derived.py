@@ -69,7 +69,7 @@ EVERY = "every universe"
 WHOLE, ONE_PAIR, METHOD = "the whole space", "one pair of the whole space", "derived"
 
 OTHER_SPACE = (
-    "the law was compared with the structure on a smaller space only: on this space it is not known on the pair of the verdict"
+    "the law was compared with the structure on a smaller space only: on this space it is unknown on the pair of the verdict"
 )
 """What a proof rests on where the mechanism raises an error for its own law on the space of the claim."""
 

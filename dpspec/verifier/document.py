@@ -258,7 +258,7 @@ def _of_all(secret: SecretMechanism, verdict_of: Callable[[Mechanism], Verdict])
 
 def _for_all(verdict: Verdict, secret: SecretMechanism, looked: str) -> Verdict:
     """The verdict of one mechanism as that of all which a secret one may be."""
-    return attrs.evolve(verdict, scope=f"{verdict.scope}; {secret}: {looked} was looked at")
+    return attrs.evolve(verdict, scope=f"{verdict.scope}; {secret}: {looked} was checked")
 
 
 def _where_it_changes(found: Sequence[tuple[str, Verdict]]) -> str:

@@ -198,7 +198,7 @@ class Sensitivity:
         for other in dict.fromkeys(view.table for view in views if view.table.unit in space.units[:larger]):
             raise MissingStep("sensitivity", f"records of the unit {steps.unit} do not determine {other}")
         if any(view.table.unit != steps.unit for view in views) and Membership.found_in(space) is None:
-            raise MissingStep("sensitivity", f"it is not known which records lie in those of the unit {steps.unit}")
+            raise MissingStep("sensitivity", f"unknown which records lie in those of the unit {steps.unit}")
         if any(view.table.unit == steps.unit and _counted(view) is not None for view in views):
             reason = (
                 f"which records of the unit {steps.unit} are counted depends on others: one that comes may take another's place"
@@ -206,7 +206,7 @@ class Sensitivity:
             raise MissingStep("sensitivity", reason)
         if self.is_sampled and steps.unit != space.units[0]:
             reason = (
-                f"records of the unit {space.units[0]} take part by chance, with all that they hold, not those of {steps.unit}"
+                f"records of the unit {space.units[0]} take part at random, with all that they hold, not those of {steps.unit}"
             )
             raise MissingStep("sample", reason)
         if self.structure.drawn is not None and self.structure.drawn_by is None:

@@ -235,6 +235,25 @@ def test_mixtures_of_integer_noise_against_the_listed_atoms():
 
 
 @pytest.mark.slow
+def test_a_factor_is_computed_once_for_each_of_its_outcomes(monkeypatch):
+    """A mixture of products on many cells: the masses are products, and not one computation for each cell and factor."""
+    counted = []
+    known = TwoSidedGeometricLaw.mass
+
+    def mass(self, outcome, precision=64):
+        counted.append(outcome)
+        return known(self, outcome, precision)
+
+    two = Product((geometric(0), geometric(1)))
+    outcomes = [*itertools.product(range(-9, 10), range(-9, 10)), (0,), (1, 0, 0), 3, (Fraction(1, 2), 0)]
+    expected = [two.mass(outcome, 64) for outcome in outcomes]
+    monkeypatch.setattr(TwoSidedGeometricLaw, "mass", mass)
+    masses = two.masses(outcomes, 64)
+    assert len(counted) <= 2 * 20
+    assert all(one.overlaps(other) and one.rad() <= other.rad() * 2 for one, other in zip(masses, expected, strict=True))
+    assert [masses[place].is_zero() for place in (-4, -3, -2, -1)] == [True] * 4
+
+
 def test_subsampled_gaussian():
     mixed = mixture(["9/10", "1/10"], [GaussianLaw(0, 1), GaussianLaw(1, 1)])
     pair = mixed.against(GaussianLaw(0, 1))

@@ -464,5 +464,5 @@ def _drawn(source: Any, seed: int) -> object:
     except AdapterError as problem:
         raise NotApplicable(str(problem)) from None
     if draw is None:
-        raise NotApplicable("how to draw from it is not known here")
+        raise NotApplicable("there is no sampler for it here")
     return [draw() for _ in range(4)]

@@ -306,7 +306,7 @@ class PythonRandom(GeneratorAdapter):
     name: ClassVar[str] = "random"
     replays: ClassVar[bool] = True
     annotations: ClassVar[tuple[str, ...]] = ("random.Random",)
-    assumptions: ClassVar[tuple[str, ...]] = ("a random.Random that is seeded with 128 bits is as good as chance",)
+    assumptions: ClassVar[tuple[str, ...]] = ("a random.Random that is seeded with 128 bits is as good as true randomness",)
 
     def made(self, generator: Any) -> random.Random:
         return random.Random(_seed(generator))
@@ -671,7 +671,7 @@ class System(GeneratorAdapter):
     annotations: ClassVar[tuple[str, ...]] = ("random.SystemRandom",)
     is_handed: ClassVar[bool] = False
     assumptions: ClassVar[tuple[str, ...]] = (
-        "random, numpy.random, secrets and os.urandom, seeded for each call, are as good as chance",
+        "random, numpy.random, secrets and os.urandom, seeded for each call, are as good as true randomness",
     )
     _models: Models | None = None
 
@@ -820,7 +820,7 @@ class Native(GeneratorAdapter):
     name: ClassVar[str] = "native"
     is_handed: ClassVar[bool] = False
     assumptions: ClassVar[tuple[str, ...]] = (
-        "what the function draws is not replayed: that each call has randomness of its own was looked at and is taken on trust",
+        "what the function draws is not replayed: that each call has its own randomness was checked, and is assumed",
     )
 
     def made(self, generator: Any) -> Any:

@@ -339,7 +339,7 @@ def _need_hidden(left: DatasetRecords, right: DatasetRecords, views: list[JsonTa
         raise UnknownFormula("several sampled records that change are not known here")
     cells = itertools.chain.from_iterable(fewer.cells(view["table"], view.get("contributions")) for view in views)
     if any(cell is not None for cell in cells):
-        raise UnknownFormula("sampled records beside others that are counted are not known here")
+        raise UnknownFormula("sampled records together with others that are counted are not known here")
 
 
 def pair_reaches(claim: JsonTable, rate: Fraction, moves: Moves, apart: int, lower: ExactValue) -> bool:

@@ -578,7 +578,7 @@ def _at_once(moved: list[tuple[JsonTable, str]], space: JsonTable) -> Moves:
     for view, how in moved:
         cases = view_answers(view, how, space)
         if len(cases) > 1:
-            raise UnknownFormula(f"a view of kind {view['kind']} beside members that change one by one is not known here")
+            raise UnknownFormula(f"a view of kind {view['kind']} together with members that change one by one is not known here")
         found += cases[0]
     return found
 
@@ -674,7 +674,7 @@ def _told_apart(view: JsonTable, space: JsonTable) -> str:
         return two_laws(*view["laws"])
     size, hashes, told = attribute_size(space, view["table"]["attributes"][0]), view["hashes"], view["telling"]
     if told != len(hashes):  # more functions tell more
-        need(told >= most_told_apart(hashes, view["width"], size), "some categories are told apart by more hash functions")
+        need(told >= most_told_apart(hashes, view["width"], size), "more hash functions distinguish some categories")
     return sketch_pair(read(view["epsilon"]), Fraction(told, len(hashes)))
 
 

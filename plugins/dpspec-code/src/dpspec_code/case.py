@@ -317,7 +317,7 @@ class _Case:
         if readable(self.function) is None:
             return "its randomness comes from a source that enumeration does not see"
         if self._told_apart is not None:
-            return f"{above}, and no {self._told_apart.name} stands for all of them at once"
+            return f"{above}, and no {self._told_apart.name} represents all of them at once"
         ran = self._apart(lambda tell: self._read_whole(tell, most_runs), seconds=seconds)
         if ran.value is None:
             return _unread(ran, findings, "while it was run on symbols")

@@ -262,7 +262,7 @@ def _accuracy(document: SpecDocument) -> Iterator[str]:
     """How far the noise moves the published numbers, from the law of the mechanism alone."""
     found = margins(document)
     if found is None or not found["plain"]:
-        known = "It is not known" if found else "This page does not say"
+        known = "It is unknown" if found else "This page does not say"
         yield f"{known} how far the published numbers are from the true ones."
         return
     if "mechanism" in document.stand_ins:
@@ -279,7 +279,7 @@ def _accuracy(document: SpecDocument) -> Iterator[str]:
     if any(table["source"] == "counts" for table in found["tables"]):
         yield "That was computed for true counts up to 200."
     if found["unknown"]:
-        yield "For the other published numbers it is not known."
+        yield "For the other published numbers it is unknown."
 
 
 def _checked(document: SpecDocument, standing: Standing) -> Iterator[str]:

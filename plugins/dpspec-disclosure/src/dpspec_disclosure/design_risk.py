@@ -382,7 +382,7 @@ class RiskOfDesign:
         if len(moved) != 1:
             if not moved:
                 return RiskFound.known(self.measure.nothing(), f"{exchange}: no published table shows it", about, self.measure)
-            return RiskFound(about=about, reason=f"{len(moved)} published tables show {exchange}, and only one can be looked at")
+            return RiskFound(about=about, reason=f"{len(moved)} published tables show {exchange}, and only one can be analysed")
         shifts = _Shifts(counted, moved[0], spec)
         corners, all_of_them = _corners_up_to(shifts) if table is None else _corners_of(shifts, table, moved[0], exchange)
         if corners is None:

@@ -458,7 +458,7 @@ def checked_text(found: CheckedFolder) -> str:
     rules = found.rules
     lines = [f"{found.word.label}: {count(len(found.tables), 'table')} held to {rules.id} ({harmless(rules.title, keep='')})"]
     if found.passed_over:
-        lines.append(f"  not looked at, for they are no *.csv: {', '.join(found.passed_over)}")
+        lines.append(f"  not read, because they are no *.csv: {', '.join(found.passed_over)}")
     for table in found.tables:
         means = "is what the rules publish for its cell" if table.told else "is one that the rules can publish"
         shown = table.cells - table.suppressed
@@ -484,7 +484,7 @@ def checked_text(found: CheckedFolder) -> str:
         if table.unaudited:
             lines.append(f"  suppressed cells not audited: {table.unaudited}")
         lines += [
-            f"  not judged: step {place + 1}, {rules.steps[place].name}: the table does not say what is in its cells"
+            f"  not checked: step {place + 1}, {rules.steps[place].name}: the table does not say what is in its cells"
             for place in table.unjudged
         ]
     return "\n".join(lines)

@@ -453,7 +453,7 @@ def _claimed(about: str, given: Fact, stated: Sequence[Statement], reading: _Rea
     guessed = given.is_guess and term.number is None
     why = " and ".join(f'"{statement.words}"' for _, statement in found.values())
     if one.doubt and one.doubt != f'"{one.words}"':
-        why += f", beside {one.doubt}"
+        why += f", together with {one.doubt}"
     if term.number is None:
         why = f"{why}; {given.why}"
     return Fact(about=about, value=str(least), why=why, is_guess=doubtful or guessed)

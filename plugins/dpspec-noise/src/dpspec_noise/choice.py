@@ -112,7 +112,7 @@ class _OfOneTable(Mechanism):
         """The labels of the cells, by which an output tells them apart."""
         labels = self.query.labels(space)
         if len(set(labels)) < len(labels):
-            rule, advice = "has two cells with one label, which no output tells apart", "rename a category"
+            rule, advice = "has two cells with one label, which no output distinguishes", "rename a category"
             raise IncompatibleBlocksError(f"mechanism {self.name}", rule, advice, value=str(self.query))
         return labels
 

@@ -134,7 +134,7 @@ class _Maker:
     def refuted(self, name: str, title: str, mechanism: Mapping[str, Any]) -> Proposal:
         """A design without a finite budget, filed as such."""
         found = self.design(name, title, "mult", {"epsilon": ANY_FINITE}, mechanism)
-        because = f"epsilon = {ANY_FINITE} stands for any finite number: the design can distinguish two tables with certainty"
+        because = f"epsilon = {ANY_FINITE} represents any finite number: the design can distinguish two tables with certainty"
         return attrs.evolve(found, tables={**found.tables, "claim": {"verdict": "refuted", "because": because}})
 
 

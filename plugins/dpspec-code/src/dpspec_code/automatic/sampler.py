@@ -483,7 +483,7 @@ class Sampler(Mechanism):
 
 NOISE = (
     "normal, laplace and the like are real numbers, and what is added to them is added exactly: what the last digits of doubles "
-    "tell (Mironov 2012) is looked at by `bits` alone",
+    "tell (Mironov 2012) is checked by `bits` alone",
     "a number that was computed in doubles is the fraction with a denominator up to 1,000 within 8 units in the last place of "
     "it, or else itself",
 )

@@ -717,7 +717,7 @@ class WholeProof:
             loss = self._loss(branches, change) if chance else ZERO
             constant = self._per_unit(thinned(loss, chance), change.price)
             if best is None or constant > best.constant:
-                undone = f"moving the draws at a loss of {loss}, where it is sampled, with a chance of {chance}"
+                undone = f"moving the draws at a loss of {loss}, where it is sampled, with probability {chance}"
                 best = Costliest(constant, change, undone)
         if best is None:
             raise NoConstant("no record can be added")

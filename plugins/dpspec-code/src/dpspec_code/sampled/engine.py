@@ -220,7 +220,7 @@ def fingerprint(spec: PrivacySpec) -> str:
 def _breaks(pair: ChosenPair, how: str) -> Notice:
     """That code fails on long data or large numbers, by which no claim about real numbers is judged."""
     text = f"on one of two neighbours, {_in_short(pair.left)} and {_in_short(pair.right)}, and not on the other it {how}"
-    why = "with numbers, recursion and memory without limits it might not: only a claim about doubles (bits) is judged by it"
+    why = "with numbers, recursion and memory without limits it might not: only a claim about doubles (bits) is checked with it"
     return Notice(code="breaks", text=f"{text}; {why}")
 
 

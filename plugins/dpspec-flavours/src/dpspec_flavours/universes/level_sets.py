@@ -263,7 +263,7 @@ class InvariantsDP(Flavour):
         return Example(
             title="the exact table by sex",
             mechanism=grammar.ReleaseInvariants(invariants=(Marginal(attributes=("sex",)),)),
-            because="the total may be exact, a finer table may not: two datasets with one total are told apart "
+            because="the total may be exact, a finer table may not: two datasets with one total are distinguished "
             "(Bailie, Gong and Meng 2023)",
         )
 

@@ -6,6 +6,7 @@ import functools
 import json
 import math
 import operator
+import sys
 import time
 
 import numpy as np
@@ -21,6 +22,7 @@ KINDS = (0, 1, 2)
 STASH: list[object] = []
 HELD = ([],)
 BITS = {"a": 1}
+LABELS = ["none", "one", "two"]
 x = 5
 
 
@@ -130,7 +132,39 @@ def with_a_parameter(x, rng, places=2):
     return [f"{v:.{places}f}" for v in noisy]
 
 
+def printed(x, rng):
+    n = len(x) + rng.laplace()
+    print("noisy", n, sep=": ")
+    return round(n)
+
+
+def by_the_names_of_a_list(x, rng):
+    noisy = [x.count(kind) + rng.laplace() for kind in KINDS]
+    lines = [f"{name} ({LABELS.index(name)} of {len(LABELS)}): {value:.1f}" for name, value in zip(LABELS, noisy, strict=True)]
+    return "\n".join([LABELS[0], *lines, *BITS, str(BITS.get("a"))])
+
+
+def as_a_word(x, rng):
+    return str(len(x) + rng.laplace())
+
+
+def by_a_helper_that_draws(x, rng):
+    return show(blurred(len(x), rng))
+
+
+def blurred(value, generator):
+    return value + generator.laplace()
+
+
+def show(value):
+    return f"{value:.3f}"
+
+
 RIGHT = [
+    printed,
+    by_the_names_of_a_list,
+    as_a_word,
+    by_a_helper_that_draws,
     same_names_in_comprehensions,
     with_a_parameter,
     in_a_text,
@@ -433,6 +467,58 @@ def its_noise_in_the_text(x, rng):
     return f"{len(x) + rng.laplace():.1f} {rng.laplace() + len(x):.1f}"
 
 
+def grows_a_list(x, rng):
+    n = len(x) + rng.laplace()
+    LABELS.append(n)
+    return f"{n:.1f}"
+
+
+def hands_a_list_over(x, rng):
+    n = len(x) + rng.laplace()
+    return appended(LABELS, n)
+
+
+def appended(values, n):
+    values.append(n)
+    return len(values)
+
+
+def keeps_a_list_by_another_name(x, rng):
+    n = len(x) + rng.laplace()
+    mine = LABELS
+    mine += [n]
+    return len(mine)
+
+
+def changes_an_entry(x, rng):
+    n = len(x) + rng.laplace()
+    LABELS[0] = n
+    return len(LABELS)
+
+
+def prints_into_a_file(x, rng):
+    n = len(x) + rng.laplace()
+    print(n, file=sys.stderr)
+    return n
+
+
+def prints_the_data(x, rng):
+    n = len(x) + rng.laplace()
+    print(len(x))
+    return n
+
+
+def prints_noise_twice(x, rng):
+    n = len(x) + rng.laplace()
+    more = len(x) + rng.laplace()
+    print(n)
+    return more
+
+
+def a_word_of_the_data(x, rng):
+    return str(len(x)) + str(len(x) + rng.laplace())
+
+
 WRONG = [
     value for name, value in list(globals().items())
     if getattr(value, "__code__", None) is not None and value.__code__.co_varnames[1:2] == ("rng",) and value not in RIGHT
@@ -440,7 +526,7 @@ WRONG = [
 
 
 def test_all_of_them_are_tried():
-    assert len(WRONG) >= 48
+    assert len(WRONG) >= 55
 
 
 @pytest.mark.parametrize("function", WRONG)

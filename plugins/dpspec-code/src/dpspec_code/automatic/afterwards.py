@@ -10,19 +10,22 @@ So what is read off `first` for all datasets at once holds of f, and `then` need
 walk until a total fits. A last `return g(e)` is cut inside, too: `first` returns what e reads of the dataset.
 
 What `then` may not do is to look past its variables. It is read, not run: it has no dataset, no generator, no closure; it names
-variables of its own, plain constants, functions that depend on their arguments alone (`dpspec_code.automatic.generator`),
-and functions of the user's of which the same is true; it asks for no attribute but those of plain values that show what an
-observer sees of them, never by `is`, nor by a text that names attributes; and nothing whose text is an address, such as an
-iterator, is a value of it. Sets are not handed over: how one is walked depends on its past.
+variables of its own, plain constants, lists and dicts of them that it only reads, functions that depend on their arguments alone
+(`dpspec_code.automatic.generator`), and functions of the user's of which the same is true; it asks for no attribute but those of
+plain values that show what an observer sees of them, never by `is`, nor by a text that names attributes; and nothing whose text
+is an address, such as an iterator, is a value of it. What it prints is part of its output. Sets are not handed over: how one is
+walked depends on its past.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import dis
 import functools
 import hashlib
+import io
 import itertools
 import linecache
 import operator
@@ -82,7 +85,7 @@ def cuts(function: Any, takes: int = 2) -> Iterator[CutFunction]:
     reading = max((place for place, one in enumerate(body) if _names(one) & {*handed}), default=0)
     places = [*range(reading + 1, len(body)), len(body)]
     for place in places[: MOST_CUTS - 1] + places[MOST_CUTS - 1 :][-1:]:
-        parts = (body[:place], body[place:]) if place < len(body) else _inside_the_last(body, handed)
+        parts = (body[:place], body[place:]) if place < len(body) else _inside_the_last(body, handed, function.__globals__)
         if parts is not None:
             try:
                 yield _cut(function, definition, takes, *parts)
@@ -109,12 +112,15 @@ def follows(function: Callable[..., Any], cut: CutFunction, given: Sequence[Call
         runs: list[Any] = []
         for way in (function, in_two):
             rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, place])))
+            text = io.StringIO()
             try:
-                runs.append(observed(way(dataset(), rng)))
+                with contextlib.redirect_stdout(text):
+                    shown: Any = observed(way(dataset(), rng))
             except UnobservableError:
                 return False
             except Exception as problem:  # whatever it raises is what is seen
-                runs.append((type(problem), str(problem)))
+                shown = type(problem), str(problem)
+            runs.append((shown, text.getvalue()))
         if runs[0] != runs[1]:
             return False
     return True
@@ -186,11 +192,13 @@ def _surely_written(body: Sequence[ast.stmt]) -> set[str]:
     return found
 
 
-def _inside_the_last(body: list[ast.stmt], handed: Sequence[str]) -> tuple[list[ast.stmt], list[ast.stmt]] | None:
+def _inside_the_last(
+    body: list[ast.stmt], handed: Sequence[str], names: Mapping[str, Any]
+) -> tuple[list[ast.stmt], list[ast.stmt]] | None:
     """The statements and what the last one, a return, computes of the dataset; and the return of the rest."""
     match body[-1]:
         case ast.Return(value=ast.expr() as value):
-            lift = _Lift(frozenset({*handed, *_written(body[:-1])}), frozenset(handed), _names(ast.Module(body, [])))
+            lift = _Lift(frozenset({*handed, *_written(body[:-1])}), frozenset(handed), names, _names(ast.Module(body, [])))
             rest = lift.of(value)
             if isinstance(rest, ast.Name):
                 return None
@@ -205,24 +213,26 @@ class _Lift:
     Args:
         read: the names of all these.
         handed: those of dataset and generator.
+        names: the global names of the function.
         known: names that are in use.
     """
 
     read: frozenset[str]
     handed: frozenset[str]
+    names: Mapping[str, Any]
     known: set[str]
     taken: list[ast.stmt] = attrs.field(factory=list)
 
     def of(self, node: ast.expr) -> ast.expr:  # noqa: PLR0911 (one line per kind of expression)
         """The rest of an expression; only through parts that are evaluated whatever the others are, from left to right."""
-        if not _names(node) & self.read:
+        if self._is_free(node):
             return node
         match node:
             case ast.JoinedStr(values=values):
                 return ast.JoinedStr(values=[self.of(one) for one in values])
             case ast.FormattedValue(value=value, conversion=conversion, format_spec=spec) if spec is None or self._is_free(spec):
                 return ast.FormattedValue(value=self.of(value), conversion=conversion, format_spec=spec)
-            case ast.Call(func=func, args=args, keywords=keywords) if self._is_free(func):
+            case ast.Call(func=func, args=args, keywords=keywords) if self._is_free(func) and not self._draws(node):
                 named = [ast.keyword(arg=one.arg, value=self.of(one.value)) for one in keywords]
                 return ast.Call(func=func, args=[self.of(one) for one in args], keywords=named)
             case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args, keywords=keywords) if self._may_be_kept(owner):
@@ -242,7 +252,25 @@ class _Lift:
         return self._take(node)
 
     def _is_free(self, node: ast.AST) -> bool:
-        return not _names(node) & self.read
+        """Whether it reads none of these, nor draws from a generator of a module."""
+        return not _names(node) & self.read and not any(map(self._draws, ast.walk(node)))
+
+    def _draws(self, node: ast.AST) -> bool:
+        """Whether it is a call of something global that is not known to depend on its arguments alone, such as a generator."""
+        match node:
+            case ast.Call(func=ast.Name(id=name)):
+                found = self.names.get(name, getattr(builtins, name, None))
+                if type(found) is types.FunctionType and id(found) not in known.CALLABLES:
+                    return not _is_post_processing(found)
+                return id(found) not in known.CALLABLES
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attribute)) if name in self.names:
+                owner = self.names[name]
+                if isinstance(owner, types.ModuleType):
+                    return id(getattr(owner, attribute, None)) not in known.CALLABLES
+                return not _is_plain(owner)
+            case ast.Call(func=ast.Attribute(value=ast.Attribute())):
+                return True
+        return False
 
     def _may_be_kept(self, owner: ast.expr) -> bool:
         """Whether a method may be asked of what is taken: of no generator, and of no dataset."""
@@ -325,12 +353,12 @@ _ALLOWED = (
     ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
 )  # fmt: skip
 _BANNED = frozenset(map(id, (
-    getattr, hasattr, callable, print, type, property, staticmethod, classmethod, super, set, frozenset, bytes, bytearray, iter,
+    getattr, hasattr, callable, type, property, staticmethod, classmethod, super, set, frozenset, bytes, bytearray, iter,
     next, slice, functools.partial, operator.is_, operator.is_not, np.broadcast_to, np.pad, np.ndindex, np.ndenumerate,
     np.errstate,
     *(value for name, value in vars(itertools).items() if not name.startswith("_")),
 )))  # fmt: skip
-"""Callables that show more than the values of what they are given, write elsewhere, or return what has an address for a text."""
+"""Callables that show more than the values of what they are given, or return what has an address for a text."""
 _WALKED = frozenset(map(id, (map, filter, zip, enumerate, reversed)))
 _WALKING = frozenset(map(id, (list, tuple, dict, sum, any, all, min, max, sorted, map, filter, zip, enumerate, functools.reduce)))
 """What returns an iterator, and what walks through one."""
@@ -339,6 +367,8 @@ _SHOWN = frozenset({"shape", "size", "ndim", "T", "real", "imag"})
 _OF_PLAIN = {name for kind in (str, list, dict, tuple, int, float) for name in dir(kind) if not name.startswith("_")}
 _ASKED = (_OF_PLAIN | known.ARRAY) - {"format", "format_map", "flat", "dtype"}
 """Methods of plain values; `format` has a text name others."""
+_READING = frozenset({"get", "items", "keys", "values", "index", "count"})
+"""Methods of lists and dicts that only read them."""
 _UNSET = frozenset({"where", "file", "out", "dtype", "cls"})
 """Arguments by which a function writes elsewhere, leaves memory as it was, or uses a class."""
 
@@ -368,6 +398,15 @@ def _looked_up(code: types.CodeType) -> set[str]:
         for step in dis.get_instructions(one)
         if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")
     }
+
+
+def _is_post_processing(function: types.FunctionType) -> bool:
+    """Whether a function of the user's looks at nothing but its arguments."""
+    try:
+        _RestReader(function.__code__, function.__globals__, set()).read_function(function)
+    except Peeks:
+        return False
+    return True
 
 
 class _RestReader(ast.NodeVisitor):
@@ -412,7 +451,7 @@ class _RestReader(ast.NodeVisitor):
             self._value(func.id, value)
             if id(value) in _WALKED:
                 raise Peeks("an iterator is a value of it")
-            walks = id(value) in _WALKING
+            walks = id(value) in _WALKING or value is len
         elif isinstance(func, ast.Attribute):
             self._attribute(func)
         elif isinstance(func, ast.Name):
@@ -433,6 +472,8 @@ class _RestReader(ast.NodeVisitor):
 
     def _walked(self, node: ast.expr) -> None:
         """What is walked through or called where it stands: an iterator, or a function without a name."""
+        if self._is_constant(node):
+            return
         match node:
             case ast.GeneratorExp():
                 self.generic_visit(node)
@@ -445,6 +486,19 @@ class _RestReader(ast.NodeVisitor):
                     self._walked(one)
             case _:
                 self.visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if not (isinstance(node.ctx, ast.Load) and self._is_constant(node.value)):
+            self.visit(node.value)
+        self.visit(node.slice)
+
+    def _is_constant(self, node: ast.AST) -> bool:
+        """Whether it names a global list or dict of plain values, which is only read where this is asked."""
+        if not (isinstance(node, ast.Name) and node.id in self.looked_up) or node.id.startswith(("__", PREFIX)):
+            return False
+        value = self._global(node.id)
+        parts = value if type(value) is list else [*value.keys(), *value.values()] if type(value) is dict else [value, None]
+        return type(value) in (list, dict) and all(map(_is_plain, parts))
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
         raise Peeks("an iterator is a value of it")
@@ -468,6 +522,8 @@ class _RestReader(ast.NodeVisitor):
 
     def _attribute(self, node: ast.Attribute) -> None:
         """A method that is called."""
+        if node.attr in _READING and self._is_constant(node.value):
+            return
         if not self._of_module(node):
             if node.attr not in _ASKED and not _fills_in_values(node):
                 raise Peeks(f"it calls {node.attr}")
@@ -504,11 +560,12 @@ class _RestReader(ast.NodeVisitor):
         if _is_plain(value):
             return
         if type(value) is types.FunctionType and id(value) not in known.CALLABLES:
-            self._function(value)
+            self.read_function(value)
         elif id(value) not in known.CALLABLES or id(value) in _BANNED:
             raise Peeks(f"it uses {name}")
 
-    def _function(self, function: types.FunctionType) -> None:
+    def read_function(self, function: types.FunctionType) -> None:
+        """Read a function of the user's."""
         if function.__code__ in self.known_codes:
             return
         definition = definition_of(function)

@@ -28,6 +28,7 @@ import attrs
 import numpy as np
 
 from dpspec.plugin.judges import NotEnumerableError
+from dpspec_code.automatic.entry_places import Place, Places, SampleMask
 from dpspec_code.automatic.entry_rows import LEFT_OUT, WholeRows, of_rows
 from dpspec_code.automatic.formulas import COUNT, SAMPLED, Affine, NoiseDraw, reading
 from dpspec_code.automatic.noise import (
@@ -39,7 +40,7 @@ from dpspec_code.automatic.noise import (
     rounding,
     span_of,
 )
-from dpspec_code.automatic.path import RandomPath
+from dpspec_code.automatic.path import LEAST, RandomPath, exact
 from dpspec_code.automatic.sensitivities import NAMES as STATISTICS, statistic_of
 from dpspec_code.automatic.spellings import NARROW, axis_of, by_place, entry_type, number_type
 from dpspec_code.automatic.widths import ROUGH, RecordBound
@@ -93,10 +94,14 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         return attrs.evolve(self, kinds=(*self._kinds[:place], value, *self._kinds[place + 1 :]))
 
     def __iter__(self) -> WholeListWalk:
+        return self.walk()
+
+    def walk(self, shown: Places | None = None) -> WholeListWalk:
+        """A walk through its entries, or through their places."""
         if self.path.counting:
             self.refuse("was walked through twice at once")
         self.check_type()
-        return WholeListWalk(self)
+        return WholeListWalk(self, shown)
 
     def check_type(self) -> None:
         """End the run where the entries have no type, or no digits, of their own."""
@@ -286,6 +291,9 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
 
     def selected(self, mask: Any) -> WholeList:
         """it[mask], for an array of truth values that was made of it."""
+        if type(mask) is SampleMask and self.is_array and self.counts is mask.listed.counts and self._is_whole():
+            self.check_type()
+            return attrs.evolve(self, counts=mask.counts, sizes=(0, None), base=None)
         if type(mask) is not WholeList or not (self.is_array and mask.is_array and self.is_aligned(mask)):
             self.refuse("was asked for more than sums and counts of its entries")
         known = [kind for kind in mask.kinds if kind is not LEFT_OUT]
@@ -293,6 +301,21 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
             self.refuse("was asked for some of its entries")
         kept = [keeps is not LEFT_OUT and bool(keeps) for keeps in mask.kinds]
         return attrs.evolve(self, kinds=tuple(kind if keeps else LEFT_OUT for kind, keeps in zip(self.kinds, kept, strict=True)))
+
+    def sample_mask(self, threshold: Any) -> SampleMask:
+        """Who is in a sample, where each entry takes part with a probability."""
+        rate = exact(threshold) if isinstance(threshold, (int, float, Fraction)) else None
+        if self.path.counting or not isinstance(rate, Fraction) or not LEAST <= rate <= 1 - LEAST:
+            self.refuse("has uniform numbers for its entries that were used for more than to take a sample")
+        return SampleMask(self, self._sampled([rate] * len(self.kinds)))
+
+    def _sampled(self, chances: Sequence[Fraction]) -> tuple[NoisyNumber, ...]:
+        """How many entries of each kind are in a sample, in which an entry takes part with the probability of its kind."""
+        if self.path.sampled:
+            self.refuse("was sampled more than once")
+        self.path.sampled = True
+        symbols = (NoiseDraw(-place - 1, SAMPLED, chance) for place, chance in enumerate(chances))
+        return tuple(NoisyNumber(self.path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
 
     def __bool__(self) -> bool:
         """Whether a list has entries; of arrays, numpy asks for one."""
@@ -327,6 +350,11 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         if any(reading(one) is None or reading(one) != reading(other) for one, other in pairs):
             self.refuse("is an array of doubles or of integers, by what occurs, which differ in what is done")
         return attrs.evolve(self, kinds=kinds, alone=None if all(type(one) is type(other) for one, other in pairs) else alone)
+
+    def as_list(self) -> WholeList:
+        """list(it)."""
+        self.check_type()
+        return attrs.evolve(self, is_array=False, is_loose=False, base=None, growing=None)
 
     def converted(self, dtype: Any = None, *, copied: bool) -> WholeList:
         """np.array(it, dtype), or np.asarray, which gives an array of the type back as it is."""
@@ -448,7 +476,16 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         return self.mapped(abs)
 
     def __getitem__(self, place: Any) -> Any:
+        if type(place) is Place:
+            return self._entry_at(place)
         return self.rows()[place] if type(place) is tuple and self.is_array else self.selected(place)
+
+    def _entry_at(self, place: Place) -> Any:
+        """The entry at hand in a walk through the places of a list that is aligned with it."""
+        if not self.is_aligned(place.listed):
+            self.refuse("was asked for entries at places of another list")
+        self.check_type()
+        return self.kinds[place.number]
 
     def __rmatmul__(self, other: Any) -> Any:
         return self.rows().multiplied(other, self)
@@ -512,6 +549,7 @@ class WholeListWalk:
     """Walks through the kinds, and knows where it is."""
 
     listed: WholeList
+    shown: Places | None = None
     place: int = -1
 
     def __iter__(self) -> WholeListWalk:
@@ -523,13 +561,18 @@ class WholeListWalk:
             self.listed.refuse("was walked through")
         if path.coin is not None and path.coin.below:  # the same entry once more, with its uniform number on the other side
             path.coin.below, path.coin.asked = False, False
-            return self.listed.kinds[self.place]
+            return self._at_hand()
         path.coin = None
         while self.place + 1 < len(self.listed.kinds):
             self.place += 1
             if self.listed.kinds[self.place] is not LEFT_OUT:
-                return self.listed.kinds[self.place]
+                return self._at_hand()
         raise StopIteration
+
+    def _at_hand(self) -> Any:
+        """The entry, or its place."""
+        entry = self.listed.kinds[self.place]
+        return entry if self.shown is None else self.shown.shown(self.place, entry)
 
 
 def source_of(generator: Any) -> WholeListWalk | None:
@@ -569,12 +612,7 @@ def parts_of(generator: Any, walk: WholeListWalk) -> WholeList:
     path.counting, path.coin = False, None
     if all(chance == 1 for chance in chances):
         return attrs.evolve(listed, kinds=tuple(parts), is_array=False)
-    if path.sampled:
-        listed.refuse("was sampled more than once")
-    path.sampled = True
-    symbols = (NoiseDraw(-place - 1, SAMPLED, chance) for place, chance in enumerate(chances))
-    counts = tuple(NoisyNumber(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
-    return attrs.evolve(listed, kinds=tuple(parts), counts=counts, is_array=False, sizes=(0, None))
+    return attrs.evolve(listed, kinds=tuple(parts), counts=listed._sampled(chances), is_array=False, sizes=(0, None))
 
 
 def _bins(listed: WholeList, least: int) -> Any:
@@ -930,9 +968,11 @@ class SymbolicDataset:
         if self.is_counts:
             return list(counts)
         if self.handed is None:
-            return WholeList(path, self.kinds, counts, sizes=self.sizes)
+            path.whole = WholeList(path, self.kinds, counts, sizes=self.sizes)
+            return path.whole
         kinds = tuple(copy.deepcopy(one) for one in self.handed)
         if type(self.handed) is np.ndarray and self.handed.ndim > 1:
             parts = tuple(kind[np.newaxis] for kind in kinds)
             return WholeRows(WholeList(path, kinds, counts, sizes=self.sizes), parts, -self.handed.ndim)
-        return WholeList(path, kinds, counts, type(self.handed) is np.ndarray, sizes=self.sizes)
+        path.whole = WholeList(path, kinds, counts, type(self.handed) is np.ndarray, sizes=self.sizes)
+        return path.whole

@@ -103,6 +103,7 @@ class RandomPath:
         elsewhere: what stands for the functions of modules that draw, by the names of the modules, and for a generator without a
             seed, by no name.
         made: the draws that the code made of others (`dpspec_code.automatic.formulas.MadeDraw`).
+        whole: the dataset, where it is a list that stands for all.
         ended: what ended the run before its time. What comes after it is worthless, also when the sampler, or a library that
             it calls, has caught it and gone on.
     """
@@ -124,6 +125,7 @@ class RandomPath:
     ended: Stop | None = None
     elsewhere: dict[str, Any] = attrs.field(factory=dict)
     made: list[Any] = attrs.field(factory=list)
+    whole: Any = None
 
     def end(self, stop: Stop) -> NoReturn:
         """End the run; the first end counts."""
@@ -221,7 +223,7 @@ _DIGITS = 12
 _ULPS = 8
 _EXACT = "?bBhHiIlLqQdO"
 """Kinds of numpy's numbers with which a double stays one."""
-_LEAST = Fraction(1, 1 << 40)
+LEAST = Fraction(1, 1 << 40)
 """Events of a smaller probability are not asked about: a double has steps of 2^-53, a real number has none."""
 
 
@@ -293,7 +295,7 @@ def _split(low: Chance, threshold: Chance, high: Chance) -> list[Chance] | None:
     """The chances of the two parts of an interval; None where one is too small to be asked about."""
     parts = [minus(threshold, low), minus(high, threshold)]
     whole = minus(high, low)
-    return [_ratio(part, whole) for part in parts] if all(at_least(part, _LEAST) for part in parts) else None
+    return [_ratio(part, whole) for part in parts] if all(at_least(part, LEAST) for part in parts) else None
 
 
 @attrs.define(eq=False)
@@ -302,7 +304,7 @@ class _EntryDraw(_Draw):
 
     def below(self, threshold: Chance, *, closed: bool = False) -> bool:
         path = self.path
-        if not path.counting or not isinstance(threshold, Fraction) or not _LEAST <= threshold <= 1 - _LEAST:
+        if not path.counting or not isinstance(threshold, Fraction) or not LEAST <= threshold <= 1 - LEAST:
             refuse(path, "was drawn for each entry of the dataset, and asked for more than who is in a sample")
         if path.coin is None:
             path.coin = EntryCoin(threshold)

@@ -47,6 +47,7 @@ from dpspec_code.automatic.entry_arrays import (
     parts_of,
     source_of,
 )
+from dpspec_code.automatic.entry_places import SYMBOLS, EntryUniforms, Places
 from dpspec_code.automatic.entry_rows import WholeRows
 from dpspec_code.automatic.generator import MODELLED, EnumeratingGenerator
 from dpspec_code.automatic.inversion import OF_UNIFORM, of_uniform
@@ -117,7 +118,7 @@ class Questions:
     def _answers(self) -> dict[str, Any]:
         return {
             "call": self.call, "tail": self.tail, "get": self.get, "each": self.each, "pairs": self.pairs, "shown": self.shown,
-            "modulo": self.modulo, "product": self.product,
+            "modulo": self.modulo, "product": self.product, "places": self.places,
             "enter": self.enter, "item": self.item, "owner": self.owner, "callable": self.allowed, "context": self.context,
             "same": self.same, "refuse": self.refuse, "import": self.imported, "raised": self.raised, "loop": self.loop,
             "round": self.round, "listed": self.listed, "locals": builtins.locals, "operand": self.operand,
@@ -323,7 +324,7 @@ class Questions:
             return
         if plain and _asks_constant(function):
             return
-        if _is_random(function) and not args and not options:
+        if (_is_random(function) or self._stands_in_for_random(function)) and not args and not options:
             return
         if plain and _asks_counter(function):
             return
@@ -333,6 +334,12 @@ class Questions:
             steps = list(dis.get_instructions(part))
             if any(one.opname in WRITES or (one.opname == "BINARY_OP" and one.argrepr.endswith("=")) for one in steps):
                 self.refuse("assigns to variables of others, or in place, while it sums up the dataset")
+
+    def _stands_in_for_random(self, function: Any) -> bool:
+        """Whether it is what stands in for `random.random` or `numpy.random.random`, which draws one uniform number."""
+        owner = function.__self__ if type(function) is types.MethodType else None
+        known = owner is not None and any(owner is one for one in self.path.elsewhere.values())
+        return known and function.__name__ in ("random", "random_sample", "rand")
 
     def listed(self, generator: Any) -> Any:
         """A list comprehension."""
@@ -361,7 +368,36 @@ class Questions:
             return self._mapped(function is filter, args[0], self.each(args[1]))
         if function is list and len(args) == 1 and source_of(args[0]) is not None:
             return self.listed(args[0])
+        if _is_random(function) and self._is_of_each_entry(args, options):
+            return EntryUniforms(self.path.whole)
+        is_listed = bool(args) and type(args[0]) is WholeList and not self.path.counting
+        return self._of_whole(function, args, options) if is_listed else NotImplemented
+
+    @staticmethod
+    def _of_whole(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """A builtin that is given the dataset, or what is made of it, as a whole; NotImplemented for others."""
+        listed = args[0]
+        if function is list and len(args) == 1:
+            return listed.as_list()
+        if function is isinstance and len(args) == 2:
+            return isinstance(np.empty(0) if listed.is_array else [], args[1])
+        if function is enumerate and all(type(one) is int for one in (*args[1:], *options.values())):
+            return Places(listed, with_entries=True)
         return NotImplemented
+
+    def _is_of_each_entry(self, args: tuple[Any, ...], options: dict[str, Any]) -> bool:
+        """Whether numbers are drawn of which there are as many as entries in the dataset."""
+        if len(args) + len(options) != 1 or options.keys() - {"size"} or self.path.whole is None:
+            return False
+        (shape,) = (*args, *options.values())
+        size = shape[0] if type(shape) is tuple and len(shape) == 1 else shape
+        return type(size) is NoisyNumber and self.path.whole.is_size(size)
+
+    def places(self, counts: Any, sizes: Any, things: Any) -> Any:
+        """range(len(things)), as `counts(sizes(things))` is written."""
+        if counts is range and sizes is len and type(things) is WholeList and type(things.size()) is NoisyNumber:
+            return Places(things, with_entries=False)
+        return self.call(counts, self.call(sizes, things))
 
     def _mapped(self, chooses: bool, function: Any, listed: Any) -> Iterator[Any]:
         """map(function, listed), or filter: as the comprehension that does the same."""
@@ -404,7 +440,7 @@ class Questions:
     def same(self, left: Any, right: Any) -> bool:
         """left is right: of numbers and texts, which of several equal ones it is says nothing about the value."""
         for one in (left, right):
-            if type(one) in (Uniform, NoisyNumber, WholeList, WholeRows) or (
+            if type(one) in (Uniform, NoisyNumber, WholeList, WholeRows, *SYMBOLS) or (
                 type(one) in NUMBERS and type(one) not in (bool, type(None), type(...))
             ):
                 self.refuse("asks by `is` which of several equal numbers or texts one is")
@@ -501,6 +537,8 @@ class Questions:
                 self._stop(name, "is given a method of the generator")
         elif kind in (WholeList, WholeRows, WholeListWalk, GrownCounts):
             self._stop(name, "is given the dataset as a whole, of which only counts are known")
+        elif kind in SYMBOLS:
+            given.listed.refuse(given.asked)
         elif kind is Uniform or kind is NoisyNumber:
             if which not in known.OF_SYMBOLS and not of_container:
                 self._stop(*_unread(given, name))
@@ -525,6 +563,8 @@ class Questions:
 
     def get(self, owner: Any, name: str) -> Any:
         """owner.name."""
+        if type(owner) in SYMBOLS:
+            owner.listed.refuse(owner.asked)
         modelled = self._modelled(lambda models: models.attribute(owner, name, self._draws))
         if modelled is not None and modelled is not NotImplemented:
             return modelled
@@ -673,7 +713,7 @@ class Questions:
     def pairs(self, things: Any) -> Any:
         """What is walked through when each part is walked through as well."""
         things = self.each(things)
-        if type(things) is WholeList:
+        if type(things) in (WholeList, Places):
             return things
         return map(self.each, things) if hasattr(type(things), "__iter__") or hasattr(type(things), "__getitem__") else things
 
@@ -694,6 +734,8 @@ class Questions:
     def shown(self, value: Any) -> Any:
         """A value whose text says nothing but the value."""
         kind = type(value)
+        if kind in SYMBOLS:
+            value.listed.refuse(value.asked)
         if issubclass(kind, (list, tuple, set, frozenset, dict, collections.deque)):
             self.each(value)
             for part in (*value, *value.values()) if isinstance(value, dict) else value:

@@ -209,6 +209,13 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             return node
         self.generic_visit(node)
+        match node:  # the inner call is rewritten by now
+            case ast.Call(
+                func=ast.Name(id="range"),
+                args=[ast.Call(func=ast.Name(id=call), args=[ast.Name(id="len") as sizes, listed], keywords=[])],
+                keywords=[],
+            ) if call == PREFIX + "call" and not isinstance(listed, ast.Starred):
+                return _ask("places", node, node.func, sizes, listed)
         node.args = [node.func, *node.args]
         node.func = ast.copy_location(ast.Name(id=PREFIX + "call", ctx=ast.Load()), node)
         return node

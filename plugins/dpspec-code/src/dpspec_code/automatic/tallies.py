@@ -38,6 +38,7 @@ import numpy as np
 from dpspec.plugin.judges import NotEnumerableError, UnobservableError, observed
 from dpspec_code.automatic.arrays import holds_drawn
 from dpspec_code.automatic.entry_arrays import GrownCounts, WholeList
+from dpspec_code.automatic.entry_places import Places
 from dpspec_code.automatic.entry_rows import LEFT_OUT, WholeRows
 from dpspec_code.automatic.formulas import CONTINUOUS, Affine, reading
 from dpspec_code.automatic.noise import (
@@ -144,11 +145,13 @@ class EntryTally:
         listed: the list.
         number: which loop it is.
         frame: the call that it is in.
+        shown: what it walks through, where these are places.
     """
 
     listed: WholeList
     number: int
     frame: types.FrameType | None
+    shown: Places | None = None
     _place: int = 0
     _compares: bool = False
     _asked: dict[int, list[Any]] = attrs.field(factory=dict)
@@ -170,7 +173,7 @@ class EntryTally:
             self._compares = compares
             for place, kind in known:
                 self._place, self._left = place, self._asked.setdefault(place, [])[::-1]
-                yield kind
+                yield kind if self.shown is None else self.shown.shown(place, kind)
                 if path.coin is not None:
                     self.refuse("samples entries in a loop")
                 if self._compares and self._left:
@@ -332,13 +335,19 @@ class LoopSteps:
 
     def tally(self, things: Any, number: int) -> Any:
         """What a loop that only adds up walks through."""
-        things = things.listed() if type(things) is WholeRows else things
-        return EntryTally(things, number, sys._getframe(1)) if type(things) is WholeList else self.asking.each(things)
+        return self._walked(things, number, sys._getframe(1)) or self.asking.each(things)
 
     def tally_pairs(self, things: Any, number: int) -> Any:
         """The same, where each part is taken apart."""
-        things = things.listed() if type(things) is WholeRows else things
-        return EntryTally(things, number, sys._getframe(1)) if type(things) is WholeList else self.asking.pairs(things)
+        return self._walked(things, number, sys._getframe(1)) or self.asking.pairs(things)
+
+    @staticmethod
+    def _walked(things: Any, number: int, frame: types.FrameType) -> EntryTally | None:
+        """The walk of a loop through the entries of a dataset, or through their places; None for other things."""
+        if type(things) is Places:
+            return EntryTally(things.listed, number, frame, things)
+        listed = things.listed() if type(things) is WholeRows else things
+        return EntryTally(listed, number, frame) if type(listed) is WholeList else None
 
     def _active(self, numbers: Sequence[int], frame: types.FrameType) -> EntryTally | None:
         found: EntryTally | None = self.asking.path.tally

@@ -6,7 +6,10 @@ says which entry is at hand and nothing else: what uses it as a number is not re
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
+from dpspec_code.automatic.sampler import enumerate_law
 from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
 
 import dpspec as dp
@@ -25,6 +28,9 @@ READ = {
     ),
     "counts_by_place": (
         "h = [0, 0, 0]\nfor i in range(len(x)):\n    h[x[i]] += 1\nreturn [n + rng.laplace() for n in h]", "h[x[i]]", "h[i % 3]",
+    ),
+    "counts_written_out": (
+        "h = [0, 0, 0]\nfor v in x:\n    h[v] = h[v] + 1\nreturn [n + rng.laplace() for n in h]", "h[v] + 1", "h[v] + 1 + v",
     ),
     "aligned": (
         "a = np.asarray(x, dtype=float)\nbig = a > 1\nt = 0\nfor i in range(len(a)):\n    if big[i]:\n        t += 1\n"
@@ -71,6 +77,9 @@ NOT_READ = [
     "a = np.asarray(x)\nu = rng.random(len(a))\nreturn len(a[u < 0.5]) + rng.laplace(), len(a[u < 0.9]) + rng.laplace()",
     "a = np.asarray(x)\nreturn len(a[rng.random(len(a)) < len(a) / 10]) + rng.laplace()",
     "a = np.asarray(x)\nreturn rng.random(len(a)).max() + rng.laplace()",
+    "d = {0: 0, 1: 0}\nfor k in range(9):\n    i = rng.integers(2)\n    d[rng.integers(2)] = d.get(rng.integers(2), 0) + len(x)\n"
+    "return d[0] + rng.laplace(0, 9)",
+    "h = [0, 0, 0]\nk = 0\nfor v in x:\n    h[k] = h[k] + (k := v)\nreturn [n + rng.laplace() for n in h]",
     "v = list(x)\nv.append(1)\nreturn len(v) + rng.laplace(0, 0.5)",
     "if isinstance(x, tuple):\n    return rng.laplace()\nreturn 2 * len(x) + rng.laplace()",
 ]
@@ -99,6 +108,16 @@ def test_places_are_read(name, tmp_path):
     assert part in right
     twin = judged(1, right.replace(part, mistake), tmp_path, f"{name}_twin")
     assert isinstance(twin, str) or twin.outcome is not Outcome.VERIFIED
+
+
+def test_a_place_that_draws_is_drawn_twice(tmp_path):
+    """d[U] = d.get(U', 0) + 1 with two draws: d[0] is 2 in a quarter of the runs where one draw would give it in half of them."""
+    text = (
+        "def drawn(x, rng):\n    d = {0: 1, 1: 0}\n    for k in range(1):\n"
+        "        d[rng.integers(2)] = d.get(rng.integers(2), 0) + 1\n    return d[0]\n"
+    )
+    law = enumerate_law(module_of(text, tmp_path, "drawn").drawn, [0])
+    assert {outcome: law.probability(outcome) for outcome in law.support} == {1: Fraction(3, 4), 2: Fraction(1, 4)}
 
 
 @pytest.mark.parametrize("name", SAMPLED)

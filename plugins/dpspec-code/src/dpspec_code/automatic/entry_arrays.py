@@ -952,6 +952,7 @@ class SymbolicDataset:
         handed: what the code gets for an entry of each kind, where that is something else, as a list or an array.
         bound: how many records a dataset may have, and for how many the code is exact.
         sizes: how many entries a dataset has at least and at most, where it is a list.
+        by_places: whether a range over the places of entries is one of symbols, also where their number is fixed.
     """
 
     kinds: tuple[Any, ...]
@@ -959,10 +960,11 @@ class SymbolicDataset:
     handed: Any = None
     bound: RecordBound = attrs.field(factory=RecordBound)
     sizes: tuple[int, int | None] = (0, None)
+    by_places: bool = False
 
     def at(self, path: RandomPath) -> Any:
         """What the code gets in a run."""
-        path.bound = self.bound
+        path.bound, path.by_places = self.bound, self.by_places
         symbols = [NoiseDraw(-place - 1, COUNT, Fraction(0)) for place in range(len(self.kinds))]
         counts = tuple(NoisyNumber(path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
         if self.is_counts:

@@ -104,6 +104,7 @@ class RandomPath:
             seed, by no name.
         made: the draws that the code made of others (`dpspec_code.automatic.formulas.MadeDraw`).
         whole: the dataset, where it is a list that stands for all.
+        by_places: whether `range(len(x))` is one of places where the number of entries is fixed.
         ended: what ended the run before its time. What comes after it is worthless, also when the sampler, or a library that
             it calls, has caught it and gone on.
     """
@@ -126,6 +127,7 @@ class RandomPath:
     elsewhere: dict[str, Any] = attrs.field(factory=dict)
     made: list[Any] = attrs.field(factory=list)
     whole: Any = None
+    by_places: bool = False
 
     def end(self, stop: Stop) -> NoReturn:
         """End the run; the first end counts."""

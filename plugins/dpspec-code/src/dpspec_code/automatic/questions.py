@@ -395,7 +395,8 @@ class Questions:
 
     def places(self, counts: Any, sizes: Any, things: Any) -> Any:
         """range(len(things)), as `counts(sizes(things))` is written."""
-        if counts is range and sizes is len and type(things) is WholeList and type(things.size()) is NoisyNumber:
+        is_of_entries = counts is range and sizes is len and type(things) is WholeList
+        if is_of_entries and (self.path.by_places or type(things.size()) is NoisyNumber):
             return Places(things, with_entries=False)
         return self.call(counts, self.call(sizes, things))
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from dpspec_code.automatic.loops import SCOPES, live_at_heads, own_nodes
 from dpspec_code.automatic.path import PREFIX
-from dpspec_code.automatic.tallies import SIGNS, added_to, counted_up, sign_of, tallied_names
+from dpspec_code.automatic.tallies import SIGNS, added_to, counted_up, sign_of, stepped_entry, tallied_names
 
 _DEFERRED = __future__.annotations.compiler_flag  # a prompt that imported it compiles what is typed later with it
 _COMPREHENSIONS = ("<listcomp>", "<genexpr>")
@@ -329,6 +329,12 @@ class _Rewriter(ast.NodeTransformer):
             name, place, before, by, sign = counted
             named, again = self._evaluated_once(self.visit(place))
             value = _ask("call", node, self.visit(before.func), again, ast.Constant(0))
+            return self._grown_in(node, name, named, value, by, sign)
+        stepped = stepped_entry(node) if held is not None and self.tallies else None
+        if stepped is not None:
+            name, place, by, sign = stepped
+            named, again = self._evaluated_once(self.visit(place))
+            value = ast.copy_location(ast.Subscript(value=_name(name), slice=again, ctx=ast.Load()), node)
             return self._grown_in(node, name, named, value, by, sign)
         if held is not None:
             name, place = held

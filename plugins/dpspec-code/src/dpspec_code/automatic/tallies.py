@@ -112,9 +112,27 @@ def counted_up(node: ast.Assign) -> tuple[str, ast.expr, ast.Call, ast.expr, str
                     func=ast.Attribute(value=ast.Name(id=same), attr="get"), args=[asked, ast.Constant(value=0)], keywords=[]
                 ) as before, op=op, right=by,
             ),
-        ) if name == same and sign_of(op) and ast.dump(place) == ast.dump(asked):  # fmt: skip
+        ) if name == same and sign_of(op) and _is_one_place(place, asked, by):  # fmt: skip
             return name, place, before, by, sign_of(op)
     return None
+
+
+def stepped_entry(node: ast.Assign) -> tuple[str, ast.expr, ast.expr, str] | None:
+    """Of `h[k] = h[k] + e`: h, k, e and the sign; None for anything else."""
+    match node:
+        case ast.Assign(
+            targets=[ast.Subscript(value=ast.Name(id=name), slice=place)],
+            value=ast.BinOp(left=ast.Subscript(value=ast.Name(id=same), slice=asked), op=op, right=by),
+        ) if name == same and sign_of(op) and _is_one_place(place, asked, by):  # fmt: skip
+            return name, place, by, sign_of(op)
+    return None
+
+
+def _is_one_place(place: ast.expr, asked: ast.expr, by: ast.expr) -> bool:
+    """Whether two places are written alike and are one: nothing is called there or between them that may change what is named."""
+    calling = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+    calls = any(isinstance(one, calling) for written in (place, by) for one in ast.walk(written))
+    return not calls and ast.dump(place) == ast.dump(asked)
 
 
 def sign_of(operator_of: ast.operator) -> str:

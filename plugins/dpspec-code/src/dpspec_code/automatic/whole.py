@@ -262,7 +262,18 @@ def whole_tree(
     dataset = _symbols_of(spec)
     if form is not None:
         dataset = _handed(dataset, form)
-    law = enumerate_law(function, dataset, most_paths=most_paths, symbolic=True, counter=counter, models=models)
+
+    def read(dataset: SymbolicDataset) -> Any:
+        return enumerate_law(function, dataset, most_paths=most_paths, symbolic=True, counter=counter, models=models)
+
+    try:
+        law = read(dataset)
+    except NotEnumerableError:
+        if dataset.is_counts or dataset.sizes[0] != dataset.sizes[1]:
+            raise
+        # range(len(x)) is a range of numbers first, over which noise may be drawn, and here places of entries
+        dataset = attrs.evolve(dataset, by_places=True)
+        law = read(dataset)
     if isinstance(law, FiniteLaw):  # no count is seen in any end: the law is that of every dataset
         law = NoisyLaw(tuple((TreeEnd(seen, ()), law.probability(seen)) for seen in law.weights))
     if not isinstance(law, NoisyLaw):

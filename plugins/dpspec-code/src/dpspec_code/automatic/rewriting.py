@@ -334,8 +334,8 @@ class _Rewriter(ast.NodeTransformer):
         if stepped is not None:
             name, place, by, sign = stepped
             named, again = self._evaluated_once(self.visit(place))
-            value = ast.copy_location(ast.Subscript(value=_name(name), slice=again, ctx=ast.Load()), node)
-            return self._grown_in(node, name, named, value, by, sign)
+            known = ast.copy_location(ast.Subscript(value=_name(name), slice=again, ctx=ast.Load()), node)
+            return self._grown_in(node, name, named, known, by, sign)
         if held is not None:
             name, place = held
             return _known_as(node, name, _ask("put", node, self.visit(node.value), _name(name), self.visit(place)))

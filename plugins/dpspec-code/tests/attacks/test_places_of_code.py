@@ -41,6 +41,9 @@ READ = {
         "at = [i for i in range(len(x)) if x[i] > 0]\nreturn sum(min(x[i], 1) for i in at) + rng.laplace()", "min(x[i], 1)", "i",
     ),
     "number_of_places": ("at = [i for i in range(len(x)) if x[i] > 0]\nreturn len(at) + rng.laplace()", "len(at)", "2 * len(at)"),
+    "in_order": ("return sum(1 for v in sorted(x) if v > 0) + rng.laplace()", "sum(1", "sum(v"),
+    "some": ("return any(v == 2 for v in x) + rng.laplace()", "any(", "2 * any("),
+    "every": ("return float(all(v < 2 for v in x)) + rng.laplace()", "float(", "2 * float("),
     "copied": ("v = list(x)\nreturn v.count(2) + rng.laplace()", "v.count(2)", "2 * v.count(2)"),
     "asked_for_its_type": (
         "if not isinstance(x, (list, tuple)):\n    raise TypeError\nreturn len(x) + rng.laplace()", "len(x) + ", "len(x) * 2 + ",
@@ -80,6 +83,11 @@ NOT_READ = [
     "d = {0: 0, 1: 0}\nfor k in range(9):\n    i = rng.integers(2)\n    d[rng.integers(2)] = d.get(rng.integers(2), 0) + len(x)\n"
     "return d[0] + rng.laplace(0, 9)",
     "h = [0, 0, 0]\nk = 0\nfor v in x:\n    h[k] = h[k] + (k := v)\nreturn [n + rng.laplace() for n in h]",
+    "a = np.asarray(sorted(x), dtype=float)\nreturn float((a * np.asarray(x)).clip(0, 1).sum()) + rng.laplace()",
+    "a = np.asarray(sorted(x), dtype=float)\nb = np.asarray(x)\nreturn float(a[b > 1].clip(0, 1).sum()) + rng.laplace()",
+    "a = sorted(x)\nt = 0\nfor i in range(len(x)):\n    t += min(a[i], x[i], 1)\nreturn t + rng.laplace()",
+    "a = sorted(x)\nreturn (a[0] if a else 0) + rng.laplace()",
+    "return all(v < 2 for v in x), rng.laplace()",
     "v = list(x)\nv.append(1)\nreturn len(v) + rng.laplace(0, 0.5)",
     "if isinstance(x, tuple):\n    return rng.laplace()\nreturn 2 * len(x) + rng.laplace()",
 ]

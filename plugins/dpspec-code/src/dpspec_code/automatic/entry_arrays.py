@@ -63,8 +63,8 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         base: the array of which this one is a view; None where it has numbers of its own.
         growing: the loop that appends its entries; None for other lists.
 
-    The entries stand in the order of the dataset, whatever was made of them and left out: nothing here brings them into another.
-    Two that leave out the same kinds of the same dataset are therefore *aligned*, entry by entry.
+    The entries stand in the order of the dataset, whatever was made of them and left out; a sorted list has `counts` of its own.
+    Two that leave out the same kinds of the same `counts` are therefore *aligned*, entry by entry.
     """
 
     path: RandomPath
@@ -355,6 +355,21 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         """list(it)."""
         self.check_type()
         return attrs.evolve(self, is_array=False, is_loose=False, base=None, growing=None)
+
+    def in_order(self) -> WholeList:
+        """sorted(it): a list of the same entries, which is aligned with no other."""
+        if any(kind is not LEFT_OUT and type(kind) not in (int, float, bool, str) for kind in self.kinds):
+            self.refuse("was sorted, and has entries that are no numbers or texts")
+        try:
+            sorted(kind for kind in self.kinds if kind is not LEFT_OUT)
+        except TypeError:
+            self.refuse("was sorted, and has entries that are not compared with each other")
+        return attrs.evolve(self.as_list(), counts=(*self.counts,))
+
+    def is_true_of(self, *, some: bool) -> bool:
+        """any(it), or all(it): whether some entries are true, or none is not."""
+        number = self.number_of(lambda kind: bool(kind) is some)
+        return bool(number > 0) is some
 
     def converted(self, dtype: Any = None, *, copied: bool) -> WholeList:
         """np.array(it, dtype), or np.asarray, which gives an array of the type back as it is."""

@@ -366,8 +366,11 @@ class Questions:
             return self._best(args, options.get("key"), least=function is min)
         if (function is map or function is filter) and len(args) == 2 and not options and type(args[1]) in (WholeList, WholeRows):
             return self._mapped(function is filter, args[0], self.each(args[1]))
-        if function is list and len(args) == 1 and source_of(args[0]) is not None:
+        walk = source_of(args[0]) if len(args) == 1 and not options else None
+        if walk is not None and function is list:
             return self.listed(args[0])
+        if walk is not None and (function is any or function is all):
+            return parts_of(args[0], walk).is_true_of(some=function is any)
         if _is_random(function) and self._is_of_each_entry(args, options):
             return EntryUniforms(self.path.whole)
         is_listed = bool(args) and type(args[0]) is WholeList and not self.path.counting
@@ -379,6 +382,8 @@ class Questions:
         listed = args[0]
         if function is list and len(args) == 1:
             return listed.as_list()
+        if function is sorted and len(args) == 1 and options.keys() <= {"reverse"}:
+            return listed.in_order()
         if function is isinstance and len(args) == 2:
             return isinstance(np.empty(0) if listed.is_array else [], args[1])
         if function is enumerate and all(type(one) is int for one in (*args[1:], *options.values())):

@@ -104,9 +104,6 @@ class _OfOneTable(Mechanism):
             raise errors.NotEnumerableError(f"mechanism {self.name}", f"chooses among {LISTED:,} cells at most", value=cells)
         self.labels(space)
 
-    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
-        return counts_of_queries((self.query,), attributes, space)
-
     def counted(self, dataset: Dataset, space: DatasetSpace) -> dict[str, int]:
         """The counts by the labels of their cells."""
         known = space.dataset(dataset)
@@ -158,6 +155,9 @@ class ExponentialMechanism(_OfOneTable):
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         self.check(space)
         return grammar.Structure(views=(Chosen(cast("Marginal", self.query), self.rate, len(self.query.labels(space))),))
+
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        return counts_of_queries((self.query,), attributes, space)
 
     def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The chosen cell, drawn exactly: with bits read on until they decide."""
@@ -369,6 +369,9 @@ class NoisyMax(_OfOneTable):
     def structure(self, space: DatasetSpace) -> grammar.Structure | None:
         self.check(space)
         return grammar.Structure(views=(NoisyLargest(cast("Marginal", self.query), self, len(self.query.labels(space))),))
+
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        return counts_of_queries((self.query,), attributes, space)
 
     def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The chosen cell; noise on the line is drawn bit by bit, until it decides."""

@@ -390,8 +390,8 @@ def csv_fault(path: Path) -> Reason | None:
 
 
 _CHUNKS = {"POLARS_CSV_CHUNK_PREFETCH_LIMIT": "2", "POLARS_CSV_CHUNK_SIZE": str(1 << 21)}
-"""How many chunks of a CSV file Polars reads ahead, and how many bytes each has; unless the user says otherwise. By itself it takes
-250 MB more, which it reaches after some 10 million records, at the same speed (measured: docs/decisions.md)."""
+"""How many chunks of a CSV file Polars reads ahead, and how many bytes each has; unless the user says otherwise. By itself it
+takes 250 MB more, which it reaches after some 10 million records, at the same speed (measured: docs/decisions.md)."""
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.table_counts import CellCounter, CellsRead, CountedTable, cells_read
 from dpspec.grammar.tables import Coded, Codes, Table, TableFormat, TableLayout, compact, value_fault
+from dpspec.grammar.workers import Columns, Workers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -236,7 +238,12 @@ def memory_of_counts(tables: Iterable[Marginal], attributes: Sequence[Attribute]
     return sum(8 * math.prod(known[name].size for name in names) for names, _ in cells_wanted(tables))
 
 
-def count_cells(source: TableSource, tables: Iterable[Marginal], progress: Callable[[int], object] | None = None) -> CountedTable:
+def count_cells(
+    source: TableSource,
+    tables: Iterable[Marginal],
+    progress: Callable[[int], object] | None = None,
+    workers: Workers | None = None,
+) -> CountedTable:
     """Count the cells of tables in one pass over a source; held are the counts, and one batch of records.
 
     The counts are the same whatever the partitions, their order and the size of the batches are.
@@ -245,15 +252,46 @@ def count_cells(source: TableSource, tables: Iterable[Marginal], progress: Calla
         source: the table.
         tables: what is counted; all of the unit of the records.
         progress: called with the number of records so far.
+        workers: where they work on several parts at once, each partition is one. A worker reads it by its path, returns counts.
 
     Raises:
         TableError: as `TableSource.batches`.
     """
-    counted = PartCounts.none(cells_wanted(tables), source.attributes)
-    for batch in source.batches(progress):
-        counted.add(batch)
+    wanted = cells_wanted(tables)
+    counted = PartCounts.none(wanted, source.attributes)
+    if workers is None or len(source.partitions) == 1 or workers.parts == 1:
+        for batch in source.batches(progress):
+            counted.add(batch)
+    else:
+        with source.unchanged():
+            source.checked_parts(counted.faults)
+            parts = ({"partition": np.asarray([place]), "state": _state(path)} for place, path in enumerate(source.partitions))
+            for result in workers.map(partial(_count_part, source, wanted), parts):
+                counted.merge(result["counted"][0])
+                if progress is not None:
+                    progress(counted.records)
+        source.check(counted.faults, counted.records)
     found = {one: counter.counts() for one, counter in counted.counters.items()}
     return CountedTable(attributes=source.attributes, records=counted.records, found=found)
+
+
+def _count_part(source: TableSource, wanted: tuple[CellsRead, ...], part: Columns) -> Columns:
+    """The kernel of `count_cells`: the counts of one partition."""
+    place = int(part["partition"][0])
+    if not np.array_equal(_state(source.partitions[place]), part["state"]):  # another machine may have another file there
+        raise _changed(source.partitions[place])
+    counted = PartCounts.none(wanted, source.attributes)
+    for batch in source.part(place).batches(counted.faults):
+        counted.add(batch)
+    result = np.empty(1, dtype=object)
+    result[0] = counted
+    return {"counted": result}
+
+
+def _state(path: Path) -> npt.NDArray[np.int64]:
+    """The size of a file and when it was changed, which are the same on each machine that shares it."""
+    seen = check_regular(path)
+    return np.asarray([seen.st_size, seen.st_mtime_ns], dtype=np.int64)
 
 
 # --- one partition --------------------------------------------------------------------------------
@@ -308,7 +346,8 @@ class TablePart:
         read = [self.format.batches(self.path, [column.asked for column in group.values()]) for group in columns]
         if not read:
             return
-        rows = 0
+        rows, names = 0, {a.name: a for a in self.there}
+        above = {a.name: parents(a, names[a.within]) for a in self.there if a.within in names}
         for found in zip(*read, strict=True) if len(read) == 1 else _in_step(read):
             codes: dict[str, Codes] = {}
             for group, batch in zip(columns, found, strict=True):
@@ -317,9 +356,20 @@ class TablePart:
                     faults.count(self.name, column.attribute, coded, rows)
                     codes[name] = compact(np.maximum(coded.codes, 0), column.attribute.size)
             table = Table(attributes=self.there, codes={a.name: codes[a.name] for a in self.there})
-            faults.nest(self.name, table, rows)
+            faults.nest(self.name, _torn(table, above), rows)
             rows += len(table)
             yield table
+
+
+def _torn(batch: Table, above: Mapping[str, Codes]) -> dict[str, tuple[str, Codes]]:
+    """For nested attributes the coarser one, and the rows whose category does not lie in the category of that one."""
+    found = {}
+    for name, parent in above.items():
+        coarser = str(batch.attribute(name).within)
+        rows = np.flatnonzero(parent[batch.codes[name]] != batch.codes[coarser])
+        if len(rows):
+            found[name] = (coarser, rows)
+    return found
 
 
 def _in_step(read: Sequence[Iterator[Mapping[str, Coded]]]) -> Iterator[tuple[Mapping[str, Coded], ...]]:
@@ -489,7 +539,6 @@ class TableFaults:
         self.headers = list(headers)
         self._values: dict[tuple[str, bool], _Kind] = {}
         self._torn: dict[str, _Kind] = {}
-        self._parents: dict[str, npt.NDArray[np.int64]] = {}
 
     def count(self, file: str, attribute: Attribute, coded: Coded, before: int) -> None:
         """Count the values of a batch that are no categories.
@@ -503,18 +552,15 @@ class TableFaults:
             kind = self._values.setdefault((attribute.name, is_missing), _Kind(file, before + row + 1, value))
             kind.count += 1
 
-    def nest(self, file: str, batch: Table, before: int) -> None:
-        """Count the records whose category does not lie in the coarser category that they also name."""
-        for attribute in batch.attributes:
-            if attribute.within is None or attribute.within not in batch.codes:
-                continue
-            coarser = batch.attribute(attribute.within)
-            if attribute.name not in self._parents:
-                self._parents[attribute.name] = parents(attribute, coarser)
-            torn = np.flatnonzero(self._parents[attribute.name][batch.codes[attribute.name]] != batch.codes[coarser.name])
-            if torn.size:
-                kind = self._torn.setdefault(attribute.name, _Kind(file, before + int(torn[0]) + 1, coarser.name))
-                kind.count += int(torn.size)
+    def nest(self, file: str, torn: Mapping[str, tuple[str, Codes]], before: int) -> None:
+        """Count the records whose category does not lie in the coarser category that they also name.
+
+        Args:
+            torn: for attributes, the coarser one and the rows of these records in the batch.
+        """
+        for name, (coarser, rows) in torn.items():
+            kind = self._torn.setdefault(name, _Kind(file, before + int(rows[0]) + 1, coarser))
+            kind.count += len(rows)
 
     def merge(self, later: TableFaults) -> None:
         """Add what is wrong with a later part of the table."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import hashlib
 import os
+import pickle
 import random
 from collections import Counter
 
+import numpy as np
 import polars as pl
 import pytest
 from dpspec_noise import Geometric
@@ -20,7 +22,9 @@ from dpspec.base.errors import DpspecError, PluginContractError, ReleaseError, T
 from dpspec.blocks.invariant import Marginal
 from dpspec.grammar.mechanism import counts_read
 from dpspec.grammar.tables import CountedTable, Table
+from dpspec.plugin import workers
 from dpspec.plugin.applications import standing
+from dpspec.plugin.releases import count_cells, given_sources
 
 REGIONS, COUNTIES = ("north", "south"), {"n1": "north", "n2": "north", "s1": "south"}
 HEADER = ("region", "county", "age", "sex")
@@ -239,6 +243,62 @@ def test_a_folder_is_a_table_for_other_mechanisms_too(tmp_path):
         write(engine.draw(read(path), str(tmp_path / name), registry, out, options), registry, out)
     first, second = (tmp_path / f"out-{name}" / "released.parquet" for name in ("whole.parquet", "in"))
     assert first.read_bytes() == second.read_bytes()
+
+
+def sent(thing):
+    """What arrives in another process."""
+    return pickle.loads(pickle.dumps(thing))  # noqa: S301 - written in the same expression
+
+
+class Elsewhere(workers.Workers):
+    """Two workers, to which kernels and results travel as bytes."""
+
+    name = "elsewhere"
+    parts = 2
+
+    def map(self, kernel, parts):
+        for part in parts:
+            yield sent(sent(kernel)(sent(part)))
+
+
+def counted_elsewhere(tmp_path, folder, *, change=None):
+    path = spec(tmp_path, MECHANISMS["geometric"])
+    document, registry, seen = read(path), installed().registry, []
+    source = given_sources(str(folder), document, "person", registry)[0]
+    wanted = engine.counts_wanted(document.mechanism, document.spec, "person", source.attributes)
+
+    def told(rows):
+        if change is not None and not seen:
+            change()
+        seen.append(rows)
+
+    return count_cells(source, wanted, told, Elsewhere()), count_cells(source, wanted), seen
+
+
+def test_partitions_that_workers_count_give_the_same_counts(tmp_path):
+    rows = people()
+    there, here, seen = counted_elsewhere(tmp_path, partitioned(tmp_path / "in", rows, 7, seed=1))
+    assert seen[-1] == len(there) == len(here) == len(rows)
+    assert len(seen) == 7
+    for one, counts in here.found.items():
+        assert np.array_equal(counts.every(), there.found[one].every())
+
+
+def test_what_is_wrong_is_placed_as_without_workers(tmp_path):
+    folder = partitioned(tmp_path / "in", people(), 3)
+    for name in ("part-001.parquet", "part-002.parquet"):
+        pl.read_parquet(folder / name).with_columns(pl.lit("secret").alias("sex")).write_parquet(folder / name)
+    first, second = (len(people()[place::3]) for place in (1, 2))
+    with pytest.raises(TableError, match=rf"part-001.parquet row 1, column sex: .* \({first + second} records") as caught:
+        counted_elsewhere(tmp_path, folder)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_worker_refuses_a_partition_that_is_not_the_one_of_the_driver(tmp_path):
+    folder = partitioned(tmp_path / "in", people(), 3)
+    last = folder / "part-002.parquet"
+    with pytest.raises(TableError, match="changed while it was read"):
+        counted_elsewhere(tmp_path, folder, change=lambda: as_file(last, people(seed=4)))
 
 
 # --- which mechanisms -----------------------------------------------------------------------------

@@ -460,49 +460,49 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         raise RefutedReleaseError(f"specification {document.id}", judged.sentence, advice)
     if not judged.word.is_good and not options.unverified:
         raise _not_verified(document, judged)
-    options.stage("reading")
-    given = _read(table, document, mechanism, unit, registry, options)
-    collections = Collections.found_in(space)
-    if collections is not None and unit == space.units[0]:
-        check_size(space.name, len(given), *collections.total_range())
-    place.open()
-    guard = GuardedRun(options.guard)
-    try:
-        if not options.resume:
-            guard.reserve(document)
-        folder = None
-        if mechanism.resumable and isinstance(given, Table):  # the digest of a large table takes as long as reading it
-            folder = Folder(place.unfinished, _identity(document, mechanism, given, registry, options))
-        with closing(workers):
-            output = _output(mechanism, given, document, workers, folder, options, guard)
-        options.stage("checking")
-        _check_names(mechanism, output)
-        invariants = document.spec.multiverse.induced_by() or ()
-        return Release(
-            document=document,
-            mechanism=mechanism,
-            origin=registry.provenance(mechanism),
-            given=given,
-            output=output,
-            name=table,
-            seed=options.seed,
-            workers=workers.name,
-            held=tuple(held(i, given, output.main, unit, mechanism.name) for i in invariants),
-            exposed=exposed_records(document.spec, given, most_kinds=MOST_KINDS),
-            suffix=suffix,
-            run=folder,
-            place=place,
-            standing=judged,
-            accuracy=accuracy,
-            guard=options.guard,
-        )
-    except BaseException:
+    with closing(workers):
+        options.stage("reading")
+        given = _read(table, document, mechanism, unit, registry, options, workers)
+        collections = Collections.found_in(space)
+        if collections is not None and unit == space.units[0]:
+            check_size(space.name, len(given), *collections.total_range())
+        place.open()
+        guard = GuardedRun(options.guard)
         try:
-            guard.abandon()
-            place.leave()
-        except KeyboardInterrupt:  # a library told of an interruption itself, and that of the signal comes after it
-            place.leave()
-        raise
+            if not options.resume:
+                guard.reserve(document)
+            folder = None
+            if mechanism.resumable and isinstance(given, Table):  # the digest of a large table takes as long as reading it
+                folder = Folder(place.unfinished, _identity(document, mechanism, given, registry, options))
+            output = _output(mechanism, given, document, workers, folder, options, guard)
+            options.stage("checking")
+            _check_names(mechanism, output)
+            invariants = document.spec.multiverse.induced_by() or ()
+            return Release(
+                document=document,
+                mechanism=mechanism,
+                origin=registry.provenance(mechanism),
+                given=given,
+                output=output,
+                name=table,
+                seed=options.seed,
+                workers=workers.name,
+                held=tuple(held(i, given, output.main, unit, mechanism.name) for i in invariants),
+                exposed=exposed_records(document.spec, given, most_kinds=MOST_KINDS),
+                suffix=suffix,
+                run=folder,
+                place=place,
+                standing=judged,
+                accuracy=accuracy,
+                guard=options.guard,
+            )
+        except BaseException:
+            try:
+                guard.abandon()
+                place.leave()
+            except KeyboardInterrupt:  # a library told of an interruption itself, and that of the signal comes after it
+                place.leave()
+            raise
 
 
 def _not_verified(document: SpecDocument, judged: Standing) -> UnverifiedReleaseError:
@@ -554,7 +554,7 @@ MEMORY_OF_PROCESS = 250_000_000
 
 
 def _read(  # noqa: PLR0917 - one table with all that says how it is read
-    table: str, document: SpecDocument, mechanism: Mechanism, unit: str, registry: Registry, options: Options
+    table: str, document: SpecDocument, mechanism: Mechanism, unit: str, registry: Registry, options: Options, workers: Workers
 ) -> Countable:
     """The table, or what is counted of it, where the mechanism reads nothing else.
 
@@ -570,7 +570,7 @@ def _read(  # noqa: PLR0917 - one table with all that says how it is read
         needed = MEMORY_OF_PROCESS + memory_of_counts(wanted, sources[0].attributes)
         if allowed is not None and needed > allowed:
             raise _too_large(allowed, needed, "its counts take", "count fewer cells")
-        return count_cells(sources[0], wanted, lambda rows: options.progress(rows, 0))
+        return count_cells(sources[0], wanted, lambda rows: options.progress(rows, 0), workers)
     counting = options.progress if allowed is None else _within(allowed, sources, mechanism, options.progress)
     return given_table(table, document, unit, registry, counting)
 

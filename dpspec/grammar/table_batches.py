@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 
@@ -94,7 +94,7 @@ class TableSource:
         Raises:
             TableError: a file has no known format, or a folder holds no tables, tables of two formats, or other files.
         """
-        found = (path,)
+        found: tuple[Path, ...] = (path,)
         if path.is_dir():
             found = partitions_of(path, formats)
         else:
@@ -363,7 +363,7 @@ class TablePart:
 
 def _torn(batch: Table, above: Mapping[str, Codes]) -> dict[str, tuple[str, Codes]]:
     """For nested attributes the coarser one, and the rows whose category does not lie in the category of that one."""
-    found = {}
+    found: dict[str, tuple[str, Codes]] = {}
     for name, parent in above.items():
         coarser = str(batch.attribute(name).within)
         rows = np.flatnonzero(parent[batch.codes[name]] != batch.codes[coarser])
@@ -528,6 +528,18 @@ class _Kind:
     count: int = 0
 
 
+Name = TypeVar("Name")
+
+
+def _add_kinds(found: dict[Name, _Kind], later: Mapping[Name, _Kind]) -> None:
+    """Add faults that come later in the table: the first of each kind stays."""
+    for name, kind in later.items():
+        if name in found:
+            found[name].count += kind.count
+        else:
+            found[name] = kind
+
+
 class TableFaults:
     """What is wrong with a table, as its batches are read: of each kind of fault the first one, and their number.
 
@@ -564,12 +576,8 @@ class TableFaults:
 
     def merge(self, later: TableFaults) -> None:
         """Add what is wrong with a later part of the table."""
-        for mine, theirs in ((self._values, later._values), (self._torn, later._torn)):
-            for name, kind in theirs.items():
-                if name in mine:
-                    mine[name].count += kind.count
-                else:
-                    mine[name] = kind
+        _add_kinds(self._values, later._values)
+        _add_kinds(self._torn, later._torn)
 
     def check(self, attributes: Sequence[Attribute]) -> None:
         """Raise what is wrong: columns and values first; where these are right, the nesting.

@@ -88,7 +88,7 @@ def counts_exposing(spec: PrivacySpec, attributes: Sequence[Attribute], most_kin
             name = pending.pop()
             if name in known and name not in read:
                 read.add(name)
-                pending += [known[name].within] if known[name].within is not None else []
+                pending += filter(None, [known[name].within])
     return (Marginal(attributes=tuple(name for name in known if name in read), unit=spec.space.units[0]),)
 
 

@@ -247,13 +247,12 @@ def counts_of_queries(
 
 def count_of_query(query: Invariant, attributes: Sequence[Attribute], space: DatasetSpace) -> Marginal | None:
     """The table of counts from which a query is answered on a table with these columns; None where records are read for it."""
-    names = {a.name for a in attributes}
-    if not (is_a(query, Marginal) or is_a(query, OfCells)) or query.unit != _unit(names, space):
-        return None
-    if not query.mentions().keys() <= names:
-        return None
     if is_a(query, OfCells):
+        if not _has_columns_of(query, query.unit, attributes, space):
+            return None
         return Marginal(attributes=query.table.attributes, unit=query.unit, where=query.where)
+    if not is_a(query, Marginal) or not _has_columns_of(query, query.unit, attributes, space):
+        return None
     order = _in_order(query, attributes, space)
     if order is None or not (_is_by_key(order) or _listed(order, query)):
         labels = query.labels(space)
@@ -261,6 +260,12 @@ def count_of_query(query: Invariant, attributes: Sequence[Attribute], space: Dat
             return None
     named = query.attributes if order is None else tuple(a.name for a in order)
     return Marginal(attributes=tuple(dict.fromkeys(named)), unit=query.unit, where=query.where)
+
+
+def _has_columns_of(query: Invariant, unit: str, attributes: Sequence[Attribute], space: DatasetSpace) -> bool:
+    """Whether the columns are those of records of a unit, and a query mentions no others."""
+    names = {a.name for a in attributes}
+    return unit == _unit(names, space) and query.mentions().keys() <= names
 
 
 def _in_order(query: Marginal, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Attribute, ...] | None:

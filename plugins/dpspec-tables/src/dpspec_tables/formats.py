@@ -41,6 +41,28 @@ LONGEST_IDENTIFIER = 200
 """Characters."""
 
 
+_AHEAD = {
+    "POLARS_CSV_CHUNK_PREFETCH_LIMIT": "2",
+    "POLARS_CSV_CHUNK_SIZE": str(1 << 21),
+    "POLARS_RECORD_BATCH_PREFETCH_SIZE": "2",
+    "POLARS_ROW_GROUP_PREFETCH_SIZE": "2",
+}
+"""How many parts of a file Polars reads ahead, and the bytes of one of CSV; unless the user says otherwise. By itself it takes
+250 MB more for CSV, and 70 MB for Parquet, which it reaches after some 10 million records; measured in docs/decisions.md."""
+
+
+@contextmanager
+def _few_ahead() -> Iterator[None]:
+    """Bounds what Polars holds of a file that it reads, for which it has environment variables alone."""
+    set_here = {name: value for name, value in _AHEAD.items() if name not in os.environ}
+    os.environ.update(set_here)
+    try:
+        yield
+    finally:
+        for name in set_here:
+            os.environ.pop(name, None)
+
+
 class PolarsFormat(tables.TableFormat):
     """What the formats share."""
 
@@ -84,7 +106,7 @@ class PolarsFormat(tables.TableFormat):
             return tuple(self.scan(path).collect_schema().names())
 
     def batches(self, path: Path, attributes: Sequence[Attribute]) -> Iterator[Mapping[str, tables.Coded]]:
-        with readable(path, self.reason):
+        with _few_ahead(), readable(path, self.reason):
             frame = self.scan(path).select([a.name for a in attributes])
             for batch in frame.collect_batches(chunk_size=BATCH, maintain_order=True, optimizations=self.reading()):
                 yield {a.name: coded(batch[a.name], a) for a in attributes}
@@ -389,23 +411,6 @@ def csv_fault(path: Path) -> Reason | None:
     return None
 
 
-_CHUNKS = {"POLARS_CSV_CHUNK_PREFETCH_LIMIT": "2", "POLARS_CSV_CHUNK_SIZE": str(1 << 21)}
-"""How many chunks of a CSV file Polars reads ahead, and how many bytes each has; unless the user says otherwise. By itself it
-takes 250 MB more, which it reaches after some 10 million records, at the same speed (measured: docs/decisions.md)."""
-
-
-@contextmanager
-def _few_chunks() -> Iterator[None]:
-    """Bounds what Polars holds of a CSV file, for which it has environment variables alone."""
-    set_here = {name: value for name, value in _CHUNKS.items() if name not in os.environ}
-    os.environ.update(set_here)
-    try:
-        yield
-    finally:
-        for name in set_here:
-            os.environ.pop(name, None)
-
-
 class Csv(PolarsFormat):
     """Comma separated values; the first line names the columns, every other one is a record."""
 
@@ -419,10 +424,6 @@ class Csv(PolarsFormat):
 
     def reason(self, path: Path) -> Reason | None:
         return csv_fault(path)
-
-    def batches(self, path: Path, attributes: Sequence[Attribute]) -> Iterator[Mapping[str, tables.Coded]]:
-        with _few_chunks():
-            yield from super().batches(path, attributes)
 
     def describe(self, path: Path, columns: Sequence[str], most: int) -> tuple[int, tuple[tables.ColumnSeen, ...]]:
         found = super().describe(path, columns, most)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import itertools
 import os
 import pickle
 import random
@@ -19,8 +20,10 @@ from dpspec_tables import formats
 
 from dpspec import SpecDocument, installed, read
 from dpspec.base.errors import DpspecError, PluginContractError, ReleaseError, TableError
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.invariant import Marginal
 from dpspec.grammar.mechanism import counts_read
+from dpspec.grammar.table_batches import cells_wanted
 from dpspec.grammar.tables import CountedTable, Table
 from dpspec.plugin import workers
 from dpspec.plugin.applications import standing
@@ -71,7 +74,7 @@ COUNTY = '{ type = "marginal", attributes = ["county"] }'
 COUNTS_BY_AGE = '{ type = "geometric", ratio = "1/2", queries = [{ type = "marginal", attributes = ["age"] }] }'
 FEW_OF_THE_NORTH = (
     '{ type = "post-processed", at_least = 0, mechanism = { type = "geometric", ratio = "1/2", queries = ['
-    '{ type = "marginal", attributes = ["age", "sex"], where = { sex = ["f"] } }, '
+    '{ type = "marginal", attributes = ["age", "sex"], where = { sex = ["f", "m"] } }, '
     '{ type = "distinct-count", attributes = ["age"] }] } }'
 )
 MECHANISMS = {
@@ -81,7 +84,7 @@ MECHANISMS = {
     "composed": f"""type = "composed"
 parts = [
   {COUNTS_BY_AGE},
-  {{ type = "filtered", where = {{ region = ["north"], sex = ["f", "m"] }}, mechanism = {FEW_OF_THE_NORTH} }},
+  {{ type = "filtered", where = {{ region = ["north"], sex = ["f"] }}, mechanism = {FEW_OF_THE_NORTH} }},
 ]""",
     "parallel": f"""type = "parallel"
 attribute = "sex"
@@ -219,13 +222,42 @@ def test_subfolders_hold_partitions_and_what_engines_write_beside_them_is_passed
     assert expected == released(path, folder, tmp_path / "out")
 
 
-def test_two_attributes_of_one_column_are_read_in_step(tmp_path, monkeypatch):
-    monkeypatch.setattr(formats, "BATCH", 7)
+def of_two_attributes(tmp_path):
+    """A specification with two attributes of the column `age`."""
     path = spec(tmp_path, f'type = "geometric"\n{TINY}\nqueries = [{{ type = "marginal", attributes = ["old", "age"] }}]')
     old = '{ name = "old", categories = ["no", "yes"], column = "age", recode = { "..2" = "no", "3.." = "yes" } }'
     text = path.read_text(encoding="utf-8").replace('  { name = "sex"', f'  {old},\n  {{ name = "sex"')
     path.write_text(text, encoding="utf-8")
-    rows = people()
+    return path
+
+
+def test_what_is_wrong_is_counted_for_each_attribute_of_a_column(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats, "BATCH", 7)
+    monkeypatch.setattr(formats.Csv, "batches", uneven(formats.Csv.batches))
+    rows = [(*row[:2], "-1" if place % 50 == 3 else row[2], row[3]) for place, row in enumerate(people())]
+    folder = tmp_path / "in"
+    folder.mkdir()
+    as_file(folder / "part.csv", rows)
+    message = wrong(of_two_attributes(tmp_path), folder, tmp_path / "out")
+    assert "part.csv row 4, column age: is no category of the space (8 records" in message
+    assert "column old" not in message
+
+
+def uneven(read):
+    """A reader whose batches have other sizes each time that a file is read."""
+    sizes = itertools.cycle([7, 5, 11])
+
+    def batches(self, path, attributes):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(formats, "BATCH", next(sizes))
+            yield from read(self, path, attributes)
+
+    return batches
+
+
+def test_two_attributes_of_one_column_are_read_in_step(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats.Parquet, "batches", uneven(formats.Parquet.batches))
+    path, rows = of_two_attributes(tmp_path), people()
     released(path, partitioned(tmp_path / "in", rows, 3), tmp_path / "out")
     table = Counter((int(row[2]) > 2, row[2]) for row in rows)
     assert sorted(answers(tmp_path / "out")) == sorted(str(table[old, str(age)]) for age in range(5) for old in (False, True))
@@ -294,6 +326,18 @@ def test_what_is_wrong_is_placed_as_without_workers(tmp_path):
     assert "secret" not in str(caught.value)
 
 
+def test_a_worker_that_has_another_file_at_the_path_refuses_it(tmp_path, monkeypatch):
+    """The driver sees no change: what is another is the file on the machine of the worker."""
+    folder, counted = partitioned(tmp_path / "in", people(), 3), Elsewhere.map
+
+    def elsewhere(self, kernel, parts):
+        return counted(self, kernel, ({**part, "state": part["state"] + 1} for part in parts))
+
+    monkeypatch.setattr(Elsewhere, "map", elsewhere)
+    with pytest.raises(TableError, match="changed while it was read"):
+        counted_elsewhere(tmp_path, folder)
+
+
 def test_a_worker_refuses_a_partition_that_is_not_the_one_of_the_driver(tmp_path):
     folder = partitioned(tmp_path / "in", people(), 3)
     last = folder / "part-002.parquet"
@@ -316,6 +360,20 @@ def test_a_class_with_a_release_of_its_own_states_its_counts_for_itself(tmp_path
     queries = (Marginal(attributes=("sex",)),)
     wanted = [counts_read(cls(queries=queries, ratio="1/2"), space.attributes, space) for cls in (Geometric, ReadsRecords)]
     assert wanted == [queries, None]
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_release_reads_no_other_counts_than_are_stated(tmp_path, name):
+    document = read(spec(tmp_path, MECHANISMS[name]))
+    space, mechanism = document.spec.space, document.mechanism
+    table = Table.from_records(people(), space.attributes)
+    stated = counts_read(mechanism, table.attributes, space)
+    found = {wanted: table.cells(*wanted) for wanted in cells_wanted(stated)}
+    counted = CountedTable(attributes=table.attributes, records=len(table), found=found)
+    first, second = (mechanism.run(given, space, workers.Run(source=SeededRandomness(2))) for given in (table, counted))
+    assert {name: [*made.records()] for name, made in first.tables.items()} == {
+        name: [*made.records()] for name, made in second.tables.items()
+    }
 
 
 def test_a_query_that_is_read_record_by_record_needs_the_table(tmp_path):

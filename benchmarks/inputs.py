@@ -56,6 +56,26 @@ def cells(folder: Path, count: int) -> tuple[Path, Path]:
     return table, written(folder / "cells.dpspec.toml", text)
 
 
+PARTITION = 250_000
+"""Records of a made-up partition."""
+
+
+def partitions(folder: Path, count: int) -> tuple[Path, Path]:
+    """A folder of Parquet files with made-up persons, and the specification of geometric noise on two tables of them."""
+    import polars as pl
+
+    table = folder / "persons"
+    table.mkdir(exist_ok=True)
+    kinds = {"state": 50, "age": 100, "tenure": 3, "sex": 2}
+    for begin in range(0, count, PARTITION):
+        draw, rows = np.random.default_rng(begin), min(PARTITION, count - begin)
+        columns = {name: draw.integers(0, size, rows, dtype=np.uint8) for name, size in kinds.items()}
+        pl.DataFrame(columns).write_parquet(table / f"part-{begin // PARTITION:05}.parquet")
+    attributes = ", ".join(f'{{ name = "{name}", count = {size} }}' for name, size in kinds.items())
+    text = counted(attributes, [["state", "age", "sex"], ["state", "tenure"]], "geometric", 'ratio = "1/2"', '"2"')
+    return table, written(folder / "persons.dpspec.toml", text)
+
+
 def counted(attributes: str, tables: Iterable[Iterable[str]], noise: str, parameters: str, budget: str, invariants: str = "") -> str:
     """A specification of records that may be added and removed, with noise on some tables of counts."""
     queries = ", ".join(f'{{ type = "marginal", attributes = {json.dumps(list(names))} }}' for names in tables)

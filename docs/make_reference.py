@@ -434,6 +434,7 @@ OPENS: dict[str, dict[str, str]] = {
         "header": "which columns a file has",
         "batches": "`release`: tables read in pieces",
         "describe": "`new spec --from`: columns, their values and numbers",
+        "records": "a table that does not fit into memory refused before it is read",
         "identifiers": "households and persons joined by a column",
         "write": "released tables in this format",
         "holds": "the comparison of every released file with what was drawn, without codes in between",

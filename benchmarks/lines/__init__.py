@@ -11,7 +11,7 @@ KNOWN = frozenset({*LINES, *(line.name for line in topdown.RHODE_ISLAND)})
 """The names of all lines, of those too whose data are not here: their results are kept."""
 
 GROWTH = {
-    "records": ("swap",),
+    "records": ("swap", "noisy-partitions"),
     "cells": ("geometric-cells",),
     "blocks": ("topdown",),
     "files of verify": ("verify-files",),

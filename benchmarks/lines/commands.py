@@ -155,6 +155,11 @@ LINES = (
         calibration="sort", sizes=(125_000, 250_000, 500_000, 1_000_000), counted=(16_000, 32_000, 64_000, 128_000),
         goal=1.5, megabytes=200, bound=1.1, repeats=2, is_quick=True,
     ),
+    Line(
+        name="noisy-partitions", what="geometric noise on two tables of 10 million persons in 40 Parquet files",
+        command=release(inputs.partitions), calibration="sort", sizes=(1_250_000, 2_500_000, 5_000_000, 10_000_000),
+        counted=(25_000, 50_000, 100_000, 200_000), goal=3, megabytes=200, bound=1.1, memory_bound=2, repeats=2,
+    ),
     # plain code
     Line(
         name="code-verified", what="a histogram of ten bins as plain code: verified", command=function("1"), counted=(1,), goal=1,

@@ -27,9 +27,9 @@ import attrs
 from dpspec.base.errors import AdapterError, ReleaseError
 from dpspec.base.params import Items, Registered, define
 from dpspec.base.promises import Promising
-from dpspec.blocks.invariant import Invariant
+from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import LevelSets
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.grammar.spec import PrivacySpec
 
 if TYPE_CHECKING:
@@ -292,6 +292,38 @@ class CountLaws(Protocol):
 
         Numbers of one table are independent. None where no such table is published, or its numbers are made otherwise.
         """
+
+
+@runtime_checkable
+class ReadsCounts(Protocol):
+    """A mechanism whose release reads nothing of a table but counts of cells; optional.
+
+    Such a mechanism releases a table that is larger than memory. Its `release` is called with a `tables.CountedTable`, which
+    holds the counts that it states here and the number of records, and has no columns.
+    """
+
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        """The tables of counts that a release reads of a table with these columns; None where it reads more than counts."""
+
+
+def counts_read(mechanism: Mechanism, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+    """All that a release reads of a table, where it is counts of cells and the mechanism states it; None otherwise.
+
+    A class that is derived from the one that states it, and has a `release` or `run` of its own, states it for itself.
+
+    Args:
+        mechanism: what releases the table.
+        attributes: the columns of the table.
+        space: the dataset space.
+    """
+    if not isinstance(mechanism, ReadsCounts) or mechanism.keeps(tuple(a.name for a in attributes)):
+        return None
+    for cls in type(mechanism).__mro__:
+        if "counts_read" in vars(cls):
+            return mechanism.counts_read(attributes, space)
+        if not {"release", "run"}.isdisjoint(vars(cls)):
+            return None
+    return None
 
 
 @runtime_checkable

@@ -20,14 +20,22 @@ from dpspec.base.errors import DpspecError, ParameterError, TableError, named
 from dpspec.base.late import late_module
 from dpspec.base.params import Items, Text, Truth, define, did_you_mean, raise_all
 from dpspec.blocks.space import Attribute
+from dpspec.grammar.table_counts import (
+    CellCounter,
+    CellCounts as CellCounts,
+    Codes as Codes,
+    Conditions,
+    Countable as Countable,
+    CountedTable as CountedTable,
+    check_numbered,
+    occurring as occurring,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 else:
     np = late_module("numpy")
-
-Codes: TypeAlias = "npt.NDArray[np.integer[Any]]"
 
 ANSWERS = ("query", "cell", "answer")
 """The columns of a released table of answers to queries."""
@@ -47,7 +55,7 @@ def compact(codes: npt.ArrayLike, size: int) -> Codes:
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Table:
+class Table(Countable):
     """Records in columns.
 
     Args:
@@ -82,19 +90,26 @@ class Table:
         owner = (np.cumsum(kept) - 1)[self.members.owner[theirs]]
         return Table(attributes=self.attributes, codes=codes, members=Members(table=self.members.table.rows(theirs), owner=owner))
 
-    def attribute(self, name: str) -> Attribute:
-        """The attribute of a column."""
-        for attribute in self.attributes:
-            if attribute.name == name:
-                return attribute
-        raise TableError("column", "is not in the table", did_you_mean(name, [a.name for a in self.attributes]), value=name)
+    def meeting(self, where: Conditions) -> Table:
+        """The table of the records that meet the conditions, with their members."""
+        return self.rows(self._meets(where))
 
-    def domain(self, names: Sequence[str]) -> int:
-        """How many combinations of the named attributes there are."""
-        domain = 1
-        for name in names:
-            domain *= self.attribute(name).size
-        return domain
+    def cells(self, names: Sequence[str], where: Conditions = ()) -> CellCounts:
+        counter = CellCounter([self.attribute(name) for name in names])
+        counter.add(self.keys_meeting(names, where))
+        return counter.counts()
+
+    def keys_meeting(self, names: Sequence[str], where: Conditions) -> npt.NDArray[np.int64]:
+        """The keys (`key`) of the records that meet the conditions."""
+        keys, conditions = self.key(names), tuple(where)
+        return keys[self._meets(conditions)] if conditions else keys
+
+    def _meets(self, where: Conditions) -> npt.NDArray[np.bool_]:
+        met = np.ones(len(self), dtype=np.bool_)
+        for name, categories in where:
+            attribute = self.attribute(name)
+            met &= np.isin(self.codes[name], [attribute.index(category) for category in categories])
+        return met
 
     def key(self, names: Sequence[str]) -> npt.NDArray[np.int64]:
         """One integer below `domain` per record that numbers the combination of the named attributes (0 for no attributes).
@@ -102,25 +117,12 @@ class Table:
         Raises:
             TableError: the combinations are more than 64-bit integers can number.
         """
-        if self.domain(names) >= 1 << 63:
-            raise TableError("columns", "have too many combinations to number", "name fewer attributes", value=list(names))
+        check_numbered([self.attribute(name) for name in names])
         key = np.zeros(len(self), dtype=np.int64)
         for name in names:
             key *= self.attribute(name).size
             key += self.codes[name]
         return key
-
-    def counts(self, names: Sequence[str]) -> dict[tuple[str, ...], int]:
-        """The number of records with each occurring combination of the named attributes."""
-        keys, counts = occurring(self.key(names), self.domain(names))
-        labels = [list(self.attribute(name).values()) for name in names]
-        places = np.unravel_index(keys, [len(label) for label in labels]) if names else ()
-        rows: Iterable[tuple[int, ...]] = zip(*(place.tolist() for place in places), strict=True) if names else [()] * len(keys)
-        found: dict[tuple[str, ...], int] = {}
-        for row, count in zip(rows, counts.tolist(), strict=True):
-            cell = tuple(label[code] for label, code in zip(labels, row, strict=True))
-            found[cell] = found.get(cell, 0) + count  # two codes of a `LabelledAttribute` may have one label
-        return found
 
     def records(self) -> Iterator[tuple[str, ...]]:
         """The records as categories, in the order of the attributes; the inverse of `from_records`."""
@@ -292,25 +294,6 @@ def _with_column(table: Table, attribute: Attribute, codes: Codes) -> Table:
     return Table(attributes=(attribute, *table.attributes), codes={**table.codes, attribute.name: codes})
 
 
-def rows_meeting(table: Table, where: Iterable[tuple[str, Iterable[str]]]) -> Table:
-    """The rows of a table that meet the conditions, with their members."""
-    kept = np.ones(len(table), dtype=np.bool_)
-    for name, categories in where:
-        attribute = table.attribute(name)
-        kept &= np.isin(table.codes[name], [attribute.index(category) for category in categories])
-    return table.rows(kept)
-
-
-def occurring(keys: Codes, domain: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The keys that occur, ascending, and how often; counted directly where the domain is no larger than the keys."""
-    if domain > max(4 * len(keys), 1 << 16):
-        found, counts = np.unique(keys, return_counts=True)
-        return np.asarray(found, dtype=np.int64), counts.astype(np.int64)
-    every = np.bincount(keys).astype(np.int64)
-    found = np.flatnonzero(every)
-    return found.astype(np.int64), every[found]
-
-
 def ranked(keys: Codes) -> tuple[npt.NDArray[np.int64], Codes, npt.NDArray[np.int64]]:
     """The keys that occur, ascending; the rank of each record's key among them; and how often each occurs.
 
@@ -436,6 +419,14 @@ class TableFormat(ABC):
     @abstractmethod
     def batches(self, path: Path, attributes: Sequence[Attribute]) -> Iterator[Mapping[str, Coded]]:
         """The columns of these attributes, some hundred thousand rows at a time, in the order of the file."""
+
+    def records(self, path: Path) -> int | None:
+        """The number of records, where the file says it and they need not be read; None otherwise.
+
+        Raises:
+            TableError: the file cannot be read in this format.
+        """
+        return None
 
     @abstractmethod
     def identifiers(self, path: Path, column: str) -> npt.NDArray[Any]:

@@ -19,6 +19,7 @@ from dpspec.base.errors import (
     named,
 )
 from dpspec.base.files import check_regular, flags, lock, private_folder, to_disk, whole
+from dpspec.base.memory import default_memory, read_size, size_text
 from dpspec.base.params import evolve
 from dpspec.base.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
 from dpspec.blocks.multisets import check_size
@@ -26,12 +27,24 @@ from dpspec.blocks.parts import Collections, own_attributes
 from dpspec.blocks.space import MEMBERS
 from dpspec.extension.hooks import Provenance
 from dpspec.grammar.mechanism import Kept
-from dpspec.grammar.table_files import Formats, format_of, read_table
-from dpspec.grammar.tables import HOUSEHOLD_ID, SEED, ColumnSeen, Members, SizedBuilder, TableLayout, files_of, occurring, ranked
+from dpspec.grammar.table_batches import TableSource, count_cells, memory_of_counts
+from dpspec.grammar.table_files import Formats, format_of, memory_of, read_table
+from dpspec.grammar.tables import (
+    HOUSEHOLD_ID,
+    SEED,
+    ColumnSeen,
+    Countable,
+    Members,
+    SizedBuilder,
+    TableLayout,
+    files_of,
+    occurring,
+    ranked,
+)
 from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Run, Workers, nobody
 from dpspec.report.terminal import grid
-from dpspec.risks.exposed import MOST_KINDS, ExposedRecords, exposed_records
-from dpspec.specfile.given import WARNING, formats_of, given_table, released_files, table_file, table_name
+from dpspec.risks.exposed import MOST_KINDS, ExposedRecords, counts_exposing, exposed_records
+from dpspec.specfile.given import WARNING, formats_of, given_sources, given_table, released_files, table_file, table_name
 from dpspec.specfile.reader import REPORT, SIZE_LIMIT, is_id
 
 __all__ = [
@@ -44,6 +57,7 @@ __all__ = [
     "WARNING",
     "Collections",
     "ColumnSeen",
+    "Countable",
     "DpspecError",
     "ExposedRecords",
     "Folder",
@@ -63,28 +77,37 @@ __all__ = [
     "SystemRandomness",
     "TableError",
     "TableLayout",
+    "TableSource",
     "UnverifiedReleaseError",
     "Workers",
     "check_regular",
     "check_size",
+    "count_cells",
+    "counts_exposing",
+    "default_memory",
     "evolve",
     "exposed_records",
     "files_of",
     "flags",
     "format_of",
     "formats_of",
+    "given_sources",
     "given_table",
     "grid",
     "is_id",
     "lock",
+    "memory_of",
+    "memory_of_counts",
     "named",
     "nobody",
     "occurring",
     "own_attributes",
     "private_folder",
     "ranked",
+    "read_size",
     "read_table",
     "released_files",
+    "size_text",
     "table_file",
     "table_name",
     "to_disk",

@@ -5,14 +5,18 @@ Counting is the work of an installed package, which contributes the function `ex
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import attrs
 
 from dpspec.base.errors import DpspecError, count, percent
+from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.space import Attribute
 from dpspec.extension.packages import contributed, missing_package
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.tables import Table
+from dpspec.grammar.tables import Countable
 
 FUNCTION = ("dpspec.functions", "exposed_records")
 """Where the function is contributed that counts them."""
@@ -69,7 +73,32 @@ class ExposedRecords:
         return f"{found} are determined in all attributes by the exact tables alone{open_}"
 
 
-def exposed_records(spec: PrivacySpec, table: Table, *, most_kinds: int | None = None) -> ExposedRecords:
+def counts_exposing(spec: PrivacySpec, attributes: Sequence[Attribute], most_kinds: int) -> tuple[Marginal, ...]:
+    """The table of counts that `exposed_records` reads: of the attributes of the exact tables and those they lie within."""
+    known, kinds = {a.name: a for a in attributes}, _kinds(spec, attributes)
+    tables = [invariant.as_marginal() for invariant in spec.multiverse.induced_by() or ()]
+    if not tables or not spec.space.units or kinds > most_kinds:
+        return ()
+    read: set[str] = set()
+    for table in tables:
+        where = () if table is None else table.where
+        binding = [name for name, categories in where if name in known and not set(known[name].values()) <= set(categories)]
+        pending = [*(() if table is None else table.attributes), *binding]
+        while pending:
+            name = pending.pop()
+            if name in known and name not in read:
+                read.add(name)
+                pending += filter(None, [known[name].within])
+    return (Marginal(attributes=tuple(name for name in known if name in read), unit=spec.space.units[0]),)
+
+
+def _kinds(spec: PrivacySpec, attributes: Sequence[Attribute]) -> int:
+    """How many kinds of records there are by the attributes of the exact tables."""
+    read = {name for invariant in spec.multiverse.induced_by() or () for name in invariant.mentions()}
+    return math.prod(attribute.size for attribute in attributes if attribute.name in read)
+
+
+def exposed_records(spec: PrivacySpec, table: Countable, *, most_kinds: int | None = None) -> ExposedRecords:
     """The records that the exact tables of a specification determine.
 
     Args:
@@ -82,8 +111,7 @@ def exposed_records(spec: PrivacySpec, table: Table, *, most_kinds: int | None =
         return ExposedRecords(records=0, of=len(table))
     tables = [invariant.as_marginal() for invariant in published]
     is_public = any(one is not None and one.unit == spec.space.units[0] and not one.where for one in tables)
-    read = {name for invariant in published for name in invariant.mentions()}
-    kinds = table.domain([attribute.name for attribute in table.attributes if attribute.name in read])
+    kinds = _kinds(spec, table.attributes)
     if most_kinds is not None and kinds > most_kinds:
         reason = f"there are {count(kinds, 'possible kind')} of records; ask dpspec exposure"
         return ExposedRecords(of=len(table), is_total_public=is_public, reason=reason)

@@ -21,7 +21,7 @@ from dpspec.base.types import Progress
 from dpspec.blocks.parts import nesting_of, own_attributes
 from dpspec.blocks.space import MEMBERS, Attribute, DatasetSpace
 from dpspec.extension.hooks import Registry
-from dpspec.grammar.table_files import Formats, read_households, read_table
+from dpspec.grammar.table_files import Formats, TableSource, held_table, read_households, sources_of_households
 from dpspec.grammar.tables import Table
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import REPORT
@@ -109,6 +109,24 @@ def formats_of(registry: Registry) -> Formats:
     return {suffix: cls() for cls in formats for suffix in cls.suffixes}
 
 
+def given_sources(name: str, document: SpecDocument, unit: str, registry: Registry) -> tuple[TableSource, ...]:
+    """The files of the table that a path stands for: those of its records, and of their persons where these lie beside them.
+
+    Empty for a name that is no path.
+
+    Raises:
+        TableError: the folder holds no table.
+    """
+    path, formats, space, layout = Path(name), formats_of(registry), document.spec.space, document.layout
+    if not path.exists():
+        return ()
+    if path.is_dir() and len(space.units) > 1 and unit == space.units[0]:
+        outer, inner = (own_attributes(space, kind) for kind in space.units[:2])
+        return sources_of_households(path, outer, inner, formats, layout)
+    attributes = tuple(a for a in space.attributes_of(unit) if a.name != MEMBERS)
+    return (TableSource.of(path, attributes, formats, layout=layout),)
+
+
 def given_table(name: str, document: SpecDocument, unit: str, registry: Registry, progress: Progress) -> Table:
     """The table that a path or a registered name stands for, with the attributes of a unit of the specification's space.
 
@@ -123,7 +141,8 @@ def given_table(name: str, document: SpecDocument, unit: str, registry: Registry
         return found
     attributes = tuple(a for a in space.attributes_of(unit) if a.name != MEMBERS)
     if path.exists():
-        return read_table(path, attributes, formats, progress=lambda rows: progress(rows, 0), layout=layout)
+        source = TableSource.of(path, attributes, formats, layout=layout)
+        return held_table(source, lambda rows: progress(rows, 0))
     if name not in registry.names("tables"):
         known = did_you_mean(name, registry.names("tables")) or "give a table file with a header"
         raise TableError("table", "is neither a file nor a registered table", known, value=name)

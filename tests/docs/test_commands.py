@@ -32,6 +32,7 @@ NOT_RUN = {
     "tradeoff.md": "its command is run by the tutorial on the choice of a design",
     "releasing.md": "a million dwellings; the tests of dpspec-release draw smaller ones",
     "workers.md": "needs a cluster with certificates; the tests of dpspec-release run on local workers",
+    "scale.md": "a table larger than memory, and workers; the tests of dpspec-release read small partitions",
     "synthetic-tables.md": "fifty million rows; the tests of dpspec-release make fewer",
     "releases/rhode-island-2010.md": "the table is not in the repository; reproductions/tests has a small one",
 }

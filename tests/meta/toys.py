@@ -717,6 +717,18 @@ class BrokenSource(Flip):
         return table.replace({"bit": table.codes["bit"] ^ flips})
 
 
+@breaks("check_release_reads_the_counts_that_are_stated", "mechanisms")
+@define
+class BrokenCounts(Flip):
+    """Reads the bits in their order, and states that it reads their counts."""
+
+    def counts_read(self, attributes, space):
+        return (Marginal(attributes=("bit",)),)
+
+    def release(self, table, space, source):
+        return super().release(table, space, source)
+
+
 @breaks("check_releases_of_one_source_differ", "mechanisms")
 @define
 class BrokenRepeats(Flip):

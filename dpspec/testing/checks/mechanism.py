@@ -23,9 +23,11 @@ from dpspec.base.exact import Bracket, Number, ball, number
 from dpspec.base.randomness import Randomness, SeededRandomness
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
-from dpspec.grammar.mechanism import Claim
+from dpspec.grammar.mechanism import Claim, counts_read
 from dpspec.grammar.structure import Case, Structure, View, cells_of, structure_for
-from dpspec.grammar.tables import Table
+from dpspec.grammar.table_batches import cells_wanted
+from dpspec.grammar.tables import CountedTable, Table
+from dpspec.grammar.workers import Run
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import AtomicLaw, FiniteLaw, Law
 from dpspec.laws.products import product_of
@@ -159,6 +161,34 @@ def check_release_draws_from_its_source_alone(subject: PlacedSubject, context: C
         require(before == (_observed(random.getstate), _observed(np.random.get_state)), "it moves a global random generator")
         first, second = (_rows(table, ordered=True) for table in tables)
         require(first == second, f"two releases of {x} from one seed differ: {first} and {second}")
+
+
+@check(MECHANISMS)
+def check_release_reads_the_counts_that_are_stated(subject: PlacedSubject, context: Context) -> None:
+    """A mechanism that states the counts it reads releases from these alone what it releases of the table, with the same bits.
+
+    Of a table that is larger than memory the counts are all that it gets.
+    """
+    for x in subject.datasets[-2:]:
+        table = _table(x, subject.space)
+        read = counts_read(subject.thing, table.attributes, subject.space)
+        if read is None:
+            raise NotApplicable("it does not state that it reads nothing but counts")
+        found = {wanted: table.cells(*wanted) for wanted in cells_wanted(read)}
+        counted = CountedTable(attributes=table.attributes, records=len(table), found=found)
+        expected, released = (_outputs(subject, given) for given in (table, counted))
+        require(expected == released, f"of {x} it releases {expected}, and from the counts that it states {released}")
+
+
+def _outputs(subject: PlacedSubject, given: Any) -> object:
+    """The tables of one run; the name of what it raises instead, but for a mechanism that releases nothing."""
+    try:
+        output = subject.thing.run(given, subject.space, Run(source=SeededRandomness(1)))
+    except ReleaseError as refusal:
+        raise NotApplicable(str(refusal)) from refusal
+    except Exception as problem:
+        return type(problem).__name__
+    return {name: _rows(table, ordered=True) for name, table in output.tables.items()}
 
 
 @check(MECHANISMS)

@@ -11,15 +11,19 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping
 from dpspec_engines import Dask, dask as cluster, dask as module
+from dpspec_tables.formats import Parquet
 
 from dpspec.api import read
 from dpspec.base.errors import MissingLibraryError, TableError, WorkersError
 from dpspec.base.randomness import SeededRandomness
+from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
+from dpspec.grammar.table_batches import TableSource, count_cells
 from dpspec.grammar.tables import Members, Table
 from dpspec.grammar.workers import Embedded, Run, Workers
 
@@ -87,6 +91,37 @@ def test_a_killed_worker_changes_nothing(mechanism, table, running, tmp_path):
             return running.map(fatal, parts)
 
     assert released(mechanism, table, Deadly()) == released(mechanism, table, Embedded())
+    assert int(died.read_text()) not in running.client.run(os.getpid).values()
+
+
+@pytest.mark.slow
+def test_partitions_are_counted_by_workers_one_of_which_is_killed(table, running, tmp_path):
+    """Each worker reads its partitions itself; what a killed one had is read again."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for place in range(7):
+        pl.DataFrame({name: column[place::7] for name, column in table.codes.items()}).write_parquet(folder / f"{place}.parquet")
+    source = TableSource.of(folder, ATTRIBUTES, {".parquet": Parquet()})
+    wanted, died = [Marginal(attributes=("stratum", "county"), unit="household")], tmp_path / "died"
+
+    class Deadly(Workers):
+        parts = 8
+
+        def map(self, kernel, parts):
+            def fatal(part):
+                done = kernel(part)
+                if not died.exists():
+                    died.write_text(str(os.getpid()))
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return done
+
+            return running.map(fatal, parts)
+
+    expected = table.cells(("stratum", "county")).every()
+    for workers in (running, Deadly()):
+        counted = count_cells(source, wanted, workers=workers)
+        assert len(counted) == RECORDS
+        assert np.array_equal(counted.cells(("stratum", "county")).every(), expected)
     assert int(died.read_text()) not in running.client.run(os.getpid).values()
 
 

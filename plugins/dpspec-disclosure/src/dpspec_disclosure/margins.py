@@ -26,7 +26,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.plugin import Attribute, Marginal, Table, errors, table_files as files
+from dpspec.plugin import Attribute, Marginal, Table, errors, table_files as files, tables
 
 Codes = npt.NDArray[np.int64]
 Columns = tuple[int, ...]
@@ -285,20 +285,22 @@ def _product(factors: Iterable[int]) -> int:
     return product
 
 
-def kinds_of(table: Table, names: Sequence[str]) -> tuple[Codes, Codes]:
+def kinds_of(table: tables.Countable, names: Sequence[str]) -> tuple[Codes, Codes]:
     """The kinds of records of a table by the named attributes: their categories, ascending, and how many records are of each."""
     if not len(table):
         return np.zeros((0, len(names)), dtype=np.int64), np.zeros(0, dtype=np.int64)
-    columns = [np.asarray(table.codes[name], dtype=np.int64) for name in names]
     if table.domain(names) < 1 << 63:
-        _, first, counts = np.unique(table.key(names), return_index=True, return_counts=True)
-        kinds = np.stack([column[first] for column in columns], axis=1) if names else np.zeros((1, 0), dtype=np.int64)
-    else:
-        kinds, counts = np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)
+        cells = table.cells(names)
+        keys, counts = cells.occurring()
+        return np.stack(cells.codes(keys), axis=1) if names else np.zeros((1, 0), dtype=np.int64), np.asarray(counts)
+    if not isinstance(table, Table):
+        raise errors.TableError("table", "is not held, and has more kinds of records than are numbered")
+    columns = [np.asarray(table.codes[name], dtype=np.int64) for name in names]
+    kinds, counts = np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)
     return kinds, np.asarray(counts, dtype=np.int64)
 
 
-def margins_of(table: Table, published: Sequence[Marginal], sizes: tuple[int, int | None]) -> Margins:
+def margins_of(table: tables.Countable, published: Sequence[Marginal], sizes: tuple[int, int | None]) -> Margins:
     """The margins of a table.
 
     Args:

@@ -51,7 +51,7 @@ def unit_of_records(space: DatasetSpace, published: Sequence[Marginal]) -> str:
     return unit
 
 
-def exposed_records(spec: PrivacySpec, given: tables.Table) -> Share:
+def exposed_records(spec: PrivacySpec, given: tables.Countable) -> Share:
     """How many records of a table the exact tables determine in all attributes; as `exposure` counts them.
 
     Raises:

@@ -148,7 +148,10 @@ class AdditiveNoise(Mechanism):
             "release with geometric (for laplace) or discrete-gaussian (for gaussian)",
         )
 
-    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        return counts_of_queries(self.queries, attributes, space)
+
+    def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """One row for each answer: the query, its cell, and the noisy count."""
 
         self.check(space)
@@ -207,7 +210,7 @@ LISTED = 100_000
 """Tables up to this size are read record by record when a query is no plain marginal."""
 
 
-def answers_on(table: Table, queries: Sequence[Invariant], space: DatasetSpace) -> list[tuple[str, str, int]]:
+def answers_on(table: tables.Countable, queries: Sequence[Invariant], space: DatasetSpace) -> list[tuple[str, str, int]]:
     """(query, cell, true answer) for every cell of every query."""
     rows: list[tuple[str, str, int]] = []
     for query in queries:
@@ -233,21 +236,61 @@ def _whole_numbers(counts: Sequence[Any] | Integers) -> AnyIntegers:
 _SMALL = 1 << 62
 
 
-def _counted(table: Table, query: Invariant, space: DatasetSpace) -> Sequence[int] | Integers:
-    names = {a.name for a in table.attributes}
-    unit = _unit(names, space)
-    if is_a(query, Marginal) and query.unit == unit and {*query.attributes, *dict(query.where)} <= names:
-        fast = _marginal(table, query, space)
-        if fast is not None:
-            return fast
-    if is_a(query, OfCells) and query.unit == unit and query.mentions().keys() <= names:
-        return query.of_cells(tables.rows_meeting(table, query.where).counts(query.table.attributes))
+def counts_of_queries(
+    queries: Iterable[Invariant], attributes: Sequence[Attribute], space: DatasetSpace
+) -> tuple[Marginal, ...] | None:
+    """The tables of counts from which queries are answered on a table with these columns; None where records are read for one."""
+    read = [count_of_query(query, attributes, space) for query in queries]
+    known = tuple(table for table in read if table is not None)
+    return known if len(known) == len(read) else None
+
+
+def count_of_query(query: Invariant, attributes: Sequence[Attribute], space: DatasetSpace) -> Marginal | None:
+    """The table of counts from which a query is answered on a table with these columns; None where records are read for it."""
+    if is_a(query, OfCells):
+        if not _has_columns_of(query, query.unit, attributes, space):
+            return None
+        return Marginal(attributes=query.table.attributes, unit=query.unit, where=query.where)
+    if not is_a(query, Marginal) or not _has_columns_of(query, query.unit, attributes, space):
+        return None
+    order = _in_order(query, attributes, space)
+    if order is None or not (_is_by_key(order) or _listed(order, query)):
+        labels = query.labels(space)
+        if len(set(labels)) != len(labels):  # cells that labels do not tell apart are counted record by record
+            return None
+    named = query.attributes if order is None else tuple(a.name for a in order)
+    return Marginal(attributes=tuple(dict.fromkeys(named)), unit=query.unit, where=query.where)
+
+
+def _has_columns_of(query: Invariant, unit: str, attributes: Sequence[Attribute], space: DatasetSpace) -> bool:
+    """Whether the columns are those of records of a unit, and a query mentions no others."""
+    names = {a.name for a in attributes}
+    return unit == _unit(names, space) and query.mentions().keys() <= names
+
+
+def _in_order(query: Marginal, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Attribute, ...] | None:
+    """The attributes of a query in the order of the space; None where one is there twice, or has other categories."""
+    known, given = {a.name: a for a in space.attributes_of(query.unit)}, {a.name: a for a in attributes}
+    order = tuple(a for name, a in known.items() if name in query.attributes)
+    if len(query.attributes) != len(order) or any(given.get(a.name) != a for a in order):
+        return None
+    return order
+
+
+def _counted(table: tables.Countable, query: Invariant, space: DatasetSpace) -> Sequence[int] | Integers:
+    read = count_of_query(query, table.attributes, space)
+    if read is not None and is_a(query, OfCells):
+        return query.of_cells(table.cells(read.attributes, read.where).by_category())
+    if read is not None and is_a(query, Marginal):
+        return _marginal(table, query, read, space)
+    if not isinstance(table, Table):
+        raise errors.TableError("table", "is not held, and records are read for a query", value=str(query))
     if len(table) > LISTED:
         raise errors.TableError(
             "table", f"has more than {LISTED} records, and {query} is no marginal of its columns", value=len(table)
         )
     lists = {a.name: list(a.values()) for a in table.attributes}
-    order = [a.name for a in space.attributes_of(unit)]
+    order = [a.name for a in space.attributes_of(_unit(set(lists), space))]
     records = [[lists[name][table.codes[name][row]] for name in order] for row in range(len(table))]
     return query.answers(space.dataset(records), space)
 
@@ -258,42 +301,30 @@ def _unit(columns: set[str], space: DatasetSpace) -> str:
     return next(matching, space.units[0])
 
 
-def _by_key(table: Table, query: Marginal, space: DatasetSpace) -> Integers | None:
-    """The counts by integer keys, in the order of the labels; None where the cells are not all combinations of categories."""
-    known, where = {a.name: a for a in space.attributes_of(query.unit)}, dict(query.where)
-    names = [name for name in known if name in query.attributes]
-    nested = any(known[name].within in names for name in names)
-    if nested or len(query.attributes) != len(names) or any(table.attribute(name) != known[name] for name in names):
-        return None
-    sizes = [known[name].size for name in names]
-    if math.prod(sizes) > MOST_KEYS:
-        return None
-    part = tables.rows_meeting(table, query.where) if query.where else table
-    counts = np.bincount(part.key(names), minlength=math.prod(sizes)).reshape(sizes)
-    for axis, name in enumerate(names):
-        if name in where:
-            kept = [place for place, category in enumerate(known[name].values()) if category in where[name]]
-            counts = counts.take(kept, axis=axis)
-    return counts.reshape(-1)
+def _is_by_key(order: Sequence[Attribute]) -> bool:
+    """Whether the cells of a query are all combinations of categories, and as many as are counted one by one."""
+    names = {a.name for a in order}
+    return not any(a.within in names for a in order) and math.prod(a.size for a in order) <= MOST_KEYS
 
 
 MOST_KEYS = 1 << 26
 """Of more cells only those that occur are counted."""
 
 
-def _marginal(table: Table, query: Marginal, space: DatasetSpace) -> Sequence[int] | Integers | None:
-    """The counts straight from the columns; None when the cells of the query are not simply told apart by their labels."""
-    by_key = _by_key(table, query, space)
-    if by_key is not None:
-        return by_key
-    labels = query.labels(space)
-    if len(set(labels)) != len(labels):
-        return None
-    part = tables.rows_meeting(table, query.where)
-    if not query.attributes:
-        return (len(part),)
-    counts = {" x ".join(cell): count for cell, count in part.counts(query.attributes).items()}
-    return tuple(counts.get(label, 0) for label in labels)
+def _marginal(table: tables.Countable, query: Marginal, read: Marginal, space: DatasetSpace) -> Sequence[int] | Integers:
+    """The counts of a query in the order of its labels, from the counts that are read for it."""
+    found = table.cells(read.attributes, read.where)
+    order, where = _in_order(query, table.attributes, space), dict(query.where)
+    if order is not None and _is_by_key(order):
+        counts = found.every().reshape([a.size for a in order])
+        for axis, attribute in enumerate(order):
+            if attribute.name in where:
+                kept = [place for place, category in enumerate(attribute.values()) if category in where[attribute.name]]
+                counts = counts.take(kept, axis=axis)
+        return counts.reshape(-1)
+    places = [read.attributes.index(name) for name in query.attributes]
+    labelled = {" x ".join(cell[place] for place in places): count for cell, count in found.by_category().items()}
+    return tuple(labelled.get(label, 0) for label in query.labels(space))
 
 
 def noisy_table(rows: Iterable[tuple[str, str, int | str]]) -> Table:
@@ -307,7 +338,7 @@ def noisy_table(rows: Iterable[tuple[str, str, int | str]]) -> Table:
     return Table.from_records(listed, attributes)
 
 
-def _answered(table: Table, query: Invariant, space: DatasetSpace) -> tuple[Sequence[int] | Integers, Cells]:
+def _answered(table: tables.Countable, query: Invariant, space: DatasetSpace) -> tuple[Sequence[int] | Integers, Cells]:
     """The true answers of a query and what they count, as texts; of a large table of counts as columns, without a text."""
     columns = {a.name for a in table.attributes}
     if is_a(query, Marginal) and type(query).labels is Marginal.labels and query.unit == _unit(columns, space):
@@ -317,26 +348,29 @@ def _answered(table: Table, query: Invariant, space: DatasetSpace) -> tuple[Sequ
     return _counted(table, query, space), query.labels(space)
 
 
-def _cells(table: Table, query: Marginal, space: DatasetSpace) -> tuple[Integers, tables.LabelBlock] | None:
+def _cells(table: tables.Countable, query: Marginal, space: DatasetSpace) -> tuple[Integers, tables.LabelBlock] | None:
     """The counts of more cells than are listed, in the order of the labels; None where they are fewer, or too many to hold."""
-    known, where = {a.name: a for a in space.attributes_of(query.unit)}, dict(query.where)
-    names = [name for name in known if name in query.attributes]
-    there = {a.name for a in table.attributes}
-    if len(query.attributes) != len(names) or not {*names, *where} <= there or any(table.attribute(n) != known[n] for n in names):
+    order = _in_order(query, table.attributes, space)
+    if order is None or not dict(query.where).keys() <= {a.name for a in table.attributes}:
         return None
-    columns = _combinations([known[name] for name in names], where)
-    if columns is None or len(columns[0]) <= tables.MOST_LISTED:
+    columns = _listed(order, query)
+    if columns is None:
         return None
-    sizes = [known[name].size for name in names]
-    if math.prod(sizes) > MOST_KEYS:
-        return None
-    part = tables.rows_meeting(table, query.where) if query.where else table
-    counts = np.bincount(part.key(names), minlength=math.prod(sizes))
+    names = [a.name for a in order]
+    counts = table.cells(names, query.where).every()
     if len(columns[0]) < len(counts):  # some combinations are torn apart or left out
-        counts = counts[np.ravel_multi_index(columns, sizes)]
+        counts = counts[np.ravel_multi_index(columns, [a.size for a in order])]
     shown = [names.index(name) for name in query.attributes]
-    lists = [_every(a.size) if a.count is not None else a.categories for a in (known[name] for name in names)]
+    lists = [_every(a.size) if a.count is not None else a.categories for a in order]
     return counts, tables.LabelBlock(lists=tuple(lists[i] for i in shown), places=tuple(columns[i] for i in shown))
+
+
+def _listed(order: Sequence[Attribute], query: Marginal) -> list[tables.Codes] | None:
+    """The cells of a query that has more of them than are listed as texts; None where they are fewer, or too many to hold."""
+    if math.prod(a.size for a in order) > MOST_KEYS:
+        return None
+    columns = _combinations(order, dict(query.where))
+    return None if columns is None or len(columns[0]) <= tables.MOST_LISTED else columns
 
 
 def _combinations(attributes: Sequence[Attribute], where: Mapping[str, Sequence[str]]) -> list[tables.Codes] | None:

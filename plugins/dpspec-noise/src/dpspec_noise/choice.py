@@ -41,8 +41,9 @@ from dpspec.plugin import (
     laws,
     ln,
     number,
+    tables,
 )
-from dpspec_noise.additive import answers_on
+from dpspec_noise.additive import answers_on, counts_of_queries
 
 if TYPE_CHECKING:
     from flint import arb
@@ -155,7 +156,10 @@ class ExponentialMechanism(_OfOneTable):
         self.check(space)
         return grammar.Structure(views=(Chosen(cast("Marginal", self.query), self.rate, len(self.query.labels(space))),))
 
-    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        return counts_of_queries((self.query,), attributes, space)
+
+    def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The chosen cell, drawn exactly: with bits read on until they decide."""
         self.check(space)
         rows = answers_on(table, (self.query,), space)
@@ -366,7 +370,10 @@ class NoisyMax(_OfOneTable):
         self.check(space)
         return grammar.Structure(views=(NoisyLargest(cast("Marginal", self.query), self, len(self.query.labels(space))),))
 
-    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        return counts_of_queries((self.query,), attributes, space)
+
+    def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The chosen cell; noise on the line is drawn bit by bit, until it decides."""
         self.check(space)
         rows = answers_on(table, (self.query,), space)
@@ -757,7 +764,10 @@ class ThresholdRelease(_OfOneTable):
         if type(self.query) is not Marginal:
             raise IncompatibleBlocksError(f"mechanism {self.name}", "shows the cells of a marginal", value=str(self.query))
 
-    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        return counts_of_queries((self.query,), attributes, space)
+
+    def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The keys that are shown, with their noisy counts."""
         from dpspec_noise.additive import noisy_table
         from dpspec_noise.gaussian import Geometric

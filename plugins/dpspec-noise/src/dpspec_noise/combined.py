@@ -118,6 +118,11 @@ class ComposedMechanism(Mechanism):
     def with_wider_noise(self, factor: Fraction) -> ComposedMechanism:
         return params.evolve(self, parts=tuple(wider(part, factor) for part in self.parts))
 
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[blocks.Marginal, ...] | None:
+        """What the parts read; None where one reads more than counts."""
+        read = [grammar.counts_read(part, attributes, space) for part in self.parts]
+        return None if None in read else tuple(table for tables_read in read for table in tables_read or ())
+
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """The tables of every part, numbered by the parts."""
         outputs = [part.run(table, space, run) for part in self.parts]
@@ -180,6 +185,10 @@ class RepeatedMechanism(Mechanism):
 
     def with_wider_noise(self, factor: Fraction) -> RepeatedMechanism:
         return params.evolve(self, mechanism=wider(self.mechanism, factor))
+
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[blocks.Marginal, ...] | None:
+        """What is read once; the counts are the same every time."""
+        return grammar.counts_read(self.mechanism, attributes, space)
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """The tables of every time, numbered."""
@@ -246,10 +255,15 @@ class Filtered(Mechanism):
         where = dict(self.where)
         return found.restated(of=self.mechanism, by=self, views=lambda view: view.restricted(where))
 
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[blocks.Marginal, ...] | None:
+        """What the mechanism reads, of the records that meet the condition."""
+        read = grammar.counts_read(self.mechanism, attributes, self.left(space))
+        return None if read is None else tuple(grammar.narrowed(table, dict(self.where)) for table in read)
+
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         self.check(space)
         rows = table if table.members is None or self.unit == space.units[0] else table.of_members()
-        return self.mechanism.release(tables.rows_meeting(rows, self.where), self.left(space), source)
+        return self.mechanism.release(rows.meeting(self.where), self.left(space), source)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[Filtered, DatasetSpace]]:
@@ -310,6 +324,9 @@ class Parallel(Mechanism):
     def structure(self, space: DatasetSpace) -> grammar.Structure:
         composed = self.composed()
         return composed.structure(space).restated(of=composed, by=self)
+
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[blocks.Marginal, ...] | None:
+        return self.composed().counts_read(attributes, space)
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         return self.composed().run(table, space, run)
@@ -453,6 +470,9 @@ class PostProcessed(Mechanism):
     def structure(self, space: DatasetSpace) -> grammar.Structure:
         found = _stated(self.mechanism, space).restated(of=self.mechanism, by=self)
         return attrs.evolve(found, publishes_views=False)
+
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[blocks.Marginal, ...] | None:
+        return grammar.counts_read(self.mechanism, attributes, space)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The released answers, changed; in the place of those that are hidden is an x, as of suppressed cells."""

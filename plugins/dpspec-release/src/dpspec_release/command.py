@@ -83,6 +83,11 @@ def _names_of_tables(_: click.Context, __: click.Parameter, incomplete: str) -> 
     is_flag=True,
     help="Release even if the claim is not verified. The release is then NOT fit for publication.",
 )
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="Memory that the release may use, such as 4GB.  [default: half of the machine or its container]",
+)
 @click.option("--account", metavar="ACCOUNT", help="Account in which the budget is reserved before the release.")
 @click.option("--period", metavar="PERIOD", help="With --account, the period of the data.  [default: the current one]")
 @click.option("--fit", is_flag=True, help="With --account, add noise if SPEC exceeds the cap, so that it fits.")
@@ -98,6 +103,7 @@ def release(  # noqa: PLR0917 - one argument for each option
     margins: bool,
     seed: int | None,
     unverified: bool,
+    memory: str | None,
     account: str | None,
     period: str | None,
     fit: bool,
@@ -108,7 +114,8 @@ def release(  # noqa: PLR0917 - one argument for each option
 
     TABLE is a file with one column for each attribute: .csv, .parquet, .arrow; with extras .sav, .dta, .xlsx, or a query in .sql.
     It may also be a registered table such as massachusetts-1940, or a directory with households.* and persons.*, linked by a
-    column household_id. Random bits come from a key of the operating system. All files are written completely or not at all.
+    column household_id. A folder of other files of one format is one table. If the mechanism reads only counts, the table may be
+    larger than memory. Random bits come from a key of the operating system. All files are written completely or not at all.
 
     The claim of SPEC is verified first. If it is refuted, nothing is released (exit 1). If it is undecided (exit 3), holds on
     miniatures only (7) or is unchecked (5), nothing is released without --unverified. With this option, the release is marked as
@@ -133,6 +140,7 @@ def release(  # noqa: PLR0917 - one argument for each option
 
     from dpspec import CommandAnswer, installed, read
     from dpspec.plugin.applications import harmless
+    from dpspec.plugin.releases import read_size
     from dpspec_release import draw as engine, functions, text
     from dpspec_release.write import write, write_utility
 
@@ -150,6 +158,7 @@ def release(  # noqa: PLR0917 - one argument for each option
         resume=resume,
         suffix=ending,
         unverified=unverified,
+        memory=None if memory is None else read_size(memory),
         margins=margins,
         progress=progress,
         stage=progress.entitle,

@@ -23,22 +23,33 @@ import re
 import shutil
 import weakref
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
 from dpspec import SpecDocument
-from dpspec.plugin import DatasetSpace, Invariant, Marginal, Mechanism, Table, errors, tables as released_tables
+from dpspec.plugin import (
+    Attribute,
+    DatasetSpace,
+    Invariant,
+    Marginal,
+    Mechanism,
+    PrivacySpec,
+    Table,
+    errors,
+    grammar,
+    tables as released_tables,
+)
 from dpspec.plugin.applications import WARNING, Progress, Registry, ReleaseError, Standing, standing
 from dpspec.plugin.releases import (
     MOST_KINDS,
     Collections,
+    Countable,
     DpspecError,
     ExposedRecords,
     Folder,
@@ -53,18 +64,25 @@ from dpspec.plugin.releases import (
     Run,
     SeededRandomness,
     SystemRandomness,
+    TableSource,
     UnverifiedReleaseError,
     Workers,
     check_size,
+    count_cells,
+    counts_exposing,
+    default_memory,
     exposed_records,
     flags,
     format_of,
     formats_of,
+    given_sources,
     given_table,
     lock,
+    memory_of,
+    memory_of_counts,
     nobody,
-    occurring,
     private_folder,
+    size_text,
     to_disk,
     whole,
 )
@@ -236,7 +254,7 @@ class Held:
         return {"invariant": self.invariant, "cells": self.cells, "held": None if self.cells is None else True}
 
 
-def held(invariant: Invariant, before: Table, after: Table, unit: str, mechanism: str) -> Held:
+def held(invariant: Invariant, before: Countable, after: Table, unit: str, mechanism: str) -> Held:
     """Compare the counts of a marginal before and after; other invariants cannot be asked of a table.
 
     Args:
@@ -259,29 +277,29 @@ def held(invariant: Invariant, before: Table, after: Table, unit: str, mechanism
     return Held(invariant=str(invariant), cells=cells)
 
 
-def _of_unit(table: Table, wanted: str, unit: str) -> Table | None:
+def _of_unit(table: Countable, wanted: str, unit: str) -> Countable | None:
     """The records of the wanted unit."""
     if wanted == unit:
         return table
-    return None if table.members is None else table.of_members()
+    return table.of_members() if isinstance(table, Table) and table.members is not None else None
 
 
-def _holds_answers(before: Table, after: Table) -> bool:
+def _holds_answers(before: Countable, after: Table) -> bool:
     """Whether what is released are answers of queries, and no records: of them no count can be asked, not even their number."""
     names = [tuple(attribute.name for attribute in table.attributes) for table in (before, after)]
     return names[1] == released_tables.ANSWERS != names[0]
 
 
-def _can_answer(counted: Marginal, table: Table | None) -> bool:
+def _can_answer(counted: Marginal, table: Countable | None) -> bool:
     return table is not None and counted.mentions().keys() <= {a.name for a in table.attributes}
 
 
-def compared(counted: Marginal, before: Table, after: Table) -> tuple[int, int]:
+def compared(counted: Marginal, before: Countable, after: Countable) -> tuple[int, int]:
     """How many counts of a marginal are not 0 before, and how many are others after."""
     if any(before.attribute(name) != after.attribute(name) for name in counted.mentions()):
         first, second = marginal(counted, before), marginal(counted, after)
         return len(first), sum(first[cell] != second[cell] for cell in {*first, *second})
-    (cells, counts), (others, again) = _numbered(counted, before), _numbered(counted, after)
+    (cells, counts), (others, again) = (table.cells(counted.attributes, counted.where).occurring() for table in (before, after))
     every = cells if np.array_equal(cells, others) else np.union1d(cells, others)
     change = np.zeros(len(every), dtype=np.int64)
     change[np.searchsorted(every, cells)] += counts
@@ -289,25 +307,9 @@ def compared(counted: Marginal, before: Table, after: Table) -> tuple[int, int]:
     return len(cells), int(np.count_nonzero(change))
 
 
-def _numbered(counted: Marginal, table: Table) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The cells of a marginal that occur, as numbers, and their counts: millions of cells have no labels made for them."""
-    keys = table.key(counted.attributes)
-    for name, categories in counted.where:
-        kept = np.asarray([category in categories for category in table.attribute(name).values()])
-        keys = np.where(kept[table.codes[name]], keys, -1)
-    return occurring(keys[keys >= 0] if counted.where else keys, table.domain(counted.attributes))
-
-
-def marginal(invariant: Marginal, table: Table) -> Counter[tuple[str, ...]]:
+def marginal(invariant: Marginal, table: Countable) -> Counter[tuple[str, ...]]:
     """The counts of a marginal, asked of a table."""
-    where = {attribute: frozenset(categories) for attribute, categories in invariant.where}
-    names = list(dict.fromkeys((*invariant.attributes, *where)))
-    counts: Counter[tuple[str, ...]] = Counter()
-    for cell, count in table.counts(names).items():
-        by_name = dict(zip(names, cell, strict=True))
-        if all(by_name[attribute] in kept for attribute, kept in where.items()):
-            counts[tuple(by_name[attribute] for attribute in invariant.attributes)] += count
-    return counts
+    return Counter(table.cells(invariant.attributes, invariant.where).by_category())
 
 
 # --- options and results --------------------------------------------------------------------------
@@ -359,6 +361,8 @@ class Options:
         margins: also write the released numbers with their 95 % margins, one column for each attribute.
         progress: told how far the work is.
         stage: told what is done next: reading, drawing, checking.
+        memory: so many bytes the run may use; None for half of the machine, or of the container. A table that is known to take
+            more is refused.
         guard: what keeps the budget; None where nobody does.
     """
 
@@ -370,6 +374,7 @@ class Options:
     margins: bool = False
     progress: Progress = nobody
     stage: Callable[[str], object] = _unsaid
+    memory: int | None = None
     guard: ReleaseGuard | None = None
 
 
@@ -381,7 +386,7 @@ class Release:
         document: the specification.
         mechanism: what drew it.
         origin: the distribution that brought the mechanism.
-        given: the table that was read; confidential.
+        given: the table that was read, or what was counted of it; confidential.
         output: the released tables, with their reports.
         name: where the input came from.
         seed: for tests and audits; None for the operating system's generator.
@@ -399,7 +404,7 @@ class Release:
     document: SpecDocument
     mechanism: Mechanism
     origin: Provenance
-    given: Table
+    given: Countable
     output: Output
     name: str
     seed: int | None
@@ -455,49 +460,49 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         raise RefutedReleaseError(f"specification {document.id}", judged.sentence, advice)
     if not judged.word.is_good and not options.unverified:
         raise _not_verified(document, judged)
-    options.stage("reading")
-    given = given_table(table, document, unit, registry, options.progress)
-    collections = Collections.found_in(space)
-    if collections is not None and unit == space.units[0]:
-        check_size(space.name, len(given), *collections.total_range())
-    place.open()
-    guard = GuardedRun(options.guard)
-    try:
-        if not options.resume:
-            guard.reserve(document)
-        folder = None
-        if mechanism.resumable:  # the digest of a large table takes as long as reading it
-            folder = Folder(place.unfinished, _identity(document, mechanism, given, registry, options))
-        with closing(workers):
-            output = _output(mechanism, given, document, workers, folder, options, guard)
-        options.stage("checking")
-        _check_names(mechanism, output)
-        invariants = document.spec.multiverse.induced_by() or ()
-        return Release(
-            document=document,
-            mechanism=mechanism,
-            origin=registry.provenance(mechanism),
-            given=given,
-            output=output,
-            name=table,
-            seed=options.seed,
-            workers=workers.name,
-            held=tuple(held(i, given, output.main, unit, mechanism.name) for i in invariants),
-            exposed=exposed_records(document.spec, given, most_kinds=MOST_KINDS),
-            suffix=suffix,
-            run=folder,
-            place=place,
-            standing=judged,
-            accuracy=accuracy,
-            guard=options.guard,
-        )
-    except BaseException:
+    with closing(workers):
+        options.stage("reading")
+        given = _read(table, document, mechanism, unit, registry, options, workers)
+        collections = Collections.found_in(space)
+        if collections is not None and unit == space.units[0]:
+            check_size(space.name, len(given), *collections.total_range())
+        place.open()
+        guard = GuardedRun(options.guard)
         try:
-            guard.abandon()
-            place.leave()
-        except KeyboardInterrupt:  # a library told of an interruption itself, and that of the signal comes after it
-            place.leave()
-        raise
+            if not options.resume:
+                guard.reserve(document)
+            folder = None
+            if mechanism.resumable and isinstance(given, Table):  # the digest of a large table takes as long as reading it
+                folder = Folder(place.unfinished, _identity(document, mechanism, given, registry, options))
+            output = _output(mechanism, given, document, workers, folder, options, guard)
+            options.stage("checking")
+            _check_names(mechanism, output)
+            invariants = document.spec.multiverse.induced_by() or ()
+            return Release(
+                document=document,
+                mechanism=mechanism,
+                origin=registry.provenance(mechanism),
+                given=given,
+                output=output,
+                name=table,
+                seed=options.seed,
+                workers=workers.name,
+                held=tuple(held(i, given, output.main, unit, mechanism.name) for i in invariants),
+                exposed=exposed_records(document.spec, given, most_kinds=MOST_KINDS),
+                suffix=suffix,
+                run=folder,
+                place=place,
+                standing=judged,
+                accuracy=accuracy,
+                guard=options.guard,
+            )
+        except BaseException:
+            try:
+                guard.abandon()
+                place.leave()
+            except KeyboardInterrupt:  # a library told of an interruption itself, and that of the signal comes after it
+                place.leave()
+            raise
 
 
 def _not_verified(document: SpecDocument, judged: Standing) -> UnverifiedReleaseError:
@@ -544,9 +549,84 @@ def sealed(table: Table) -> Table:
 # --- what goes in --------------------------------------------------------------------------------
 
 
+MEMORY_OF_PROCESS = 250_000_000
+"""What a release takes besides its table, in bytes: libraries, and batches of records on their way (measured, docs/scale.md)."""
+
+
+def _read(  # noqa: PLR0917 - one table with all that says how it is read
+    table: str, document: SpecDocument, mechanism: Mechanism, unit: str, registry: Registry, options: Options, workers: Workers
+) -> Countable:
+    """The table, or what is counted of it, where the mechanism reads nothing else.
+
+    Raises:
+        ReleaseError: it is known that the memory does not suffice.
+    """
+    sources = given_sources(table, document, unit, registry)
+    allowed = default_memory() if options.memory is None else options.memory
+    wanted = None
+    if len(sources) == 1 and not mechanism.resumable:
+        wanted = counts_wanted(mechanism, document.spec, unit, sources[0].attributes)
+    if wanted is not None:
+        needed = MEMORY_OF_PROCESS + memory_of_counts(wanted, sources[0].attributes)
+        if allowed is not None and needed > allowed:
+            raise _too_large(allowed, needed, "its counts take", "count fewer cells")
+        return count_cells(sources[0], wanted, lambda rows: options.progress(rows, 0), workers)
+    counting = options.progress if allowed is None else _within(allowed, sources, mechanism, options.progress)
+    return given_table(table, document, unit, registry, counting)
+
+
+def counts_wanted(
+    mechanism: Mechanism, spec: PrivacySpec, unit: str, attributes: Sequence[Attribute]
+) -> tuple[Marginal, ...] | None:
+    """All counts that a release and what is reported of it read of a table; None where the mechanism reads more than counts.
+
+    Args:
+        unit: what a record of the table is.
+        attributes: the columns of the table.
+    """
+    read = grammar.counts_read(mechanism, attributes, spec.space)
+    if read is None:
+        return None
+    names = {a.name for a in attributes}
+    asked = [invariant.as_marginal() for invariant in spec.multiverse.induced_by() or ()]
+    with contextlib.suppress(DpspecError):
+        structure = grammar.stated_structure(mechanism, spec.space)
+        asked += [view.table for view in (() if structure is None else structure.views)]
+    known = (table for table in asked if table is not None and table.unit == unit and table.mentions().keys() <= names)
+    return (*read, *known, *counts_exposing(spec, attributes, MOST_KINDS))
+
+
+def _within(allowed: int, sources: Sequence[TableSource], mechanism: Mechanism, progress: Progress) -> Progress:
+    """Progress of reading a whole table that ends the run once the table is known not to fit.
+
+    Raises:
+        ReleaseError: its files say that it does not fit.
+    """
+
+    def refuse(needed: int) -> None:
+        if needed + MEMORY_OF_PROCESS > allowed:
+            what = f"the mechanism {mechanism.name} holds the whole table, which takes"
+            raise _too_large(allowed, needed + MEMORY_OF_PROCESS, what, "release counts with noise, which need no whole table")
+
+    counts = [source.records() for source in sources]
+    refuse(sum(memory_of(source, count) for source, count in zip(sources, counts, strict=True) if count is not None))
+    least = min((memory_of(source, 1) for source in sources), default=0)
+
+    def told(done: int, total: int) -> None:
+        refuse(done * least)
+        progress(done, total)
+
+    return told
+
+
+def _too_large(allowed: int, needed: int, what: str, instead: str) -> ReleaseError:
+    rule = f"is {size_text(allowed)}, and {what} at least {size_text(needed)}"
+    return ReleaseError("--memory", rule, f"give --memory {size_text(needed).replace(' ', '')} or more, or {instead}")
+
+
 def _output(  # noqa: PLR0917 - one run with all that it needs
     mechanism: Mechanism,
-    given: Table,
+    given: Countable,
     document: SpecDocument,
     workers: Workers,
     folder: Folder | None,
@@ -654,7 +734,7 @@ def _suffix(path: Path, wanted: str | None, formats: Formats) -> str:
         format_of(named, written)
         return named.suffix.lower()
     if path.is_dir():
-        return next((part.suffix.lower() for part in sorted(path.iterdir()) if part.suffix.lower() in written), ".csv")
+        return next((part.suffix.lower() for part in sorted(path.rglob("*")) if part.suffix.lower() in written), ".csv")
     return path.suffix.lower() if path.suffix.lower() in written else ".csv"
 
 
@@ -666,9 +746,9 @@ def _raised(problem: BaseException) -> str:
     return f"raised {type(problem).__name__} in release() ({errors.raised_at(problem)})"
 
 
-def _guarded(mechanism: Mechanism, table: Table, space: DatasetSpace, run: Run) -> Output:
+def _guarded(mechanism: Mechanism, table: Countable, space: DatasetSpace, run: Run) -> Output:
     try:
-        output = mechanism.run(table, space, run)
+        output = mechanism.run(cast("Table", table), space, run)  # counts only for a mechanism that says it reads nothing else
     except (DpspecError, MemoryError):
         raise
     except Exception as problem:

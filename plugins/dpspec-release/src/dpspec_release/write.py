@@ -26,6 +26,7 @@ import numpy as np
 from dpspec.plugin import DatasetSpace, Marginal, Table, grammar, tables
 from dpspec.plugin.applications import REPORT, WARNING, Registry, ReleaseError, log
 from dpspec.plugin.releases import (
+    Countable,
     DpspecError,
     Formats,
     Kept,
@@ -156,7 +157,7 @@ def answer_distances(release: Release) -> Iterator[Distance | tuple[str, str]]:
         if table is None or records is None:
             yield name, "it is no table of counts of these records"
             continue
-        counts = records.counts(table.attributes)
+        counts = records.cells(table.attributes, table.where).by_category()
         true = np.asarray([counts.get(tuple(map(str, cell)), 0) for cell in table.cells(space)], dtype=np.int64)
         shown = np.asarray([answer != tables.NOT_SHOWN for answer in answers], dtype=bool)
         if len(true) != len(answers) or not shown.any():
@@ -167,14 +168,14 @@ def answer_distances(release: Release) -> Iterator[Distance | tuple[str, str]]:
         yield attrs.evolve(found, hidden=int(len(shown) - shown.sum()))
 
 
-def _records_of(table: Marginal, before: Table, space: DatasetSpace) -> Table | None:
-    """The records that a table counts; None where the given table does not hold them."""
-    found: Table | None = before
+def _records_of(table: Marginal, before: Countable, space: DatasetSpace) -> Countable | None:
+    """The records of which a table counts some; None where the given table does not hold them."""
+    found: Countable | None = before
     if len(space.units) > 1 and table.unit != space.units[0]:
-        found = None if before.members is None else before.of_members()
+        found = before.of_members() if isinstance(before, Table) and before.members is not None else None
     if found is None or not {*table.attributes, *dict(table.where)} <= {a.name for a in found.attributes}:
         return None
-    return tables.rows_meeting(found, table.where)
+    return found
 
 
 def _distance(unit: str, names: Sequence[str], true: Any, released: Any) -> Distance:
@@ -221,6 +222,8 @@ def _of_all_units(release: Release) -> Iterator[Distance | tuple[str, str]]:
     before, after = release.given, release.output.main
     if tuple(a.name for a in after.attributes) == tables.ANSWERS:
         yield from answer_distances(release)
+        return
+    if not isinstance(before, Table):  # of counts nothing is compared record by record
         return
     units = release.document.spec.space.units or ("record",)
     unit = str(getattr(release.mechanism, "unit", units[0]))
@@ -360,8 +363,10 @@ def _table(table: Table, path: Path, formats: Formats, notes: Mapping[str, str])
 def _kept(release: Release) -> tuple[FoundKept, ...]:
     """What the release keeps of the table that was read, its invariants besides: those were compared when it was drawn."""
     columns = tuple(a.name for a in release.given.attributes)
-    kept = release.mechanism.keeps(columns)
-    return tuple(check_kept(one, release.given, release.output.main, release.mechanism.name) for one in kept)
+    kept, given = release.mechanism.keeps(columns), release.given
+    if not isinstance(given, Table):  # a mechanism that keeps something of its records reads more than counts
+        return ()
+    return tuple(check_kept(one, given, release.output.main, release.mechanism.name) for one in kept)
 
 
 def warning_of(release: Release) -> str | None:

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -38,6 +39,28 @@ COMPARED = 1 << 16
 """Rows of a released file that are compared at a time, as texts where its columns are texts."""
 LONGEST_IDENTIFIER = 200
 """Characters."""
+
+
+_AHEAD = {
+    "POLARS_CSV_CHUNK_PREFETCH_LIMIT": "2",
+    "POLARS_CSV_CHUNK_SIZE": str(1 << 21),
+    "POLARS_RECORD_BATCH_PREFETCH_SIZE": "2",
+    "POLARS_ROW_GROUP_PREFETCH_SIZE": "2",
+}
+"""How many parts of a file Polars reads ahead, and the bytes of one of CSV; unless the user says otherwise. By itself it takes
+250 MB more for CSV, and 70 MB for Parquet, which it reaches after some 10 million records; measured in docs/decisions.md."""
+
+
+@contextmanager
+def _few_ahead() -> Iterator[None]:
+    """Bounds what Polars holds of a file that it reads, for which it has environment variables alone."""
+    set_here = {name: value for name, value in _AHEAD.items() if name not in os.environ}
+    os.environ.update(set_here)
+    try:
+        yield
+    finally:
+        for name in set_here:
+            os.environ.pop(name, None)
 
 
 class PolarsFormat(tables.TableFormat):
@@ -83,10 +106,18 @@ class PolarsFormat(tables.TableFormat):
             return tuple(self.scan(path).collect_schema().names())
 
     def batches(self, path: Path, attributes: Sequence[Attribute]) -> Iterator[Mapping[str, tables.Coded]]:
-        with readable(path, self.reason):
+        with _few_ahead(), readable(path, self.reason):
             frame = self.scan(path).select([a.name for a in attributes])
             for batch in frame.collect_batches(chunk_size=BATCH, maintain_order=True, optimizations=self.reading()):
                 yield {a.name: coded(batch[a.name], a) for a in attributes}
+
+    def records(self, path: Path) -> int | None:
+        import polars as pl
+
+        if not self.columns_are_apart:
+            return None
+        with readable(path, self.reason):
+            return int(self.scan(path).select(pl.len()).collect().item())
 
     def holds(self, path: Path, table: Table) -> bool:
         row = 0

@@ -1,0 +1,534 @@
+"""Tables in partitions: releases that read counts take them batch by batch, with the bytes of the whole table."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import itertools
+import os
+import pickle
+import random
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+from dpspec_noise import Geometric
+from dpspec_release import draw as engine
+from dpspec_release.write import write, write_utility
+from dpspec_tables import formats
+
+from dpspec import SpecDocument, installed, read
+from dpspec.base.errors import DpspecError, PluginContractError, ReleaseError, TableError
+from dpspec.base.randomness import SeededRandomness
+from dpspec.blocks.invariant import Marginal
+from dpspec.grammar.mechanism import counts_read
+from dpspec.grammar.table_batches import cells_wanted
+from dpspec.grammar.tables import CountedTable, Table
+from dpspec.plugin import workers
+from dpspec.plugin.applications import standing
+from dpspec.plugin.releases import count_cells, given_sources
+
+REGIONS, COUNTIES = ("north", "south"), {"n1": "north", "n2": "north", "s1": "south"}
+HEADER = ("region", "county", "age", "sex")
+
+SPEC = """\
+schema = 1
+id = "noisy"
+title = "Counts with noise"
+[space]
+type = "records"
+attributes = [
+  {{ name = "region", categories = ["north", "south"] }},
+  {{ name = "county", categories = ["n1", "n2", "s1"], within = "region", parents = ["north", "north", "south"] }},
+  {{ name = "age", count = 5 }},
+  {{ name = "sex", categories = ["f", "m"] }},
+]
+[multiverse]
+invariants = [{invariants}]
+[input_divergence]
+type = "symmetric-difference"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "inf"
+[mechanism]
+{mechanism}
+"""
+
+TINY = 'ratio = "1/1000000000000"'
+"""Noise that is 0 but for 2 of 10^12 draws: what is released are the true counts."""
+QUERIES = """queries = [
+  { type = "marginal", attributes = ["age", "sex"] },
+  { type = "marginal", attributes = ["sex", "age"], where = { sex = ["m"], county = ["n1", "s1"] } },
+  { type = "marginal", attributes = ["county", "region"] },
+  { type = "marginal", attributes = [] },
+  { type = "clipped-sum", attribute = "age", least = 1, most = 3 },
+  { type = "distinct-count", attributes = ["county", "age"], where = { sex = ["f"] } },
+  { type = "weighted-sums", attributes = ["sex"], sums = ["a", "b"], weights = [
+    { cell = ["f"], adds = [2, 1] }, { cell = ["m"], adds = [-1, 3] },
+  ] },
+]"""
+SWAP = 'type = "permutation-swapping"\nmatch = ["region"]\nswap = ["county"]\nswap_rate = "1/2"\nunit = "person"'
+COUNTY = '{ type = "marginal", attributes = ["county"] }'
+COUNTS_BY_AGE = '{ type = "geometric", ratio = "1/2", queries = [{ type = "marginal", attributes = ["age"] }] }'
+FEW_OF_THE_NORTH = (
+    '{ type = "post-processed", at_least = 0, mechanism = { type = "geometric", ratio = "1/2", queries = ['
+    '{ type = "marginal", attributes = ["age", "sex"], where = { sex = ["f", "m"] } }, '
+    '{ type = "distinct-count", attributes = ["age"] }] } }'
+)
+MECHANISMS = {
+    "geometric": f'type = "geometric"\nratio = "1/3"\n{QUERIES}',
+    "discrete-gaussian": f'type = "discrete-gaussian"\nvariance = "7"\nsensitivities = [1, 1, 1, 1, 3, 1, 4]\n{QUERIES}',
+    "wide": f'type = "geometric"\nepsilon = "1/1000000"\n{QUERIES}',
+    "composed": f"""type = "composed"
+parts = [
+  {COUNTS_BY_AGE},
+  {{ type = "filtered", where = {{ region = ["north"], sex = ["f"] }}, mechanism = {FEW_OF_THE_NORTH} }},
+]""",
+    "parallel": f"""type = "parallel"
+attribute = "sex"
+parts = [
+  {{ categories = ["f"], mechanism = {COUNTS_BY_AGE} }},
+  {{ categories = ["m"], mechanism = {{ type = "exponential", rate = "1/8", query = {COUNTY} }} }},
+]""",
+    "repeated": """type = "repeated"
+times = 2
+mechanism = { type = "geometric", ratio = "1/2", queries = [{ type = "marginal", attributes = ["county"] }] }""",
+    "threshold": """type = "threshold-release"
+ratio = "1/2"
+threshold = 3
+query = { type = "marginal", attributes = ["age", "county"] }""",
+}
+
+
+@pytest.fixture(autouse=True)
+def unverified(monkeypatch):
+    """What is tested here is how tables are read; verifying these mechanisms takes longer than that."""
+
+    def of_spec(document, registry):
+        return standing(SpecDocument(id="none", title="None", spec=document.spec), registry)
+
+    monkeypatch.setattr(engine, "standing", of_spec)
+
+
+def spec(folder, mechanism, invariants=""):
+    path = folder / "noisy.dpspec.toml"
+    path.write_text(SPEC.format(mechanism=mechanism, invariants=invariants), encoding="utf-8")
+    return path
+
+
+def people(count=400, seed=3):
+    lot = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        county = lot.choice([*COUNTIES])
+        rows.append((COUNTIES[county], county, str(lot.randrange(5)), lot.choice("ffm")))
+    return rows
+
+
+def as_file(path, rows, columns=HEADER):
+    values = {name: [row[HEADER.index(name)] for row in rows] for name in columns}
+    frame = pl.DataFrame(values, schema=dict.fromkeys(columns, pl.String))
+    {".csv": frame.write_csv, ".parquet": frame.write_parquet, ".arrow": frame.write_ipc}[path.suffix](path)
+
+
+def partitioned(folder, rows, parts, suffix=".parquet", seed=None):
+    """The rows in so many files; with a seed in another order, and other columns first in every second file."""
+    folder.mkdir()
+    rows = [*rows]
+    if seed is not None:
+        random.Random(seed).shuffle(rows)
+    for place in range(parts):
+        columns = HEADER if seed is None or place % 2 else HEADER[::-1]
+        as_file(folder / f"part-{place:03}{suffix}", rows[place::parts], columns)
+    return folder
+
+
+def released(path, table, out, *, whole=False, **options):
+    """The digests of the tables that are released, and the report without the name of the table."""
+    registry = installed().registry
+    with pytest.MonkeyPatch.context() as patch:
+        if whole:
+            patch.setattr(engine, "counts_wanted", lambda *_: None)
+        else:
+            patch.setattr(engine, "given_table", lambda *_: pytest.fail("the whole table was read"))
+        options = {"unverified": True, "seed": 5, "suffix": ".csv", **options}
+        release = engine.draw(read(path), str(table), registry, out, engine.Options(**options))
+        report = write(release, registry, out)
+        utility = {key: value for key, value in write_utility(release).items() if key != "folder"}
+    files = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in out.glob("*.csv")}
+    return files, {key: value for key, value in report.items() if key != "table"}, utility
+
+
+def answers(out):
+    with (out / "released.csv").open(encoding="utf-8") as file:
+        rows = [*csv.reader(file)][1:]
+    return [row[-1] for row in rows]
+
+
+# --- the same bytes -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_release_is_that_of_the_whole_table(tmp_path, name):
+    rows, path = people(), spec(tmp_path, MECHANISMS[name])
+    as_file(tmp_path / "whole.csv", rows)
+    expected = released(path, tmp_path / "whole.csv", tmp_path / "expected", whole=True)
+    assert expected == released(path, tmp_path / "whole.csv", tmp_path / "one")
+    folder = partitioned(tmp_path / "in", rows, 7, seed=1)
+    assert expected == released(path, folder, tmp_path / "seven")
+
+
+@pytest.mark.parametrize(("parts", "suffix"), [(1, ".csv"), (7, ".arrow"), (200, ".parquet")])
+def test_neither_partitions_nor_their_order_nor_batches_change_a_byte(tmp_path, monkeypatch, parts, suffix):
+    rows, path = people(), spec(tmp_path, MECHANISMS["composed"], '{ type = "marginal", attributes = ["region"] }')
+    as_file(tmp_path / "whole.parquet", rows)
+    expected = released(path, tmp_path / "whole.parquet", tmp_path / "expected", whole=True)
+    for batch, seed in ((1 << 18, None), (3, 1), (50, 2)):
+        monkeypatch.setattr(formats, "BATCH", batch)
+        folder = partitioned(tmp_path / f"in-{batch}", rows, parts, suffix, seed)
+        assert expected == released(path, folder, tmp_path / f"out-{batch}")
+
+
+def test_the_counts_are_those_of_a_loop(tmp_path):
+    rows = people()
+    path = spec(tmp_path, f'type = "geometric"\n{TINY}\n{QUERIES}')
+    released(path, partitioned(tmp_path / "in", rows, 7, seed=1), tmp_path / "out")
+    women = [row for row in rows if row[3] == "f"]
+    where = Counter((row[3], row[2]) for row in rows if row[3] == "m" and row[1] in ("n1", "s1"))
+    table, counties = Counter((row[2], row[3]) for row in rows), Counter(row[1] for row in rows)
+    expected = [
+        *(table[str(age), sex] for age in range(5) for sex in "fm"),
+        *(where["m", str(age)] for age in range(5)),
+        *(counties[county] for county in COUNTIES),
+        len(rows),
+        sum(min(max(int(row[2]), 1), 3) for row in rows),
+        len({(row[1], row[2]) for row in women}),
+        2 * len(women) - (len(rows) - len(women)),
+        len(women) + 3 * (len(rows) - len(women)),
+    ]  # fmt: skip
+    assert answers(tmp_path / "out") == [str(count) for count in expected]
+
+
+def test_subfolders_hold_partitions_and_what_engines_write_beside_them_is_passed_over(tmp_path):
+    rows, path = people(), spec(tmp_path, MECHANISMS["geometric"])
+    folder = partitioned(tmp_path / "in", rows, 4)
+    expected = released(path, folder, tmp_path / "expected")
+    (folder / "_SUCCESS").touch()
+    (folder / ".part-000.parquet.crc").touch()
+    (folder / "2020").mkdir()
+    (folder / "part-003.parquet").rename(folder / "2020" / "part-003.parquet")
+    assert expected == released(path, folder, tmp_path / "out")
+
+
+def of_two_attributes(tmp_path):
+    """A specification with two attributes of the column `age`."""
+    path = spec(tmp_path, f'type = "geometric"\n{TINY}\nqueries = [{{ type = "marginal", attributes = ["old", "age"] }}]')
+    old = '{ name = "old", categories = ["no", "yes"], column = "age", recode = { "..2" = "no", "3.." = "yes" } }'
+    text = path.read_text(encoding="utf-8").replace('  { name = "sex"', f'  {old},\n  {{ name = "sex"')
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_what_is_wrong_is_counted_for_each_attribute_of_a_column(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats, "BATCH", 7)
+    monkeypatch.setattr(formats.Csv, "batches", uneven(formats.Csv.batches))
+    rows = [(*row[:2], "-1" if place % 50 == 3 else row[2], row[3]) for place, row in enumerate(people())]
+    folder = tmp_path / "in"
+    folder.mkdir()
+    as_file(folder / "part.csv", rows)
+    message = wrong(of_two_attributes(tmp_path), folder, tmp_path / "out")
+    assert "part.csv row 4, column age: is no category of the space (8 records" in message
+    assert "column old" not in message
+
+
+def uneven(read):
+    """A reader whose batches have other sizes each time that a file is read."""
+    sizes = itertools.cycle([7, 5, 11])
+
+    def batches(self, path, attributes):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(formats, "BATCH", next(sizes))
+            yield from read(self, path, attributes)
+
+    return batches
+
+
+def test_two_attributes_of_one_column_are_read_in_step(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats.Parquet, "batches", uneven(formats.Parquet.batches))
+    path, rows = of_two_attributes(tmp_path), people()
+    released(path, partitioned(tmp_path / "in", rows, 3), tmp_path / "out")
+    table = Counter((int(row[2]) > 2, row[2]) for row in rows)
+    assert sorted(answers(tmp_path / "out")) == sorted(str(table[old, str(age)]) for age in range(5) for old in (False, True))
+
+
+def test_a_folder_is_a_table_for_other_mechanisms_too(tmp_path):
+    rows = people()
+    path = spec(tmp_path, SWAP)
+    as_file(tmp_path / "whole.parquet", rows)
+    registry, options = installed().registry, engine.Options(unverified=True, seed=1)
+    for name in ("whole.parquet", "in"):
+        if name == "in":
+            partitioned(tmp_path / "in", rows, 1)
+        out = tmp_path / f"out-{name}"
+        write(engine.draw(read(path), str(tmp_path / name), registry, out, options), registry, out)
+    first, second = (tmp_path / f"out-{name}" / "released.parquet" for name in ("whole.parquet", "in"))
+    assert first.read_bytes() == second.read_bytes()
+
+
+def sent(thing):
+    """What arrives in another process."""
+    return pickle.loads(pickle.dumps(thing))  # noqa: S301 - written in the same expression
+
+
+class Elsewhere(workers.Workers):
+    """Two workers, to which kernels and results travel as bytes."""
+
+    name = "elsewhere"
+    parts = 2
+
+    def map(self, kernel, parts):
+        for part in parts:
+            yield sent(sent(kernel)(sent(part)))
+
+
+def counted_elsewhere(tmp_path, folder, *, change=None):
+    path = spec(tmp_path, MECHANISMS["geometric"])
+    document, registry, seen = read(path), installed().registry, []
+    source = given_sources(str(folder), document, "person", registry)[0]
+    wanted = engine.counts_wanted(document.mechanism, document.spec, "person", source.attributes)
+
+    def told(rows):
+        if change is not None and not seen:
+            change()
+        seen.append(rows)
+
+    return count_cells(source, wanted, told, Elsewhere()), count_cells(source, wanted), seen
+
+
+def test_partitions_that_workers_count_give_the_same_counts(tmp_path):
+    rows = people()
+    there, here, seen = counted_elsewhere(tmp_path, partitioned(tmp_path / "in", rows, 7, seed=1))
+    assert seen[-1] == len(there) == len(here) == len(rows)
+    assert len(seen) == 7
+    for one, counts in here.found.items():
+        assert np.array_equal(counts.every(), there.found[one].every())
+
+
+def test_what_is_wrong_is_placed_as_without_workers(tmp_path):
+    folder = partitioned(tmp_path / "in", people(), 3)
+    for name in ("part-001.parquet", "part-002.parquet"):
+        pl.read_parquet(folder / name).with_columns(pl.lit("secret").alias("sex")).write_parquet(folder / name)
+    first, second = (len(people()[place::3]) for place in (1, 2))
+    with pytest.raises(TableError, match=rf"part-001.parquet row 1, column sex: .* \({first + second} records") as caught:
+        counted_elsewhere(tmp_path, folder)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_worker_that_has_another_file_at_the_path_refuses_it(tmp_path, monkeypatch):
+    """The driver sees no change: what is another is the file on the machine of the worker."""
+    folder, counted = partitioned(tmp_path / "in", people(), 3), Elsewhere.map
+
+    def elsewhere(self, kernel, parts):
+        return counted(self, kernel, ({**part, "state": part["state"] + 1} for part in parts))
+
+    monkeypatch.setattr(Elsewhere, "map", elsewhere)
+    with pytest.raises(TableError, match="changed while it was read"):
+        counted_elsewhere(tmp_path, folder)
+
+
+def test_a_worker_refuses_a_partition_that_is_not_the_one_of_the_driver(tmp_path):
+    folder = partitioned(tmp_path / "in", people(), 3)
+    last = folder / "part-002.parquet"
+    with pytest.raises(TableError, match="changed while it was read"):
+        counted_elsewhere(tmp_path, folder, change=lambda: as_file(last, people(seed=4)))
+
+
+# --- which mechanisms -----------------------------------------------------------------------------
+
+
+class ReadsRecords(Geometric):
+    """A class that changes what a release reads, and does not say so."""
+
+    def release(self, table, space, source):
+        return super().release(table.rows(table.codes["sex"] == 0), space, source)
+
+
+def test_a_class_with_a_release_of_its_own_states_its_counts_for_itself(tmp_path):
+    space = read(spec(tmp_path, MECHANISMS["geometric"])).spec.space
+    queries = (Marginal(attributes=("sex",)),)
+    wanted = [counts_read(cls(queries=queries, ratio="1/2"), space.attributes, space) for cls in (Geometric, ReadsRecords)]
+    assert wanted == [queries, None]
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_release_reads_no_other_counts_than_are_stated(tmp_path, name):
+    document = read(spec(tmp_path, MECHANISMS[name]))
+    space, mechanism = document.spec.space, document.mechanism
+    table = Table.from_records(people(), space.attributes)
+    stated = counts_read(mechanism, table.attributes, space)
+    found = {wanted: table.cells(*wanted) for wanted in cells_wanted(stated)}
+    counted = CountedTable(attributes=table.attributes, records=len(table), found=found)
+    first, second = (mechanism.run(given, space, workers.Run(source=SeededRandomness(2))) for given in (table, counted))
+    assert {name: [*made.records()] for name, made in first.tables.items()} == {
+        name: [*made.records()] for name, made in second.tables.items()
+    }
+
+
+def test_a_query_that_is_read_record_by_record_needs_the_table(tmp_path):
+    space = read(spec(tmp_path, MECHANISMS["geometric"])).spec.space
+    known = Geometric(queries=(Marginal(attributes=("sex",)), Marginal(attributes=("age",), unit="household")), ratio="1/2")
+    assert counts_read(known, space.attributes, space) is None
+
+
+def test_what_was_not_stated_is_not_read(tmp_path):
+    space = read(spec(tmp_path, MECHANISMS["geometric"])).spec.space
+    counted = CountedTable(attributes=space.attributes, records=3, found={})
+    with pytest.raises(TableError, match="not among the counts that the mechanism says it reads"):
+        counted.meeting([("sex", ["f"])]).cells(["age"])
+    assert not isinstance(counted, Table)
+    assert not hasattr(counted, "codes")
+
+
+def test_a_mechanism_that_reads_more_than_it_states_ends_with_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(Geometric, "counts_read", lambda self, attributes, space: (), raising=False)
+    path = spec(tmp_path, MECHANISMS["geometric"])
+    with pytest.raises((TableError, PluginContractError)):
+        released(path, partitioned(tmp_path / "in", people(), 2), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+# --- bad input ------------------------------------------------------------------------------------
+
+
+def wrong(path, table, out, **options):
+    with pytest.raises(DpspecError) as caught:
+        released(path, table, out, **options)
+    assert not out.exists()
+    assert not out.with_name("out.confidential").exists()
+    return str(caught.value)
+
+
+def test_a_partition_with_other_columns_is_named_before_anything_is_read(tmp_path, monkeypatch):
+    path, folder = spec(tmp_path, MECHANISMS["geometric"]), partitioned(tmp_path / "in", people(), 3)
+    as_file(folder / "part-001.parquet", people(), HEADER[:3])
+    monkeypatch.setattr(formats.PolarsFormat, "batches", lambda *_: pytest.fail("a partition was read"))
+    assert "part-001.parquet column=sex: is missing from the table" in wrong(path, folder, tmp_path / "out")
+
+
+def test_an_unknown_column_of_a_partition_is_refused(tmp_path):
+    path, folder = spec(tmp_path, MECHANISMS["geometric"]), partitioned(tmp_path / "in", people(), 3)
+    last = folder / "part-002.parquet"
+    pl.read_parquet(last).with_columns(pl.lit("secret").alias("name")).write_parquet(last)
+    message = wrong(path, folder, tmp_path / "out")
+    assert "part-002.parquet column=name: is no attribute of the space" in message
+    assert "secret" not in message
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "rule"),
+    [
+        ("sex", "secret", "is no category"),
+        ("age", "77", "is no category"),
+        ("age", None, "is missing"),
+        ("county", "s1", "does not lie in"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_placed_and_not_told(tmp_path, column, value, rule):
+    path, folder = spec(tmp_path, MECHANISMS["geometric"]), partitioned(tmp_path / "in", people(), 3)
+    for place, row in ((1, 4), (2, 0)):
+        file = folder / f"part-00{place}.parquet"
+        frame = pl.read_parquet(file).with_row_index("row")
+        fault = pl.when(pl.col("row") == row).then(pl.lit(value, dtype=pl.String)).otherwise(pl.col(column)).alias(column)
+        region = pl.when(pl.col("row") == row).then(pl.lit("north")).otherwise(pl.col("region")).alias("region")
+        frame.with_columns(fault, *([region] if rule.startswith("does") else [])).drop("row").write_parquet(file)
+    message = wrong(path, folder, tmp_path / "out")
+    assert f"part-001.parquet row 5, column {column}: {rule}" in message
+    assert "(2 records" in message
+    assert all(hidden not in message for hidden in ("secret", "77"))
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ([], "holds no tables"),
+        (["_SUCCESS"], "holds no tables"),
+        (["part-000.parquet", "notes.txt"], "in=notes.txt: holds a file that is no table"),
+        (["part-000.parquet", "part-001.csv"], "holds tables of several formats"),
+    ],
+)
+def test_a_folder_that_is_no_table_is_refused(tmp_path, names, told):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name in names:
+        as_file(folder / name, people(9)) if name.startswith("part") else (folder / name).touch()
+    assert told in wrong(spec(tmp_path, MECHANISMS["geometric"]), folder, tmp_path / "out")
+
+
+def test_partitions_without_records_are_refused(tmp_path):
+    folder = partitioned(tmp_path / "in", [], 2)
+    assert "has no records" in wrong(spec(tmp_path, MECHANISMS["geometric"]), folder, tmp_path / "out")
+
+
+@pytest.mark.parametrize("change", ["written", "added", "removed"])
+def test_a_table_that_changes_while_it_is_read_is_refused(tmp_path, change):
+    path, folder = spec(tmp_path, MECHANISMS["geometric"]), partitioned(tmp_path / "in", people(), 3)
+    changed = []
+
+    def meanwhile(rows, _):
+        if not changed:
+            changed.append(rows)
+            if change == "written":
+                as_file(folder / "part-000.parquet", people(seed=4))
+                os.utime(folder / "part-000.parquet", ns=(1, 1))
+            elif change == "added":
+                as_file(folder / "part-009.parquet", people(seed=4))
+            else:
+                (folder / "part-000.parquet").unlink()
+
+    message = wrong(path, folder, tmp_path / "out", progress=meanwhile)
+    assert changed
+    assert ("cannot be read" if change == "removed" else "changed while it was read") in message
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+def test_a_whole_table_that_does_not_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    path = spec(tmp_path, SWAP)
+    as_file(tmp_path / "in.parquet", people())
+    monkeypatch.setattr(engine, "given_table", lambda *_: pytest.fail("the table was read"))
+    options, registry = engine.Options(memory=200_000_000, unverified=True), installed().registry
+    with pytest.raises(ReleaseError) as caught:
+        engine.draw(read(path), str(tmp_path / "in.parquet"), registry, tmp_path / "out", options)
+    refused = "--memory: is 200 MB, and the mechanism permutation-swapping holds the whole table, which takes at least 251 MB: "
+    assert str(caught.value).startswith(f"{refused}give --memory 251MB or more, or ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_table_of_unknown_size_is_refused_while_it_is_read(tmp_path, monkeypatch):
+    path, registry = spec(tmp_path, SWAP), installed().registry
+    as_file(tmp_path / "in.csv", people())
+    monkeypatch.setattr(formats, "BATCH", 50)
+    read_so_far = []
+    memory = engine.MEMORY_OF_PROCESS + 175 * 4
+    options = engine.Options(memory=memory, unverified=True, progress=lambda rows, _: read_so_far.append(rows))
+    with pytest.raises(ReleaseError, match="holds the whole table"):
+        engine.draw(read(path), str(tmp_path / "in.csv"), registry, tmp_path / "out", options)
+    assert 0 < read_so_far[-1] <= 175
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_fits_is_released(tmp_path):
+    path, registry = spec(tmp_path, SWAP), installed().registry
+    as_file(tmp_path / "in.parquet", people())
+    options = engine.Options(memory=engine.MEMORY_OF_PROCESS + 400 * 4, unverified=True, seed=1)  # four columns of one byte
+    assert len(engine.draw(read(path), str(tmp_path / "in.parquet"), registry, tmp_path / "out", options).given) == 400
+
+
+def test_counts_need_memory_for_their_cells_alone(tmp_path):
+    path, folder = spec(tmp_path, MECHANISMS["threshold"]), partitioned(tmp_path / "in", people(), 2)
+    cells = 8 * 5 * 3
+    assert "its counts take at least" in wrong(path, folder, tmp_path / "out", memory=engine.MEMORY_OF_PROCESS + cells - 1)
+    released(path, folder, tmp_path / "out", memory=engine.MEMORY_OF_PROCESS + 2 * cells)

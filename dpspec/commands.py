@@ -116,6 +116,7 @@ def explain(
     from dpspec.extension.loader import installed
     from dpspec.report import audience as audiences, explain as words, flavours
     from dpspec.report.risk import file_numbers
+    from dpspec.specfile.reader import names_specification
 
     name = str(name)
     registry = installed().registry
@@ -129,12 +130,13 @@ def explain(
         return CommandAnswer(
             "explain", 0, {"family": family}, partial(flavours.family_text, family), partial(flavours.family_figure, family)
         )
-    if not (Path(name).is_file() or name.endswith(".toml")):
+    if not names_specification(name):
         if without is not None:
             rule = "drops an invariant of a specification, and this is no file"
             raise ParameterError("without", rule, "give the FILE", value=name)
         if audience is not None:
-            raise ParameterError("audience", "explains a specification, and this is not a file", "give the FILE", value=name)
+            rule = "explains a specification, and this is neither a file nor the folder of a release"
+            raise ParameterError("audience", rule, "give the FILE", value=name)
         found = words.meaning(name, registry)
         return CommandAnswer("explain", 0, found, partial(words.meaning_text, found))
     document = as_document(name)

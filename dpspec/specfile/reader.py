@@ -116,6 +116,15 @@ def load_text(path: Path) -> str:
     return _loaded(path)[0]
 
 
+def names_specification(name: str) -> bool:
+    """Whether a text names a specification file, or the folder of a release, and no block or word.
+
+    >>> names_specification("survey.dpspec.toml"), names_specification("add-remove")
+    (True, False)
+    """
+    return name.endswith(".toml") or any(path.is_file() for path in (Path(name), Path(name) / REPORT))
+
+
 def _loaded(path: Path) -> tuple[str, str]:
     """The text of a specification, and the SHA-256 of its file; of a release, of the file that it was drawn under."""
     file = path / REPORT if path.is_dir() and (path / REPORT).is_file() else path

@@ -140,7 +140,7 @@ def test_questions_that_do_not_go_together() -> None:
     for call, says in (
         (lambda: dp.catalogue(order=True, ledger=True), "ask one"),
         (lambda: dp.catalogue(delta="1e-6"), "belongs to `yardstick`"),
-        (lambda: dp.explain("hamming", audience="public"), "is not a file"),
+        (lambda: dp.explain("hamming", audience="public"), "neither a file nor the folder of a release"),
         (lambda: dp.synth("massachusetts-1940"), "name the file"),
         (lambda: dp.schema("specs"), "neither spec nor output"),
         (lambda: dp.rules_compare(RULES, RULES, total=3), "all counts"),

@@ -279,6 +279,7 @@ def test_a_report_of_a_release_shows_its_numbers_with_their_margins(run, tmp_pat
         row = Path("out/released.csv").read_text(encoding="utf-8").splitlines()[1].split(",")
         assert f"| {row[0]} | red | {row[2]} | \u00b1 " in page
     assert run("verify", "out").code == 0
+    assert run("explain", "out", "--audience", "public").out == run("explain", "colours.dpspec.toml", "--audience", "public").out
 
     report = json.loads(Path("out/report.json").read_text(encoding="utf-8"))
     report["specification"]["text"] = report["specification"]["text"].replace("ln(4)", "ln(3)")

@@ -328,7 +328,7 @@ def test_what_is_not_known_is_said_in_each_report(files, tmp_path, run):
     noise = 'type = "geometric"\nratio = "1/2"\nqueries = [{ type = "marginal", attributes = ["size"] }]'
     rounding = SPACE[: SPACE.index("queries")] % ("mult", 'epsilon = "ln(4)"', 'type = "post-processed"\nrounded_to = 10')
     path = written(tmp_path, f"{rounding}[mechanism.mechanism]\n{noise}\n")
-    assert "It is not known how far" in run("label", path).out
+    assert "It is unknown how far" in run("label", path).out
     run("report", path, "--out", tmp_path / "page.md")
     assert "Not known, mechanism post-processed: the law of its numbers is not stated." in (tmp_path / "page.md").read_text()
     run("evidence", path, "--out", tmp_path / "evidence")

@@ -22,7 +22,8 @@ KINDS = (0, 1, 2)
 STASH: list[object] = []
 HELD = ([],)
 BITS = {"a": 1}
-LABELS = ["none", "one", "two"]
+NAMES = ("none", "one", "two")
+LABELS = [*NAMES]
 x = 5
 
 
@@ -535,6 +536,7 @@ def test_what_may_look_past_its_variables_is_not(function):
         assert by_post_processing(function) is None
     finally:
         STASH.clear()
+        LABELS[:] = NAMES
         HELD[0].clear()
         kept_once.__defaults__[0].clear()
         vars(fixed).clear()

@@ -384,6 +384,11 @@ def _fills_in_values(node: ast.Attribute) -> bool:
     return all((name or "0").isalnum() and "{" not in (spec or "") for _, name, spec, _ in fields)
 
 
+def _is_strict(keyword: ast.keyword) -> bool:
+    """Whether it is `strict=True` or `strict=False`, as `zip` takes it."""
+    return keyword.arg == "strict" and isinstance(keyword.value, ast.Constant)
+
+
 def _is_plain(value: Any) -> bool:
     if type(value) in (tuple, frozenset):
         return all(map(_is_plain, value))
@@ -479,8 +484,8 @@ class _RestReader(ast.NodeVisitor):
                 self.generic_visit(node)
             case ast.Lambda(body=body):
                 self.visit(body)
-            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if (
-                name in self.looked_up and id(self._global(name)) in _WALKED
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if (
+                name in self.looked_up and id(self._global(name)) in _WALKED and all(map(_is_strict, keywords))
             ):
                 for one in args:
                     self._walked(one)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import random
 from fractions import Fraction as F
+from pathlib import Path
 
 import pytest
 from dpspec_flavours.correlated import MOST_STEPS, strategy_matrix
 
 import dpspec as dp
+from dpspec import installed
 from dpspec.base.words import Word
 from dpspec.plugin import ParameterError
+from dpspec.plugin.applications import to_toml
 
 
 def delta_of(mu: float, epsilon: float) -> float:
@@ -59,7 +62,7 @@ def test_the_square_root_is_one() -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_the_budget_is_that_of_the_largest_column(seed: int) -> None:
-    """Verified at the budget by an oracle in floats, and refuted at 4/5 of it; the pair is of the step with that column."""
+    """Verified at the budget of an oracle in floats, and refuted at 4/5 of it."""
     source = random.Random(seed)
     matrix, noise = random_matrix(source), F(source.randint(2, 12), 2)
     steps, norm = len(matrix[0]), largest_column(matrix)
@@ -67,10 +70,18 @@ def test_the_budget_is_that_of_the_largest_column(seed: int) -> None:
     run = dp.ftrl(steps=steps, strategy=matrix, noise_multiplier=noise)
     assert epsilon <= float(run.spec.budget.uniform().as_fraction()) <= epsilon + 1.1e-4
     assert dp.verify(run).word is Word.HOLDS
+    answered = run.mechanism.queries[0]
+    assert [answered.answers(((str(step + 1),),), run.spec.space) for step in range(steps)] == list(zip(*matrix, strict=True))
     for share in (F(4, 5), F(99, 100)):
         claim = F(epsilon).limit_denominator(10**6) * share
         refuted = dp.verify(dp.ftrl(steps=steps, strategy=matrix, noise_multiplier=noise, epsilon=claim))
         assert refuted.word is Word.REFUTED
+
+
+def test_the_pair_is_of_the_step_with_the_largest_column() -> None:
+    run = dp.ftrl(steps=2, strategy=[[1, 0], [1, 2]], noise_multiplier=4)
+    witness = dp.verify(run.mechanism, dp.ftrl(steps=2, strategy=[[1, 0], [1, 2]], noise_multiplier=4, epsilon=1).spec).witness
+    assert {*witness.left} | {*witness.right} == {("2",)}
 
 
 @pytest.mark.parametrize("strategy", ["tree", "square-root"])
@@ -105,3 +116,39 @@ def test_other_standards_have_the_values_of_the_largest_column() -> None:
 def test_numbers_outside_of_their_ranges_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ParameterError):
         dp.ftrl(**{"steps": 4, "strategy": "tree", "noise_multiplier": 4, **wrong})
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_accounting_with_another_number_than_the_largest_column_is_refuted(seed: int) -> None:
+    """The first column, the mean of all columns, the largest row, and one step without correlation, where these are less."""
+    source = random.Random(1_000 + seed)
+    matrix, noise = random_matrix(source), 4.0
+    norm, steps = largest_column(matrix), len(matrix[0])
+    first = math.sqrt(sum(float(row[0]) ** 2 for row in matrix))
+    mean = math.sqrt(sum(float(entry) ** 2 for row in matrix for entry in row) / steps)
+    row = max(math.hypot(*map(float, row)) for row in matrix)
+    for other in (first, mean, row, 1.0):
+        if other < norm * 0.999:
+            claim = F(least_epsilon(other / noise, 1e-5)).limit_denominator(10**6)
+            run = dp.ftrl(steps=steps, strategy=matrix, noise_multiplier=4, epsilon=claim)
+            assert dp.verify(run).word is Word.REFUTED
+
+
+def test_the_statement_is_a_file(tmp_path: Path) -> None:
+    run = dp.ftrl(steps=4, strategy="square-root", noise_multiplier=4)
+    path = tmp_path / "run.dpspec.toml"
+    path.write_text(to_toml(run, installed().registry), encoding="utf-8")
+    known = dp.verify(path)
+    assert known.word is Word.HOLDS
+    assert known.document.mechanism == run.mechanism
+
+
+def test_neither_records_replaced_nor_an_epoch_accounted_as_samples_are_verified_at_this_budget() -> None:
+    run = dp.ftrl(steps=4, strategy="tree", noise_multiplier=4)
+    budget = run.spec.budget.uniform()
+    replaced = dp.spec(
+        space=run.spec.space, distance="replace-one", unit="example", standard="approximate", epsilon=budget, delta="1e-5"
+    )  # fmt: skip
+    assert dp.verify(run.mechanism, replaced).outcome is dp.Outcome.REFUTED
+    as_samples = dp.sgd(steps=4, rate="1/4", noise_multiplier=4).spec.budget.uniform()
+    assert dp.verify(dp.ftrl(steps=4, strategy="tree", noise_multiplier=4, epsilon=as_samples)).word is Word.REFUTED

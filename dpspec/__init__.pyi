@@ -1400,6 +1400,35 @@ def free_lunch_privacy() -> Flavour:
     either: Kifer and Machanavajjhala introduce it to show that.
     """
 
+def ftrl(*, steps: Any, strategy: Any, noise_multiplier: Any, clip: Any = ..., delta: Any = ..., epsilon: Any = ...) -> SpecDocument:
+    """Package dpspec-flavours. State a training run with correlated noise (DP-FTRL) of one epoch, which `verify` proves or
+    refutes.
+
+    Each record takes part in one step at most. Which one it is may be known: nothing is gained from shuffling or sampling.
+
+    Args:
+        steps: how many gradient steps, up to 64.
+        strategy: the matrix C, a row for each released number and a column for each step; or "tree", the sums of all nodes
+            of
+            the binary tree that are complete within the steps (Kairouz et al. 2021); or "square-root", the square root of
+                the
+            matrix of prefix sums (Fichtenberger, Henzinger and Upadhyay 2023).
+        noise_multiplier: the standard deviation of the noise on each row, in units of `clip`.
+        clip: the largest l2 norm of the gradient of one record; the promise does not depend on it.
+        delta: of (epsilon, delta), for one record added or removed.
+        epsilon: the budget that is claimed; without it, the least one that is proved, rounded up to four decimals.
+
+    Returns:
+        the five blocks with the mechanism: `verify(ftrl(...))` judges it.
+
+    Raises:
+        ParameterError: numbers outside of their ranges, or a matrix of another shape.
+
+    >>> run = ftrl(steps=8, strategy="tree", noise_multiplier=4)
+    >>> print(run.spec.budget)
+    epsilon = 19931/10000
+    """
+
 def function(
     *,
     function: str | Callable[..., NumberLike],

@@ -1407,7 +1407,7 @@ def ftrl(*, steps: Any, strategy: Any, noise_multiplier: Any, clip: Any = ..., d
     Each record takes part in one step at most. Which one it is may be known: nothing is gained from shuffling or sampling.
 
     Args:
-        steps: how many gradient steps, up to 64.
+        steps: how many gradient steps, up to 10^6. The statement lists the matrix of up to 64 steps.
         strategy: the matrix C, a row for each released number and a column for each step; or "tree", the sums of all nodes
             of
             the binary tree that are complete within the steps (Kairouz et al. 2021); or "square-root", the square root of

@@ -117,7 +117,8 @@ def test_runs_of_many_steps(steps: int, strategy: str) -> None:
     """The norm of the tree is that of its levels, that of the square root about sqrt(ln(steps)/pi + 1.07)."""
     norm = math.sqrt(steps.bit_length())
     if strategy == "square-root":
-        norm = math.sqrt(math.fsum(math.exp(2 * (math.lgamma(2 * k + 1) - 2 * math.lgamma(k + 1) - k * math.log(4))) for k in range(steps)))
+        logs = (math.lgamma(2 * k + 1) - 2 * math.lgamma(k + 1) - k * math.log(4) for k in range(steps))
+        norm = math.sqrt(math.fsum(math.exp(2 * log) for log in logs))
     epsilon = least_epsilon(norm / 4, 1e-5)
     run = dp.ftrl(steps=steps, strategy=strategy, noise_multiplier=4)
     assert epsilon <= float(run.spec.budget.uniform().as_fraction()) <= epsilon + 1.1e-4

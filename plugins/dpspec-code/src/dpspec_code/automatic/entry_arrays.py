@@ -576,18 +576,15 @@ class WholeListWalk:
             self.listed.refuse("was walked through")
         if path.coin is not None and path.coin.below:  # the same entry once more, with its uniform number on the other side
             path.coin.below, path.coin.asked = False, False
-            return self._at_hand()
+            entry = self.listed.kinds[self.place]
+            return entry if self.shown is None else self.shown.shown(self.place, entry)
         path.coin = None
         while self.place + 1 < len(self.listed.kinds):
             self.place += 1
-            if self.listed.kinds[self.place] is not LEFT_OUT:
-                return self._at_hand()
+            entry = self.listed.kinds[self.place]
+            if entry is not LEFT_OUT:
+                return entry if self.shown is None else self.shown.shown(self.place, entry)
         raise StopIteration
-
-    def _at_hand(self) -> Any:
-        """The entry, or its place."""
-        entry = self.listed.kinds[self.place]
-        return entry if self.shown is None else self.shown.shown(self.place, entry)
 
 
 def source_of(generator: Any) -> WholeListWalk | None:

@@ -366,15 +366,15 @@ class Questions:
             return self._best(args, options.get("key"), least=function is min)
         if (function is map or function is filter) and len(args) == 2 and not options and type(args[1]) in (WholeList, WholeRows):
             return self._mapped(function is filter, args[0], self.each(args[1]))
-        walk = source_of(args[0]) if len(args) == 1 and not options else None
-        if walk is not None and function is list:
-            return self.listed(args[0])
-        if walk is not None and (function is any or function is all):
-            return parts_of(args[0], walk).is_true_of(some=function is any)
-        if _is_random(function) and self._is_of_each_entry(args, options):
+        if (function is list or function is any or function is all) and len(args) == 1 and not options:
+            walk = source_of(args[0])
+            if walk is not None:
+                return self.listed(args[0]) if function is list else parts_of(args[0], walk).is_true_of(some=function is any)
+        if self.path.whole is not None and _is_random(function) and self._is_of_each_entry(args, options):
             return EntryUniforms(self.path.whole)
-        is_listed = bool(args) and type(args[0]) is WholeList and not self.path.counting
-        return self._of_whole(function, args, options) if is_listed else NotImplemented
+        if args and type(args[0]) is WholeList and not self.path.counting:
+            return self._of_whole(function, args, options)
+        return NotImplemented
 
     @staticmethod
     def _of_whole(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -392,7 +392,7 @@ class Questions:
 
     def _is_of_each_entry(self, args: tuple[Any, ...], options: dict[str, Any]) -> bool:
         """Whether numbers are drawn of which there are as many as entries in the dataset."""
-        if len(args) + len(options) != 1 or options.keys() - {"size"} or self.path.whole is None:
+        if len(args) + len(options) != 1 or options.keys() - {"size"}:
             return False
         (shape,) = (*args, *options.values())
         size = shape[0] if type(shape) is tuple and len(shape) == 1 else shape

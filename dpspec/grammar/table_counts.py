@@ -94,7 +94,7 @@ class CellCounts:
         found: dict[tuple[str, ...], int] = {}
         for row, count in zip(rows, counts.tolist(), strict=True):
             cell = tuple(label[code] for label, code in zip(labels, row, strict=True))
-            found[cell] = found.get(cell, 0) + count  # two codes of a `LabelledAttribute` may have one label
+            found[cell] = count
         return found
 
 

@@ -9,10 +9,11 @@ has to be shipped.
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import attrs
 
@@ -37,10 +38,6 @@ if TYPE_CHECKING:
 else:
     np = late_module("numpy")
 
-ANSWERS = ("query", "cell", "answer")
-"""The columns of a released table of answers to queries."""
-NOT_SHOWN = "x"
-"""What is released in the place of an answer that is not shown."""
 _FAULTS_SHOWN = 5
 _CATEGORIES_SHOWN = 8
 
@@ -174,59 +171,34 @@ def joined(attributes: tuple[Attribute, ...], tables: Iterable[Table]) -> Table:
 
 
 MOST_LISTED = 1 << 16
-"""A column of a released table with at most so many categories is a list of them and codes; one with more holds texts, which are
-made from codes when they are written. A file with a dictionary of 10^6 texts takes 11 s to read with Polars, the texts 0.1 s."""
-
-Labels: TypeAlias = "Sequence[str] | Codes"
-"""Texts, or whole numbers, which are written in decimal digits."""
-
-SEPARATOR = " x "
-"""Between the categories of a cell in its label."""
+"""A column of a released table with at most so many categories is a list of them and codes; one with more holds texts. A file
+with a dictionary of 10^6 texts takes 11 s to read with Polars, the texts 0.1 s."""
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class LabelBlock:
-    """The labels of consecutive cells, as columns: a label is one entry of each list, with the separator between them.
+class NumberedAttribute(Attribute):
+    """The attribute of a released column of whole numbers, none of which is a Python text before it is asked for.
 
-    Args:
-        lists: the labels of each part.
-        places: for each part, the place of every cell in its list.
-    """
-
-    lists: tuple[Labels, ...]
-    places: tuple[Codes, ...]
-
-    def __len__(self) -> int:
-        return len(self.places[0])
-
-    def text(self, row: int) -> str:
-        """The label of one cell."""
-        return SEPARATOR.join(str(labels[place[row]]) for labels, place in zip(self.lists, self.places, strict=True))
-
-
-class LabelledAttribute(Attribute):
-    """The attribute of a released column of very many labels, none of which is a Python text before it is asked for.
-
-    Two categories may have the same label, such as equal cells of two tables. Equal only to itself.
+    Its categories are the numbers in decimal digits, then some texts. With the text "" alone, some numbers are missing. Equal
+    only to itself.
 
     Args:
         name: the attribute's name.
-        blocks: the labels.
+        numbers: the numbers, different ones.
+        texts: what may be there instead of a number.
 
-    >>> ages, sexes = np.array([0, 0, 17, 17]), ("f", "m")
-    >>> cells = LabelBlock(lists=(np.array([0, 17]), sexes), places=(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])))
-    >>> cell = LabelledAttribute("cell", (cells,))
-    >>> cell.size, list(cell.values())
-    (4, ['0 x f', '0 x m', '17 x f', '17 x m'])
+    >>> value = NumberedAttribute("value", np.array([-3, 17]), ("",))
+    >>> value.size, list(value.values())
+    (3, ['-3', '17', ''])
     """
 
-    __slots__ = ("blocks",)
+    __slots__ = ("numbers", "texts")
 
-    blocks: tuple[LabelBlock, ...]
+    numbers: npt.NDArray[Any]
+    texts: tuple[str, ...]
 
-    def __init__(self, name: str, blocks: Sequence[LabelBlock]) -> None:
+    def __init__(self, name: str, numbers: npt.NDArray[Any], texts: Sequence[str] = ()) -> None:
         plain = {"name": name, "count": None, "within": None, "parents": (), "column": None, "recode": ()}
-        for field, value in {**plain, "blocks": tuple(blocks)}.items():
+        for field, value in {**plain, "numbers": numbers, "texts": tuple(texts)}.items():
             object.__setattr__(self, field, value)
 
     @property
@@ -235,18 +207,18 @@ class LabelledAttribute(Attribute):
 
     @property
     def size(self) -> int:
-        return sum(map(len, self.blocks))
+        return len(self.numbers) + len(self.texts)
 
     def values(self) -> Iterator[str]:
-        return (block.text(row) for block in self.blocks for row in range(len(block)))
+        return itertools.chain(map(str, self.numbers.tolist()), self.texts)
 
-    def text(self, code: int) -> str:
-        """The label of one category."""
-        for block in self.blocks:
-            if code < len(block):
-                return block.text(code)
-            code -= len(block)
-        raise IndexError(code)
+    def category(self, place: int) -> str:
+        place = range(self.size)[place]
+        return str(self.numbers[place]) if place < len(self.numbers) else self.texts[place - len(self.numbers)]
+
+    def is_missing(self, codes: Codes) -> npt.NDArray[np.bool_]:
+        """For each code whether no number is there."""
+        return np.asarray(codes) >= len(self.numbers)
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -255,10 +227,10 @@ class LabelledAttribute(Attribute):
         return id(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return LabelledAttribute, (self.name, self.blocks)
+        return NumberedAttribute, (self.name, self.numbers, self.texts)
 
     def __repr__(self) -> str:
-        return f"LabelledAttribute({self.name!r}, {self.size} labels)"
+        return f"NumberedAttribute({self.name!r}, {self.size} categories)"
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -467,7 +439,7 @@ class TableFormat(ABC):
         for batch in self.batches(path, table.attributes):
             count = len(next(iter(batch.values())).codes)
             part = slice(row, row + count)
-            if not all(_agree(table.attribute(name), coded.codes, table.codes[name][part]) for name, coded in batch.items()):
+            if not all(_agree(table.attribute(name), coded, table.codes[name][part]) for name, coded in batch.items()):
                 return False
             row += count
         return row == len(table)
@@ -482,12 +454,12 @@ class TableFormat(ABC):
         self.write(joined(attributes, batches), path, {})
 
 
-def _agree(attribute: Attribute, found: Codes, written: Codes) -> bool:
-    """Whether codes that were read are those that were written, or have the same labels."""
-    if np.array_equal(found, written) or found.shape != written.shape or not isinstance(attribute, LabelledAttribute):
-        return np.array_equal(found, written)
-    other = np.flatnonzero(found != written)
-    return found.min() >= 0 and all(attribute.text(found[row]) == attribute.text(written[row]) for row in other.tolist())
+def _agree(attribute: Attribute, found: Coded, written: Codes) -> bool:
+    """Whether codes that were read are those that were written; a missing number may be read as a stranger."""
+    codes = found.codes
+    if isinstance(attribute, NumberedAttribute) and attribute.texts == ("",) and not any(found.strangers):
+        codes = np.where(codes == -1, len(attribute.numbers), codes)
+    return np.array_equal(codes, written)
 
 
 # --- builders -------------------------------------------------------------------------------------

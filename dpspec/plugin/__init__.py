@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         hookimpl as hookimpl,
         singular as singular,
     )
-    from dpspec.grammar import table_files as table_files, tables as tables, workers as workers
+    from dpspec.grammar import answers as answers, table_files as table_files, tables as tables, workers as workers
     from dpspec.grammar.attacker import (
         AttackerModel as AttackerModel,
         AttackGuess as AttackGuess,
@@ -193,6 +193,7 @@ _HOMES = {
 }
 """What most plugins need."""
 _TOPICS = {
+    "answers": "dpspec.grammar.answers",
     "blocks": "dpspec.blocks",
     "errors": "dpspec.base.errors",
     "exact": "dpspec.base.exact",

@@ -233,7 +233,7 @@ def test_a_release_gives_both_outputs_and_keeps_the_invariants(cls):
     assert z.counts(["state"]) == big.counts(["state"])
     assert ("b1", "no") not in z.counts(["block", "adult"])
     assert len(noisy) == 5
-    assert [a.name for a in noisy.attributes] == ["query", "cell", "answer"]
+    assert [a.name for a in noisy.attributes] == ["query", "block", "adult", "value", "status"]
     again, _ = mechanism.release_both(big, space, SeededRandomness(1))
     repeated, _ = mechanism.release_both(big, space, SeededRandomness(1))
     assert again.counts(["block", "adult"]) == repeated.counts(["block", "adult"])

@@ -179,8 +179,8 @@ def test_the_release_is_the_fit_of_what_it_measured():
     records = [("a", b, c) for b, c, n in (("a1", "yes", 7), ("a2", "no", 2), ("a3", "yes", 4)) for _ in range(n)]
     output = mechanism.run(Table.from_records(records, space.attributes), space, Run(source=source))
     noisy = output.tables["measurements"]
-    values = list(noisy.attribute("answer").values())
-    t = tuple(int(values[code]) for code in noisy.codes["answer"])
+    values = list(noisy.attribute("value").values())
+    t = tuple(int(values[code]) for code in noisy.codes["value"])
     law = mechanism.law(space.dataset(records), space)
     (((_, fitted),), _) = law.outcome(t)
     found = output.main.counts(["block", "adult"])
@@ -245,7 +245,11 @@ def test_a_run_is_a_function_of_its_seed_however_it_is_cut():
     other = census().run(table, space, Run(source=SeededRandomness(4)))
     names = ["block", "kind"]
     assert first.main.counts(names) == second.main.counts(names)
-    drawn = [o.tables["measurements"].counts(["query", "cell", "node", "answer"]) for o in (first, second, other)]
+    measured = [output.tables["measurements"] for output in (first, second, other)]
+    columns = [a.name for a in measured[0].attributes]
+    assert columns == ["unit", "level", "node", "query", "kind", "adult", "value", "status"]
+    drawn = [table.counts(columns) for table in measured]
+    assert len(drawn[0]) == len(measured[0])  # no two cells have equal rows
     assert drawn[0] == drawn[1] != drawn[2]
 
 

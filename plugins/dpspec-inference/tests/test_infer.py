@@ -154,16 +154,17 @@ def test_counts_outside_the_space(tmp_path, text, says):
 
 
 @pytest.mark.parametrize(("answers", "says"), [
-    ("person by block,1003,3\n", "answers a query or a cell"),
-    ("person by street,1001,3\n", "answers a query or a cell"),
-    ("person by block,1001,2.5\n", "whole number in line 2"),
-    ("person by block,1001,\n", "whole number in line 2"),
-    ("person by block,1001,2\nperson by block,1001,3\n", "answers a cell twice"),
+    ("person by block,1003,3,published\n", "answers a query or a cell"),
+    ("person by street,1001,3,published\n", "answers a query or a cell"),
+    ("person by block,1001,2.5,published\n", "whole number in line 2"),
+    ("person by block,1001,,published\n", "whole number in line 2"),
+    ("person by block,1001,,suppressed\n", "is suppressed in line 2"),
+    ("person by block,1001,2,published\nperson by block,1001,3,published\n", "answers a cell twice"),
     ("", "no noisy answers"),
 ])  # fmt: skip
 def test_bad_answers(tmp_path, answers, says):
     release = tmp_path / "answers.csv"
-    release.write_text("query,cell,answer\n" + answers)
+    release.write_text("query,block,value,status\n" + answers)
     assert says in ask(spec("block-count"), release, "--model", "block-count", code=2)
 
 

@@ -391,22 +391,25 @@ def test_a_release_lists_every_cell_of_every_query():
     where = Marginal(attributes=("sex",), where={"place": ("b", "c")})
     crossed = Marginal(attributes=("place", "sex"))
     rows = released(Silent(queries=(TOTAL, where, crossed), epsilon=1))
-    assert rows[0] == ("person total", "total", "5")
-    assert rows[1:3] == [("person by sex where place in {b, c}", "f", "1"), ("person by sex where place in {b, c}", "m", "3")]
-    assert {(cell, answer) for _, cell, answer in rows[3:]} == {
-        ("a x f", "1"), ("a x m", "0"), ("b x f", "1"), ("b x m", "2"), ("c x f", "0"), ("c x m", "1"),
-    }  # fmt: skip
+    assert rows[0] == ("person total", "(all)", "(all)", "5", "published")
+    name = "person by sex where place in {b, c}"
+    assert rows[1:3] == [(name, "f", "(some)", "1", "published"), (name, "m", "(some)", "3", "published")]
+    assert set(rows[3:]) == {
+        ("person by place x sex", sex, place, count, "published")
+        for place, counts in [("a", ("1", "0")), ("b", ("1", "2")), ("c", ("0", "1"))]
+        for sex, count in zip("fm", counts, strict=True)
+    }
 
 
 def test_the_columns_and_the_dataset_give_the_same_answers():
     """The fast path over columns against `Invariant.answers` on the dataset."""
     queries = (TOTAL, Marginal(attributes=("place",)), Marginal(attributes=("sex", "place"), where={"sex": ("m",)}))
     direct = [a for query in queries for a in query.answers(TWO.dataset(MICRODATA), TWO)]
-    assert [int(answer) for _, _, answer in released(Silent(queries=queries, epsilon=1))] == direct
+    assert [int(row[-2]) for row in released(Silent(queries=queries, epsilon=1))] == direct
     cells = len(TWO.cells() or ())
     linear = LinearMap(rows=(tuple(range(cells)),), label="weighted")
-    ((_, _, answer),) = released(Silent(queries=(linear,), epsilon=1))
-    assert int(answer) == linear.answers(TWO.dataset(MICRODATA), TWO)[0]
+    ((_, measure, answer, _),) = released(Silent(queries=(linear,), epsilon=1))
+    assert (measure, int(answer)) == (linear.labels(TWO)[0], linear.answers(TWO.dataset(MICRODATA), TWO)[0])
 
 
 def test_noise_is_added_to_every_answer():

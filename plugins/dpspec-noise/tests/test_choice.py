@@ -126,7 +126,9 @@ def test_a_rate_without_an_exact_law_is_refused():
 def test_releases_follow_the_law(noise):
     mechanism, space, source = noisy_max(noise, "1"), UnorderedRecords(attributes=(COLOUR,)), SeededRandomness(9)
     table = Table.from_records([("blue",), ("blue",), ("green",)], (COLOUR,))
-    drawn = [next(iter(mechanism.release(table, space, source).records()))[0] for _ in range(2_000)]
+    rows = [list(mechanism.release(table, space, source).records()) for _ in range(2_000)]
+    assert {(row[0], *row[2:]) for (row,) in rows} == {("person by colour", "", "chosen")}  # its count is not published
+    drawn = [row[1] for (row,) in rows]
     expected = np.array([float(p.enclose(64)) for p in mechanism.chances([0, 2, 1])]) * len(drawn)
     observed = np.array([drawn.count(colour) for colour in COLOUR.categories])
     assert ((observed - expected) ** 2 / expected).sum() < stats.chi2.isf(1e-9, 2)

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import jsonschema
 import numpy as np
+import polars as pl
 import pytest
 from dpspec_release.accuracy import order_statistic, released_numbers, upper_in_words
 
@@ -91,8 +92,8 @@ def test_margins_cover_as_often_as_is_said(tmp_path, text):
     inside, joint, runs = 0, 0, 1_500
     for run in range(runs):
         rows = list(document.mechanism.release(table, document.spec.space, SeededRandomness(run)).records())
-        true = [100 if cell in ("red x s", "s") else 0 for _, cell, _ in rows]
-        off = [abs(int(answer) - n) for n, (_, _, answer) in zip(true, rows, strict=True)]
+        true = [100 if (colour, size) in (("red", "s"), ("(all)", "s")) else 0 for _, colour, size, _, _ in rows]
+        off = [abs(int(row[3]) - n) for n, row in zip(true, rows, strict=True)]
         inside += sum(far <= int(found["tables"][0]["margin"]["upper"]) for far in off)
         joint += max(off) <= int(found["tables"][0]["margin_of_all"]["upper"])
     covered = float(Fraction(found["tables"][0]["coverage"]["lower"]))
@@ -112,10 +113,10 @@ def test_released_numbers_have_one_column_for_each_attribute(files, tmp_path):
     assert len(cells) == len(rows) == found["released"] == 8
     assert ("person by colour x size", "a x b", "s") in cells
     assert ("person by colour x size", "a", "x b") in cells
-    assert ("person by size", "", "s") in cells
-    released = [row["answer"] for row in rows_of(tmp_path / "out" / "released.csv")]
+    assert ("person by size", "(all)", "s") in cells
+    released = [row["value"] for row in rows_of(tmp_path / "out" / "released.csv")]
     assert [row["value"] for row in rows] == released
-    assert {(row["margin_95"], row["status"]) for row in rows} == {("4", "noisy")}
+    assert {(row["margin_95"], row["status"]) for row in rows} == {("4", "published")}
 
 
 def test_rows_that_are_not_those_of_the_specification_are_refused(files, tmp_path):
@@ -261,9 +262,9 @@ def test_noisy_answers_are_compared_with_the_true_counts(files, tmp_path, run):
     spec, table = files
     assert run("release", spec, table, "--out", tmp_path / "out", "--unverified", "--seed", "1", "--utility").code == 0
     found = json.loads((tmp_path / "out.confidential" / "utility.json").read_text(encoding="utf-8"))["tables"]
-    true = {"red x s": 40, "a x b x s": 7, "a x x b": 11, "s": 47, "x b": 11}
-    rows = rows_of(tmp_path / "out" / "released.csv")
-    off = {(row["query"], row["cell"]): abs(int(row["answer"]) - true.get(row["cell"], 0)) for row in rows}
+    true = {("red", "s"): 40, ("a x b", "s"): 7, ("a", "x b"): 11, ("(all)", "s"): 47, ("(all)", "x b"): 11}
+    cells = {(row["query"], row["colour"], row["size"]): int(row["value"]) for row in rows_of(tmp_path / "out" / "released.csv")}
+    off = {(name, (colour, size)): abs(value - true.get((colour, size), 0)) for (name, colour, size), value in cells.items()}
     assert [(table["attributes"], table["cells"]) for table in found] == [(["colour", "size"], 3), (["size"], 2)]
     for entry, query in zip(found, ("person by colour x size", "person by size"), strict=True):
         mine = {cell: far for (name, cell), far in off.items() if name == query}
@@ -280,7 +281,7 @@ def test_rounded_answers_are_compared_and_have_no_margin_of_the_noise(files, tmp
     path = written(tmp_path, f"{rounding}[mechanism.mechanism]\n{noise}\n")
     assert run("release", path, table, "--out", tmp_path / "out", "--unverified", "--seed", "1", "--utility").code == 0
     (found,) = json.loads((tmp_path / "out.confidential" / "utility.json").read_text(encoding="utf-8"))["tables"]
-    off = [abs(int(row["answer"]) - {"s": 47, "x b": 11}[row["cell"]]) for row in rows_of(tmp_path / "out" / "released.csv")]
+    off = [abs(int(row["value"]) - {"s": 47, "x b": 11}[row["size"]]) for row in rows_of(tmp_path / "out" / "released.csv")]
     assert found["largest_error"] == max(off)
     assert dp.accuracy(path).exit_code == 3
     assert {row.margin for row in released_numbers(tmp_path / "out" / "released.csv", dp.accuracy(path).value)} == {""}
@@ -360,43 +361,59 @@ def test_numbers_of_a_table_are_counted_as_they_are_listed():
     assert _cells(dp.marginal(attributes=["a", "b"]), wide) == 10**9
 
 
-def test_hidden_answers_are_released_as_an_x(files, tmp_path, run):
-    """An empty text was no category, so that nothing with `hidden_below` could be released."""
+def test_hidden_answers_are_released_without_a_value(files, tmp_path, run):
     _, table = files
     noise = 'type = "geometric"\nratio = "1/2"\nqueries = [{ type = "marginal", attributes = ["size"] }]'
     hiding = SPACE[: SPACE.index("queries")] % ("mult", 'epsilon = "ln(4)"', 'type = "post-processed"\nhidden_below = 30')
     path = written(tmp_path, f"{hiding}[mechanism.mechanism]\n{noise}\n")
     assert run("release", path, table, "--out", tmp_path / "out", "--unverified", "--seed", "1", "--utility").code == 0
-    released = {row["cell"]: row["answer"] for row in rows_of(tmp_path / "out" / "released.csv")}
-    assert released["x b"] == "x"
+    rows = rows_of(tmp_path / "out" / "released.csv")
+    released = {row["size"]: row["value"] for row in rows}
+    found = [(row["size"], bool(row["value"]), row["status"]) for row in rows]
+    assert found == [("x b", False, "suppressed"), ("s", True, "published")]
     assert abs(int(released["s"]) - 47) < 40
     (found,) = json.loads((tmp_path / "out.confidential" / "utility.json").read_text(encoding="utf-8"))["tables"]
     assert (found["hidden"], found["cells"]) == (1, 1)
     assert found["largest_error"] == abs(int(released["s"]) - 47)
     dp.accuracy(path, tmp_path / "out", out=tmp_path / "margins.csv")
-    assert [row["status"] for row in rows_of(tmp_path / "margins.csv")] == [
-        "not shown" if value == "x" else "margin not known" for value in released.values()
-    ]
-    with pytest.raises(dp.DpspecError, match="is not shown in line"):
+    again = rows_of(tmp_path / "margins.csv")
+    assert [(row["margin_95"], row["status"]) for row in again] == [("", row["status"]) for row in rows]
+    with pytest.raises(dp.DpspecError, match="is suppressed in line 2"):
         dp.infer(path, tmp_path / "out", model="block-count")
 
 
-def test_a_release_is_written_with_its_margins(files, tmp_path, run):
-    """The file is that of `accuracy --out`; what was released, and what reads it, stays as it is."""
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "arrow"])
+def test_a_release_is_written_with_its_margins(files, tmp_path, run, suffix):
+    """The same numbers with one column more; the CSV file is that of `accuracy --out`."""
     spec, table = files
+    frames = {}
     for name, more in (("plain", []), ("out", ["--margins"])):
-        assert run("release", spec, table, "--out", tmp_path / name, "--unverified", "--seed", "1", *more).code == 0
-    assert (tmp_path / "out" / "released.csv").read_bytes() == (tmp_path / "plain" / "released.csv").read_bytes()
-    assert not (tmp_path / "plain" / "released-with-margins.csv").exists()
-    dp.accuracy(spec, tmp_path / "out", out=tmp_path / "margins.csv")
-    written_file = tmp_path / "out" / "released-with-margins.csv"
-    assert written_file.read_bytes() == (tmp_path / "margins.csv").read_bytes()
-    assert "margin_95" in rows_of(written_file)[0]
+        options = ["--unverified", "--seed", "1", "--as", suffix, *more]
+        assert run("release", spec, table, "--out", tmp_path / name, *options).code == 0
+        path = tmp_path / name / f"released.{suffix}"
+        frames[name] = {"csv": pl.read_csv, "parquet": pl.read_parquet, "arrow": pl.read_ipc}[suffix](path)
+    assert frames["out"].columns == ["query", "colour", "size", "value", "margin_95", "status"]
+    assert frames["out"].drop("margin_95").equals(frames["plain"])
+    assert frames["out"]["margin_95"].to_list() == [4] * 8
+    assert [frames["out"][name].dtype for name in ("value", "margin_95")] == [pl.Int64, pl.Int64]
+    placed = {one.name for one in (tmp_path / "out").iterdir()}
+    assert placed == {f"released.{suffix}", "report.json", "NOT-FIT-FOR-PUBLICATION.txt"}
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
-    assert report["margins"]["file"] == "released-with-margins.csv"
-    assert [one["file"] for one in report["released"]] == ["released.csv"]
-    assert run("release", spec, table, "--out", tmp_path / "out", "--unverified", "--seed", "1").code == 0
-    assert not written_file.exists()  # a later release without them takes them away
+    assert report["margins"] == {"column": "margin_95", "level": "19/20"}
+    if suffix == "csv":
+        dp.accuracy(spec, tmp_path / "out", out=tmp_path / "margins.csv")
+        dp.accuracy(spec, tmp_path / "plain", out=tmp_path / "again.csv")
+        content = (tmp_path / "out" / "released.csv").read_bytes()
+        assert content == (tmp_path / "margins.csv").read_bytes() == (tmp_path / "again.csv").read_bytes()
+
+
+def test_a_table_of_an_earlier_version_is_refused_by_its_columns(files, tmp_path):
+    old = tmp_path / "old.csv"
+    old.write_text("query,cell,answer\nperson by size,s,4\n", encoding="utf-8")
+    with pytest.raises(DpspecError, match="earlier version"):
+        dp.accuracy(files[0], old)
+    with pytest.raises(DpspecError, match="earlier version"):
+        dp.infer(files[0], old, model="block-count")
 
 
 def test_margins_are_refused_before_anything_is_drawn_where_no_law_is_known(files, tmp_path, run):
@@ -428,17 +445,16 @@ def test_several_mechanisms_have_the_accuracy_of_each(files, tmp_path):
         ("person by colour x size", 6, "4"), ("person by size", 2, "3"), ("person by colour", 6, "1"),
     ]  # fmt: skip
     dp.release(path, files[1], tmp_path / "out", seed=1, margins=True)
-    rows = rows_of(tmp_path / "out" / "released-with-margins.csv")
+    rows = [row for path in sorted((tmp_path / "out").glob("*.csv")) for row in rows_of(path)]
     assert [row["margin_95"] for row in rows] == ["4"] * 6 + ["3"] * 2 + ["1"] * 6
-    assert {row["status"] for row in rows} == {"noisy"}
+    assert {row["status"] for row in rows} == {"published"}
 
 
 def test_a_query_that_is_answered_with_different_noise_has_no_margin_of_either(files, tmp_path):
     path = written(tmp_path, SEVERAL.replace('attributes = ["colour"]', 'attributes = ["size"]'))
     dp.release(path, files[1], tmp_path / "out", seed=1, margins=True)
-    rows = rows_of(tmp_path / "out" / "released-with-margins.csv")
+    rows = [row for path in sorted((tmp_path / "out").glob("*.csv")) for row in rows_of(path)]
     assert [row["margin_95"] for row in rows] == ["4"] * 6 + [""] * 6
-    assert {row["status"] for row in rows[6:]} == {"margin not known"}
 
 
 @pytest.mark.parametrize("part", ["filtered", "post-processed", "random-rounding"])

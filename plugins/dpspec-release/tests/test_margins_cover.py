@@ -115,17 +115,13 @@ def covered(found, off, runs):
 
 def released_errors(document, runs):
     """The errors of all numbers in so many seeded releases, by table and cell."""
-    places, space = {"tenure": 1, "county": 2}, document.spec.space
+    space = document.spec.space
     true = counts(RECORDS, (1, 2)) + counts(RECORDS, (2,))
     table, off = Table.from_records(RECORDS, space.attributes), defaultdict(lambda: defaultdict(list))
     for run in range(runs):
         for row in document.mechanism.release(table, space, SeededRandomness(run)).records():
-            *cells, answer = row
-            if cells[0].startswith("household"):  # noisy counts: the table, then the cell in one text
-                of, cell = cells[0], tuple(cells[1].split(" x "))
-            else:
-                cell = tuple(one for one in cells if one != "(all)")
-                of = "household by tenure x county" if len(cell) == len(places) else "household by county"
+            of, *cells, answer, _ = row
+            cell = tuple(one for one in cells if one != "(all)")
             off[of][cell].append(int(answer) - true[cell])
     return off
 

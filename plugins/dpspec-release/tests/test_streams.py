@@ -164,7 +164,7 @@ def released(path, table, out, *, whole=False, **options):
 def answers(out):
     with (out / "released.csv").open(encoding="utf-8") as file:
         rows = [*csv.reader(file)][1:]
-    return [row[-1] for row in rows]
+    return [row[-2] for row in rows]
 
 
 # --- the same bytes -------------------------------------------------------------------------------

@@ -13,17 +13,19 @@ from dpspec_tables.statistical import Dta, Sav
 
 from dpspec.base.errors import DpspecError, PluginContractError
 from dpspec.blocks.space import Attribute
-from dpspec.grammar.tables import LabelBlock, LabelledAttribute, Table
+from dpspec.grammar.tables import NumberedAttribute, Table
 from tests.meta.toys import Lines
 from tests.swaps import drawn, given, spec
 
 ODD = ("a,b", 'say "x"', "007", "7", "NaN", "null", " padded ", "\u00fc\u6f22", "z" * 3000)
-NUMBERS = LabelBlock(lists=(np.array([-3, 10**15, 7]), ("f", "m")), places=(np.array([0, 1, 2, 2]), np.array([0, 1, 1, 1])))
 COLUMNS = {
     "odd": Attribute(name="odd", categories=ODD),
     "one": Attribute(name="one", categories=("only",)),
     "number": Attribute(name="number", count=10**6),
-    "late": LabelledAttribute("late", (NUMBERS, LabelBlock(lists=(ODD,), places=(np.arange(9),)))),
+    "value": NumberedAttribute("value", np.array([-3, 10**15, 7])),
+    "gaps": NumberedAttribute("gaps", np.array([5, -6]), ("",)),
+    "mixed": NumberedAttribute("mixed", np.arange(4), ("(all)", "a,b")),
+    "wide": NumberedAttribute("wide", np.array([-3, 10**30], dtype=object)),
 }
 FORMATS = {format_.suffixes[0]: format_ for format_ in (Csv(), Parquet(), Arrow(), Sav(), Dta())}
 
@@ -51,7 +53,12 @@ def other(frame, name):
 SPOILT = {
     "odd": lambda f: other(f, "odd"),
     "number": lambda f: other(f, "number"),
-    "late": lambda f: other(f, "late"),
+    "value": lambda f: other(f, "value"),
+    "gaps": lambda f: other(f, "gaps"),
+    "mixed": lambda f: other(f, "mixed"),
+    "wide": lambda f: other(f, "wide"),
+    "gap filled": lambda f: f.with_columns(f["gaps"].fill_null(pl.lit("5").cast(f["gaps"].dtype))),
+    "all gaps": lambda f: f.with_columns(pl.lit(None).cast(f["gaps"].dtype).alias("gaps")),
     "swapped": lambda f: pl.concat([f[1:2], f[0:1], f[2:]]),
     "dropped": lambda f: f[:-1],
     "dropped first": lambda f: f[1:],
@@ -104,12 +111,12 @@ def test_files_of_statistical_packages_are_compared_too(tmp_path, suffix):
 def test_a_format_of_a_plugin_is_compared_by_its_codes(tmp_path):
     path, format_ = tmp_path / "t.toy", Lines()
     letters = Attribute(name="letter", categories=("a", "b", "c"))
-    late = LabelledAttribute("late", (LabelBlock(lists=(("u", "v", "u"),), places=(np.arange(3),)),))
-    drawn_ = Table(attributes=(letters, late), codes={"letter": np.array([2, 0, 1, 1]), "late": np.array([2, 1, 0, 2])})
+    value = NumberedAttribute("value", np.array([7, -30, 2]), ("",))
+    drawn_ = Table(attributes=(letters, value), codes={"letter": np.array([2, 0, 1, 1]), "value": np.array([2, 3, 0, 2])})
     format_.write(drawn_, path, {})
-    assert format_.holds(path, drawn_)  # two codes with the label u are equal in a file
+    assert format_.holds(path, drawn_)
     lines = path.read_text(encoding="utf-8").splitlines()
-    for wrong in (lines[:-1], [*lines, lines[-1]], [lines[0], lines[2], lines[1], *lines[3:]], ["late|letter", *lines[1:]]):
+    for wrong in (lines[:-1], [*lines, lines[-1]], [lines[0], lines[2], lines[1], *lines[3:]], ["value|letter", *lines[1:]]):
         path.write_text("\n".join(wrong) + "\n", encoding="utf-8")
         try:
             assert not format_.holds(path, drawn_)
@@ -137,10 +144,10 @@ def test_nothing_is_placed_where_a_file_was_spoilt_before_it_was_compared(monkey
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
 
 
-def test_labels_are_copied_as_columns():
-    for copied in (copy.deepcopy(COLUMNS["late"]), pickle.loads(pickle.dumps(COLUMNS["late"]))):  # noqa: S301
-        assert list(copied.values()) == ["-3 x f", f"{10**15} x m", "7 x m", "7 x m", *ODD]
-        assert copied != COLUMNS["late"]
+def test_numbers_are_copied_as_columns():
+    for copied in (copy.deepcopy(COLUMNS["mixed"]), pickle.loads(pickle.dumps(COLUMNS["mixed"]))):  # noqa: S301
+        assert list(copied.values()) == ["0", "1", "2", "3", "(all)", "a,b"] == list(map(copied.category, range(6)))
+        assert copied != COLUMNS["mixed"]
 
 
 def test_what_was_drawn_cannot_be_written_to_before_it_is_released(tmp_path):

@@ -31,7 +31,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
 
 import attrs
-from dpspec_noise.additive import noisy_answers, noisy_table
+from dpspec_noise.additive import noisy_answers
 from dpspec_noise.samplers import discrete_gaussian
 
 from dpspec.plugin import (
@@ -56,6 +56,7 @@ from dpspec.plugin import (
     Text,
     Trivial,
     UnorderedRecords,
+    answers,
     blocks,
     define,
     errors,
@@ -456,14 +457,13 @@ def measured(
 ) -> tuple[tuple[int, ...], Table, tuple[int, ...]]:
     """The counts of the table over the cells, the noisy measurement file, and its answers t."""
     vector = counted(table, space)
-    rows: list[tuple[str, str, int]] = []
+    values: list[int] = []
     for measurement in mechanism.measurements:
         true = products(query_rows(measurement.query, space), vector)
         noise = discrete_gaussian(source, len(true), variance=measurement.variance)
-        noisy = (answer + int(w) for answer, w in zip(true, noise, strict=True))
-        labels = measurement.query.labels(space)
-        rows += [(str(measurement.query), label, answer) for label, answer in zip(labels, noisy, strict=True)]
-    return vector, noisy_table(rows), tuple(answer for _, _, answer in rows)
+        values += [answer + int(w) for answer, w in zip(true, noise, strict=True)]
+    cells = [answers.cells_of(measurement.query, space) for measurement in mechanism.measurements]
+    return vector, answers.answer_table(cells, values), tuple(values)
 
 
 def counted(table: Table, space: DatasetSpace) -> tuple[int, ...]:

@@ -16,7 +16,6 @@ import pytest
 from dpspec_census.disclosure import CellKey, KeptCellKey, designed
 from dpspec_census.disclosure.cell_key import PerturbationRow
 from dpspec_census.disclosure.tables import (
-    VALUE,
     EmptyTableError,
     PerturbationDesignError,
     PerturbationKeysError,
@@ -57,8 +56,8 @@ CHANGES = {1: [-1, -1, 0, 2], 2: [-2, 0, 1, 1]}
 
 
 def numbers(released):
-    values = released.attribute(VALUE).categories
-    return tuple(int(values[code]) for code in released.codes[VALUE])
+    values = released.attribute("value").categories
+    return tuple(int(values[code]) for code in released.codes["value"])
 
 
 def by_hand(records, keys):

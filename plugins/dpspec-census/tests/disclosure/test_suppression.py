@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from dpspec_census.disclosure import CellSuppression
 from dpspec_census.disclosure.suppression import Contributions, Need, audit, suppressed
-from dpspec_census.disclosure.tables import SUPPRESSED, VALUE, EmptyTableError, Layout
+from dpspec_census.disclosure.tables import SUPPRESSED, EmptyTableError, Layout
 
 from dpspec import Outcome
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
@@ -145,7 +145,10 @@ def test_a_table_of_magnitudes():
     assert outcome == (SUPPRESSED, SUPPRESSED, 104)
     table = Table.from_records(space.records(x, "firm"), (ROW, turnover))
     released = mechanism.release(table, space, SeededRandomness(1))
-    assert released.counts(["row", VALUE]) == {("a", "x"): 1, ("b", "x"): 1, ("(all)", "104"): 1}
+    assert released.counts(["measure", "row", "value", "status"]) == {
+        ("sum of turnover", "a", "", "suppressed"): 1, ("sum of turnover", "b", "", "suppressed"): 1,
+        ("sum of turnover", "(all)", "104", "published"): 1,
+    }  # fmt: skip
     low, high = [(e.low, e.high) for e in mechanism.audited(outcome, space)]
     assert low == high == (0, 104)
 
@@ -180,11 +183,11 @@ def test_a_million_records():
     mechanism = CellSuppression(tables=[["row", "column"], ["row"], ["column"], []], threshold=3)
     table = Table(attributes=attributes, codes=codes)
     released = mechanism.release(table, space, source)
-    values = released.attribute(VALUE).categories
-    shown = [values[code] for code in released.codes[VALUE]]
+    values = released.attribute("value").categories
+    shown = [values[code] for code in released.codes["value"]]
     body = np.bincount(table.key(["row", "column"]), minlength=300).reshape(30, 10)
     true = [*body.ravel().tolist(), *body.sum(axis=1).tolist(), *body.sum(axis=0).tolist(), 1_000_000]
-    hidden = {place for place, number in enumerate(shown) if number == SUPPRESSED}
+    hidden = {place for place, number in enumerate(shown) if number == ""}
     sensitive = {place for place, n in enumerate(true) if 0 < n < 3}
     assert sensitive
     assert sensitive < hidden

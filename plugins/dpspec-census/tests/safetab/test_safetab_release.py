@@ -107,10 +107,11 @@ def test_an_empty_table_has_members_nowhere():
 @pytest.mark.parametrize("cls", [Safetab, SafetabGeometric])
 def test_every_group_in_every_unit_has_one_table_with_all_its_cells(cls):
     table = mechanism(cls).release(people(5000), SPACE, SystemRandomness())
-    assert tuple(a.name for a in table.attributes) == COLUMNS
+    assert tuple(a.name for a in table.attributes) == (*COLUMNS, "sex", "age4", "age9", "value", "status")
     published = {}
-    for population, group, level, unit, name, cell, count in rows(table):
-        published.setdefault((population, group, level, unit), {}).setdefault(name, {})[cell] = int(count)
+    for population, group, level, unit, *cell, count, status in rows(table):
+        assert status == "published"
+        published.setdefault((population, group, level, unit), {}).setdefault(named(cell), {})[tuple(cell)] = int(count)
     assert len(published) == 5 * 1 + 5 * 7 + 1 * 3
     assert all(len(tables) == 1 for tables in published.values())
     sizes = {"total": 1, "sex x age4": 8, "sex x age9": 18, "sex": 2}
@@ -119,6 +120,12 @@ def test_every_group_in_every_unit_has_one_table_with_all_its_cells(cls):
         assert len(cells) == sizes[name]
     assert {next(iter(tables)) for tables in published.values()} == set(sizes)
     assert next(iter(published["detailed", "nobody", "county", "6"])) == "total"
+
+
+def named(cell):
+    """The table of a cell: the attributes that are not summed over."""
+    names = [name for name, category in zip(("sex", "age4", "age9"), cell, strict=True) if category != "(all)"]
+    return " x ".join(names) or "total"
 
 
 def test_with_hardly_any_noise_the_counts_are_the_true_ones_and_the_choice_that_of_the_true_total():
@@ -132,15 +139,16 @@ def test_with_hardly_any_noise_the_counts_are_the_true_ones_and_the_choice_that_
         for group in inside[:3]:
             for place in (("detailed", group, "whole", "total"), ("detailed", group, "county", county)):
                 counts = true.setdefault(place, Counter())
-                counts.update([("total", "total"), ("sex x age4", f"{sex} x {age4}"), ("sex x age9", f"{sex} x {age9}")])
-        true.setdefault(("regional", "everybody", "state", state), Counter()).update([("sex", sex)])
+                counts.update([("(all)", "(all)", "(all)"), (sex, age4, "(all)"), (sex, "(all)", age9)])
+        true.setdefault(("regional", "everybody", "state", state), Counter()).update([(sex, "(all)", "(all)")])
     thresholds = {"whole": (50, 400), "county": (30, 90)}
-    for *place, name, cell, count in rows(released):
-        counts = true.get(tuple(place), Counter())
-        assert int(count) == counts[name, cell]
+    for *row, count, _ in rows(released):
+        place, cell = tuple(row[:4]), tuple(row[4:])
+        counts = true.get(place, Counter())
+        assert int(count) == counts[cell]
         if place[2] in thresholds:
-            reached = sum(counts["total", "total"] >= threshold for threshold in thresholds[place[2]])
-            assert name == ("total", "sex x age4", "sex x age9")[reached]
+            reached = sum(counts["(all)", "(all)", "(all)"] >= threshold for threshold in thresholds[place[2]])
+            assert named(cell) == ("total", "sex x age4", "sex x age9")[reached]
 
 
 def test_a_seed_gives_the_same_release_again():
@@ -170,7 +178,7 @@ def test_choices_and_counts_have_the_law():
     def below(variance):
         return float(DiscreteGaussianLaw(3, variance).tail(4)[0])
 
-    totals = [int(count) for *_, name, _, count in found if name == "total"]
+    totals = [int(count) for *_, sex, count, _ in found if sex == "(all)"]
 
     def binned(variance):
         law = DiscreteGaussianLaw(3, variance)

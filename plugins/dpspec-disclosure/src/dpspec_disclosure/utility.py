@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from dpspec.plugin import FiniteLaw, Law, Mechanism, ParameterError, errors, grammar, late_module, laws, randomness, tables
+from dpspec.plugin import FiniteLaw, Law, Mechanism, ParameterError, answers, errors, grammar, late_module, laws, randomness
 from dpspec.plugin.applications import did_you_mean
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ CONFIDENCE = 0.95
 """Of the interval around a simulated mean, by Student's law."""
 MOST_SPREAD = 100_000
 """Sums over discrete Gaussian noise are written out up to this standard deviation."""
-NUMBERS, ALL, LEFT_OUT = "published", "(all)", "x"
-"""The columns and words of released tables of counts: the number, a sum over an attribute, no number."""
+LEFT_OUT = "x"
+"""What an outcome of a table of counts has in place of a suppressed number."""
 
 
 @attrs.frozen(kw_only=True)
@@ -429,10 +429,9 @@ def published_numbers(mechanism: Mechanism, released: Table, space: DatasetSpace
         ReleaseError: the release has no table from which the statistic follows.
     """
     names = [a.name for a in released.attributes]
-    if tuple(names) == tables.ANSWERS:
-        found = _from_answers(mechanism, released, space, statistic)
-    elif NUMBERS in names:
-        found = _from_cells(released, statistic)
+    if answers.has_numbers(released):
+        asked = tuple(_queries(mechanism))
+        found = _from_answers(asked, released, space, statistic) if asked else _from_cells(released, statistic)
     elif set(statistic.attributes) <= set(names):
         _check_categories(mechanism, released, space, statistic)
         found = {cell: float(count) for cell, count in released.counts(statistic.attributes).items()}
@@ -458,25 +457,24 @@ def _check_categories(mechanism: Mechanism, released: Table, space: DatasetSpace
 
 
 def _from_answers(
-    mechanism: Mechanism, released: Table, space: DatasetSpace, statistic: Statistic
+    queries: Sequence[Any], released: Table, space: DatasetSpace, statistic: Statistic
 ) -> dict[tuple[str, ...], float] | None:
     """From noisy answers: those of the smallest table that has all attributes of the statistic, summed."""
     fitting = [
-        query for query in _queries(mechanism)
+        query for query in queries
         if set(statistic.attributes) <= set(query.attributes) and not query.where and query.unit == space.units[0]
     ]  # fmt: skip
     if not fitting:
         return None
     query = min(fitting, key=lambda one: len(one.attributes))
-    known = {a.name: a for a in space.attributes_of(query.unit)}
-    cells = itertools.product(*(known[name].values() for name in query.attributes))
-    by_label = {" x ".join(cell): cell for cell in cells}
-    places = [query.attributes.index(name) for name in statistic.attributes]
+    order = [a.name for a in released.attributes]
+    places = [order.index(answers.column_of(name)) for name in statistic.attributes]
+    at, of = order.index(answers.VALUE), order.index(answers.QUERY)
     found: dict[tuple[str, ...], float] = {}
-    for name, label, answer in released.records():
-        if name == str(query) and label in by_label:
-            cell = tuple(by_label[label][place] for place in places)
-            found[cell] = found.get(cell, 0.0) + (math.nan if answer == tables.NOT_SHOWN else float(answer))
+    for row in released.records():
+        if row[of] == str(query):
+            cell = tuple(row[place] for place in places)
+            found[cell] = found.get(cell, 0.0) + (float(row[at]) if row[at] else math.nan)
     return found
 
 
@@ -491,22 +489,22 @@ def _queries(mechanism: Mechanism) -> Iterator[Any]:
 
 def _from_cells(released: Table, statistic: Statistic) -> dict[tuple[str, ...], float] | None:
     """From a table of numbers: the cells of the statistic itself, else the sums of the cells inside them."""
-    names = [a.name for a in released.attributes if a.name != NUMBERS]
-    if not set(statistic.attributes) <= set(names):
-        return None
     order = [a.name for a in released.attributes]
-    places = [order.index(name) for name in statistic.attributes]
-    others = [order.index(name) for name in names if name not in statistic.attributes]
-    at = order.index(NUMBERS)
+    if not {*map(answers.column_of, statistic.attributes)} <= set(order):
+        return None
+    places = [order.index(answers.column_of(name)) for name in statistic.attributes]
+    at = order.index(answers.VALUE)
+    fixed = {*places, at, *(order.index(name) for name in (answers.QUERY, answers.STATUS) if name in order)}
+    others = [place for place in range(len(order)) if place not in fixed]
     own: dict[tuple[str, ...], float] = {}
     sums: dict[tuple[str, ...], float] = {}
     for row in released.records():
         cell = tuple(row[place] for place in places)
-        if ALL in cell:
+        if answers.ALL in cell:
             continue
-        value = math.nan if row[at] == LEFT_OUT else float(row[at])
-        if all(row[place] == ALL for place in others):
+        value = float(row[at]) if row[at] else math.nan
+        if all(row[place] == answers.ALL for place in others):
             own[cell] = value
-        elif not any(row[place] == ALL for place in others):
+        elif not any(row[place] == answers.ALL for place in others):
             sums[cell] = sums.get(cell, 0.0) + value
     return own or sums or None

@@ -39,6 +39,7 @@ from dpspec_inference.model import (
     ReleasedData,
     Simulation,
     beyond_invariants,
+    label_of,
     misfit,
     of_masses,
     unknown_name,
@@ -125,7 +126,7 @@ class BlockCount(InferenceModel):
         _check_room(self.prior, released)
         estimates, posteriors, widest = [], [], 0.0
         for row in rows:
-            name = f"count of {row.cell}" if row.cell else f"count of {row.query}"
+            name = _name(row)
             counts, masses, width = enclosed_posterior(noise, row.answer, self.prior)
             widest = max(widest, width)
             posteriors.append(of_masses(name, counts, masses, self.level))
@@ -162,10 +163,12 @@ class BlockCount(InferenceModel):
 
     def _rows(self, released: ReleasedData) -> list[NoisyAnswer]:
         space = released.spec.space
-        known = {str(query): list(map(str, query.labels(space))) for query in released.mechanism.queries}  # type: ignore[attr-defined]
+        queries = released.mechanism.queries  # type: ignore[attr-defined]
+        known = {str(query): [tuple(map(str, cell)) for cell in query.cells(space)] for query in queries}
         rows = released.answers
         if not rows:
-            raise errors.TableError("RELEASE", "has no noisy answers", "give the released table with query, cell and answer")
+            advice = "give the released table with query, attributes, value and status"
+            raise errors.TableError("RELEASE", "has no noisy answers", advice)
         for row in rows:
             if row.query not in known or row.cell not in known[row.query]:
                 raise errors.TableError("RELEASE", "answers a query or a cell that the specification has not", value=row.query)
@@ -175,9 +178,13 @@ class BlockCount(InferenceModel):
             advice = f'write query = "{next(iter(known))}"'
             raise errors.ParameterError("query", f"must be one of the {len(known)} queries", advice)
         query = self.query or next(iter(known))
-        if self.cell is not None and self.cell not in known[query]:
-            raise unknown_name("cell", self.cell, known[query])
-        found = [row for row in rows if row.query == query and self.cell in {None, row.cell}]
+        labels = list(map(label_of, known[query]))
+        if self.cell is not None and self.cell not in labels:
+            raise unknown_name("cell", self.cell, labels)
+        if self.cell is not None and labels.count(self.cell) > 1:
+            rule = "is two cells of the query, in words"
+            raise errors.ParameterError("cell", rule, "leave it out, for all cells", value=self.cell)
+        found = [row for row in rows if row.query == query and self.cell in {None, row.label}]
         if not found or len({row.cell for row in found}) != len(found):
             rule = f"answers {query} in no cell that is asked for" if not found else "answers a cell twice"
             raise errors.TableError("RELEASE", rule, "give the table as dpspec release wrote it", value=self.cell)
@@ -199,7 +206,7 @@ class BlockCount(InferenceModel):
         chances = np.array([float(_mass(noise, int(shift)).mid()) for shift in shifts])
         answer = count + int(source.choice(shifts, p=chances / chances.sum()))
         row = NoisyAnswer(query=rows[0].query, cell=rows[0].cell, answer=answer)
-        name = f"count of {row.cell}" if row.cell else f"count of {row.query}"
+        name = _name(row)
         again = ReleasedData(spec=released.spec, mechanism=released.mechanism, answers=(row,))
         return Simulation(truth={name: float(count)}, released=again)
 
@@ -217,10 +224,14 @@ class BlockCount(InferenceModel):
                 mechanism={**mechanism, "queries": [{"type": "marginal", "attributes": ["block"]}]},
             )
             assert document.mechanism is not None  # noqa: S101 - stated above
-            row = NoisyAnswer(query="person by block", cell="a", answer=3)
+            row = NoisyAnswer(query="person by block", cell=("a",), answer=3)
             released = ReleasedData(spec=document.spec, mechanism=document.mechanism, answers=(row,))
             yield cls(prior=CountPrior(most=10)), released
             yield cls(prior=CountPrior(mean=Fraction(4), most=60)), released
+
+
+def _name(row: NoisyAnswer) -> str:
+    return f"count of {row.label}"
 
 
 def _noise_in_words(noise: Law) -> str:

@@ -34,13 +34,27 @@ class NoisyAnswer:
 
     Args:
         query: what was counted.
-        cell: which cell of the table.
+        cell: the category of each attribute of the query.
         answer: the noisy answer.
     """
 
     query: str
-    cell: str
+    cell: tuple[str, ...]
     answer: int
+
+    @property
+    def label(self) -> str:
+        """The cell in words; two cells may have the same."""
+        return label_of(self.cell)
+
+
+def label_of(cell: Iterable[object]) -> str:
+    """A cell in words.
+
+    >>> label_of(("north", 1)), label_of(())
+    ('north x 1', 'total')
+    """
+    return " x ".join(map(str, cell)) or "total"
 
 
 @attrs.frozen(kw_only=True)

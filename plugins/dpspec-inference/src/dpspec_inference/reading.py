@@ -1,20 +1,22 @@
 """Reading a release: the folder that `dpspec release` wrote, a released table, or released numbers.
 
 A folder has a report, which names the specification by its SHA-256, so that the release of another one is refused. A table is a
-file of records in the words of the space, or a CSV file with the columns query, cell and answer. Numbers are a TOML or JSON file
-with one key each; decimals are read exactly, and a key `specification` names the specification by its id.
+file of records in the words of the space, or a CSV file of noisy answers: query, a column for each attribute, value and status.
+Numbers are a TOML or JSON file with one key each; decimals are read exactly, and a key `specification` names the specification by
+its id.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpspec.plugin import errors, exact, params, table_files, tables as tables_of
+from dpspec.plugin import answers as answer_tables, errors, exact, params, table_files, tables as tables_of
 from dpspec.plugin.applications import REPORT, parse, read_bytes
 from dpspec.plugin.releases import released_files
 from dpspec_inference.model import NoisyAnswer, ReleasedData
@@ -64,9 +66,12 @@ def _joined(document: SpecDocument, mechanism: Mechanism, registry: Registry, pa
     space = document.spec.space
     for path in paths:
         header = tuple(table_files.format_of(path, formats).header(path))
-        if header == tables_of.ANSWERS:
-            answers += _answers(path)
+        answer_tables.check_current(header, path.name)
+        if answer_tables.are_answers(header):
+            answers += _answers(path, mechanism)
             continue
+        if answer_tables.are_numbers(header):
+            raise errors.TableError(path.name, "has numbers that no model reads", "give released records, or noisy answers")
         identifiers = tuple(name for name in header if name == tables_of.HOUSEHOLD_ID)
         known = [a for unit in space.units for a in space.attributes_of(unit)]
         released = table_files.as_released(a for a in dict.fromkeys(known) if a.name in header or not tables)
@@ -85,19 +90,21 @@ def _alone(attribute: Any) -> Any:
     return attribute if attribute.within is None else params.evolve(attribute, within=None, parents=())
 
 
-def _answers(path: Path) -> Iterator[NoisyAnswer]:
+def _answers(path: Path, mechanism: Mechanism) -> Iterator[NoisyAnswer]:
     if path.suffix.lower() != ".csv":
         raise errors.TableError(path.name, "has noisy answers, which are read from CSV files", "write it as CSV")
-    text = _text(path)
-    for number, row in enumerate(csv.DictReader(text.splitlines()), start=2):
-        written = (row["answer"] or "").strip()
-        if written == tables_of.NOT_SHOWN:
-            rule = f"is not shown in line {number}"
-            raise errors.TableError("answer", rule, "no model estimates from answers that are hidden")
-        if not written.lstrip("-").isdecimal():
+    queries = getattr(mechanism, "queries", ())
+    columns = {str(query): [answer_tables.column_of(name) for name in getattr(query, "attributes", ())] for query in queries}
+    for number, row in enumerate(csv.DictReader(io.StringIO(_text(path), newline="")), start=2):
+        written, status = ((row[name] or "").strip() for name in (answer_tables.VALUE, answer_tables.STATUS))
+        if not written and status != answer_tables.PUBLISHED:
+            rule = f"is {status or 'missing'} in line {number}"
+            raise errors.TableError("value", rule, "no model estimates from numbers that are not published")
+        if not written.removeprefix("-").isdecimal():
             rule = f"must be a whole number in line {number}"
-            raise errors.TableError("answer", rule, "give the file as dpspec release wrote it")
-        yield NoisyAnswer(query=row["query"], cell=row["cell"] or "", answer=int(written))
+            raise errors.TableError("value", rule, "give the file as dpspec release wrote it")
+        cell = tuple(row.get(name) or "" for name in columns.get(row["query"], ()))
+        yield NoisyAnswer(query=row["query"], cell=cell, answer=int(written))
 
 
 def _numbers(path: Path, document: SpecDocument) -> Iterator[tuple[str, Fraction]]:

@@ -43,6 +43,7 @@ from dpspec.plugin import (
     Trivial,
     UniformBudget,
     UnorderedRecords,
+    answers,
     define,
     errors,
     grammar,
@@ -155,13 +156,12 @@ class AdditiveNoise(Mechanism):
         """One row for each answer: the query, its cell, and the noisy count."""
 
         self.check(space)
-        answered = [_answered(table, query, space) for query in self.queries]
-        noise = self.draw(sum(len(counts) for counts, _ in answered), source)
-        true = [_whole_numbers(counts) for counts, _ in answered]
-        answers = np.concatenate([np.zeros(0, dtype=np.int64), *true])
-        answers = answers + noise if object in (answers.dtype, noise.dtype) else np.add(answers, noise, out=answers)
-        names = [str(query) for query in self.queries]
-        return _table_of_columns([(name, cells) for name, (_, cells) in zip(names, answered, strict=True)], answers)
+        true = [_whole_numbers(_counted(table, query, space)) for query in self.queries]
+        noise = self.draw(sum(map(len, true)), source)
+        values = np.concatenate([np.zeros(0, dtype=np.int64), *true])
+        values = values + noise if object in (values.dtype, noise.dtype) else np.add(values, noise, out=values)
+        del true, noise
+        return answers.answer_table([answers.cells_of(query, space) for query in self.queries], values)
 
     def _claims(
         self, label: str, source: str, space: DatasetSpace, standard: OutputDivergence, budget: tuple[str, Number]
@@ -210,13 +210,9 @@ LISTED = 100_000
 """Tables up to this size are read record by record when a query is no plain marginal."""
 
 
-def answers_on(table: tables.Countable, queries: Sequence[Invariant], space: DatasetSpace) -> list[tuple[str, str, int]]:
-    """(query, cell, true answer) for every cell of every query."""
-    rows: list[tuple[str, str, int]] = []
-    for query in queries:
-        name, counts = str(query), _counted(table, query, space)
-        rows += zip(itertools.repeat(name), query.labels(space), map(_plain, counts))
-    return rows
+def true_answers(table: tables.Countable, query: Invariant, space: DatasetSpace) -> tuple[Any, ...]:
+    """The true answers of a query, in the order of its cells (`answers.cells_of`)."""
+    return tuple(map(_plain, _counted(table, query, space)))
 
 
 def _plain(answer: Any) -> Any:
@@ -254,10 +250,6 @@ def count_of_query(query: Invariant, attributes: Sequence[Attribute], space: Dat
     if not is_a(query, Marginal) or not _has_columns_of(query, query.unit, attributes, space):
         return None
     order = _in_order(query, attributes, space)
-    if order is None or not (_is_by_key(order) or _listed(order, query)):
-        labels = query.labels(space)
-        if len(set(labels)) != len(labels):  # cells that labels do not tell apart are counted record by record
-            return None
     named = query.attributes if order is None else tuple(a.name for a in order)
     return Marginal(attributes=tuple(dict.fromkeys(named)), unit=query.unit, where=query.where)
 
@@ -322,152 +314,12 @@ def _marginal(table: tables.Countable, query: Marginal, read: Marginal, space: D
                 kept = [place for place, category in enumerate(attribute.values()) if category in where[attribute.name]]
                 counts = counts.take(kept, axis=axis)
         return counts.reshape(-1)
+    codes = None if order is None or math.prod(a.size for a in order) > MOST_KEYS else answers.combined_codes(query, space)
+    if order is not None and codes is not None and len(next(iter(codes.values()))) > tables.MOST_LISTED:
+        return found.every()[np.ravel_multi_index([codes[a.name] for a in order], [a.size for a in order])]
     places = [read.attributes.index(name) for name in query.attributes]
-    labelled = {" x ".join(cell[place] for place in places): count for cell, count in found.by_category().items()}
-    return tuple(labelled.get(label, 0) for label in query.labels(space))
-
-
-def noisy_table(rows: Iterable[tuple[str, str, int | str]]) -> Table:
-    """The released table: one row for each cell, with the columns query, cell and answer."""
-    listed = [(query, cell, str(answer)) for query, cell, answer in rows]
-    columns = list(zip(*listed, strict=True)) or [(), (), ()]
-    attributes = tuple(
-        Attribute(name=name, categories=tuple(dict.fromkeys(column)) or ("none",))
-        for name, column in zip(tables.ANSWERS, columns, strict=True)
-    )
-    return Table.from_records(listed, attributes)
-
-
-def _answered(table: tables.Countable, query: Invariant, space: DatasetSpace) -> tuple[Sequence[int] | Integers, Cells]:
-    """The true answers of a query and what they count, as texts; of a large table of counts as columns, without a text."""
-    columns = {a.name for a in table.attributes}
-    if is_a(query, Marginal) and type(query).labels is Marginal.labels and query.unit == _unit(columns, space):
-        found = _cells(table, query, space)
-        if found is not None:
-            return found
-    return _counted(table, query, space), query.labels(space)
-
-
-def _cells(table: tables.Countable, query: Marginal, space: DatasetSpace) -> tuple[Integers, tables.LabelBlock] | None:
-    """The counts of more cells than are listed, in the order of the labels; None where they are fewer, or too many to hold."""
-    order = _in_order(query, table.attributes, space)
-    if order is None or not dict(query.where).keys() <= {a.name for a in table.attributes}:
-        return None
-    columns = _listed(order, query)
-    if columns is None:
-        return None
-    names = [a.name for a in order]
-    counts = table.cells(names, query.where).every()
-    if len(columns[0]) < len(counts):  # some combinations are torn apart or left out
-        counts = counts[np.ravel_multi_index(columns, [a.size for a in order])]
-    shown = [names.index(name) for name in query.attributes]
-    lists = [_every(a.size) if a.count is not None else a.categories for a in order]
-    return counts, tables.LabelBlock(lists=tuple(lists[i] for i in shown), places=tuple(columns[i] for i in shown))
-
-
-def _listed(order: Sequence[Attribute], query: Marginal) -> list[tables.Codes] | None:
-    """The cells of a query that has more of them than are listed as texts; None where they are fewer, or too many to hold."""
-    if math.prod(a.size for a in order) > MOST_KEYS:
-        return None
-    columns = _combinations(order, dict(query.where))
-    return None if columns is None or len(columns[0]) <= tables.MOST_LISTED else columns
-
-
-def _combinations(attributes: Sequence[Attribute], where: Mapping[str, Sequence[str]]) -> list[tables.Codes] | None:
-    """The cells of a table, a column of codes for each attribute: all combinations that are not torn apart, in their order.
-
-    None where they are not known to be below `MOST_KEYS` on the way, or a coarser attribute comes after a finer one.
-    """
-    from dpspec.plugin import table_files  # with numpy, which `verify` of a small file does without
-
-    names = [a.name for a in attributes]
-    columns: list[tables.Codes] = []
-    for place, attribute in enumerate(attributes):
-        rows = len(columns[0]) if columns else 1
-        kept = None
-        if attribute.name in where:
-            kept = np.asarray([category in where[attribute.name] for category in attribute.values()])
-        if attribute.within in names:
-            if attribute.within not in names[:place]:
-                return None
-            coarser = names.index(attribute.within)
-            above = table_files.parents(attribute, attributes[coarser])
-            order = np.argsort(above, kind="stable")
-            order = order if kept is None else order[kept[order]]
-            held = np.bincount(above[order], minlength=attributes[coarser].size)
-            parent = columns[coarser] if columns else np.zeros(1, dtype=np.int64)
-            times, first = held[parent], (np.cumsum(held) - held)[parent]
-            if int(times.sum()) > MOST_KEYS:
-                return None
-            begin = np.repeat(first - (np.cumsum(times) - times), times)
-            mine = order[begin + np.arange(len(begin))]
-        else:
-            own = _every(attribute.size) if kept is None else tables.compact(np.flatnonzero(kept), attribute.size)
-            if rows * len(own) > MOST_KEYS:
-                return None
-            mine, times = np.tile(own, rows), np.full(rows, len(own))
-        columns = [np.repeat(column, times) for column in columns]
-        columns.append(tables.compact(mine, attribute.size))
-    return columns or None
-
-
-def _every(size: int) -> tables.Codes:
-    """The codes of all categories."""
-    return np.arange(size, dtype=np.min_scalar_type(max(size - 1, 0)))
-
-
-Cells = Sequence[str] | tables.LabelBlock
-"""What the answers of a query count."""
-
-
-def _table_of_columns(queries: Sequence[tuple[str, Cells]], answers: AnyIntegers) -> Table:
-    """The same table from columns: each query with its cells, and all answers.
-
-    Categories are in the order in which they occur first, as `noisy_table` has them. Columns of very many categories have labels
-    instead, of which no list is made.
-    """
-    names = tuple(dict.fromkeys(name for name, cells in queries if len(cells)))
-    places = [tables.compact(names.index(name) if len(cells) else 0, max(len(names), 1)) for name, cells in queries]
-    query = np.repeat(places, [len(cells) for _, cells in queries])
-    columns = {"cell": _cell_column([cells for _, cells in queries]), "answer": _answer_column(answers)}
-    attributes = [Attribute(name="query", categories=names or ("none",)), *(attribute for attribute, _ in columns.values())]
-    codes = {"query": query, **{name: found for name, (_, found) in columns.items()}}
-    return Table(attributes=tuple(attributes), codes={a.name: tables.compact(codes[a.name], a.size) for a in attributes})
-
-
-def _cell_column(cells: Sequence[Cells]) -> tuple[Attribute, tables.Codes]:
-    if any(isinstance(part, tables.LabelBlock) for part in cells):
-        blocks = [part if isinstance(part, tables.LabelBlock) else _block(tuple(part)) for part in cells if len(part)]
-        return tables.LabelledAttribute("cell", blocks), _every(sum(map(len, blocks)))
-    shown = list(itertools.chain.from_iterable(part for part in cells if not isinstance(part, tables.LabelBlock)))
-    kinds = dict.fromkeys(shown)
-    attribute = Attribute(name="cell", categories=tuple(kinds) or ("none",))
-    if len(kinds) == len(shown):
-        return attribute, np.arange(len(shown))
-    places = {label: place for place, label in enumerate(kinds)}
-    return attribute, np.fromiter((places[label] for label in shown), dtype=np.int64, count=len(shown))
-
-
-def _block(labels: tables.Labels) -> tables.LabelBlock:
-    return tables.LabelBlock(lists=(labels,), places=(_every(len(labels)),))
-
-
-def _answer_column(answers: AnyIntegers) -> tuple[Attribute, tables.Codes]:
-    """The different answers, and the place of each among them."""
-    rank: tables.Codes
-    if answers.dtype == object or not len(answers):
-        values, first, rank = np.unique(answers, return_index=True, return_inverse=True)
-    else:
-        values, rank, _ = tables.ranked(answers)
-        if len(values) > tables.MOST_LISTED:
-            return tables.LabelledAttribute("answer", (_block(values),)), rank
-        first = np.empty(len(values), dtype=np.int64)
-        first[rank[::-1]] = np.arange(len(answers) - 1, -1, -1)
-    order = np.argsort(first)
-    place = np.empty(len(order), dtype=np.min_scalar_type(len(order)))
-    place[order] = np.arange(len(order))
-    attribute = Attribute(name="answer", categories=tuple(map(str, values[order].tolist())) or ("none",))
-    return attribute, place[rank] if len(place) else rank
+    by_cell = {tuple(cell[place] for place in places): count for cell, count in found.by_category().items()}
+    return tuple(by_cell.get(tuple(map(str, cell)), 0) for cell in query.cells(space))
 
 
 # --- sums and kinds -------------------------------------------------------------------------------

@@ -34,21 +34,26 @@ from dpspec.plugin import (
     Table,
     Text,
     UnorderedRecords,
+    answers,
     define,
     errors,
     exact,
     grammar,
+    late_module,
     laws,
     ln,
     number,
     tables,
 )
-from dpspec_noise.additive import answers_on, counts_of_queries
+from dpspec_noise.additive import counts_of_queries, true_answers
 
 if TYPE_CHECKING:
+    import numpy as np
     from flint import arb
 
     from dpspec.plugin import Randomness
+else:
+    np = late_module("numpy")
 
 LISTED = 100_000
 """A choice is made among at most so many cells."""
@@ -117,6 +122,11 @@ class _OfOneTable(Mechanism):
             raise IncompatibleBlocksError(f"mechanism {self.name}", rule, advice, value=str(self.query))
         return labels
 
+    def released(self, place: int, space: DatasetSpace) -> Table:
+        """The released table: the chosen cell, without a number."""
+        cells = answers.cells_of(self.query, space).rows([place])
+        return answers.answer_table([cells], [0], hidden=np.ones(1, dtype=np.bool_), status=answers.CHOSEN)
+
 
 # --- the exponential mechanism --------------------------------------------------------------------
 
@@ -162,12 +172,9 @@ class ExponentialMechanism(_OfOneTable):
     def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The chosen cell, drawn exactly: with bits read on until they decide."""
         self.check(space)
-        rows = answers_on(table, (self.query,), space)
-        most = max(count for _, _, count in rows)
-        weights = [laws.exact_exponential(self.rate * (count - most)) for _, _, count in rows]
-        chosen = _drawn(weights, source)
-        attribute = Attribute(name="cell", categories=tuple(dict.fromkeys(cell for _, cell, _ in rows)))
-        return Table.from_records([(rows[chosen][1],)], (attribute,))
+        counts = true_answers(table, self.query, space)
+        weights = [laws.exact_exponential(self.rate * (count - max(counts))) for count in counts]
+        return self.released(_drawn(weights, source), space)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[ExponentialMechanism, DatasetSpace]]:
@@ -376,18 +383,16 @@ class NoisyMax(_OfOneTable):
     def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The chosen cell; noise on the line is drawn bit by bit, until it decides."""
         self.check(space)
-        rows = answers_on(table, (self.query,), space)
-        counts = [count for _, _, count in rows]
+        counts = true_answers(table, self.query, space)
         if self.noise == "geometric":
             from dpspec_noise.gaussian import Geometric
 
-            noise = Geometric(queries=(self.query,), epsilon=self.rate).draw(len(rows), source)
+            noise = Geometric(queries=(self.query,), epsilon=self.rate).draw(len(counts), source)
             noisy = [count + int(w) for count, w in zip(counts, noise, strict=True)]
             place = noisy.index(max(noisy))
         else:
             place = self._largest(counts, source)
-        attribute = Attribute(name="cell", categories=tuple(dict.fromkeys(cell for _, cell, _ in rows)))
-        return Table.from_records([(rows[place][1],)], (attribute,))
+        return self.released(place, space)
 
     def _largest(self, counts: Sequence[int], source: Randomness) -> int:
         """The place of the largest n + F^-1(U), each U uniform, of which more bits are read as long as two may be the largest."""
@@ -769,14 +774,14 @@ class ThresholdRelease(_OfOneTable):
 
     def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The keys that are shown, with their noisy counts."""
-        from dpspec_noise.additive import noisy_table
         from dpspec_noise.gaussian import Geometric
 
         self.check(space)
-        rows = [row for row in answers_on(table, (self.query,), space) if row[2] > 0]
-        noise = Geometric(queries=(self.query,), ratio=self.ratio).draw(len(rows), source)
-        noisy = ((query, cell, count + int(w)) for (query, cell, count), w in zip(rows, noise, strict=True))
-        return noisy_table(row for row in noisy if row[2] >= self.threshold)
+        counts = np.asarray(true_answers(table, self.query, space), dtype=np.int64)
+        kept = np.flatnonzero(counts > 0)
+        noisy = counts[kept] + Geometric(queries=(self.query,), ratio=self.ratio).draw(len(kept), source)
+        shown = noisy >= self.threshold
+        return answers.answer_table([answers.cells_of(self.query, space).rows(kept[shown])], noisy[shown])
 
     @classmethod
     def examples(cls) -> Iterable[tuple[ThresholdRelease, DatasetSpace]]:

@@ -30,6 +30,7 @@ from dpspec.plugin import (
     Table,
     Text,
     UnorderedRecords,
+    answers,
     blocks,
     define,
     errors,
@@ -40,7 +41,6 @@ from dpspec.plugin import (
     tables,
     workers,
 )
-from dpspec_noise.additive import noisy_table
 from dpspec_noise.gaussian import Geometric
 
 if TYPE_CHECKING:
@@ -475,16 +475,12 @@ class PostProcessed(Mechanism):
         return grammar.counts_read(self.mechanism, attributes, space)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
-        """The released answers, changed; in the place of those that are hidden is an x, as of suppressed cells."""
+        """The released answers, changed; those that are hidden are suppressed."""
         made = self.mechanism.release(table, space, source)
-        if tuple(a.name for a in made.attributes) != tables.ANSWERS:
+        if not answers.has_numbers(made):
             rule = "changes answers to queries, and what is released has none"
             raise errors.ReleaseError(self.name, rule, "post-process a mechanism that answers queries", value=self.mechanism.name)
-        hidden = tables.NOT_SHOWN
-        shown = (
-            (query, cell, None if answer == hidden else self.shown(int(answer))) for query, cell, answer in made.records()
-        )
-        return noisy_table((query, cell, tables.NOT_SHOWN if value is None else value) for query, cell, value in shown)
+        return answers.changed(made, self.shown)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[PostProcessed, DatasetSpace]]:

@@ -27,6 +27,7 @@ import decimal
 import io
 import itertools
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -42,6 +43,8 @@ from dpspec.plugin import (
     Law,
     Marginal,
     Mechanism,
+    Table,
+    answers,
     errors,
     exact,
     grammar,
@@ -65,8 +68,6 @@ from dpspec.plugin.releases import (
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from dpspec.plugin import Table
 else:
     np = late_module("numpy")
 
@@ -426,8 +427,14 @@ def files_of_release(path: Path, document: SpecDocument) -> tuple[Path, ...]:
 
 
 def is_noisy_answers(path: Path, registry: Registry) -> bool:
-    """Whether a released file has one row for each noisy answer."""
-    return tuple(table_files.format_of(path, formats_of(registry)).header(path)) == tables.ANSWERS
+    """Whether a released file has one row for each noisy answer.
+
+    Raises:
+        TableError: it has, in the columns of an earlier version.
+    """
+    columns = table_files.format_of(path, formats_of(registry)).header(path)
+    answers.check_current(columns, path.name)
+    return answers.are_answers(columns)
 
 
 def read_released(files: Sequence[Path], document: SpecDocument, registry: Registry) -> Table:
@@ -447,12 +454,26 @@ def read_released(files: Sequence[Path], document: SpecDocument, registry: Regis
 
 @attrs.frozen
 class ReleasedNumber:
-    """One row: the table, the category of each of its attributes, the published number, and its margin where that is known."""
+    """One row of a released table.
+
+    Args:
+        query: the words of the query.
+        cell: what is in the column of each attribute, and in that of the measure.
+        value: the published number; "" where none is.
+        margin: its margin; "" where that is not known.
+        status: as released.
+    """
 
     query: str
     cell: Mapping[str, str]
     value: str
     margin: str
+    status: str
+
+    @property
+    def words(self) -> str:
+        """The categories of the cell, for people."""
+        return ", ".join(category for category in self.cell.values() if category != answers.ALL) or "total"
 
 
 def released_numbers(path: Path, known: Accuracy) -> list[ReleasedNumber]:
@@ -463,36 +484,74 @@ def released_numbers(path: Path, known: Accuracy) -> list[ReleasedNumber]:
     """
     if path.suffix.lower() != ".csv":
         raise TableError(path.name, "has noisy answers, which are read from CSV files", "release with --as csv")
-    listed = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig")))
-    rows = ((row.get("query") or "", row.get("cell") or "", row.get("answer") or "") for row in listed)
-    return numbers_of(rows, path.name, known)
-
-
-def numbers_of(rows: Iterable[tuple[str, ...]], name: str, known: Accuracy) -> list[ReleasedNumber]:
-    """The same of the rows of a released table of noisy answers: query, cell, answer.
-
-    Raises:
-        TableError: a row is not the cell that the specification has in its place.
-    """
-    space = known.document.spec.space
-    margins = {table.table: upper_in_words(table.margin) for table in known.tables if _is_one_query(table.table, known)}
-    mechanism = known.document.mechanism
-    structure = None if mechanism is None else _structure(mechanism, space)
-    queries = {str(view.table): view.table for view in (() if structure is None else structure.views)}
+    space, margins, queries = known.document.spec.space, _margins(known), _queries(known)
     waiting: dict[str, Iterator[tuple[str, ...]]] = {}
     found: list[ReleasedNumber] = []
-    for line, (query, label, answer) in enumerate(rows, start=2):
-        cell: Mapping[str, str] = {"cell": label}
-        if query in queries:
-            if query not in waiting:
-                waiting[query] = _again_and_again(queries[query], space)  # a table may be released several times
-            kinds = next(waiting[query])
-            if label != (" x ".join(kinds) or "total"):
-                rule = f"line {line} is not the cell that the specification has there"
-                raise TableError(name, rule, "give the file as dpspec release wrote it")
-            cell = dict(zip(queries[query].attributes, kinds, strict=True))
-        found.append(ReleasedNumber(query, cell, answer, margins.get(query, "")))
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file)
+        columns = [one for one in reader.fieldnames or () if one not in _OTHERS and not _MARGIN.fullmatch(one)]
+        for line, row in enumerate(reader, start=2):
+            query, value, status = (row.get(column) or "" for column in (answers.QUERY, answers.VALUE, answers.STATUS))
+            cell = {name: row[name] or "" for name in columns}
+            if query in queries:
+                if query not in waiting:
+                    waiting[query] = _again_and_again(queries[query], space)  # a table may be released several times
+                own = tuple(cell.get(answers.column_of(name)) for name in queries[query].attributes)
+                if own != next(waiting[query]):
+                    rule = f"line {line} is not the cell that the specification has there"
+                    raise TableError(path.name, rule, "give the file as dpspec release wrote it")
+            found.append(ReleasedNumber(query, cell, value, margins.get(query, "") if value else "", status))
     return found
+
+
+_OTHERS = (answers.QUERY, answers.VALUE, answers.STATUS)
+_MARGIN = re.compile(r"margin(_[0-9]+)?")
+
+
+def _queries(known: Accuracy) -> dict[str, Marginal]:
+    """The tables of counts that the mechanism answers, by their words."""
+    mechanism = known.document.mechanism
+    structure = None if mechanism is None else _structure(mechanism, known.document.spec.space)
+    return {str(view.table): view.table for view in (() if structure is None else structure.views) if _counts(view)}
+
+
+def _counts(view: grammar.View) -> bool:
+    return isinstance(_once(view)[0], grammar.NoisyCount)
+
+
+def _margins(known: Accuracy) -> dict[str, str]:
+    """The margin of each released number of a table, by the words of its query."""
+    return {table.table: upper_in_words(table.margin) for table in known.tables if _is_one_query(table.table, known)}
+
+
+def with_margins(table: Table, known: Accuracy) -> Table:
+    """A released table of noisy counts with a column of their margins, before that of the status."""
+    if not answers.are_answers([a.name for a in table.attributes]):
+        return table
+    value, margins = table.attribute(answers.VALUE), _margins(known)
+    words = [margins.get(query, "") for query in table.attribute(answers.QUERY).values()]
+    whole = [math.ceil(Fraction(margin)) if margin else None for margin in words]  # margins of whole numbers
+    kinds = sorted({margin for margin in whole if margin is not None})
+    places = np.asarray([len(kinds) if margin is None else kinds.index(margin) for margin in whole])
+    codes = places[table.codes[answers.QUERY]]
+    if isinstance(value, tables.NumberedAttribute):
+        codes = np.where(value.is_missing(table.codes[answers.VALUE]), len(kinds), codes)
+    name = margin_column(known.level)
+    column = tables.NumberedAttribute(name, np.asarray(kinds, dtype=np.int64), ("",))
+    return Table(
+        attributes=(*table.attributes[:-1], column, table.attributes[-1]),
+        codes={**table.codes, name: tables.compact(codes, column.size)},
+    )
+
+
+def margin_column(level: Fraction) -> str:
+    """The name of the column of margins.
+
+    >>> margin_column(Fraction(19, 20)), margin_column(Fraction(2, 3))
+    ('margin_95', 'margin')
+    """
+    percent = 100 * level
+    return f"margin_{percent}" if percent.denominator == 1 else "margin"
 
 
 def _is_one_query(name: str, known: Accuracy) -> bool:
@@ -521,22 +580,11 @@ def upper_in_words(value: Bracket, digits: int = 6) -> str:
 
 
 def as_csv(rows: Sequence[ReleasedNumber], level: Fraction) -> str:
-    """One column for each attribute, the published value, its margin, and what it is.
-
-    A column of an attribute that is called like one of the others has an underscore more.
-    """
-    percent = 100 * level
-    others = ("value", f"margin_{percent}" if percent.denominator == 1 else "margin", "status")
-    columns: dict[str, str] = {}
-    for name in dict.fromkeys(name for row in rows for name in row.cell):
-        column = name
-        while column in ("query", *others, *columns.values()):
-            column += "_"
-        columns[name] = column
+    """The released columns, and the margin of each number."""
+    columns = list(dict.fromkeys(name for row in rows for name in row.cell))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["query", *columns.values(), *others])
+    writer.writerow([answers.QUERY, *columns, answers.VALUE, margin_column(level), answers.STATUS])
     for row in rows:
-        status = "not shown" if row.value == tables.NOT_SHOWN else "noisy" if row.margin else "margin not known"
-        writer.writerow([row.query, *(row.cell.get(name, "") for name in columns), row.value, row.margin, status])
+        writer.writerow([row.query, *(row.cell.get(name, "") for name in columns), row.value, row.margin, row.status])
     return text.getvalue()

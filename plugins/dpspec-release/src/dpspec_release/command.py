@@ -71,7 +71,7 @@ def _names_of_tables(_: click.Context, __: click.Parameter, incomplete: str) -> 
 @click.option(
     "--margins",
     is_flag=True,
-    help="Also write released-with-margins.csv, with columns for each attribute, value, margin_95 and status.",
+    help="Also write the 95 % margin of each number, in the column margin_95.",
 )
 @click.option(
     "--seed",

@@ -41,9 +41,9 @@ from dpspec.plugin import (
     Mechanism,
     PrivacySpec,
     Table,
+    answers,
     errors,
     grammar,
-    tables as released_tables,
 )
 from dpspec.plugin.applications import WARNING, Progress, Registry, ReleaseError, Standing, standing
 from dpspec.plugin.releases import (
@@ -263,7 +263,8 @@ def held(invariant: Invariant, before: Countable, after: Table, unit: str, mecha
     Raises:
         PluginContractError: they differ.
     """
-    counted = None if _holds_answers(before, after) else invariant.as_marginal()
+    # Of released numbers no count of records can be taken, not even their number.
+    counted = None if answers.has_numbers(after) else invariant.as_marginal()
     tables = None if counted is None else [_of_unit(table, counted.unit, unit) for table in (before, after)]
     if counted is None or tables is None or not all(_can_answer(counted, table) for table in tables):
         return Held(invariant=str(invariant), cells=None)
@@ -282,12 +283,6 @@ def _of_unit(table: Countable, wanted: str, unit: str) -> Countable | None:
     if wanted == unit:
         return table
     return table.of_members() if isinstance(table, Table) and table.members is not None else None
-
-
-def _holds_answers(before: Countable, after: Table) -> bool:
-    """Whether what is released are answers of queries, and no records: of them no count can be asked, not even their number."""
-    names = [tuple(attribute.name for attribute in table.attributes) for table in (before, after)]
-    return names[1] == released_tables.ANSWERS != names[0]
 
 
 def _can_answer(counted: Marginal, table: Countable | None) -> bool:
@@ -358,7 +353,7 @@ class Options:
         resume: go on with the unfinished run of the directory.
         suffix: of the files that are written; None for that of the table.
         unverified: also release under a claim that is not verified; under a refuted one nothing is ever released.
-        margins: also write the released numbers with their 95 % margins, one column for each attribute.
+        margins: also write the 95 % margin of each released number, in a column of its own.
         progress: told how far the work is.
         stage: told what is done next: reading, drawing, checking.
         memory: so many bytes the run may use; None for half of the machine, or of the container. A table that is known to take

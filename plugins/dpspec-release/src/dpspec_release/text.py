@@ -22,7 +22,7 @@ def released(data: Mapping[str, Any], directory: str, *, verbose: bool = False) 
     for file in data["released"]:
         rows.add_row(Text("released", FAINT), Text(f"{directory}/{file['file']}", "bold"))
     if "margins" in data:
-        rows.add_row(Text("margins", FAINT), Text(f"{directory}/{data['margins']['file']}", "bold"))
+        rows.add_row(Text("margins", FAINT), f"in the column {data['margins']['column']}")
     drawn_rows = sum(file["records"] for file in data["released"])
     rows.add_row("", f"{count(drawn_rows, 'row')} by {data['mechanism']['name']}, from {data['table']}")
     rows.add_row(Text("claim", FAINT), data["claim"]["sentence"])
@@ -188,7 +188,7 @@ def published(numbers: Sequence[ReleasedNumber]) -> dict[str, Any]:
         `heads` and `rows` of a grid, and `notes`.
     """
     rows = [
-        [one.query, ", ".join(one.cell.values()) or "total", one.value, f"\u00b1 {one.margin}" if one.margin else "unknown"]
+        [one.query, one.words, one.value or one.status, f"\u00b1 {one.margin}" if one.margin else "unknown"]
         for one in numbers[:MOST_ROWS]
     ]
     left_out = len(numbers) - len(rows)
@@ -230,6 +230,6 @@ def _released_rows(rows: Sequence[ReleasedNumber]) -> list[RenderableType]:
     table.add_column("published", justify="right")
     table.add_column("margin", justify="right")
     for row in rows[:SHOWN]:
-        table.add_row(row.query, ", ".join(row.cell.values()) or "total", row.value, row.margin and f"\u00b1 {row.margin}")
+        table.add_row(row.query, row.words, row.value or row.status, row.margin and f"\u00b1 {row.margin}")
     more = len(rows) - SHOWN
     return [table, *([Text(f"and {more:,} more; --out FILE writes all")] if more > 0 else [])]

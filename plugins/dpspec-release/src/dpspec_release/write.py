@@ -23,7 +23,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.plugin import DatasetSpace, Marginal, Table, grammar, tables
+from dpspec.plugin import DatasetSpace, Marginal, Table, answers, grammar
 from dpspec.plugin.applications import REPORT, WARNING, Registry, ReleaseError, log
 from dpspec.plugin.releases import (
     Countable,
@@ -38,7 +38,7 @@ from dpspec.plugin.releases import (
     private_folder,
     whole,
 )
-from dpspec_release.accuracy import as_csv, numbers_of
+from dpspec_release.accuracy import margin_column, with_margins
 from dpspec_release.draw import Release, randomness
 from dpspec_release.keys import household_keys, record_keys, same_multiset
 
@@ -144,14 +144,17 @@ def answer_distances(release: Release) -> Iterator[Distance | tuple[str, str]]:
     if len(after) > MOST_CELLS:
         yield "all tables", f"more than {MOST_CELLS:,} numbers were released"
         return
+    if not answers.are_answers([a.name for a in after.attributes]):
+        yield "all tables", "the numbers are not listed by query"
+        return
     structure = None
     with contextlib.suppress(DpspecError):
         structure = grammar.stated_structure(release.mechanism, space)
-    released: dict[str, list[str]] = {}
-    for query, _, answer in after.records():
-        released.setdefault(query, []).append(answer)
     views = {str(view.table): view.table for view in (() if structure is None else structure.views)}
-    for name, answers in released.items():
+    value, query = after.attribute(answers.VALUE), after.attribute(answers.QUERY)
+    written = list(value.values())
+    for place, name in enumerate(query.values()):
+        codes = after.codes[answers.VALUE][after.codes[answers.QUERY] == place]
         table = views.get(name)
         records = None if table is None else _records_of(table, before, space)
         if table is None or records is None:
@@ -159,11 +162,12 @@ def answer_distances(release: Release) -> Iterator[Distance | tuple[str, str]]:
             continue
         counts = records.cells(table.attributes, table.where).by_category()
         true = np.asarray([counts.get(tuple(map(str, cell)), 0) for cell in table.cells(space)], dtype=np.int64)
-        shown = np.asarray([answer != tables.NOT_SHOWN for answer in answers], dtype=bool)
-        if len(true) != len(answers) or not shown.any():
+        released = [written[code] for code in codes.tolist()]
+        shown = np.asarray([bool(number) for number in released], dtype=bool)
+        if len(true) != len(released) or not shown.any():
             yield name, "its cells are not those of the table" if shown.any() else "none of its numbers is shown"
             continue
-        numbers = np.asarray([answer for answer in answers if answer != tables.NOT_SHOWN], dtype=np.int64)
+        numbers = np.asarray([int(number) for number in released if number], dtype=np.int64)
         found = _distance(table.unit, table.attributes, true[shown], numbers)
         yield attrs.evolve(found, hidden=int(len(shown) - shown.sum()))
 
@@ -220,7 +224,7 @@ def write_utility(release: Release) -> dict[str, Any]:
 def _of_all_units(release: Release) -> Iterator[Distance | tuple[str, str]]:
     """The distances of the records, and of the persons with the attributes of their households."""
     before, after = release.given, release.output.main
-    if tuple(a.name for a in after.attributes) == tables.ANSWERS:
+    if answers.has_numbers(after):
         yield from answer_distances(release)
         return
     if not isinstance(before, Table):  # of counts nothing is compared record by record
@@ -270,8 +274,6 @@ def picture(found: list[Distance]) -> str:
 
 UNFIT = "NOT FIT FOR PUBLICATION: "
 """What the warning of a release begins with; its reasons follow."""
-MARGINS = "released-with-margins.csv"
-"""The released numbers, one column for each attribute, with margins: computed from the release and the specification."""
 FORMAT = 2
 """The version of the report."""
 
@@ -324,16 +326,14 @@ def _prepared(release: Release, formats: Formats) -> tuple[dict[str, Any], dict[
         files[WARNING] = _written(ready / WARNING, warning + "\n")
     named = {name: table for part in release.output.tables.items() for name, table in files_of(*part).items()}
     listed = []
-    for name, table in named.items():
+    for name, drawn in named.items():
         file = f"{name}{release.suffix}"
+        table = drawn if release.accuracy is None else with_margins(drawn, release.accuracy)
         files[file] = _table(table, ready / file, formats, {} if warning is None else {"dpspec": warning})
         listed.append({"file": file, "records": len(table), "sha256": files[file]})
     data = described(release, listed, _kept(release))
     if release.accuracy is not None:
-        answers = (row for table in release.output.tables.values() for row in table.records())
-        numbers = numbers_of(answers, MARGINS, release.accuracy)
-        files[MARGINS] = _written(ready / MARGINS, as_csv(numbers, release.accuracy.level))
-        data["margins"] = {"file": MARGINS, "level": str(release.accuracy.level), "sha256": files[MARGINS]}
+        data["margins"] = {"column": margin_column(release.accuracy.level), "level": str(release.accuracy.level)}
     files[REPORT] = _written(ready / REPORT, json.dumps({"format": FORMAT, **data}, indent=2) + "\n")
     return data, files
 

@@ -268,9 +268,12 @@ def _are(values: pl.Series, codes: npt.NDArray[Any], attribute: Attribute) -> bo
     """Whether a column is the one that is written for these codes: letter by letter, or number by number."""
     import polars as pl
 
-    if len(values) != len(codes) or values.null_count():
-        return False
     wanted = labelled(codes, attribute)
+    if len(values) != len(codes) or values.null_count() != wanted.null_count():
+        return False
+    if wanted.null_count() or isinstance(attribute, tables.NumberedAttribute):
+        same = wanted if values.dtype == wanted.dtype else wanted.cast(pl.String)
+        return values.dtype == same.dtype and bool(values.eq_missing(same).all())
     if values.dtype == wanted.dtype and not wanted.dtype.is_(pl.String):
         return np.array_equal(values.to_physical().to_numpy(), wanted.to_physical().to_numpy())
     if values.dtype == pl.String:
@@ -284,8 +287,8 @@ def labelled(codes: npt.NDArray[Any], attribute: Attribute) -> pl.Series:
 
     if attribute.count is not None:
         return pl.Series(attribute.name, codes)
-    if isinstance(attribute, tables.LabelledAttribute):
-        return _joined(codes, attribute)
+    if isinstance(attribute, tables.NumberedAttribute):
+        return _numbers(codes, attribute)
     kinds = attribute.categories
     return pl.Series(attribute.name, kinds, dtype=_enum(kinds) if len(kinds) <= tables.MOST_LISTED else pl.String()).gather(codes)
 
@@ -297,34 +300,24 @@ def _enum(categories: tuple[str, ...]) -> pl.Enum:
     return pl.Enum(categories)
 
 
-def _joined(codes: npt.NDArray[Any], attribute: tables.LabelledAttribute) -> pl.Series:
-    """The labels of some codes as texts, without a Python object for each."""
+def _numbers(codes: npt.NDArray[Any], attribute: tables.NumberedAttribute) -> pl.Series:
+    """A column of whole numbers, without a Python object for each; of texts, where some are there or a number has no 64 bits."""
     import polars as pl
 
-    if len(attribute.blocks) == 1:
-        return _of_block(codes, attribute.blocks[0]).alias(attribute.name)
-    texts = pl.Series(attribute.name, [""], dtype=pl.String).new_from_index(0, len(codes))
-    begin = 0
-    for block in attribute.blocks:
-        rows = np.flatnonzero((codes >= begin) & (codes < begin + len(block)))
-        texts = texts.scatter(rows, _of_block(codes[rows] - begin, block))
-        begin += len(block)
-    return texts
-
-
-def _of_block(codes: npt.NDArray[Any], block: tables.LabelBlock) -> pl.Series:
-    import polars as pl
-
-    parts = [_texts_of(labels, places[codes]) for labels, places in zip(block.lists, block.places, strict=True)]
-    return parts[0] if len(parts) == 1 else pl.select(pl.concat_str(parts, separator=tables.SEPARATOR)).to_series()
-
-
-def _texts_of(labels: tables.Labels, places: npt.NDArray[Any]) -> pl.Series:
-    import polars as pl
-
-    if isinstance(labels, np.ndarray):
-        return pl.Series(labels[places]).cast(pl.String)
-    return pl.Series(list(labels), dtype=pl.String).gather(places)
+    missing = attribute.is_missing(codes)
+    if not len(attribute.numbers) and not attribute.texts:
+        return pl.Series(attribute.name, [], dtype=pl.Int64)
+    if attribute.numbers.dtype == object:
+        return pl.Series(attribute.name, [text or None for text in attribute.values()], dtype=pl.String).gather(codes)
+    if not attribute.texts:
+        return pl.Series(attribute.name, attribute.numbers[codes])
+    padded = np.concatenate([attribute.numbers, np.zeros(len(attribute.texts), dtype=attribute.numbers.dtype)])
+    found = pl.Series(attribute.name, padded[codes])
+    if attribute.texts == ("",):
+        return found.zip_with(pl.Series(~missing), pl.Series([None], dtype=found.dtype))
+    first = len(attribute.numbers)
+    texts = pl.Series(attribute.texts, dtype=pl.String).gather(np.where(missing, codes, first) - first)
+    return found.cast(pl.String).zip_with(pl.Series(~missing), texts)
 
 
 _HEALTHY = "see whether it is whole, and of the format that its ending names"

@@ -287,7 +287,7 @@ class CellKey(Perturbed):
         self.check(space)
         base = self.base_of_table(table, space)
         drawn = self.keyed(table, source.below(self.keys, len(table)), space)
-        return self.layout(space).rows(self.perturbed(base, drawn, space))
+        return self.layout(space).rows(self.perturbed(base, drawn, space), self.unit)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[CellKey, DatasetSpace]]:
@@ -333,7 +333,7 @@ class KeptCellKey(Perturbed, Deterministic):
         self.check(space)
         base = self.base_of_table(table, space)
         kept = self.keyed(table, table.codes[self.key], space)
-        return self.layout(space).rows(self.perturbed(base, kept, space))
+        return self.layout(space).rows(self.perturbed(base, kept, space), self.unit)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[KeptCellKey, DatasetSpace]]:

@@ -185,7 +185,7 @@ class RandomRounding(CountTables):
         coins = source.below(self.base, len(counts))
         rounded = (count + (-count % self.base if coin < count % self.base else -(count % self.base))
                    for count, coin in zip(counts, coins.tolist(), strict=True))  # fmt: skip
-        return layout.rows(rounded)
+        return layout.rows(rounded, self.unit)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[RandomRounding, DatasetSpace]]:
@@ -249,7 +249,7 @@ class ControlledRounding(TableRelease):
             plus, minus = reaches(matrix, cycle, self.base)
             step = plus if source.below(plus + minus, 1)[0] < minus else -minus
             matrix = moved(matrix, cycle, step)
-        return self.layout(space).rows(flat(matrix))
+        return self.layout(space).rows(flat(matrix), self.unit)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[ControlledRounding, DatasetSpace]]:

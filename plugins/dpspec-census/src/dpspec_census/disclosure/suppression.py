@@ -349,7 +349,8 @@ class CellSuppression(CountTables, Deterministic):
         """The published tables: a row for each cell."""
         self.check(space)
         layout = self.layout(space)
-        return layout.rows(self.published(layout, self._contributions(self.rows_of(table, space), space)))
+        shown = self.published(layout, self._contributions(self.rows_of(table, space), space))
+        return layout.rows(shown, self.unit, None if self.value is None else f"sum of {self.value}")
 
     def _contributions(self, table: Table, space: DatasetSpace) -> list[Contributions]:
         import numpy as np

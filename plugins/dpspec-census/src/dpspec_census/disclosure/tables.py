@@ -23,7 +23,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, TypeVar, cast
 
 import attrs
 
@@ -49,18 +49,24 @@ from dpspec.plugin import (
     Trivial,
     UniformBudget,
     UnorderedRecords,
+    answers,
     blocks,
     define,
     errors,
     exact,
     grammar,
+    late_module,
     memoize,
     number,
     params,
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from dpspec.plugin import Randomness, Table
+else:
+    np = late_module("numpy")
 
 
 class UnknownCategoryError(ParameterError):
@@ -262,13 +268,8 @@ def small_space(most: int | None = None) -> UnorderedRecords:
 
 MOST_CELLS = 1_000_000
 """A base with more cells than this is refused."""
-ALL = "(all)"
-"""What stands in the column of an attribute that a table does not have."""
-VALUE = "published"
-"""The column of the published number."""
-
 SUPPRESSED = "x"
-"""What is published in place of a suppressed number."""
+"""What an outcome has in place of a suppressed number."""
 
 CountVector = tuple[int, ...]
 Value = TypeVar("Value")
@@ -293,11 +294,11 @@ class Layout:
 
     @cached_property
     def labels(self) -> tuple[tuple[str, ...], ...]:
-        """The published cells, table after table, each as categories of the base's attributes; ALL for what is summed over."""
+        """The published cells, table after table, each as categories of the base's attributes; `ALL` for what is summed over."""
         return tuple(
             cell
             for table in self.tables
-            for cell in itertools.product(*(a.values() if a.name in table else (ALL,) for a in self.attributes))
+            for cell in itertools.product(*(a.values() if a.name in table else (answers.ALL,) for a in self.attributes))
         )
 
     @cached_property
@@ -308,7 +309,7 @@ class Layout:
             held = [a.name in table for a in self.attributes]
             cells: dict[tuple[str, ...], list[int]] = {}
             for place, cell in enumerate(self.base):
-                label = tuple(c if is_held else ALL for c, is_held in zip(cell, held, strict=True))
+                label = tuple(c if is_held else answers.ALL for c, is_held in zip(cell, held, strict=True))
                 cells.setdefault(label, []).append(place)
             found += [tuple(places) for places in cells.values()]
         return tuple(found)
@@ -333,15 +334,28 @@ class Layout:
         ends = list(itertools.accumulate(sizes))
         return tuple(tuple(values[end - size : end]) for size, end in zip(sizes, ends, strict=True))
 
-    def rows(self, values: Iterable[Hashable]) -> Table:
-        """The released table: a row for each published cell, its categories and its number."""
-        from dpspec.plugin import Table as Columns
+    def rows(self, values: Iterable[Hashable], unit: str, measure: str | None = None) -> Table:
+        """The released table: a row for each published cell, its categories and its number.
 
-        shown = [str(value) for value in values]
-        columns = tuple(Attribute(name=a.name, categories=(*a.values(), ALL)) for a in self.attributes)
-        number = Attribute(name=VALUE, categories=tuple(dict.fromkeys(shown)))
-        listed = ((*label, value) for label, value in zip(self.labels, shown, strict=True))
-        return Columns.from_records(listed, (*columns, number))
+        Args:
+            values: the published numbers, or `SUPPRESSED`.
+            unit: whose records are in the cells.
+            measure: what the numbers are; None where they are counts.
+        """
+        numbers = list(values)
+        hidden = np.asarray([number == SUPPRESSED for number in numbers], dtype=np.bool_)
+        shown = [0 if number == SUPPRESSED else cast("int", number) for number in numbers]
+        return answers.answer_table([self._cells(table, unit, measure) for table in self.tables], shown, hidden)
+
+    def _cells(self, table: tuple[str, ...], unit: str, measure: str | None) -> answers.AnswerCells:
+        """The cells of one of the tables; the last attribute of the base is the fastest."""
+        own = [a for a in self.attributes if a.name in table]
+        places = np.indices([a.size for a in own]).reshape(len(own), -1) if own else np.zeros((0, 1), dtype=np.int64)
+        size = places.shape[1]
+        return answers.AnswerCells(
+            query=Marginal(attributes=table, unit=unit), columns=dict(zip(own, places, strict=True)), size=size,
+            measures=None if measure is None else (measure,) * size,
+        )  # fmt: skip
 
 
 @lru_cache(maxsize=256)
@@ -368,8 +382,6 @@ class TableRelease(DisclosureControl):
             if attribute.within in {a.name for a in attributes}:
                 rule = f"lies within {attribute.within}: most cells of a table of both are empty by definition"
                 raise IncompatibleBlocksError("attribute", rule, "publish one of the two", value=attribute.name)
-        if VALUE in {a.name for a in attributes}:
-            raise IncompatibleBlocksError("attribute", "has the name of the released column", "rename it", value=VALUE)
         size = math.prod(a.size for a in attributes)
         if size > MOST_CELLS:
             raise errors.NotEnumerableError(
@@ -391,8 +403,6 @@ class TableRelease(DisclosureControl):
 
     def base_of_table(self, table: Table, space: DatasetSpace) -> CountVector:
         """n: the counts of the base of a real table."""
-        import numpy as np
-
         layout = self.layout(space)
         key = self.rows_of(table, space).key([a.name for a in layout.attributes])
         return tuple(map(int, np.bincount(key, minlength=len(layout.base))))
@@ -435,4 +445,4 @@ class FixedTables(CountTables, Deterministic):
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The published tables: a row for each cell."""
         self.check(space)
-        return self.layout(space).rows(self.numbers(self.base_of_table(table, space), space))
+        return self.layout(space).rows(self.numbers(self.base_of_table(table, space), space), self.unit)

@@ -33,6 +33,7 @@ from dpspec.plugin import (
     Registered,
     Table,
     Text,
+    answers,
     blocks,
     define,
     errors,
@@ -430,31 +431,57 @@ def released(mechanism: TopdownByLevels, tables: Mapping[str, Table], space: Dat
 # --- the noisy measurements ----------------------------------------------------------------------
 
 
+MEASURED = ("unit", "level", "node")
+"""The columns of the noisy measurements before the query."""
+
+
 def measurements(plan: Plan, done: Mapping[str, tuple[UnitCells, Fitted]]) -> Table:
-    """All noisy answers: one row for each unit, level, node, query and cell."""
-    words: dict[str, dict[str, int]] = {name: {} for name in ("unit", "level", "node", "query", "cell")}
-    columns: dict[str, list[Any]] = {name: [] for name in (*words, "answer")}
+    """All noisy answers: one row for each unit, level, node, query and cell, with a column for each attribute."""
+    words: dict[str, dict[str, int]] = {name: {} for name in (*MEASURED, answers.QUERY)}
+    for table in plan.tables:
+        for level in range(len(table.asked)):
+            for _, spec in _named(table, level):
+                for name in spec:
+                    words.setdefault(answers.column_of(name, *MEASURED), {})
+    columns: dict[str, list[Any]] = {name: [] for name in words}
+    values: list[Any] = []
     for table in plan.tables:
         cells, fitted = done[table.cells.unit]
         for level in range(len(table.asked)):
             nodes = cells.geography.size(level)
-            labels = [(query.name, label) for query, spec in _named(table, level) for label in cells.labels(spec)]
             names = [name.partition(" ")[2] for name in cells.geography.names(level, np.arange(nodes))]
+            rows = fitted.answers[level].shape[1]
             coded = {
-                "unit": np.full(nodes * len(labels), _code(words["unit"], cells.unit)),
-                "level": np.full(nodes * len(labels), _code(words["level"], cells.geography.levels[level].name)),
-                "node": np.repeat([_code(words["node"], name) for name in names], len(labels)),
-                "query": np.tile([_code(words["query"], query) for query, _ in labels], nodes),
-                "cell": np.tile([_code(words["cell"], label) for _, label in labels], nodes),
-                "answer": fitted.answers[level].ravel(),
+                "unit": np.full(nodes * rows, _code(words["unit"], cells.unit)),
+                "level": np.full(nodes * rows, _code(words["level"], cells.geography.levels[level].name)),
+                "node": np.repeat([_code(words["node"], name) for name in names], rows),
             }
+            for name in [name for name in words if name not in MEASURED]:
+                coded[name] = np.tile(_of_queries(name, words[name], table, level), nodes)
             for name, column in coded.items():
                 columns[name].append(column)
-    joined = {name: np.concatenate(parts) for name, parts in columns.items()}
-    values, joined["answer"] = np.unique(joined["answer"], return_inverse=True)
-    categories = {name: tuple(known) for name, known in words.items()} | {"answer": tuple(map(str, values.tolist()))}
-    attributes = tuple(Attribute(name=name, categories=known) for name, known in categories.items())
-    return Table(attributes=attributes, codes={a.name: tables.compact(joined[a.name].ravel(), a.size) for a in attributes})
+            values.append(fitted.answers[level].ravel())
+    attributes = [Attribute(name=name, categories=tuple(known)) for name, known in words.items()]
+    codes = {a.name: tables.compact(np.concatenate(columns[a.name]), a.size) for a in attributes}
+    for attribute, column in answers.number_columns(np.concatenate(values)):
+        attributes.append(attribute)
+        codes[attribute.name] = tables.compact(column, attribute.size)
+    return Table(attributes=tuple(attributes), codes=codes)
+
+
+def _of_queries(column: str, known: dict[str, int], table: TablePlan, level: int) -> Any:
+    """One column of the answers to the queries of a level, in one node."""
+    pieces = []
+    for query, spec in _named(table, level):
+        own = {answers.column_of(name, *MEASURED): (name, codes) for name, codes in table.cells.answer_codes(spec).items()}
+        if column in own:
+            name, codes = own[column]
+            labels = next(list(a.values()) for a in table.cells.attributes if a.name == name)
+            pieces.append(np.asarray([_code(known, label) for label in labels])[codes])
+        else:
+            word = query.name if column == answers.QUERY else answers.ALL
+            pieces.append(np.full(query.size, _code(known, word)))
+    return np.concatenate(pieces)
 
 
 def _code(known: dict[str, int], word: str) -> int:

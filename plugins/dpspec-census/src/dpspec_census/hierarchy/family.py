@@ -318,12 +318,10 @@ class UnitCells:
             key = key * self._attribute(name).size + self.codes[name]
         return np.asarray(np.unique(key, return_inverse=True)[1]).ravel()
 
-    def labels(self, names: Sequence[str]) -> tuple[str, ...]:
-        """What every answer of the marginal counts."""
+    def answer_codes(self, names: Sequence[str]) -> dict[str, CellCodes]:
+        """For each attribute of the marginal the category of what every answer counts."""
         _, first = np.unique(self.marginal(names), return_index=True)
-        categories = [list(self._attribute(name).values()) for name in names]
-        rows = zip(*(self.codes[name][first] for name in names), strict=True) if names else [()]
-        return tuple(" x ".join(c[int(code)] for c, code in zip(categories, row, strict=True)) or "total" for row in rows)
+        return {name: self.codes[name][first] for name in names}
 
     def where(self, conditions: Sequence[tuple[str, Sequence[str]]]) -> Mask:
         """The cells that meet conditions on some attributes."""

@@ -47,6 +47,7 @@ from dpspec.plugin import (
     PrivacySpec,
     Text,
     Trivial,
+    answers,
     blocks,
     define,
     grammar,
@@ -55,6 +56,7 @@ from dpspec.plugin import (
     ln,
     number,
     params,
+    tables,
     workers,
 )
 from dpspec_census.safetab.design import (
@@ -329,11 +331,11 @@ def _people() -> DatasetSpace:
 # --- at scale: every group in every unit of a level at once ---------------------------------------
 
 
-COLUMNS = ("population", "group", "level", "unit", "table", "cell", "count")
-"""The columns of the released table."""
+COLUMNS = ("population", "group", "level", "unit")
+"""The columns of the released table before those of the attributes."""
 
 TOTAL = "total"
-"""The name of the table without attributes, of its only cell, and of the only unit where there is no geography."""
+"""The name of the only unit where there is no geography."""
 
 Column = tuple[Integers, tuple[str, ...]]
 """Codes, and the label of each code."""
@@ -382,31 +384,43 @@ def released(plan: Sequence[Planned], table: Table, source: Randomness) -> Table
     populations = {planned.population.name: planned.population for planned in plan}
     groups = {name: memberships(population, table) for name, population in populations.items()}
     parts = [part for planned in plan for part in published(planned, groups[planned.population.name], table, source)]
-    columns = [_columns(part, table) for part in parts]
-    joined = {name: _joined([column[name] for column in columns]) for name in COLUMNS[:-1]}
-    numbers, codes = np.unique(np.concatenate([part.counts.reshape(-1) for part in parts]), return_inverse=True)
-    joined["count"] = codes.reshape(-1).astype(np.int64), tuple(map(str, numbers.tolist()))
-    attributes = tuple(Attribute(name=name, categories=labels) for name, (_, labels) in joined.items())
-    return Table(attributes=attributes, codes={name: column for name, (column, _) in joined.items()})
+    names = tuple(dict.fromkeys(name for part in parts for name in part.planned.level.tables[part.table]))
+    columns = [_columns(part, names, table) for part in parts]
+    joined = {name: _joined([column[name] for column in columns]) for name in columns[0]}
+    attributes = [Attribute(name=name, categories=labels) for name, (_, labels) in joined.items()]
+    codes: dict[str, tables.Codes] = {name: column for name, (column, _) in joined.items()}
+    for attribute, column in answers.number_columns(np.concatenate([part.counts.reshape(-1) for part in parts])):
+        attributes.append(attribute)
+        codes[attribute.name] = column
+    return Table(attributes=tuple(attributes), codes=codes)
 
 
-def _columns(part: Published, table: Table) -> dict[str, Column]:
-    """All columns but the counts, for each noisy count of a part."""
+def _columns(part: Published, names: Sequence[str], table: Table) -> dict[str, Column]:
+    """All columns but those of the counts, for each noisy count of a part.
+
+    Args:
+        names: the attributes of all tables.
+    """
     level, population = part.planned.level, part.planned.population
-    names = level.tables[part.table]
+    own = level.tables[part.table]
     rows, cells = part.counts.shape
     units = tuple(table.attribute(level.geography).values()) if level.geography else (TOTAL,)
     group, unit = np.divmod(part.chosen, len(units))
     same = np.zeros(rows * cells, dtype=np.int64)
-    labels = itertools.product(*(table.attribute(name).values() for name in names))
-    return {
+    found: dict[str, Column] = {
         "population": (same, (population.name,)),
         "group": (np.repeat(group, cells), tuple(group.name for group in population.groups)),
         "level": (same, (level.place,)),
         "unit": (np.repeat(unit, cells), units),
-        "table": (same, (" x ".join(names) or TOTAL,)),
-        "cell": (np.tile(np.arange(cells, dtype=np.int64), rows), tuple(" x ".join(label) or TOTAL for label in labels)),
     }
+    places = np.unravel_index(np.arange(cells), [table.attribute(name).size for name in own]) if own else ()
+    for name in names:
+        column = answers.column_of(name, *COLUMNS)
+        if name in own:
+            found[column] = np.tile(places[own.index(name)], rows), tuple(table.attribute(name).values())
+        else:
+            found[column] = same, (answers.ALL,)
+    return found
 
 
 def _joined(pieces: Sequence[Column]) -> Column:

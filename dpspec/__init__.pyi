@@ -2981,10 +2981,9 @@ def release(specification: Any, table: Any, out: Any, *, account: Any = ..., fit
         period: with an account that has periods, the one whose data the release is about; without it, that of today.
         fit: with an account, add as much noise as the rest of the budget needs, where the release is over the cap.
         options: `seed` (for tests and audits: not fit for publication), `workers`, `resume`, `suffix`, `margins` (also
-            write the released numbers with their 95 % margins), `unverified` (release although the claim is not verified:
-                not fit
-            for publication), `memory` (the bytes that the release may use; by default half of the machine or its
-                container).
+            write the 95 % margin of each number, in the column margin_95), `unverified` (release although the claim is not
+            verified: not fit for publication), `memory` (the bytes that the release may use; by default half of the machine
+            or its container).
 
     Returns:
         what ``report.json`` says.

@@ -1,4 +1,4 @@
-"""Released tables of noisy counts: the rows of the definition, a column for each attribute, and no work in Python for each row."""
+"""Released tables of noisy counts: the rows of the definition, a column for each attribute, no work in Python for each row."""
 
 from __future__ import annotations
 

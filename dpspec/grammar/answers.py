@@ -41,7 +41,7 @@ from dpspec.base.promises import is_a
 from dpspec.base.types import AnyIntegers, Mask
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.space import Attribute, DatasetSpace
-from dpspec.grammar.tables import Codes, NumberedAttribute, Table, compact, ranked
+from dpspec.grammar.tables import MOST_LISTED, Codes, NumberedAttribute, Table, compact, ranked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -352,7 +352,7 @@ def _column(name: str, parts: Sequence[AnswerCells]) -> tuple[Attribute, Codes]:
     pieces: list[Codes] = []
     for part, found, mark in zip(parts, own, marks, strict=True):
         if found is None:
-            pieces.append(np.full(len(part), places[str(mark)], dtype=np.int64))
+            pieces.append(compact(np.broadcast_to(np.int64(places[str(mark)]), len(part)), attribute.size))
         else:
             moved = places.get(found[0])
             pieces.append(found[1] if moved is None else moved[found[1]])
@@ -368,7 +368,7 @@ def _with_marks(column: str, kinds: Sequence[Attribute], marks: tuple[str, ...])
     if len(kinds) == 1 and not marks:
         same = Attribute(name=column, categories=first.categories, count=first.count)
         return same, {}
-    if len(kinds) == 1 and first.count is not None:
+    if len(kinds) == 1 and first.count is not None and first.count > MOST_LISTED:
         new = tuple(mark for mark in marks if not _is_code(mark, first.count))
         codes = {mark: int(mark) if _is_code(mark, first.count) else first.count + new.index(mark) for mark in marks}
         return NumberedAttribute(column, np.arange(first.count), new), codes

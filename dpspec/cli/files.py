@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from dpspec.base.errors import DpspecError, harmless
+from dpspec.base.jobs import FEW_READ
 from dpspec.base.words import ACCEPTABLE, Word
 from dpspec.cli.face import (
     PATHS,
@@ -34,25 +35,40 @@ if TYPE_CHECKING:
     from dpspec.report.figures import FigureFile
     from dpspec.report.shown import CommandAnswer
     from dpspec.report.terminal import Work
-    from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.functions import NamedFunction
 
 
 @click.command(short_help="Read specification files and report every fault.")
 @PATHS
+@jobs_option
 @reviewed
-def check(paths: tuple[str, ...], as_json: bool) -> int:
+def check(paths: tuple[str, ...], jobs: int | None, as_json: bool) -> int:
     """Check the syntax, schema and names of specification files, and whether their blocks fit together. Nothing is computed.
 
     Files that are checked together must have different ids. A directory means all *.dpspec.toml files directly in it.
 
     Example: dpspec check specs/randomised-response.dpspec.toml
     """
+    from dpspec.report.terminal import Work
+    from dpspec.specfile.reader import duplicate_id
+
+    seen: dict[str, str] = {}
+
+    def together(path: str | Path, judged: JudgedFile) -> None:
+        first = seen.setdefault(judged[1]["id"], str(path))
+        if first != str(path):
+            raise duplicate_id(judged[1]["id"], str(path), first)
+
+    with Work("checking") as work:
+        return each_file("check", paths, as_json, _checked, jobs=jobs, few=FEW_READ, together=together, work=work)
+
+
+def _checked(path: Path, _: Work | None) -> JudgedFile:
+    """One file of `check`, without the others."""
     from dpspec.commands import checked
     from dpspec.extension import installed
 
-    seen: dict[str, SpecDocument] = {}
-    return each_file("check", paths, as_json, lambda path, _: checked(path, installed().registry, seen))
+    return checked(path, installed().registry, {})
 
 
 def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple[Word, ...]:

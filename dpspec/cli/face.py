@@ -509,13 +509,8 @@ def each_file(
     attempt = _Attempt(judge, raised, work if at_once == 1 else None)
     words: list[Word] = []
     results = []
-    for (path, _), (judged, faults) in zip(files, in_order(attempt, files, at_once, _lost), strict=True):
-        if together is not None and not faults:
-            try:
-                together(path, judged)
-            except DpspecError as fault:
-                judged, faults = _failed(path, fault)
-        word, data, page = judged
+    for (path, _), found in zip(files, in_order(attempt, files, at_once, _lost), strict=True):
+        (word, data, page), faults = found if together is None else _among(path, found, together)
         words.append(word)
         results.append(data)
         if work is not None:
@@ -555,6 +550,19 @@ class _Attempt:
             raise
         except DpspecError as fault:
             return _failed(path, fault)
+
+
+def _among(
+    path: str | Path, found: tuple[JudgedFile, str], together: Callable[[str | Path, JudgedFile], None]
+) -> tuple[JudgedFile, str]:  # fmt: skip
+    """How a file ended among the others; one with a fault of its own stays as it is."""
+    judged, faults = found
+    if not faults:
+        try:
+            together(path, judged)
+        except DpspecError as fault:
+            return _failed(path, fault)
+    return found
 
 
 def _failed(path: str | Path, fault: DpspecError) -> tuple[JudgedFile, str]:

@@ -13,6 +13,7 @@ from dpspec.api import as_document, as_documents, compared, document_at, order_s
 from dpspec.base.errors import (
     CertificateError,
     CertificateVersionError,
+    LibraryError,
     MissingKeyError,
     MissingLibraryError,
     NoFormulaError,
@@ -34,6 +35,7 @@ from dpspec.base.errors import (
     in_markup,
 )
 from dpspec.base.files import read_bytes, write_bytes, write_folder, write_whole
+from dpspec.base.jobs import in_order, jobs_for
 from dpspec.base.log import log
 from dpspec.base.params import collect, did_you_mean, each, parameters, raise_all
 from dpspec.base.types import JsonData, Progress
@@ -172,6 +174,7 @@ __all__ = [
     "FilePositions",
     "FileReport",
     "JsonData",
+    "LibraryError",
     "MissingKeyError",
     "MissingLibraryError",
     "NoFormulaError",
@@ -240,6 +243,8 @@ __all__ = [
     "harmless",
     "headline",
     "in_markup",
+    "in_order",
+    "jobs_for",
     "json_text",
     "json_written",
     "ledger_data",

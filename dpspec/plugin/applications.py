@@ -9,7 +9,7 @@ into words, and what writes files. Everything else of dpspec may move.
 
 from __future__ import annotations
 
-from dpspec.api import as_document, as_documents, compared, document_at, order_specs
+from dpspec.api import as_document, as_documents, compared, document_at, ended_standing, order_specs
 from dpspec.base.errors import (
     CertificateError,
     CertificateVersionError,
@@ -234,6 +234,7 @@ __all__ = [
     "documents_of",
     "drawn",
     "each",
+    "ended_standing",
     "fact_in_words",
     "figure_file",
     "file_numbers",

@@ -731,6 +731,7 @@ def order_specs(
     progress: Progress | None = None,
     *,
     standings: Sequence[Standing] | None = None,
+    jobs: int | None = 1,
 ) -> Order:
     """Compare every two of many specifications: who implies whom, by their ids, with the claim status of each.
 
@@ -739,12 +740,18 @@ def order_specs(
         registry: the rules of inference; without it, those of all installed plugins.
         progress: called with (done, in all).
         standings: the claim status of each, where it is known; otherwise a little work is spent on it, as `compare` does.
+        jobs: so many processes for the claim status, of which each has a registry of its own, of all that is installed; None for
+            one for each processor where there are many files. What ends such a process is the claim status of its file.
 
     Raises:
         ParameterError: for no specification, and for two with one id.
     """
+    from contextlib import closing
+    from functools import partial
+
     import attrs
 
+    from dpspec.base.jobs import in_order, jobs_for
     from dpspec.comparison.compare import SharedAnswers, order_of_many
     from dpspec.extension.loader import installed
     from dpspec.reason.search import rules_of
@@ -752,9 +759,22 @@ def order_specs(
     registry = registry or installed().registry
     named = [(document.id, document) for document in documents]
     answers = SharedAnswers(rules=rules_of(registry), judge=_exact_judge(registry))
-    found = order_of_many(named, answers, lambda left, right: compared(left, right, registry), progress)
-    known = [quick_standing(document, registry) for document in documents] if standings is None else standings
+    asked = documents if standings is None else ()
+    at_once = jobs_for(jobs, len(asked))
+    checked = partial(quick_standing, registry=registry if at_once == 1 else None)
+    with closing(in_order(checked, asked, at_once, ended_standing)) as stands:
+        first = [next(stands)] if at_once > 1 else []  # now other processes are at work, and this one compares meanwhile
+        found = order_of_many(named, answers, lambda left, right: compared(left, right, registry), progress)
+        known = [*first, *stands] if standings is None else standings
     return attrs.evolve(found, about=tuple(documents), standings=tuple(known))
+
+
+def ended_standing(document: SpecDocument) -> Standing:  # noqa: ARG001 - which file it was does not matter
+    """The claim status of a file that ended the process which checked it."""
+    from dpspec.base.words import Word
+    from dpspec.verifier.document import Standing
+
+    return Standing(word=Word.PLUGIN, reason="a library, or the system, ended the process that checked the claim")
 
 
 def find_yardsticks(

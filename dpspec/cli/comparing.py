@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.cli.face import formatted, named, picture_option, reasoned, say, tell
+from dpspec.cli.face import formatted, jobs_option, named, picture_option, reasoned, say, tell
 
 if TYPE_CHECKING:
     from dpspec.report.figures import FigureFile
@@ -40,13 +40,15 @@ if TYPE_CHECKING:
 @click.option(
     "--explain", nargs=2, metavar="A B", help="With many files, print the comparison of these two, given by id or file."
 )
+@jobs_option
 @reasoned
 @formatted
-def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
+def compare(paths: tuple[str, ...], jobs: int | None, as_json: bool, **options: Any) -> int:
     """Compare specifications: whether one implies the other, and which datasets separate them.
 
     Two files are compared in detail. More files, or a directory, give a matrix of all implications. Exits with 0 if every
-    direction is decided, and with 3 if one is unknown or no common measure exists.
+    direction is decided, and with 3 if one is unknown or no common measure exists. Of many files, their claims are checked in
+    parallel.
 
     \b
     Examples:
@@ -62,7 +64,7 @@ def compare(paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
     many = len(paths) != 2 or any(Path(path).is_dir() for path in paths)
     _fits(paths, many, given)
     if many:
-        return _order(paths, given, as_json, verbose)
+        return _order(paths, given, jobs, as_json, verbose)
     if "yardstick" in given:
         return _yardsticks(paths, given, as_json)
     return _pair(paths, given.get("derivation"), given.get("picture"), as_json, verbose)
@@ -162,7 +164,7 @@ def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> i
     return tell(found, as_json)
 
 
-def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool, verbose: bool) -> int:
+def _order(paths: Sequence[str], given: dict[str, Any], jobs: int | None, as_json: bool, verbose: bool) -> int:
     from dpspec.api import order_specs
     from dpspec.composition import documents_of
     from dpspec.extension import installed
@@ -175,7 +177,7 @@ def _order(paths: Sequence[str], given: dict[str, Any], as_json: bool, verbose: 
         two = [comparison.chosen(documents, name).path or name for name in given["explain"]]
         return _pair(two, None, given.get("picture"), as_json, verbose)
     with Work("comparing") as work:
-        found = order_specs(documents, registry, progress=work)
+        found = order_specs(documents, registry, progress=work, jobs=jobs)
     if "picture" in given:
         found.plot().save(given["picture"].path)
         say(f"wrote {given['picture'].path}", err=True)

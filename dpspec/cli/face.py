@@ -35,6 +35,7 @@ from dpspec.base.errors import (
     UnreadableFileError,
     harmless_page,
 )
+from dpspec.base.jobs import FEW, in_order, jobs_for
 from dpspec.base.words import Word, worst_code
 from dpspec.cli.library_output import captured, run_in_child
 from dpspec.extension.packages import COMMANDS, SERVERS, contributed, missing_package, renderer
@@ -209,7 +210,7 @@ def _answering(given: click.Command) -> click.Command:
 
     A command may have `formats`, which make texts of an answer by the names of further formats; `asks`, for one that asks
     questions; and `counts`, the title of its progress and the plural of what is counted. A callback with an argument `progress`
-    is called with one.
+    is called with one, and one with an argument `jobs` gets the option of this name.
     """
     command = copy(given)
     if isinstance(command, click.Group):
@@ -237,7 +238,8 @@ def _answering(given: click.Command) -> click.Command:
 
     command.callback = told
     words = "Output format. `dpspec schema output` prints the JSON schema."
-    return _with_formats(command, ("text", "json", *formats), words)
+    command = _with_formats(command, ("text", "json", *formats), words)
+    return jobs_option(command) if "jobs" in inspect.signature(ask).parameters else command
 
 
 _READS_TABLES = ("release", "synth", "new", "evidence")
@@ -460,7 +462,7 @@ JudgedFile = tuple[Word, dict[str, Any], str]
 
 def jobs_option(command: Command) -> Command:
     """Add ``--jobs N``."""
-    words = "Number of files verified at once, each in a process.  [default: one for each processor, from nine files on]"
+    words = "Number of processes, each for one file at a time.  [default: one for each processor where there are many files]"
     return click.option("-j", "--jobs", metavar="N", type=click.IntRange(min=1), help=words)(command)
 
 
@@ -473,6 +475,8 @@ def each_file(
     *,
     raised: tuple[type[DpspecError], ...] = (),
     jobs: int | None = 1,
+    few: int = FEW,
+    together: Callable[[str | Path, JudgedFile], None] | None = None,
     work: Work | None = None,
 ) -> int:
     """Judge every file, whatever happens to the others; print each result as soon as it and those before it are there.
@@ -481,12 +485,13 @@ def each_file(
         judge: says how a file ended; for more than one job a function of a module, which other processes call without `work`.
         raised: errors that are about the command, and no fault of a file.
         jobs: so many files at once; None for one for each processor.
+        few: up to so many files the default is one process.
+        together: called in this process with each file in order and how it ended; raises what is wrong of it among the others.
         work: shows how far the work is.
 
     Returns:
         the exit code of the worst word, where those that are accepted count as success.
     """
-    from dpspec.cli.jobs import in_order, jobs_for
     from dpspec.report import text
     from dpspec.specfile.reader import spec_files
 
@@ -500,11 +505,12 @@ def each_file(
         else:
             known.update(found)
             files += [(file, None) for file in found]
-    at_once = jobs_for(jobs, len(files))
+    at_once = jobs_for(jobs, len(files), few)
     attempt = _Attempt(judge, raised, work if at_once == 1 else None)
     words: list[Word] = []
     results = []
-    for (word, data, page), faults in in_order(attempt, files, at_once, _lost):
+    for (path, _), found in zip(files, in_order(attempt, files, at_once, _lost), strict=True):
+        (word, data, page), faults = found if together is None else _among(path, found, together)
         words.append(word)
         results.append(data)
         if work is not None:
@@ -544,6 +550,19 @@ class _Attempt:
             raise
         except DpspecError as fault:
             return _failed(path, fault)
+
+
+def _among(
+    path: str | Path, found: tuple[JudgedFile, str], together: Callable[[str | Path, JudgedFile], None]
+) -> tuple[JudgedFile, str]:  # fmt: skip
+    """How a file ended among the others; one with a fault of its own stays as it is."""
+    judged, faults = found
+    if not faults:
+        try:
+            together(path, judged)
+        except DpspecError as fault:
+            return _failed(path, fault)
+    return found
 
 
 def _failed(path: str | Path, fault: DpspecError) -> tuple[JudgedFile, str]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from dpspec.base.errors import DpspecError, harmless
-from dpspec.base.words import ACCEPTABLE, Word
+from dpspec.base.errors import DpspecError, LibraryError, harmless
+from dpspec.base.jobs import FEW_READ
+from dpspec.base.words import ACCEPTABLE, Word, worst_code
 from dpspec.cli.face import (
     PATHS,
     JudgedFile,
@@ -34,25 +35,40 @@ if TYPE_CHECKING:
     from dpspec.report.figures import FigureFile
     from dpspec.report.shown import CommandAnswer
     from dpspec.report.terminal import Work
-    from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.functions import NamedFunction
 
 
 @click.command(short_help="Read specification files and report every fault.")
 @PATHS
+@jobs_option
 @reviewed
-def check(paths: tuple[str, ...], as_json: bool) -> int:
+def check(paths: tuple[str, ...], jobs: int | None, as_json: bool) -> int:
     """Check the syntax, schema and names of specification files, and whether their blocks fit together. Nothing is computed.
 
     Files that are checked together must have different ids. A directory means all *.dpspec.toml files directly in it.
 
     Example: dpspec check specs/randomised-response.dpspec.toml
     """
+    from dpspec.report.terminal import Work
+    from dpspec.specfile.reader import duplicate_id
+
+    seen: dict[str, str] = {}
+
+    def together(path: str | Path, judged: JudgedFile) -> None:
+        first = seen.setdefault(judged[1]["id"], str(path))
+        if first != str(path):
+            raise duplicate_id(judged[1]["id"], str(path), first)
+
+    with Work("checking") as work:
+        return each_file("check", paths, as_json, _checked, jobs=jobs, few=FEW_READ, together=together, work=work)
+
+
+def _checked(path: Path, _: Work | None) -> JudgedFile:
+    """One file of `check`, without the others."""
     from dpspec.commands import checked
     from dpspec.extension import installed
 
-    seen: dict[str, SpecDocument] = {}
-    return each_file("check", paths, as_json, lambda path, _: checked(path, installed().registry, seen))
+    return checked(path, installed().registry, {})
 
 
 def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple[Word, ...]:
@@ -147,7 +163,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
         raise click.UsageError("--release verifies the mechanism of the file: leave out --function and --replay")
     given = {name: value for name, value in sampling.items() if value is not None}
     if locked or everything:
-        return _locked(paths, locked, everything, accept, as_json)
+        return _locked(paths, locked, everything, accept, jobs, as_json)
     _go_together(paths, witnesses, replay, function, given)
     if replay is not None and is_sarif():
         raise click.UsageError("--format sarif describes files, and --replay checks two datasets: take --format json")
@@ -164,10 +180,12 @@ def verify(  # noqa: PLR0917 - one argument for each option
         return each_file("verify", paths, as_json, judge, accept, raised=raised, jobs=jobs, work=work)
 
 
-def _locked(paths: tuple[str, ...], locked: bool, everything: bool, accept: tuple[Word, ...], as_json: bool) -> int:
+def _locked(  # noqa: PLR0917 - one argument for each option
+    paths: tuple[str, ...], locked: bool, everything: bool, accept: tuple[Word, ...], jobs: int | None, as_json: bool
+) -> int:
     """Compare files with the lock, which another package reads and writes.
 
-    What a project sets for `verify` is left out: the lock has paths of its own, and its files are verified one after another.
+    The paths that a project sets for `verify` are left out, as the lock has paths of its own.
     """
     from dpspec.extension.packages import function
     from dpspec.report.shown import answering
@@ -177,12 +195,12 @@ def _locked(paths: tuple[str, ...], locked: bool, everything: bool, accept: tupl
         raise click.UsageError("--all belongs to --locked: add it, or leave this out")
     ctx = click.get_current_context()
     typed = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    for name in (name for name in typed if name not in ("paths", "locked", "everything", "accept", "as_json", "verbose")):
+    for name in (name for name in typed if name not in ("paths", "locked", "everything", "accept", "jobs", "as_json", "verbose")):
         raise click.UsageError(f"--locked compares files with the lock: leave out --{name.replace('_', '-')}")
     compare = answering(function("verify_locked", "option --locked"))
     with Work("verifying", unit="files") as work:
         words = [word.word for word in accept]
-        found = compare(*(paths if "paths" in typed else ()), everything=everything, accept=words, progress=work)
+        found = compare(*(paths if "paths" in typed else ()), everything=everything, accept=words, jobs=jobs, progress=work)
     if not as_json:
         return tell(found, as_json)
     say_data(found.command, found.exit_code, found.content)
@@ -269,14 +287,15 @@ def _replay(path: str, function: str | None, as_json: bool) -> int:
 @PATHS
 @click.option("--explained", is_flag=True, help="Also show findings that the file explains.")
 @click.option("--table", metavar="TABLE", help="Also check what the exact tables of this confidential table disclose.")
+@jobs_option
 @reviewed
-def lint(paths: tuple[str, ...], explained: bool, table: str | None, as_json: bool) -> int:
+def lint(paths: tuple[str, ...], explained: bool, table: str | None, jobs: int | None, as_json: bool) -> int:
     """Find statements that are wrong or easily misread: numbers that cannot be recomputed, units that do not fit, vacuous
     guarantees.
 
     A directory means all *.dpspec.toml files directly in it. Files that are given together are checked together: the parts of a
     ledger are compared with their own files. A file lists accepted findings in [[explained]]. Exits with 1 if a finding is not
-    explained.
+    explained, and with 4 if a file ended the process that checked it.
 
     \b
     Examples:
@@ -292,8 +311,9 @@ def lint(paths: tuple[str, ...], explained: bool, table: str | None, as_json: bo
 
     files = list(dict.fromkeys(file for path in paths for file in spec_files(path)))
     with Work("linting"):
-        found = look(files, installed().registry, table)
-    code = 1 if any(single.explained is None for single in found) else 0
+        found = look(files, installed().registry, table, jobs=jobs)
+    ended = LibraryError.code, LibraryError.exit_code
+    code = worst_code(ended[1] if single.code == ended[0] else 1 for single in found if single.explained is None)
     if as_json:
         say_data("lint", code, text.lint_data(found, files))
     else:

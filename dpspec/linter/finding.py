@@ -82,7 +82,7 @@ class LintContext:
 
     Args:
         registry: everything that is registered.
-        others: the files that are linted together, by their ids.
+        others: of the files that are linted together those that its ledger names, by their ids.
         table: the confidential table that the files are about; None where none was given.
     """
 

@@ -7,13 +7,17 @@ a part and the file of the same id say the same thing.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpspec.base.errors import DpspecError, MixedLedgerError, NotAFileError
+import attrs
+
+from dpspec.base.errors import DpspecError, LibraryError, MixedLedgerError, NotAFileError
 from dpspec.base.exact import Bracket
+from dpspec.base.jobs import FEW_LINTED, in_order, jobs_for
 from dpspec.base.memo import memoize
 from dpspec.base.params import each, parameters
 from dpspec.blocks.invariant import Invariant, Marginal
@@ -21,7 +25,7 @@ from dpspec.blocks.multiverse import Trivial, determines
 from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.space import DatasetSpace
 from dpspec.blocks.units import nearest_unit, read_unit
-from dpspec.extension import Registry
+from dpspec.extension import Registry, installed
 from dpspec.grammar.rule import Conversion
 from dpspec.grammar.spec import PrivacySpec, check_kinds, compares_sizes
 from dpspec.linter.finding import Declared, Finding, LintContext, Linted, Seen, Severity, declared_findings, finding
@@ -506,7 +510,9 @@ EXPLAINS_NOTHING = "explains-nothing"
 """The code of an explanation without a finding."""
 
 
-def lint(paths: Sequence[str | Path], registry: Registry, table: str | None = None) -> tuple[Finding, ...]:
+def lint(
+    paths: Sequence[str | Path], registry: Registry, table: str | None = None, *, jobs: int | None = 1
+) -> tuple[Finding, ...]:  # fmt: skip
     """Every finding in the specification files that paths mean, file by file and line by line.
 
     A file that cannot be read has its faults for findings, under their own codes.
@@ -515,24 +521,70 @@ def lint(paths: Sequence[str | Path], registry: Registry, table: str | None = No
         paths: files, or directories that stand for their specification files.
         registry: what the names in the files mean.
         table: the confidential table that all files are about, for the findings that need one.
+        jobs: so many processes, of which each has a registry of its own, of all that is installed; None for one for each
+            processor where there are many files. A file that ends its process has this for a finding.
 
     Raises:
         SpecFileError: a path does not exist, or a directory holds no file.
         TableError: the table cannot be read, or does not fit the space of a file.
         PluginError and its kin: a plugin that a file needs has failed.
     """
+    files = list(dict.fromkeys(file for path in paths for file in spec_files(path)))
+    at_once = jobs_for(jobs, len(files), FEW_LINTED)
+    look = partial(_of_file, registry=registry if at_once == 1 else None, table=table)
     found: list[Finding] = []
-    read: list[Linted] = []
-    for file in dict.fromkeys(file for path in paths for file in spec_files(path)):
-        try:
-            text = load_text(file)
-            read.append(Linted(document=read_text(text, registry, str(file)), positions=FilePositions.of(text, parse(text))))
-        except DpspecError as fault:
-            found += _faults(fault, str(file))
-    context = LintContext(registry=registry, others={linted.document.id: linted for linted in read}, table=table)
-    for linted in read:
-        found += _findings(linted, context)
+    looked: list[_OfFile] = []
+    for file, one in zip(files, in_order(look, files, at_once, _ended), strict=True):
+        if isinstance(one, _OfFile):
+            looked.append(one)
+        else:
+            found += [one] if isinstance(one, Finding) else _faults(one, str(file))
+    by_id = {one.linted.document.id: one.linted for one in looked}
+    for one in looked:
+        found += one.found if one.found is not None else _all_findings(one.linted, registry, table, by_id)
     return tuple(sorted(found, key=lambda single: (single.file, single.line, single.code)))
+
+
+@attrs.frozen
+class _OfFile:
+    """A file, and the findings in it; None where others are needed for them: it has a ledger, or the look raised an error.
+
+    An error is met again in this process, after those of all files that cannot be read.
+    """
+
+    linted: Linted
+    found: tuple[Finding, ...] | None
+
+
+def _of_file(file: Path, registry: Registry | None, table: str | None) -> _OfFile | DpspecError:
+    """Look at a file alone; without a registry by that of this process."""
+    known = registry or installed().registry
+    try:
+        text = load_text(file)
+        linted = Linted(document=read_text(text, known, str(file)), positions=FilePositions.of(text, parse(text)))
+    except DpspecError as fault:
+        return fault
+    if linted.document.ledger is not None:
+        return _OfFile(linted, None)
+    try:
+        return _OfFile(linted, _all_findings(linted, known, table, {}))
+    except DpspecError:
+        return _OfFile(linted, None)
+
+
+def _all_findings(linted: Linted, registry: Registry, table: str | None, by_id: Mapping[str, Linted]) -> tuple[Finding, ...]:
+    parts = () if linted.document.ledger is None else linted.document.ledger.parts
+    others = {part.id: by_id[part.id] for part in parts if part.id in by_id}
+    return tuple(_findings(linted, LintContext(registry=registry, others=others, table=table)))
+
+
+def _ended(file: Path) -> Finding:
+    """The finding about a file whose process was ended."""
+    return Finding(
+        code=LibraryError.code, severity=Severity.ERROR, file=str(file), line=1,
+        message="a library, or the system, ended the process that checked this file",
+        advice="check it alone with --jobs 1, or free memory",
+    )  # fmt: skip
 
 
 def _faults(fault: DpspecError, file: str) -> Iterator[Finding]:

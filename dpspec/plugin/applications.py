@@ -9,10 +9,11 @@ into words, and what writes files. Everything else of dpspec may move.
 
 from __future__ import annotations
 
-from dpspec.api import as_document, as_documents, compared, document_at, order_specs
+from dpspec.api import as_document, as_documents, compared, document_at, ended_standing, order_specs
 from dpspec.base.errors import (
     CertificateError,
     CertificateVersionError,
+    LibraryError,
     MissingKeyError,
     MissingLibraryError,
     NoFormulaError,
@@ -34,6 +35,7 @@ from dpspec.base.errors import (
     in_markup,
 )
 from dpspec.base.files import read_bytes, write_bytes, write_folder, write_whole
+from dpspec.base.jobs import in_order, jobs_for
 from dpspec.base.log import log
 from dpspec.base.params import collect, did_you_mean, each, parameters, raise_all
 from dpspec.base.types import JsonData, Progress
@@ -172,6 +174,7 @@ __all__ = [
     "FilePositions",
     "FileReport",
     "JsonData",
+    "LibraryError",
     "MissingKeyError",
     "MissingLibraryError",
     "NoFormulaError",
@@ -231,6 +234,7 @@ __all__ = [
     "documents_of",
     "drawn",
     "each",
+    "ended_standing",
     "fact_in_words",
     "figure_file",
     "file_numbers",
@@ -240,6 +244,8 @@ __all__ = [
     "harmless",
     "headline",
     "in_markup",
+    "in_order",
+    "jobs_for",
     "json_text",
     "json_written",
     "ledger_data",

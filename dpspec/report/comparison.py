@@ -15,7 +15,7 @@ from dpspec.base.errors import UnknownNameError, count
 from dpspec.base.exact import Bracket, Number
 from dpspec.base.params import did_you_mean
 from dpspec.base.types import JsonData
-from dpspec.base.words import Word
+from dpspec.base.words import Word, worst_code
 from dpspec.blocks.parts import Collections, nesting_of
 from dpspec.comparison.compare import Answer, Comparison, Direction, Implication, Order, Separation
 from dpspec.report import terminal
@@ -612,8 +612,9 @@ def chosen(documents: Sequence[SpecDocument], name: str) -> SpecDocument:
 
 
 def exit_code(found: Order) -> int:
-    """0 when every direction was answered, 3 otherwise."""
-    return 3 if found.unknown else 0
+    """0 when every direction was answered, 3 otherwise; 4 where the claim of a file could not be checked, as a plugin failed."""
+    failed = [standing.exit_code for standing in found.standings if standing.word is Word.PLUGIN]
+    return worst_code([3 if found.unknown else 0, *failed])
 
 
 # --- yardsticks -----------------------------------------------------------------------------------

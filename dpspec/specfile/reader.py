@@ -408,10 +408,21 @@ def check_ids(documents: tuple[SpecDocument, ...]) -> None:
     for document in documents:
         first = seen.setdefault(document.id, document)
         if first is not document:
-            fault = DuplicateIdError("id", f"is the id of {first.path} too", "give each file its own", value=document.id)
-            fault.file = document.path
-            faults.append(fault)
+            faults.append(duplicate_id(document.id, document.path, first.path))
     raise_all(faults)
+
+
+def duplicate_id(id: str, path: str | None, first: str | None) -> DuplicateIdError:
+    """The fault of a file that has the id of another one.
+
+    Args:
+        id: the id.
+        path: the file with the fault.
+        first: the file that had the id before.
+    """
+    fault = DuplicateIdError("id", f"is the id of {first} too", "give each file its own", value=id)
+    fault.file = path
+    return fault
 
 
 def is_id(name: str) -> bool:

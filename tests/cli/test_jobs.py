@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from dpspec.base.jobs import FEW, in_order, jobs_for, processors
 from dpspec.cli import main
-from dpspec.cli.jobs import FEW, in_order, jobs_for, processors
 
 SPECS = Path(__file__).parents[2] / "specs"
 FILES = (

@@ -264,7 +264,8 @@ def test_both_commands(place):
 
 
 @pytest.mark.parametrize(
-    "words", [["--all", "specs"], ["--locked", "--release"], ["--locked", "--jobs", "2"], ["--locked", "--function", "a:b"]]
+    "words",
+    [["--all", "specs"], ["--locked", "--release"], ["--locked", "--verbose", "--seed", "1"], ["--locked", "--function", "a:b"]],
 )
 def test_options_that_do_not_go_together(place, words):
     dp.lock("specs")

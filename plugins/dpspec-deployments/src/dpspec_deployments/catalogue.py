@@ -43,8 +43,11 @@ from dpspec.plugin.applications import (
     count,
     did_you_mean,
     drawn,
+    ended_standing,
     folded,
     guarded,
+    in_order,
+    jobs_for,
     number_in_words,
     order_data,
     parameters,
@@ -378,16 +381,32 @@ def catalogue_of(documents: Iterable[SpecDocument], registry: Registry) -> tuple
 
 
 def chosen(
-    entries: Sequence[CatalogueEntry], wanted: CatalogueFilter, progress: Progress | None = None
+    entries: Sequence[CatalogueEntry], wanted: CatalogueFilter, progress: Progress | None = None, jobs: int | None = 1
 ) -> tuple[CatalogueEntry, ...]:
-    """The entries that a filter lets pass; their verdicts are computed on the way."""
+    """The entries that a filter lets pass; their verdicts are computed on the way.
+
+    Args:
+        entries: the entries.
+        wanted: the filter.
+        progress: called with (done, in all).
+        jobs: so many processes, of which each has a registry of its own, of all that is installed; None for one for each
+            processor where there are many entries.
+    """
+    asked = [entry for entry in entries if attrs.evolve(wanted, verdict=()).passes(entry)]
+    at_once = jobs_for(jobs, len(asked))
+    if at_once > 1:
+        stands = in_order(standing, [entry.document for entry in asked], at_once, ended_standing)
+        for done, (entry, stand) in enumerate(zip(asked, stands, strict=True), 1):
+            vars(entry)["standing"] = stand  # where a cached property keeps what it has computed
+            if progress is not None:
+                progress(done, len(asked))
     found = []
-    for done, entry in enumerate(entries, 1):
+    for done, entry in enumerate(asked, 1):
+        assert entry.verdict  # noqa: S101 - computed here, where progress is told
         if wanted.passes(entry):
-            assert entry.verdict  # noqa: S101 - computed here, where progress is told
             found.append(entry)
-        if progress is not None:
-            progress(done, len(entries))
+        if progress is not None and at_once == 1:
+            progress(done, len(asked))
     return tuple(found)
 
 

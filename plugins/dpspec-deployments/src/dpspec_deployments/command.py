@@ -70,6 +70,7 @@ def catalogue(  # noqa: PLR0917 - one argument for each option
     yardstick: bool,
     delta: str | None,
     ledger: bool,
+    jobs: int | None,
     progress: Progress | None = None,
     **wanted: Any,
 ) -> CommandAnswer:
@@ -100,7 +101,7 @@ def catalogue(  # noqa: PLR0917 - one argument for each option
         raise click.UsageError(f"--format csv is of lists; {asked[0]} has text and json")
     return functions.catalogue(
         *paths, at_least=target, order=order, yardstick=yardstick, delta=delta, ledger=ledger,
-        verdict=wanted.pop("verdicts"), progress=progress, **wanted,
+        verdict=wanted.pop("verdicts"), jobs=jobs, progress=progress, **wanted,
     )  # fmt: skip
 
 

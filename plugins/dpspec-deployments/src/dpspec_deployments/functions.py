@@ -55,6 +55,7 @@ def catalogue(
     yardstick: bool = False,
     delta: str | None = None,
     ledger: bool = False,
+    jobs: int | None = 1,
     progress: Progress | None = None,
 ) -> CommandAnswer:
     """What real deployments promise: listed, or asked one question. `value` has the chosen entries.
@@ -67,6 +68,7 @@ def catalogue(
         yardstick: what each leaves to one test, unit by unit.
         delta: with `yardstick`, the probability at which the epsilon of each is told, too.
         ledger: what those listed promise together, where they are about the same data.
+        jobs: so many processes for the verdicts; None for one for each processor where there are many files.
         progress: called with (done, in all).
 
     Raises:
@@ -89,7 +91,7 @@ def catalogue(
     documents = documents_of(list(map(str, paths or (CATALOGUE,))), registry)
     every = engine.catalogue_of(documents, registry)
     aim = None if at_least is None else engine.entry_of(every, at_least)
-    entries = engine.chosen(every, wanted, progress=progress)
+    entries = engine.chosen(every, wanted, progress=progress, jobs=jobs)
     answered = partial(CommandAnswer, "catalogue", value=entries)
     if aim is not None:
         found = engine.at_least(entries, aim, compared, progress=progress)

@@ -67,7 +67,7 @@ class LockCommand(click.Command):
 
 @click.command(cls=LockCommand, short_help="Record verdicts in dpspec.lock.")
 @click.argument("paths", metavar="[FILES_OR_DIRS]...", nargs=-1, type=click.Path(path_type=str))
-def lock(paths: tuple[str, ...], progress: Progress | None = None) -> CommandAnswer:
+def lock(paths: tuple[str, ...], jobs: int | None, progress: Progress | None = None) -> CommandAnswer:
     """Verify specifications and write dpspec.lock: one line for each file, sorted.
 
     A line has the hash of the file and of its guarantee, the verdict, scope, method and exact constant. It also has the hash of
@@ -84,4 +84,4 @@ def lock(paths: tuple[str, ...], progress: Progress | None = None) -> CommandAns
     """
     from dpspec_guard.functions import lock as locked
 
-    return locked(*paths, progress=progress)
+    return locked(*paths, jobs=jobs, progress=progress)

@@ -45,13 +45,15 @@ def diff(*given: str | os.PathLike[str], progress: Progress | None = None) -> Co
 
 
 def lock(
-    *paths: str | os.PathLike[str], lock: str | os.PathLike[str] = "dpspec.lock", progress: Progress | None = None
-) -> CommandAnswer:
+    *paths: str | os.PathLike[str], lock: str | os.PathLike[str] = "dpspec.lock", jobs: int | None = 1,
+    progress: Progress | None = None,
+) -> CommandAnswer:  # fmt: skip
     """Verify specifications and write what was found into a lock file, one line for each file.
 
     Args:
         paths: files, and folders for the specifications directly in them; the folder of the lock without any.
         lock: the lock file, in a folder above all of them.
+        jobs: so many processes; None for one for each processor where there are many files.
         progress: called with (done, in all).
 
     Returns:
@@ -64,14 +66,14 @@ def lock(
     from dpspec_guard.page import lock_data, lock_text
 
     target = Path(lock)
-    found = locked(_from(target, paths or (target.parent,)), target.parent, installed().registry, progress)
+    found = locked(_from(target, paths or (target.parent,)), target.parent, installed().registry, progress, jobs)
     write_lock(found, target)
     return CommandAnswer("lock", 0, lock_data(found, str(target)), lambda: lock_text(found, str(target)), value=found)
 
 
 def verify_locked(
     *paths: str | os.PathLike[str], lock: str | os.PathLike[str] = "dpspec.lock", everything: bool = False,
-    accept: Sequence[str] = (), progress: Progress | None = None,
+    accept: Sequence[str] = (), jobs: int | None = 1, progress: Progress | None = None,
 ) -> CommandAnswer:  # fmt: skip
     """Verify specifications against a lock file: is anything new, missing, worse or otherwise another result than recorded?
 
@@ -82,6 +84,7 @@ def verify_locked(
         lock: the lock file.
         everything: verify unchanged files, too; a lock that was edited by hand is found by this alone.
         accept: words that count as success, as for `dpspec verify`: recorded, miniature, unchecked, undecided.
+        jobs: as in `lock`.
         progress: called with (done, in all).
 
     Returns:
@@ -97,7 +100,7 @@ def verify_locked(
     target = Path(lock)
     found = checked(
         read_lock(target), _from(target, paths), target.parent, installed().registry, everything=everything, accepted=accept,
-        progress=progress,
+        progress=progress, jobs=jobs,
     )  # fmt: skip
     return CommandAnswer("verify-locked", found.exit_code, check_data(found), lambda: check_text(found), value=found)
 

@@ -15,11 +15,12 @@ from typing import Any
 
 import attrs
 
-from dpspec import DpspecError, read
+from dpspec import DpspecError, installed, read
 from dpspec.plugin.applications import (
     SUFFIX,
     FileReport,
     JsonData,
+    LibraryError,
     Progress,
     Registry,
     UnreadableFileError,
@@ -27,6 +28,8 @@ from dpspec.plugin.applications import (
     collect,
     contributed,
     file_report_data,
+    in_order,
+    jobs_for,
     json_text,
     read_bytes,
     verify_document,
@@ -150,7 +153,9 @@ def _shaped(cls: type[Any], row: Mapping[str, Any]) -> Any:
 # --- verifying ------------------------------------------------------------------------------------
 
 
-def locked(paths: Sequence[str], root: Path, registry: Registry, progress: Progress | None = None) -> Lock:
+def locked(
+    paths: Sequence[str], root: Path, registry: Registry, progress: Progress | None = None, jobs: int | None = 1
+) -> Lock:  # fmt: skip
     """Verify files, and record what was found.
 
     Args:
@@ -158,9 +163,12 @@ def locked(paths: Sequence[str], root: Path, registry: Registry, progress: Progr
         root: the folder of the lock.
         registry: what the names in the files mean.
         progress: called with (done, in all).
+        jobs: so many processes, of which each has a registry of its own, of all that is installed; None for one for each
+            processor where there are many files.
 
     Raises:
         DpspecError: a file cannot be read; of several files together.
+        LibraryError: a file ended the process that verified it.
     """
     files = _files(paths, root)
     if not files:
@@ -168,11 +176,38 @@ def locked(paths: Sequence[str], root: Path, registry: Registry, progress: Progr
     parts = engine()  # before the work: an update while it runs is another engine
     collect([partial(read, root / file) for file in files])  # every fault of every file, before anything is verified
     found = []
-    for done, file in enumerate(files):
+    for one in _all_judged(files, root, registry, jobs):
+        found.append(_raised(one))
         if progress is not None:
-            progress(done, len(files))
-        found.append(judged(file, root, registry))
+            progress(len(found), len(files))
     return Lock(paths=tuple(paths), parts=parts, files=tuple(found))
+
+
+def _all_judged(
+    files: Sequence[str], root: Path, registry: Registry, jobs: int | None
+) -> Iterator[LockedFile | DpspecError]:  # fmt: skip
+    """What was found about each file, in their order, or the error of it."""
+    at_once = jobs_for(jobs, len(files))
+    return in_order(partial(_judged, root=root, registry=registry if at_once == 1 else None), files, at_once, _ended)
+
+
+def _judged(file: str, root: Path, registry: Registry | None) -> LockedFile | DpspecError:
+    """One file, or the error of it; without a registry by that of this process."""
+    try:
+        return judged(file, root, registry or installed().registry)
+    except DpspecError as fault:
+        return fault
+
+
+def _ended(file: str) -> LockedFile | DpspecError:
+    """The error of a file that ended the process which verified it."""
+    return LibraryError("library", "ended the process that verified this file", "verify it alone, or free memory", value=file)
+
+
+def _raised(found: LockedFile | DpspecError) -> LockedFile:
+    if isinstance(found, DpspecError):
+        raise found
+    return found
 
 
 def judged(file: str, root: Path, registry: Registry) -> LockedFile:
@@ -319,7 +354,7 @@ class LockCheck:
 
 def checked(
     lock: Lock, paths: Sequence[str], root: Path, registry: Registry, *, everything: bool = False,
-    accepted: Sequence[str] = (), progress: Progress | None = None,
+    accepted: Sequence[str] = (), progress: Progress | None = None, jobs: int | None = 1,
 ) -> LockCheck:  # fmt: skip
     """Compare files with a lock. Those whose bytes are unchanged are not verified where the engine is unchanged, too.
 
@@ -331,37 +366,45 @@ def checked(
         everything: verify unchanged files, too.
         accepted: words that count as success.
         progress: called with (done, in all).
+        jobs: as in `locked`.
     """
     known = {file.file: file for file in lock.files}
     present = _files([path for path in (paths or lock.paths) if paths or (root / path).exists()], root)
     parts = tuple(_changed_parts(lock.parts, engine()))
     findings = [_missing(file) for file in known if file not in present and (not paths or _is_below(file, paths))]
+    kept = {} if parts or everything else {file: known[file] for file in present if file in known and _is_same(known[file], root)}
+    judging = _all_judged([file for file in present if file not in kept], root, registry, jobs)
     found, verified, edited = [], [], []
-    for done, file in enumerate(present):
+    for done, file in enumerate(present, 1):
+        before = known.get(file)
+        after = kept.get(file) or next(judging)
         if progress is not None:
             progress(done, len(present))
-        before = known.get(file)
-        try:
-            same = before is not None and _sha256(root / file) == before.sha256
-            if before is not None and same and not parts and not everything:
-                found.append(before)
-                continue
-            after = judged(file, root, registry)
-        except DpspecError as fault:
-            findings += _unreadable(file, fault)
+        if isinstance(after, DpspecError):
+            findings += _unreadable(file, after)
             continue
         found.append(after)
+        if file in kept:
+            continue
         verified.append(file)
         if before is None:
             findings.append(_new(file))
         elif differences := _differences(before, after):
             findings.append(_differs(before, after, differences))
-        elif not same:
+        elif before.sha256 != after.sha256:
             edited.append(file)
     return LockCheck(
         files=tuple(found), verified=tuple(verified), edited=tuple(edited), parts=parts,
         findings=tuple(sorted(findings, key=lambda finding: finding.file)), accepted=tuple(accepted),
     )  # fmt: skip
+
+
+def _is_same(before: LockedFile, root: Path) -> bool:
+    """Whether the bytes of a file are those that were recorded; a file that cannot be read is met again where it is verified."""
+    try:
+        return _sha256(root / before.file) == before.sha256
+    except DpspecError:
+        return False
 
 
 def _is_below(file: str, paths: Sequence[str]) -> bool:

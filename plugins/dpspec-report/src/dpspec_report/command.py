@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -96,9 +96,7 @@ _TITLE = click.option("--title", metavar="TEXT", default="", help="Title.")
     metavar="TABLE",
     help="Source of the universe that determines the budget: a table or a report.json.",
 )
-def report(
-    paths: tuple[str, ...], out: str, title: str, universe_of: str | None, progress: Progress | None = None
-) -> CommandAnswer:  # fmt: skip
+def report(paths: tuple[str, ...], *, jobs: int | None, progress: Progress | None = None, **asked: Any) -> CommandAnswer:
     """Write one page about FILES, or all files of a folder: the guarantee of each in plain words, how it was checked, and the
     witness if it is refuted. The page also has what an attacker can find out, the accuracy of the numbers, the comparison of
     the files, their total budget, sources and hashes.
@@ -114,16 +112,14 @@ def report(
     """
     from dpspec_report import functions
 
-    return functions.write_report(
-        *paths, out=out, title=title, universe_of=universe_of, progress=progress, drawing=_then(progress)
-    )
+    return functions.write_report(*paths, jobs=jobs, progress=progress, **asked)
 
 
 @click.command(cls=PageCommand, short_help="Write a site of reports, with an index.")
 @click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=click.Path())
 @click.option("--out", metavar="DIR", required=True, type=click.Path(), help="Output folder, which must not exist.")
 @_TITLE
-def site(paths: tuple[str, ...], out: str, title: str, progress: Progress | None = None) -> CommandAnswer:
+def site(paths: tuple[str, ...], out: str, title: str, jobs: int | None, progress: Progress | None = None) -> CommandAnswer:
     """Write a page for each specification, and an index, to a new folder. The content is that of `dpspec report`.
 
     The pages need no server, no scripts and no external content. The exit code is that of `dpspec verify` for the same files.
@@ -132,18 +128,4 @@ def site(paths: tuple[str, ...], out: str, title: str, progress: Progress | None
     """
     from dpspec_report import functions
 
-    return functions.site(*paths, out=out, title=title, progress=progress, drawing=_then(progress))
-
-
-def _then(progress: Progress | None) -> Progress | None:
-    """The progress of drawing, which follows that of judging, with a title of its own where it is shown with one."""
-    if progress is None:
-        return None
-    entitle = getattr(progress, "entitle", None)
-
-    def drawing(done: int, total: int) -> None:
-        if done == 1 and entitle is not None:
-            entitle("drawing")
-        progress(done, total)
-
-    return drawing
+    return functions.site(*paths, out=out, title=title, jobs=jobs, progress=progress)

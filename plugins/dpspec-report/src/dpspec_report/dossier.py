@@ -11,6 +11,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from dpspec.plugin.applications import (
     Composition,
     Direction,
     FileReport,
+    LibraryError,
     Obligation,
     Order,
     Progress,
@@ -49,6 +51,8 @@ from dpspec.plugin.applications import (
     each,
     file_numbers,
     headline,
+    in_order,
+    jobs_for,
     margins,
     number_in_words,
     numbers_cells,
@@ -95,6 +99,7 @@ class FiledReport:
         document, found: what it says, and what was found; None where that failed.
         fault: why.
         at: the file with the budget of the universe of one table, where one was named and budgets differ by universe.
+        pieces: what a page says of it, below its heading.
     """
 
     path: str
@@ -103,6 +108,7 @@ class FiledReport:
     found: FileReport | None = None
     fault: DpspecError | None = None
     at: SpecDocument | None = None
+    pieces: tuple[Piece, ...] = attrs.field(default=(), repr=False)
 
     @property
     def word(self) -> Word:
@@ -161,9 +167,10 @@ class Dossier:
 
 
 def gather(
-    paths: Sequence[str | Path], registry: Registry, compare: Compare, progress: Progress | None = None, universe_of: Any = None,
+    paths: Sequence[str | Path], registry: Registry, compare: Compare, *, progress: Progress | None = None,
+    universe_of: Any = None, jobs: int | None = 1,
 ) -> Dossier:  # fmt: skip
-    """Read, judge, compare and add up.
+    """Read, judge, describe, compare and add up.
 
     Args:
         paths: files, and folders that stand for their specification files.
@@ -171,6 +178,8 @@ def gather(
         compare: what compares two specifications.
         progress: called with (files done, files in all).
         universe_of: a table, for the numbers of files whose budgets differ by universe.
+        jobs: so many processes, of which each has a registry of its own, of all that is installed; None for one for each
+            processor where there are many files.
 
     Raises:
         ParameterError: for no path at all, or for a table that no file needs.
@@ -184,16 +193,16 @@ def gather(
             listed |= {str(file): None for file in specfile.spec_files(path) if str(file) not in listed}
         except DpspecError as problem:
             listed.setdefault(str(path), problem)
+    at_once = jobs_for(jobs, len(listed))
+    work = partial(_described, registry=registry if at_once == 1 else None, universe_of=universe_of)
     files = []
-    for done, (file, fault) in enumerate(listed.items(), 1):
-        files.append(_filed(file, fault, registry))
+    for one in in_order(work, list(listed.items()), at_once, _ended):
+        files.append(one)
         if progress is not None:
-            progress(done, len(listed))
-    if universe_of is not None:
-        files = [_at_table(one, universe_of, registry) for one in files]
-        if all(one.at is None for one in files):
-            rule = "is needed by no file: no budget differs by universe"
-            raise ParameterError("universe-of", rule, "leave it out, or give the file whose budget differs")
+            progress(len(files), len(listed))
+    if universe_of is not None and all(one.at is None for one in files):
+        rule = "is needed by no file: no budget differs by universe"
+        raise ParameterError("universe-of", rule, "leave it out, or give the file whose budget differs")
     readable = [one.document for one in files if one.document is not None]
     notes: list[str] = []
     standings = [_standing_of(one) for one in files if one.document is not None]
@@ -201,6 +210,22 @@ def gather(
         files=tuple(files), order=_ordered(readable, standings, compare, notes), total=_total(readable, registry, notes),
         notes=tuple(notes),
     )  # fmt: skip
+
+
+def _described(given: tuple[str, DpspecError | None], registry: Registry | None, universe_of: Any) -> FiledReport:
+    """One file, with what a page says of it; without a registry by that of this process."""
+    known = registry or installed().registry
+    found = _filed(*given, known)
+    if universe_of is not None:
+        found = _at_table(found, universe_of, known)
+    return attrs.evolve(found, pieces=tuple(file_pieces(found)))
+
+
+def _ended(given: tuple[str, DpspecError | None]) -> FiledReport:
+    """A file that ended the process which worked on it."""
+    rule, advice = "ended the process that checked this file", "verify it alone, or free memory"
+    found = _filed(given[0], given[1] or LibraryError("library", rule, advice), installed().registry)
+    return attrs.evolve(found, pieces=tuple(file_pieces(found)))
 
 
 def _filed(file: str, fault: DpspecError | None, registry: Registry) -> FiledReport:
@@ -293,10 +318,8 @@ def _shortened(text: str, most: int = _LONGEST) -> str:
     return text if len(text) <= most else text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
-def file_pieces(one: FiledReport, anchor: str = "", level: int = 2) -> Iterator[Piece]:
-    """All that is told of one file."""
-    if level:
-        yield Heading(words=_shortened(one.name), level=level, anchor=anchor)
+def file_pieces(one: FiledReport) -> Iterator[Piece]:
+    """All that is told of one file, below its heading."""
     if one.fault is not None:
         yield Sentence(mark=one.word.label, mood=mood_of(one.word), words=f"{one.path} could not be checked:")
         yield Bullets(items=tuple(str(single) for single in each(one.fault)))
@@ -684,17 +707,15 @@ FOOT = (
 )
 
 
-def report_page(dossier: Dossier, title: str = "", progress: Progress | None = None) -> Handout:
+def report_page(dossier: Dossier, title: str = "") -> Handout:
     """Everything as one page."""
     anchors = _slugs(dossier.files)
     pieces: list[Piece] = [Heading(words="Summary", anchor="summary"), *summary(dossier, [f"#{anchor}" for anchor in anchors])]
     rest = [*compared(dossier), *ledger_pieces(dossier), *versions(dossier)]
     heads = [(piece.words, f"#{piece.anchor}") for piece in rest if isinstance(piece, Heading) and piece.anchor]
     pieces.append(Bullets(items=tuple(words for words, _ in heads), links=tuple(link for _, link in heads)))
-    for done, (one, anchor) in enumerate(zip(dossier.files, anchors, strict=True), 1):
-        pieces += file_pieces(one, anchor)
-        if progress is not None:
-            progress(done, len(anchors))
+    for one, anchor in zip(dossier.files, anchors, strict=True):
+        pieces += (Heading(words=_shortened(one.name), anchor=anchor), *one.pieces)
     return Handout(title=title or _title(dossier), pieces=(*pieces, *rest), foot=FOOT)
 
 
@@ -704,17 +725,15 @@ def _title(dossier: Dossier) -> str:
     return f"Report on {count(len(dossier.files), 'specification')}"
 
 
-def site_pages(dossier: Dossier, title: str = "", progress: Progress | None = None) -> dict[str, Handout]:
+def site_pages(dossier: Dossier, title: str = "") -> dict[str, Handout]:
     """A page for each specification, and an index of all: file name to page."""
     slugs = _slugs(dossier.files)
     pages = {}
-    for done, (one, slug) in enumerate(zip(dossier.files, slugs, strict=True), 1):
+    for one, slug in zip(dossier.files, slugs, strict=True):
         back = Bullets(items=("All specifications",), links=("index.html",))
         pages[f"{slug}.html"] = Handout(
-            title=_shortened(one.name), pieces=(back, Heading(words="Summary"), *file_pieces(one, level=0)), foot=FOOT
+            title=_shortened(one.name), pieces=(back, Heading(words="Summary"), *one.pieces), foot=FOOT
         )
-        if progress is not None:
-            progress(done, len(slugs))
     index = [Heading(words="Summary"), *summary(dossier, [f"{slug}.html" for slug in slugs])]
     index += [*compared(dossier), *ledger_pieces(dossier), *versions(dossier)]
     return {"index.html": Handout(title=title or _title(dossier), pieces=tuple(index), foot=FOOT), **pages}

@@ -91,8 +91,8 @@ def write_report(
     out: AnyPath,
     title: str = "",
     universe_of: Any = None,
+    jobs: int | None = 1,
     progress: Progress | None = None,
-    drawing: Progress | None = None,
 ) -> CommandAnswer:
     """Write one page on specifications, to share: promises, verdicts, witnesses, risks, comparisons, sources. `value` has them.
 
@@ -102,8 +102,8 @@ def write_report(
         title: what it is called.
         universe_of: a table (a file, a registered name or a data frame) or a release's report: where budgets differ by universe,
             the numbers are those of its universe.
-        progress: called with (files judged, files in all).
-        drawing: called with (files drawn, files in all).
+        jobs: so many processes; None for one for each processor where there are many files.
+        progress: called with (files done, files in all).
 
     Raises:
         PictureError: another ending.
@@ -113,8 +113,8 @@ def write_report(
     written = {".html": page.html, ".htm": page.html, ".md": page.markdown}.get(target.suffix.lower())
     if written is None:
         raise PictureError("out", "is neither .html nor .md", "choose one of these endings", value=str(out))
-    found = _gathered(specifications, progress, universe_of)
-    write_whole(target, written(dossier.report_page(found, title, drawing)))
+    found = _gathered(specifications, progress, jobs, universe_of)
+    write_whole(target, written(dossier.report_page(found, title)))
     data = {"written": [str(out)], "files": _ended(found)}
     return CommandAnswer("report", found.exit_code, data, partial(_handed_on, f"wrote {out}", found), value=found)
 
@@ -123,13 +123,13 @@ def site(
     *specifications: AnyPath,
     out: AnyPath,
     title: str = "",
+    jobs: int | None = 1,
     progress: Progress | None = None,
-    drawing: Progress | None = None,
 ) -> CommandAnswer:
     """Write what `write_report` says as a page for each specification with an index, into a new folder. `value` has all of it.
 
     Args:
-        specifications, title, progress, drawing: as in `write_report`.
+        specifications, title, jobs, progress: as in `write_report`.
         out: the folder.
 
     Raises:
@@ -137,19 +137,22 @@ def site(
     """
     if Path(out).exists() or Path(out).is_symlink():  # before an hour of work is lost to it
         raise ReleaseError("folder", "exists already", "choose another name or place", value=str(out))
-    found = _gathered(specifications, progress)
-    pages = {name: page.html(one) for name, one in dossier.site_pages(found, title, drawing).items()}
+    found = _gathered(specifications, progress, jobs)
+    pages = {name: page.html(one) for name, one in dossier.site_pages(found, title).items()}
     write_folder(Path(out), pages)
     data = {"written": [f"{out}/{name}" for name in pages], "files": _ended(found)}
     head = f"wrote {out}: {len(pages)} pages, from {out}/index.html on"
     return CommandAnswer("site", found.exit_code, data, partial(_handed_on, head, found), value=found)
 
 
-def _gathered(paths: Sequence[AnyPath], progress: Progress | None, universe_of: Any = None) -> dossier.Dossier:
+def _gathered(
+    paths: Sequence[AnyPath], progress: Progress | None, jobs: int | None, universe_of: Any = None
+) -> dossier.Dossier:  # fmt: skip
     registry = installed().registry
     return dossier.gather(
-        paths, registry, lambda left, right: compare(left, right, registry), progress=progress, universe_of=universe_of
-    )
+        paths, registry, lambda left, right: compare(left, right, registry), progress=progress, universe_of=universe_of,
+        jobs=jobs,
+    )  # fmt: skip
 
 
 def _ended(found: dossier.Dossier) -> list[dict[str, str]]:

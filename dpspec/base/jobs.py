@@ -7,6 +7,7 @@ too, `lost` says what is reported of it.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -23,6 +24,10 @@ Result = TypeVar("Result")
 FEW = 8
 """For fewer files no processes are started unless asked for: each imports dpspec first, which takes as long as one file."""
 
+FEW_READ, FEW_LINTED = 2_000, 500
+"""The same for work that takes 2 ms a file, `check`, and 6 ms, `lint`: what a process imports for the files of specs takes 1.3 s.
+With two processes, `check` of 1,000 files took 4.2 s in place of 3.5 s, and `lint` 8.8 s in place of 9.4 s."""
+
 
 def processors() -> int:
     """How many processors this process may use.
@@ -35,13 +40,18 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def jobs_for(asked: int | None, files: int) -> int:
+def jobs_for(asked: int | None, files: int, few: int = FEW) -> int:
     """How many processes work on so many files: as many as were asked for, by default one for each processor.
+
+    Args:
+        asked: the number that was asked for; None for the default.
+        files: how many files there are.
+        few: up to so many files the default is one process.
 
     >>> jobs_for(3, 100), jobs_for(3, 2), jobs_for(None, 2)
     (3, 2, 1)
     """
-    wanted = asked or (processors() if files > FEW else 1)
+    wanted = asked or (processors() if files > few else 1)
     return max(1, min(wanted, files))
 
 
@@ -97,7 +107,8 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (os.environ.get("COLUMNS"),))
+    given = os.environ.get("COLUMNS"), gc.get_threshold()
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, given)
     before = set(multiprocessing.active_children())
     main = vars(sys.modules["__main__"])
     script: dict[str, Any] = {name: main[name] for name in ("__file__", "__spec__") if name in main}
@@ -115,14 +126,16 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         main.update(script)
 
 
-def _begin(columns: str | None) -> None:
+def _begin(columns: str | None, collected: tuple[int, int, int]) -> None:
     """Write as wide as the process that started this one, and end when it has ended, as nobody would read the rest.
 
     Args:
         columns: its width; what it inherits may differ, since libraries of C set the environment behind the back of Python.
+        collected: how often it looks for cycles among its objects, which a command does rarely.
     """
     from multiprocessing import parent_process
 
+    gc.set_threshold(*collected)
     os.environ.pop("COLUMNS", None)
     if columns is not None:
         os.environ["COLUMNS"] = columns

@@ -582,7 +582,7 @@ def calibrate(*, epsilon: Any, delta: Any = ..., steps: Any = ..., rate: Any = .
     ('24/25', True)
     """
 
-def catalogue(*paths: Any, publisher: Any = ..., year: Any = ..., unit: Any = ..., standard: Any = ..., invariants: Any = ..., trust: Any = ..., verdict: Any = ..., at_least: Any = ..., order: Any = ..., yardstick: Any = ..., delta: Any = ..., ledger: Any = ..., progress: Any = ...) -> CommandAnswer:
+def catalogue(*paths: Any, publisher: Any = ..., year: Any = ..., unit: Any = ..., standard: Any = ..., invariants: Any = ..., trust: Any = ..., verdict: Any = ..., at_least: Any = ..., order: Any = ..., yardstick: Any = ..., delta: Any = ..., ledger: Any = ..., jobs: Any = ..., progress: Any = ...) -> CommandAnswer:
     """Package dpspec-deployments. What real deployments promise: listed, or asked one question. `value` has the chosen
     entries.
 
@@ -594,6 +594,7 @@ def catalogue(*paths: Any, publisher: Any = ..., year: Any = ..., unit: Any = ..
         yardstick: what each leaves to one test, unit by unit.
         delta: with `yardstick`, the probability at which the epsilon of each is told, too.
         ledger: what those listed promise together, where they are about the same data.
+        jobs: so many processes for the verdicts; None for one for each processor where there are many files.
         progress: called with (done, in all).
 
     Raises:
@@ -2150,12 +2151,13 @@ def local_noise(
         observed: x*; without it LS is that of each dataset [text, an integer, or a list of them].
     """
 
-def lock(*paths: Any, lock: Any = ..., progress: Any = ...) -> CommandAnswer:
+def lock(*paths: Any, lock: Any = ..., jobs: Any = ..., progress: Any = ...) -> CommandAnswer:
     """Package dpspec-guard. Verify specifications and write what was found into a lock file, one line for each file.
 
     Args:
         paths: files, and folders for the specifications directly in them; the folder of the lock without any.
         lock: the lock file, in a folder above all of them.
+        jobs: so many processes; None for one for each processor where there are many files.
         progress: called with (done, in all).
 
     Returns:
@@ -3289,12 +3291,12 @@ def shuffled(
         mechanism: gives a sequence of reports, one for each person [object of the kind mechanisms].
     """
 
-def site(*specifications: Any, out: Any, title: Any = ..., progress: Any = ..., drawing: Any = ...) -> CommandAnswer:
+def site(*specifications: Any, out: Any, title: Any = ..., jobs: Any = ..., progress: Any = ...) -> CommandAnswer:
     """Package dpspec-report. Write what `write_report` says as a page for each specification with an index, into a new folder.
     `value` has all of it.
 
     Args:
-        specifications, title, progress, drawing: as in `write_report`.
+        specifications, title, jobs, progress: as in `write_report`.
         out: the folder.
 
     Raises:
@@ -3917,7 +3919,7 @@ def value_lists(
             [list of text].
     """
 
-def verify_locked(*paths: Any, lock: Any = ..., everything: Any = ..., accept: Any = ..., progress: Any = ...) -> CommandAnswer:
+def verify_locked(*paths: Any, lock: Any = ..., everything: Any = ..., accept: Any = ..., jobs: Any = ..., progress: Any = ...) -> CommandAnswer:
     """Package dpspec-guard. Verify specifications against a lock file: is anything new, missing, worse or otherwise another
     result than recorded?
 
@@ -3928,6 +3930,7 @@ def verify_locked(*paths: Any, lock: Any = ..., everything: Any = ..., accept: A
         lock: the lock file.
         everything: verify unchanged files, too; a lock that was edited by hand is found by this alone.
         accept: words that count as success, as for `dpspec verify`: recorded, miniature, unchecked, undecided.
+        jobs: as in `lock`.
         progress: called with (done, in all).
 
     Returns:
@@ -4040,7 +4043,7 @@ def within_distance(
         most: the largest distance that is compared, in units of d [integer in [1, inf)].
     """
 
-def write_report(*specifications: Any, out: Any, title: Any = ..., universe_of: Any = ..., progress: Any = ..., drawing: Any = ...) -> CommandAnswer:
+def write_report(*specifications: Any, out: Any, title: Any = ..., universe_of: Any = ..., jobs: Any = ..., progress: Any = ...) -> CommandAnswer:
     """Package dpspec-report. Write one page on specifications, to share: promises, verdicts, witnesses, risks, comparisons,
     sources. `value` has them.
 
@@ -4051,8 +4054,8 @@ def write_report(*specifications: Any, out: Any, title: Any = ..., universe_of: 
         universe_of: a table (a file, a registered name or a data frame) or a release's report: where budgets differ by
             universe,
             the numbers are those of its universe.
-        progress: called with (files judged, files in all).
-        drawing: called with (files drawn, files in all).
+        jobs: so many processes; None for one for each processor where there are many files.
+        progress: called with (files done, files in all).
 
     Raises:
         PictureError: another ending.

@@ -23,6 +23,7 @@ from dpspec.plugin import (
     PrivacySpec,
     Record,
     TableAttacker,
+    answers,
     define,
     errors,
     late_module,
@@ -63,7 +64,7 @@ class NearestDonor(TableAttacker):
 
     def guess(self, scene: AttackScene, known: Mapping[str, str], secret: tuple[str, ...]) -> AttackGuess:
         table = scene.released
-        if table is None or not {*known, *secret} <= {a.name for a in table.attributes}:
+        if table is None or answers.has_numbers(table) or not {*known, *secret} <= {a.name for a in table.attributes}:
             rule = "needs a release of records with the attributes of the data"
             raise errors.AttackerMisfitError(f"attacker {self.name}", rule, "use an attacker who reads the published tables")
         if not len(table):

@@ -11,7 +11,7 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -57,7 +57,7 @@ def jobs_for(asked: int | None, files: int, few: int = FEW) -> int:
 
 def in_order(
     work: Callable[[Item], Result], items: Sequence[Item], jobs: int, lost: Callable[[Item], Result]
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """The results of work on each item, in the order of the items, each as soon as it and those before it are there.
 
     Args:

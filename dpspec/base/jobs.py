@@ -11,7 +11,7 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -57,7 +57,7 @@ def jobs_for(asked: int | None, files: int, few: int = FEW) -> int:
 
 def in_order(
     work: Callable[[Item], Result], items: Sequence[Item], jobs: int, lost: Callable[[Item], Result]
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """The results of work on each item, in the order of the items, each as soon as it and those before it are there.
 
     Args:
@@ -73,7 +73,7 @@ def in_order(
 
     pending, done = dict(enumerate(items)), dict[int, Result]()
     while pending:
-        with _pool(min(jobs, len(pending))) as pool:
+        with process_pool(min(jobs, len(pending))) as pool:
             futures = {place: pool.submit(work, item) for place, item in pending.items() if place not in done}
             try:
                 for place in list(pending):
@@ -90,7 +90,7 @@ def in_order(
 def _alone(work: Callable[[Item], Result], item: Item, lost: Callable[[Item], Result]) -> Result:
     from concurrent.futures.process import BrokenProcessPool
 
-    with _pool(1) as pool:
+    with process_pool(1) as pool:
         try:
             return pool.submit(work, item).result()
         except BrokenProcessPool:
@@ -102,7 +102,7 @@ def _ended_well(future: Future[Result]) -> bool:
 
 
 @contextmanager
-def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
     """A pool whose processes end with this block, also when it is left early, and when this process is killed."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
@@ -121,7 +121,7 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
             process.terminate()
         raise
     else:
-        pool.shutdown()
+        pool.shutdown(cancel_futures=True)
     finally:
         main.update(script)
 

@@ -34,7 +34,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpspec.base.errors import ReleaseError
@@ -340,7 +340,6 @@ class _Keyed:
             raise ReleaseError("key", f"needs {KEY_BYTES} bytes", value=len(key))
         self.key = key
         self.fit_for_publication = fit_for_publication
-        self._ciphers: dict[str, Any] = {}
 
     def __repr__(self) -> str:
         """Without the key, which must not come into a log."""
@@ -349,16 +348,14 @@ class _Keyed:
     def _derived(self, label: str) -> bytes:
         return hmac.new(self.key, label.encode(), hashlib.sha256).digest()
 
-    def _cipher(self, purpose: str) -> Any:
-        if purpose not in self._ciphers:
-            from cryptography.hazmat.primitives.ciphers import Cipher
-            from cryptography.hazmat.primitives.ciphers.algorithms import AES
-            from cryptography.hazmat.primitives.ciphers.modes import CTR, ECB
+    def _encryptor(self, purpose: str, mode: str) -> Any:
+        """A new cipher that belongs to a purpose."""
+        from cryptography.hazmat.primitives.ciphers import Cipher, modes
+        from cryptography.hazmat.primitives.ciphers.algorithms import AES
 
-            # Single blocks of a counter that nobody chooses: ECB is here the pseudorandom function itself, not an encryption.
-            mode = CTR(bytes(16)) if purpose == "words in a row" else ECB()  # noqa: S305
-            self._ciphers[purpose] = Cipher(AES(self._derived(purpose)), mode).encryptor()
-        return self._ciphers[purpose]
+        # Single blocks of a counter that nobody chooses: ECB is here the pseudorandom function itself, not an encryption.
+        chosen = modes.CTR(bytes(16)) if mode == "CTR" else modes.ECB()  # noqa: S305
+        return Cipher(AES(self._derived(purpose)), chosen).encryptor()
 
 
 class KeyedRandomness(_Keyed, Randomness):
@@ -373,10 +370,15 @@ class KeyedRandomness(_Keyed, Randomness):
         super().__init__(key, fit_for_publication=fit_for_publication)
         self._process, self._runs, self._lock = os.getpid(), 0, threading.Lock()
 
+    @cached_property
+    def _words(self) -> Any:
+        """One cipher for all threads: it goes on from call to call."""
+        return self._encryptor("words in a row", "CTR")
+
     def words(self, count: int) -> Words:
         self._check_process()
         with self._lock:
-            return np.frombuffer(self._cipher("words in a row").update(bytes(8 * count)), dtype=np.uint64)
+            return np.frombuffer(self._words.update(bytes(8 * count)), dtype=np.uint64)
 
     def placed(self) -> KeyedPlaces:
         self._check_process()
@@ -405,9 +407,15 @@ class KeyedPlaces(_Keyed, PlacedRandomness):
         fit_for_publication: whether nobody else can know the key.
     """
 
+    def __init__(self, key: bytes, *, fit_for_publication: bool) -> None:
+        super().__init__(key, fit_for_publication=fit_for_publication)
+        self._own = threading.local()
+
     def words_at(self, stream: int, places: AnyIntegers) -> Words:
         words = np.empty(len(places), dtype=np.uint64)
-        cipher = self._cipher("words by place")
+        if not hasattr(self._own, "cipher"):  # a function of the place alone, so each thread may have its own
+            self._own.cipher = self._encryptor("words by place", "ECB")
+        cipher = self._own.cipher
         for begin in range(0, len(places), _CHUNK):
             part = places[begin : begin + _CHUNK]
             blocks = np.empty((len(part), 2), dtype="<u8")
@@ -420,9 +428,9 @@ class KeyedPlaces(_Keyed, PlacedRandomness):
         label = "\x1f".join(f"{type(part).__name__}:{part}".replace("\x1f", "\x1f\x1f") for part in path)
         return KeyedRandomness(self._derived("child " + label), fit_for_publication=self.fit_for_publication)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """What is sent to another process: the key, and no cipher."""
-        return {"key": self.key, "fit_for_publication": self.fit_for_publication, "_ciphers": {}}
+        return partial(KeyedPlaces, fit_for_publication=self.fit_for_publication), (self.key,)
 
 
 class SystemRandomness(KeyedRandomness):

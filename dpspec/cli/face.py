@@ -509,8 +509,8 @@ def each_file(
     attempt = _Attempt(judge, raised, work if at_once == 1 else None)
     words: list[Word] = []
     results = []
-    for (path, _), found in zip(files, in_order(attempt, files, at_once, _lost), strict=True):
-        (word, data, page), faults = found if together is None else _among(path, found, together)
+    for (given, _), judged in zip(files, in_order(attempt, files, at_once, _lost), strict=True):
+        (word, data, page), faults = judged if together is None else _among(given, judged, together)
         words.append(word)
         results.append(data)
         if work is not None:

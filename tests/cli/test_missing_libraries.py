@@ -55,6 +55,8 @@ def test_every_extra_is_tried():
     elsewhere = {
         "dpspec[standard]": "plugins, without which names are unknown",
         "dpspec-engines[dask]": "plugins/dpspec-engines/tests: only a mechanism with long work starts its workers",
+        "dpspec-engines[ray]": "the same",
+        "dpspec-engines[spark]": "the same",
         "dpspec-adapters[opendp]": "asked for in Python, plugins/dpspec-adapters/tests",
         "dpspec-adapters[diffprivlib]": "never imported by dpspec: the code that is judged imports it",
         "dpspec-adapters[dp-accounting]": "asked for in Python, plugins/dpspec-adapters/tests",

@@ -233,3 +233,23 @@ def test_a_selection_of_one_alone_is_drawn_afresh_from_the_next_streams():
     assert chosen.tolist() == [True] * 4 + [False] * 2
     alone = Scripted(words).selected_at(Fraction(1, 2), 0, places, groups, single=True)
     assert alone.tolist() == [True, False, True, True, False, False]
+
+
+def test_threads_that_share_a_source_get_the_words_of_their_places():
+    from concurrent.futures import ThreadPoolExecutor
+
+    places = np.arange(20_000)
+    shared = keyed().placed()
+    expected = [shared.words_at(stream, places) for stream in range(64)]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda stream: shared.words_at(stream, places), range(64)))
+    assert all(np.array_equal(*pair) for pair in zip(found, expected, strict=True))
+
+
+def test_threads_that_share_words_in_a_row_never_get_the_same():
+    from concurrent.futures import ThreadPoolExecutor
+
+    shared = keyed()
+    with ThreadPoolExecutor(8) as pool:
+        drawn = np.concatenate(list(pool.map(shared.words, [500] * 64)))
+    assert set(drawn.tolist()) == set(keyed().words(32_000).tolist())

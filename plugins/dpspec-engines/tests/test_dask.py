@@ -5,27 +5,22 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping
 from dpspec_engines import Dask, dask as cluster, dask as module
-from dpspec_tables.formats import Parquet
 
 from dpspec.api import read
-from dpspec.base.errors import MissingLibraryError, TableError, WorkersError
+from dpspec.base.errors import MissingLibraryError, WorkersError
 from dpspec.base.randomness import SeededRandomness
-from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.grammar.table_batches import TableSource, count_cells
 from dpspec.grammar.tables import Members, Table
-from dpspec.grammar.workers import Embedded, Run, Workers
+from dpspec.grammar.workers import Embedded, Run
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -71,60 +66,6 @@ def test_it_releases_the_bytes_of_the_default(mechanism, rounds, table, running,
     assert released(mechanism, table, running) == released(mechanism, table, Embedded())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("mechanism", BOTH)
-def test_a_killed_worker_changes_nothing(mechanism, table, running, tmp_path):
-    """The first worker that finishes a part kills its own process; Dask gives the part to another one."""
-    died = tmp_path / "died"
-
-    class Deadly(Workers):
-        parts = 8
-
-        def map(self, kernel, parts):
-            def fatal(part):
-                done = kernel(part)
-                if not died.exists():
-                    died.write_text(str(os.getpid()))
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return done
-
-            return running.map(fatal, parts)
-
-    assert released(mechanism, table, Deadly()) == released(mechanism, table, Embedded())
-    assert int(died.read_text()) not in running.client.run(os.getpid).values()
-
-
-@pytest.mark.slow
-def test_partitions_are_counted_by_workers_one_of_which_is_killed(table, running, tmp_path):
-    """Each worker reads its partitions itself; what a killed one had is read again."""
-    folder = tmp_path / "in"
-    folder.mkdir()
-    for place in range(7):
-        pl.DataFrame({name: column[place::7] for name, column in table.codes.items()}).write_parquet(folder / f"{place}.parquet")
-    source = TableSource.of(folder, ATTRIBUTES, {".parquet": Parquet()})
-    wanted, died = [Marginal(attributes=("stratum", "county"), unit="household")], tmp_path / "died"
-
-    class Deadly(Workers):
-        parts = 8
-
-        def map(self, kernel, parts):
-            def fatal(part):
-                done = kernel(part)
-                if not died.exists():
-                    died.write_text(str(os.getpid()))
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return done
-
-            return running.map(fatal, parts)
-
-    expected = table.cells(("stratum", "county")).every()
-    for workers in (running, Deadly()):
-        counted = count_cells(source, wanted, workers=workers)
-        assert len(counted) == RECORDS
-        assert np.array_equal(counted.cells(("stratum", "county")).every(), expected)
-    assert int(died.read_text()) not in running.client.run(os.getpid).values()
-
-
 def town(document):
     """Units with persons in the space of a specification: nobody in vacant ones, four to ten in dormitories."""
     draw = np.random.default_rng(1)
@@ -149,54 +90,6 @@ def test_topdown_gives_the_bytes_of_the_default_too(running):
     for name, expected in one.items():
         assert len(expected)
         assert all(np.array_equal(expected.codes[a.name], two[name].codes[a.name]) for a in expected.attributes)
-
-
-@pytest.mark.slow
-def test_a_part_that_kills_every_worker_is_given_up(running):
-    def fatal(part):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    with pytest.raises(WorkersError, match="lost every worker"):
-        list(running.map(fatal, [{"row": np.arange(3)}]))
-
-
-@pytest.mark.slow
-def test_results_come_in_the_order_of_the_parts(running):
-    def slow_first(part):
-        import time
-
-        time.sleep(0.2 if part["row"][0] == 0 else 0)
-        return {"row": part["row"]}
-
-    parts = [{"row": np.arange(start, start + 2)} for start in range(0, 20, 2)]
-    assert [int(done["row"][0]) for done in running.map(slow_first, parts)] == list(range(0, 20, 2))
-
-
-@pytest.mark.slow
-def test_only_a_few_parts_are_under_way(running):
-    """Memory is bounded by the parts under way: no more are cut than workers can soon use."""
-    cut = []
-
-    def parts():
-        for start in range(40):
-            cut.append(start)
-            yield {"row": np.arange(start, start + 1)}
-
-    results = running.map(lambda part: part, parts())
-    next(results)
-    assert len(cut) == module.AHEAD * running.threads < 40
-    results.close()
-
-
-@pytest.mark.slow
-def test_what_a_kernel_raises_arrives_as_it_was(running):
-    def broken(part):
-        raise TableError("row", "is wrong", "mend it", value=int(part["row"][0]))
-
-    with pytest.raises(TableError) as raised:
-        list(running.map(broken, [{"row": np.arange(7, 9)}]))
-    assert (raised.value.subject, raised.value.value, raised.value.advice) == ("row", 7, "mend it")
-    assert str(raised.value) == "row=7: is wrong: mend it"
 
 
 @pytest.mark.slow

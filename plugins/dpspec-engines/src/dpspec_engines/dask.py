@@ -13,14 +13,14 @@ with its draws keyed by place, doing a part again gives the same columns and spe
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from functools import cached_property
+from functools import cached_property, partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpspec.plugin import errors, workers
+from dpspec_engines.parts import AHEAD, ROUNDS, attempt, check_versions, given_up, in_order, raised, versions
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -88,11 +88,11 @@ def _remote(stack: ExitStack, address: str) -> Client:
     except (OSError, TypeError) as problem:
         advice = "start it with `dask scheduler` and `dask worker`"
         raise errors.WorkersError("scheduler", f"does not answer ({problem})", advice, value=address) from None
-    _check_versions(client, address)
+    _check_workers(client, address)
     return client
 
 
-def _check_versions(client: Client, address: str) -> None:
+def _check_workers(client: Client, address: str) -> None:
     """The same kernel must mean the same everywhere: equal versions of numpy and of all that begins with dpspec."""
     here = versions()
     try:
@@ -101,29 +101,14 @@ def _check_versions(client: Client, address: str) -> None:
         rule = f"has workers that cannot import dpspec ({type(problem).__name__})"
         raise errors.WorkersError("scheduler", rule, "install dpspec and its plugins on every worker", value=address) from None
     for worker, found in there.items():
-        for name in sorted(here.keys() | found.keys()):
-            if here.get(name) != found.get(name):
-                rule = f"has {name} {found.get(name, '(missing)')}, here it is {here.get(name, '(missing)')}"
-                raise errors.WorkersError(f"worker {worker}", rule, "install the same versions on every worker")
-
-
-def versions() -> dict[str, str]:
-    """The versions on which the bytes of a release depend."""
-    from importlib.metadata import distributions
-
-    found = {str(d.name): d.version for d in distributions()}
-    return {name: version for name, version in found.items() if name == "numpy" or name.startswith("dpspec")}
+        check_versions(f"worker {worker}", found, here)
 
 
 # --- dask -----------------------------------------------------------------------------------------
 
 
-ROUNDS = 4
-"""Parts for each worker thread: enough that none is idle for long, few enough that a part outweighs its transport."""
 ASK = 5.0
 """Seconds that a result is waited for before the scheduler is asked whether anybody works on it."""
-AHEAD = 2
-"""Parts that are under way for each worker thread; memory grows with it, here and there."""
 
 
 class Dask(workers.Workers):
@@ -162,28 +147,11 @@ class Dask(workers.Workers):
             WorkersError: the scheduler or all workers are gone, or a part was on so many lost workers that Dask gives it up.
             Exception: what the kernel raised.
         """
-        waiting: deque[Future[Any]] = deque()
-        for part in parts:
-            waiting.append(self.client.submit(attempt, kernel, part, pure=False))
-            if len(waiting) >= AHEAD * self.threads:
-                yield _result(waiting.popleft(), self.client)
-        while waiting:
-            yield _result(waiting.popleft(), self.client)
+        send = partial(self.client.submit, attempt, kernel, pure=False)
+        return in_order(send, partial(_result, client=self.client), parts, lambda: AHEAD * self.threads)
 
     def close(self) -> None:
         self._stack.close()
-
-
-def attempt(kernel: workers.Kernel, part: workers.Columns) -> workers.Columns | Exception:
-    """The kernel's result, or what it raised: Dask would write that to its log, and an error names confidential values."""
-    try:
-        return kernel(part)
-    except Exception as problem:
-        return problem
-    except BaseException as problem:  # a library that panics, which Dask would take for the end of the worker
-        return errors.LibraryError(
-            "worker", f"ended by {type(problem).__name__} in a kernel", "report it to the library's authors"
-        )
 
 
 def alive(client: Client) -> dict[str, Any]:
@@ -216,14 +184,11 @@ def _result(future: Future[Any], client: Client) -> workers.Columns:
             found: Any = future.result(timeout=ASK)
             break
         except KilledWorker:
-            rule, advice = "lost every worker that one of the parts was given to", "look whether the workers have memory enough"
-            raise errors.WorkersError("workers", rule, advice, value=Dask.name) from None
+            raise given_up(Dask.name) from None
         except TimeoutError:
             seen = monotonic() if alive(client) else seen
             if monotonic() - seen > PATIENCE:
                 raise _lost("lost all its workers") from None
         except (CancelledError, OSError) as problem:
             raise _lost(f"lost its scheduler ({type(problem).__name__})") from None
-    if isinstance(found, Exception):
-        raise found
-    return found  # type: ignore[no-any-return]
+    return raised(found)

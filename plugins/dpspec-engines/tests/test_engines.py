@@ -64,6 +64,10 @@ def dies_once(died, kernel, part):
     return done
 
 
+def with_thing(thing, part):
+    return doubled(part)
+
+
 def always_dies(part):
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -204,6 +208,22 @@ def test_what_a_kernel_raises_arrives_as_it_was(running: Workers, kernels: Modul
         list(running.map(kernels.broken, [{"row": np.arange(7, 9)}]))
     assert (raised.value.subject, raised.value.value, raised.value.advice) == ("row", 7, "mend it")
     assert str(raised.value) == "row=7: is wrong: mend it"
+
+
+class Missing:
+    """What no worker can read, as a mechanism of a package that is not installed there."""
+
+    def __reduce__(self):
+        return importlib.import_module, ("no_such_module",)
+
+
+def test_a_kernel_that_no_worker_can_read_is_one_line(running: Workers, kernels: ModuleType) -> None:
+    if isinstance(running, Threads):
+        return  # which read nothing
+    with pytest.raises(WorkersError, match="lost every worker" if isinstance(running, Processes) else "cannot run the kernel"):
+        list(running.map(partial(kernels.with_thing, Missing()), [{"row": np.arange(3)}]))
+    (again,) = running.map(kernels.doubled, [{"row": np.arange(3)}])
+    assert again["row"].tolist() == [0, 2, 4]
 
 
 # --- what is refused ------------------------------------------------------------------------------

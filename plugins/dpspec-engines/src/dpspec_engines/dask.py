@@ -20,7 +20,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpspec.plugin import errors, workers
-from dpspec_engines.parts import AHEAD, ROUNDS, attempt, check_versions, given_up, in_order, raised, versions
+from dpspec_engines.parts import AHEAD, ROUNDS, attempt, cannot_run, check_versions, given_up, in_order, raised, versions
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -191,4 +191,6 @@ def _result(future: Future[Any], client: Client) -> workers.Columns:
                 raise _lost("lost all its workers") from None
         except (CancelledError, OSError) as problem:
             raise _lost(f"lost its scheduler ({type(problem).__name__})") from None
+        except Exception as problem:  # not that of a kernel, which is a result
+            raise cannot_run(Dask.name, problem) from None
     return raised(found)

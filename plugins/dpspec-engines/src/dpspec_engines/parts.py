@@ -69,6 +69,12 @@ def given_up(name: str) -> errors.WorkersError:
     return errors.WorkersError("workers", rule, advice, value=name)
 
 
+def cannot_run(name: str, problem: Exception) -> errors.WorkersError:
+    """The error of workers that fail before the kernel runs, as where dpspec is missing. What they say may quote data."""
+    rule = f"cannot run the kernel ({type(problem).__name__})"
+    return errors.WorkersError("workers", rule, "install dpspec, its plugins and the same Python on every worker", value=name)
+
+
 # --- versions -------------------------------------------------------------------------------------
 
 

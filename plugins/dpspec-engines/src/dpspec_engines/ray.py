@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 from dpspec.plugin import errors, workers
 from dpspec.plugin.releases import processors
-from dpspec_engines.parts import AHEAD, ROUNDS, attempt_with, given_up, in_order, raised, versions
+from dpspec_engines.parts import AHEAD, ROUNDS, attempt_with, cannot_run, given_up, in_order, raised, versions
 
 _QUIET: dict[str, Any] = {"logging_level": "CRITICAL", "log_to_driver": False}
 
@@ -95,6 +95,8 @@ class Ray(workers.Workers):
             found = self.ray.get(reference)
         except (lost.WorkerCrashedError, lost.OutOfMemoryError):
             raise given_up(self.name) from None
+        except lost.RayTaskError as problem:
+            raise cannot_run(self.name, problem) from None
         except lost.RayError as problem:
             rule = f"lost its workers ({type(problem).__name__})"
             raise errors.WorkersError("cluster", rule, "see to the cluster and run again", value=self.name) from None

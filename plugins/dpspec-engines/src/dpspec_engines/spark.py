@@ -12,7 +12,9 @@ part again gives the same columns and spends nothing.
 
 from __future__ import annotations
 
+import os
 import pickle
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpspec.plugin import errors, workers
 from dpspec.plugin.releases import processors
-from dpspec_engines.parts import AHEAD, ROUNDS, attempt_with, given_up, raised, versions
+from dpspec_engines.parts import AHEAD, ROUNDS, attempt_with, cannot_run, given_up, raised, versions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,6 +83,7 @@ class Spark(workers.Workers):
             conf = SparkConf()
             if str(conf.get("spark.master", "local")).startswith("local"):
                 conf.setAll(list(_PRIVATE.items()))
+                os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # otherwise the first python3 of the path
             _check_encrypted(conf)
             with quiet():
                 self._started = SparkSession.builder.config(conf=conf).appName("dpspec").getOrCreate()
@@ -112,7 +115,7 @@ class Spark(workers.Workers):
     def _call(self, run: Any, parts: Sequence[workers.Columns]) -> Iterator[workers.Columns]:
         import pyarrow as pa
         from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
+        from pyspark.errors import PySparkException, PythonException
 
         rows = pa.table({"place": range(len(parts)), "data": pa.array(map(pickled, parts), pa.large_binary())})
         for attempt in range(1, ATTEMPTS + 1):
@@ -125,6 +128,8 @@ class Spark(workers.Workers):
                 if not _is_alive(self.session):
                     rule = f"lost its session ({type(problem).__name__})"
                     raise errors.WorkersError("workers", rule, "see to the cluster and run again", value=self.name) from None
+                if isinstance(problem, PythonException):
+                    raise cannot_run(self.name, problem) from None
                 if attempt == ATTEMPTS:
                     raise given_up(self.name) from None
         for data in found.sort_by("place").column("data"):

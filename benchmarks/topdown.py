@@ -117,10 +117,10 @@ def families(blocks: int) -> list[Family]:
     found: list[Family] = []
     inner = kernel.solved
 
-    def solved(family: Family, gap: float) -> Any:
+    def solved(family: Family, gap: float, passes: Any = None) -> Any:
         if family.parent is not None and family.children > 1:
             found.append(family)
-        return inner(family, gap)
+        return inner(family, gap, passes)
 
     with mock.patch.object(kernel, "solved", solved):
         run(Path(), blocks)
@@ -130,13 +130,13 @@ def families(blocks: int) -> list[Family]:
 def fitted(folder: Path, blocks: int) -> None:
     """Feasibility, fit and rounding of these families."""
     for family in families(blocks):
-        kernel.solved(family, 1e-2)
+        kernel.solved(family, 1e-3)
 
 
 def fitted_alone(folder: Path, blocks: int) -> None:
     """The fit alone."""
     for family in families(blocks):
-        structured(family)
+        structured(family, gap=1e-3)
 
 
 def solved(folder: Path, blocks: int) -> None:

@@ -3683,6 +3683,8 @@ def topdown_by_levels(
     invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]] = ...,
     edits: Any | Sequence[Any] = ...,
     unit: str = ...,
+    passes: Sequence[str | Sequence[str]] = ...,
+    gap: NumberLike = ...,
 ) -> Mechanism:
     """Package dpspec-census. TopDown over a geographic hierarchy (Bailie, Gong and Meng 2023): noisy marginals of every node,
     then a fit from the largest level down.
@@ -3697,6 +3699,11 @@ def topdown_by_levels(
             invariants].
         edits: what one fitted table demands of another [list of table of editconstraint parameters].
         unit: the unit that the claim protects, whose microdata are the main output [text; default person].
+        passes: the queries of each pass of the fit, by their words, such as "total" and "age x sex". A pass fits its own
+            queries, and keeps what those before it fitted to within whole numbers. Queries that are in none come last;
+            without any, all queries are fitted at once [list of list of text].
+        gap: how far the loss of a fit may be from the optimum, relative to the optimum, where the fast method fits it
+            [rational in (0, 1]; default 1/1000].
     """
 
 def topdown_noise(
@@ -4948,6 +4955,8 @@ class _Mechanisms:
         invariants: Invariant | str | Mapping[str, Any] | Sequence[Invariant | str | Mapping[str, Any]] = ...,
         edits: Any | Sequence[Any] = ...,
         unit: str = ...,
+        passes: Sequence[str | Sequence[str]] = ...,
+        gap: NumberLike = ...,
     ) -> Mechanism: ...
     @staticmethod
     def topdown_noise(

@@ -259,8 +259,8 @@ def test_the_noise_of_a_release_has_the_law_of_the_claim():
     draws = []
     for _ in range(4):
         released = noise.release(table, space, source)
-        answers = list(released.attribute("answer").values())
-        draws += [int(answers[code]) for code in released.codes["answer"][1:]]
+        values = list(released.attribute("value").values())
+        draws += [int(values[code]) for code in released.codes["value"][1:]]
     counts = np.bincount(np.clip(draws, -3, 3) + 3, minlength=7)
     right, wrong = law(2) * len(draws), law(3) * len(draws)
     threshold = chi2.isf(1e-9, 6)

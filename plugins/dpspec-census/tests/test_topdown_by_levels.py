@@ -392,3 +392,34 @@ def test_a_file_names_the_allocation_of_2020():
     verdict = verify(document.mechanism, document.spec)
     assert verdict.outcome is Outcome.VERIFIED
     assert any(universe.is_tight for universe in verdict.universes)
+
+
+# --- passes and gap ------------------------------------------------------------------------------
+
+
+def test_a_release_in_passes_keeps_all_constraints_and_has_the_measurements_of_one_pass():
+    """What is measured does not depend on how it is fitted, so the privacy is the same."""
+    space, table = town(3)
+    one, two = (
+        mechanism.run(table, space, Run(source=SeededRandomness(5)))
+        for mechanism in (census(), census(passes=[["total"], ["adult", "kind"]], gap="1/100000"))
+    )
+    assert list(one.tables["measurements"].records()) == list(two.tables["measurements"].records())
+    assert [check["held"] for check in two.report["constraints"]] == [True] * 6
+    assert one.report["budget"] == two.report["budget"]
+    assert max(level["largest_certified_gap"] for level in two.report["levels"]) <= 1e-5
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"passes": [["totals"]]}, "did you mean total"),
+        ({"passes": [["total"], ["total"]]}, "twice"),
+        ({"passes": [[]]}, "passes"),
+        ({"gap": "0"}, "gap"),
+        ({"gap": "2"}, "gap"),
+    ],
+)
+def test_passes_and_gaps_that_mean_nothing_are_refused(changes, said):
+    with pytest.raises(ParameterError, match=said):
+        persons() if not changes else TopdownByLevels(levels=LEVELS, tables=[PERSONS], **changes)

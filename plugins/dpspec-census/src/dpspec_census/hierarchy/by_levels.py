@@ -30,6 +30,7 @@ from dpspec.plugin import (
     Number,
     ParameterError,
     PrivacySpec,
+    Rational,
     Registered,
     Table,
     Text,
@@ -42,6 +43,7 @@ from dpspec.plugin import (
     late_module,
     laws,
     number,
+    params,
     randomness,
     tables,
     workers,
@@ -74,6 +76,10 @@ class TopdownByLevels(Mechanism):
         invariants: c, marginals that are read from the confidential data and kept exactly.
         edits: what one fitted table demands of another.
         unit: the unit that the claim protects, whose microdata are the main output.
+        passes: the queries of each pass of the fit, by their words, such as "total" and "age x sex". A pass fits its own queries,
+            and keeps what those before it fitted to within whole numbers. Queries that are in none come last; without any, all
+            queries are fitted at once.
+        gap: how far the loss of a fit may be from the optimum, relative to the optimum, where the fast method fits it.
 
     >>> from dpspec.plugin import UnorderedRecords
     >>> block = {"name": "block", "count": 2, "within": "state"}
@@ -94,6 +100,8 @@ class TopdownByLevels(Mechanism):
     invariants: Annotated[tuple[Invariant, ...], Items(Registered("invariants"))] = ()
     edits: Annotated[tuple[EditConstraint, ...], Items(Nested(EditConstraint))] = ()
     unit: Annotated[str, Text()] = "person"
+    passes: Annotated[tuple[tuple[str, ...], ...], Items(Items(Text(), least=1))] = ()
+    gap: Annotated[Fraction, Rational(0, 1, open_low=True)] = Fraction(1, 1000)
 
     def __attrs_post_init__(self) -> None:
         units = [table.unit for table in self.tabulations()]
@@ -104,6 +112,13 @@ class TopdownByLevels(Mechanism):
         for table in self.tables:
             if len(table.level_shares) != len(self.levels):
                 raise ParameterError(f"table {table.unit}", "needs one share for each level", value=len(table.level_shares))
+        known = {str(query) for table in self.tabulations() for query in table.queries}
+        named = [name for names in self.passes for name in names]
+        for place, name in enumerate(named):
+            if name not in known:
+                raise ParameterError("passes", "name no query", params.did_you_mean(name, sorted(known)), value=name)
+            if name in named[:place]:
+                raise ParameterError("passes", "name a query twice", "leave it in one of them", value=name)
         for edit in self.edits:
             if edit.unit not in units or edit.of_unit not in units or edit.unit == edit.of_unit:
                 raise ParameterError(f"edit {edit}", "must bound one measured unit by another one")
@@ -118,6 +133,7 @@ class TopdownByLevels(Mechanism):
         return (
             cls(levels=("state", "block"), tables=(persons,)),
             cls(levels=("state", "block"), tables=(persons, units)),
+            cls(levels=("state", "block"), tables=(persons,), passes=(("total",),)),
         )
 
     def tabulations(self) -> tuple[Tabulation, ...]:
@@ -299,9 +315,15 @@ class TablePlan:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Plan:
-    """All tables, in the order in which they are fitted."""
+    """All tables, in the order in which they are fitted.
+
+    Args:
+        tables: the tables.
+        gap: how far a fit may be from the optimum, relative to its loss.
+    """
 
     tables: tuple[TablePlan, ...]
+    gap: Fraction
 
     def true(self, tables: Mapping[str, Table]) -> dict[str, Any]:
         """The confidential counts by unit, sparse, of shape (smallest nodes, cells)."""
@@ -346,7 +368,8 @@ class Plan:
         for plan in self.tables:
             unit = plan.cells.unit
             known = {"true": None if true is None else true[unit], "given": None if given is None else given[unit]}
-            done[unit] = plan.cells, descend(plan.cells, plan.asked, plan.limits(fixed[unit], done), run, draws, **known)
+            limits = plan.limits(fixed[unit], done)
+            done[unit] = plan.cells, descend(plan.cells, plan.asked, limits, run, draws, gap=float(self.gap), **known)
         return done
 
     def fitted(self, fixed: tuple[int, ...], measured: tuple[int, ...]) -> Dataset:
@@ -375,13 +398,13 @@ def plan_of(mechanism: TopdownByLevels, space: DatasetSpace) -> Plan:
     tables = []
     for tabulation in mechanism.tabulations():
         cells = cells_of(space, tabulation.unit, mechanism.levels)
-        asked = tuple(asked_at(tabulation, cells, level) for level in range(len(mechanism.levels)))
+        asked = tuple(asked_at(tabulation, cells, level, mechanism.passes) for level in range(len(mechanism.levels)))
         if not all(asked):
             raise IncompatibleBlocksError(f"table {tabulation.unit}", "asks nothing at one of the levels", "leave the level out")
         edits = tuple(edit for edit in mechanism.edits if edit.unit == tabulation.unit)
         invariants = all_fixed(mechanism.invariants, cells)
         tables.append(TablePlan(tabulation=tabulation, cells=cells, invariants=invariants, edits=edits, asked=asked))
-    return Plan(tables=tuple(tables))
+    return Plan(tables=tuple(tables), gap=mechanism.gap)
 
 
 def _answers(plan: TablePlan, true: Any) -> Iterator[int]:

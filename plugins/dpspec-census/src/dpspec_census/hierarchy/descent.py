@@ -22,7 +22,7 @@ import attrs
 
 from dpspec.plugin import Attribute, Mask, late_module, laws, randomness, workers
 from dpspec_census.hierarchy.family import CellBound, Counts, Family, UnitCells
-from dpspec_census.hierarchy.fit import Fit, conic, rounded, structured
+from dpspec_census.hierarchy.fit import Fit, least_squares, rounded
 from dpspec_census.hierarchy.limits import Limit, contradiction, feasible
 from dpspec_census.hierarchy.workload import MeasuredQuery, Tabulation, measured
 
@@ -58,7 +58,7 @@ class Level:
     cells: int
     root: bool
     source: randomness.PlacedRandomness | None
-    gap: float = 1e-2
+    gap: float
 
 
 def kernel(level: Level, part: workers.Columns) -> workers.Columns:
@@ -94,8 +94,8 @@ def _done(level: Level, rows: workers.Columns) -> Iterator[workers.Columns]:
     number = int(rows["family"][0])
     nodes = np.sort(rows["node"][rows["kind"] == CHILD])
     answers = _answers(level, rows, nodes)
-    support, family = _family(level, rows, nodes, answers)
-    fit, tables = solved(family, level.gap)
+    support, family, passes = _family(level, rows, nodes, answers)
+    fit, tables = solved(family, level.gap, passes)
     cell, child = np.nonzero(tables)
     yield rows_of(number, FITTED, nodes[child], support[cell], tables[cell, child])
     count = answers.shape[1]
@@ -117,8 +117,8 @@ def _answers(level: Level, rows: workers.Columns, nodes: Counts) -> Counts:
     return measured(level.asked, true, level.source.spawn(level.unit, level.level.name, int(rows["family"][0])))
 
 
-def _family(level: Level, rows: workers.Columns, nodes: Counts, answers: Counts) -> tuple[Counts, Family]:
-    """The cells that are variables, and the problem over them."""
+def _family(level: Level, rows: workers.Columns, nodes: Counts, answers: Counts) -> tuple[Counts, Family, Counts | None]:
+    """The cells that are variables, the problem over them, and the pass of each answer where there are several."""
     from scipy.sparse import csr_array
 
     above = rows["kind"] == PARENT
@@ -127,12 +127,13 @@ def _family(level: Level, rows: workers.Columns, nodes: Counts, answers: Counts)
     if not level.root:
         parent = np.zeros(len(support), dtype=np.int64)
         parent[np.searchsorted(support, rows["place"][above])] = rows["value"][above]
-    places, weights, targets, begin, count = [], [], [], 0, 0
+    places, weights, targets, passes, begin, count = [], [], [], [], 0, 0
     for query in level.asked:
         used, place = np.unique(query.answer[support], return_inverse=True)
         places.append(place.ravel() + count)
         count += len(used)
         weights.append(np.full(len(used), float(1 / query.noise.variance)))
+        passes.append(np.full(len(used), query.in_pass))
         targets.append(answers[:, begin + used].T.astype(float))
         begin += query.size
     bounds = [_bound(level, rows, nodes, place, support) for place in range(len(level.limits))]
@@ -146,7 +147,7 @@ def _family(level: Level, rows: workers.Columns, nodes: Counts, answers: Counts)
         parent=parent,
         names=names,
     )
-    return support, family
+    return support, family, np.concatenate(passes) if len({query.in_pass for query in level.asked}) > 1 else None
 
 
 def _bound(level: Level, rows: workers.Columns, nodes: Counts, limit: int, support: Counts) -> CellBound:
@@ -159,22 +160,14 @@ def _bound(level: Level, rows: workers.Columns, nodes: Counts, limit: int, suppo
     return CellBound(name=level.limits[limit], cells=level.groups[limit][support], low=of(LOW), high=of(HIGH))
 
 
-def solved(family: Family, gap: float) -> tuple[Fit, Counts]:
-    """The fit of a family and its whole numbers; the interior-point solver takes over where the certificate is too wide."""
+def solved(family: Family, gap: float, passes: Counts | None = None) -> tuple[Fit, Counts]:
+    """The fit of a family (`least_squares`) and its whole numbers."""
     if not feasible(family):
         raise contradiction(family)
     if not family.cells:
         nothing = np.zeros((0, family.children))
         return Fit(tables=nothing, loss=0.0, gap=0.0, excess=0.0, rounds=0), nothing.astype(np.int64)
-    if family.parent is None:
-        fit = conic(family)
-    elif family.children == 1:
-        table = family.parent[:, None]
-        fit = Fit(tables=table.astype(float), loss=family.loss(table.astype(float)), gap=0.0, excess=0.0, rounds=0)
-    else:
-        fit = structured(family, gap=gap)
-        if fit.gap > gap * fit.loss:
-            fit = conic(family, fit.tables)
+    fit = least_squares(family, gap, passes)
     return fit, rounded(family, fit.tables)
 
 
@@ -199,13 +192,21 @@ class Fitted:
     notes: tuple[Counts, ...]
 
 
-def asked_at(tabulation: Tabulation, cells: UnitCells, level: int) -> tuple[MeasuredQuery, ...]:
-    """The queries of a level over the cells."""
+def asked_at(
+    tabulation: Tabulation, cells: UnitCells, level: int, passes: Sequence[Sequence[str]] = ()
+) -> tuple[MeasuredQuery, ...]:
+    """The queries of a level over the cells.
+
+    Args:
+        passes: the queries of each pass of the fit, by their words; those that are in none come last.
+    """
+    number = {name: place for place, names in enumerate(passes) for name in names}
     found = []
     for query in tabulation.asked(level):
         answer = cells.marginal(query.attributes)
         noise = laws.DiscreteGaussianLaw(0, 1 / tabulation.rho_star(level, query))
-        found.append(MeasuredQuery(name=str(query), answer=answer, size=int(answer.max()) + 1, noise=noise))
+        own = number.get(str(query), len(passes))
+        found.append(MeasuredQuery(name=str(query), answer=answer, size=int(answer.max()) + 1, noise=noise, in_pass=own))
     return tuple(found)
 
 
@@ -216,6 +217,7 @@ def descend(
     run: workers.Run,
     draws: randomness.PlacedRandomness | None = None,
     *,
+    gap: float,
     true: Any = None,
     given: Sequence[Counts] | None = None,
 ) -> Fitted:
@@ -225,6 +227,7 @@ def descend(
         asked: the queries of every level.
         limits: the constraints.
         draws: the randomness of this run, where counts are measured.
+        gap: the certified gap, relative to the loss, at which the fast method may stop.
         true: the confidential counts of the smallest level, shape (nodes, cells), to be measured; or
         given: the noisy answers of every level, shape (nodes, answers).
     """
@@ -237,7 +240,7 @@ def descend(
         if kept is None:
             measured = None if true is None else aggregated(cells, true, level)
             known = None if given is None else given[level]
-            kept = _level(cells, asked[level], limits, run, draws, level, above, measured, known)
+            kept = _level(cells, asked[level], limits, run, draws, level, above, measured, known, gap)
             run.checkpoints.save(stage, kept)
         above = _sparse(cells, level, kept)
         counts.append(above)
@@ -274,6 +277,7 @@ def _level(  # noqa: PLR0917 - one level with all that it is made of
     above: Any,
     true: Any,
     given: Counts | None,
+    gap: float,
 ) -> dict[str, Any]:
     """One level: cut into parts, run by the workers, collected."""
     stated = [(limit, bounds) for limit in limits if (bounds := limit.at(cells, level)) is not None]
@@ -286,6 +290,7 @@ def _level(  # noqa: PLR0917 - one level with all that it is made of
         cells=cells.count,
         root=level == 0,
         source=draws,
+        gap=gap,
     )
     nodes, size = cells.geography.size(level), sum(query.size for query in plan.asked)
     answers = np.zeros((nodes, size), dtype=np.int32)

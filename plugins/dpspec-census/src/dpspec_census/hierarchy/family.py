@@ -73,7 +73,7 @@ class Family:
         incidence: A, a sparse matrix of shape (answers, cells) with entries 0 and 1.
         weights: w, shape (answers,).
         targets: t, shape (answers, children).
-        bounds: the groups; any two are nested or disjoint, which makes the rounding exact.
+        bounds: the groups.
         parent: the counts that the children share out, shape (cells,); None for the root, which is its own only child.
         names: the children, for messages.
     """
@@ -84,9 +84,6 @@ class Family:
     bounds: tuple[CellBound, ...] = ()
     parent: Counts | None = None
     names: tuple[str, ...] = ()
-
-    def __attrs_post_init__(self) -> None:
-        check_laminar([bound.cells for bound in self.bounds])
 
     @property
     def cells(self) -> int:
@@ -168,7 +165,7 @@ def light(matrix: Any) -> Any:
 
 
 def check_laminar(groups: Sequence[Mask]) -> None:
-    """Raise IncompatibleBlocksError unless any two groups are nested or disjoint.
+    """Raise IncompatibleBlocksError unless any two groups are nested or disjoint, as exact rounding needs.
 
     >>> check_laminar([np.array([True, True, False]), np.array([False, True, True])])
     Traceback (most recent call last):

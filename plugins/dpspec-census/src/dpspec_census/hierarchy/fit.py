@@ -37,12 +37,13 @@ have no such z; then every cell may move as far as it has to.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from dpspec.plugin import Floats, Mask, errors, late_module
-from dpspec_census.hierarchy.family import LIGHT, UNBOUNDED, Counts, Family, light
+from dpspec_census.hierarchy.family import LIGHT, UNBOUNDED, CellBound, Counts, Family, check_laminar, light
 from dpspec_census.hierarchy.limits import contradiction
 
 if TYPE_CHECKING:
@@ -55,6 +56,14 @@ _EVERY = 10
 """Iterations between two looks at the certificate."""
 _EXCESS = 0.5
 """By how many units a group may lie outside its bounds before rounding, which brings it inside."""
+_WHOLE = 1e-6
+"""So near to a whole number a fitted count is that number."""
+
+
+_EXCESS_OF_PASS = 1e-2
+"""The same for a pass before the last, whose answers the next one keeps."""
+_WIDEST = 8
+"""By so many units more the answers of earlier passes may move where no tables keep them, before they are kept no more."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -76,8 +85,12 @@ class Fit:
     rounds: int
 
 
-def structured(family: Family, *, gap: float = 1e-2, most: int = 3000) -> Fit:
-    """Fit a family that has a parent until the certified gap is at most `gap` times the loss, or for `most` iterations."""
+def structured(family: Family, *, gap: float, excess: float = _EXCESS, most: int = 3000) -> Fit:
+    """Fit a family that has a parent until the certified gap is at most `gap` times the loss, or for `most` iterations.
+
+    Args:
+        excess: by how many units a group may lie outside its bounds.
+    """
     parent = family.shared().astype(float)
     scale = float(np.max(family.weights))
     groups, low, high = _scaled_groups(family)
@@ -97,7 +110,7 @@ def structured(family: Family, *, gap: float = 1e-2, most: int = 3000) -> Fit:
         if round_ % _EVERY and round_ != most:
             continue
         found = _judged(family, z, c * scale * v, (groups, low, high), round_)
-        if found.gap <= gap * found.loss and found.excess <= _EXCESS:
+        if found.gap <= gap * found.loss and found.excess <= excess:
             return found
         if round_ >= next_change:
             factor = _balance(_norm(x - z) / max(_norm(z), 1e-300), _norm(z - last) / max(_norm(u), 1e-300))
@@ -210,6 +223,77 @@ def _judged(family: Family, z: Floats, multipliers: Floats, scaled: tuple[Any, F
         excess=family.excess(z),
         rounds=rounds,
     )
+
+
+# --- passes ---------------------------------------------------------------------------------------
+
+
+def least_squares(family: Family, gap: float, passes: Counts | None = None) -> Fit:
+    """Fit a family, in several passes where its answers belong to several.
+
+    Pass j minimises the loss of its answers alone. What was fitted for the answers of the passes before it is kept to within the
+    whole numbers around it: floor((A y)_r) <= (A x)_r <= ceil((A y)_r) for the fit y of the pass of r (Abowd et al. 2022). Fits
+    keep their groups up to an error, so that no tables may keep all of this. Then it is kept to within one unit more, or two, ...; in the end not at all.
+
+    Args:
+        family: the family; every two of its groups are nested or disjoint.
+        gap: the certified gap, relative to the loss of a pass, at which the fast method may stop.
+        passes: for every answer the number of its pass; None for one pass.
+
+    Returns:
+        the fit of the last pass, with the iterations of all.
+    """
+    if passes is None:
+        return _one_pass(family, gap, _EXCESS)
+    *earlier, last = sorted(set(passes.tolist()))
+    kept, rounds = list[CellBound](), 0
+    for number in earlier:
+        own = _of_answers(family, passes == number)
+        found = _kept_pass(own, kept, gap, _EXCESS_OF_PASS)
+        rounds += found.rounds
+        kept += _kept(own, found.tables)
+    found = _kept_pass(_of_answers(family, passes == last), kept, gap, _EXCESS)
+    return attrs.evolve(found, rounds=rounds + found.rounds, excess=family.excess(found.tables))
+
+
+def _kept_pass(family: Family, kept: Sequence[CellBound], gap: float, excess: float) -> Fit:
+    """A pass that keeps bounds of those before, widened by as little as it takes; without them where `_WIDEST` is not enough."""
+    for wider in range(_WIDEST + 1 if kept else 0):
+        bounds = [attrs.evolve(one, low=np.maximum(one.low - wider, 0), high=one.high + wider) for one in kept]
+        try:
+            return _one_pass(attrs.evolve(family, bounds=(*family.bounds, *bounds)), gap, excess)
+        except errors.NumericalError:
+            continue
+    return _one_pass(family, gap, excess)
+
+
+def _one_pass(family: Family, gap: float, excess: float) -> Fit:
+    """The fast method, and the interior-point solver for the root and where the certificate is too wide."""
+    if family.parent is None:
+        return conic(family)
+    if family.children == 1:
+        only = family.shared()[:, None].astype(float)
+        return Fit(tables=only, loss=family.loss(only), gap=0.0, excess=0.0, rounds=0)
+    found = structured(family, gap=gap, excess=excess)
+    return found if found.gap <= gap * found.loss and found.excess <= excess else conic(family, found.tables)
+
+
+def _of_answers(family: Family, chosen: Mask) -> Family:
+    """The family with some of its answers."""
+    return attrs.evolve(
+        family, incidence=family.incidence[chosen], weights=family.weights[chosen], targets=family.targets[chosen]
+    )
+
+
+def _kept(family: Family, x: Floats) -> list[CellBound]:
+    """The bounds that keep the fitted answers of a pass to within the whole numbers around them."""
+    answers = family.incidence @ x
+    low, high = np.floor(answers + _WHOLE).astype(np.int64), np.ceil(answers - _WHOLE).astype(np.int64)
+    cells = family.incidence.toarray() > 0
+    return [
+        CellBound(name="an answer of an earlier pass", cells=row, low=least, high=most)
+        for row, least, most in zip(cells, low, high, strict=True)
+    ]
 
 
 # --- the quadratic program ------------------------------------------------------------------------
@@ -326,14 +410,11 @@ def solve(posed: Program) -> tuple[Floats, int]:
 # --- whole numbers --------------------------------------------------------------------------------
 
 
-_WHOLE = 1e-6
-"""So near to a whole number a fitted count is that number."""
-
-
 def rounded(family: Family, x: Floats) -> Counts:
     """Integer tables near x that keep all constraints of the family.
 
     Raises:
+        IncompatibleBlocksError: two groups are neither nested nor disjoint.
         InfeasibleConstraintsError: no tables keep them; names a smallest set of constraints in conflict.
         NumericalError: the linear program was not solved to a whole vertex.
 
@@ -343,6 +424,7 @@ def rounded(family: Family, x: Floats) -> Counts:
     array([[1, 2],
            [1, 0]])
     """
+    check_laminar([bound.cells for bound in family.bounds])
     near = np.floor(np.maximum(x, 0.0) + _WHOLE).astype(np.int64)
     z = _nearest(family, x, near, wide=False)
     if z is None:

@@ -136,12 +136,14 @@ class MeasuredQuery:
         answer: for every cell the answer that it is counted in.
         size: the number of answers.
         noise: the law of the noise on each answer.
+        in_pass: the pass of the fit to which it belongs.
     """
 
     name: str
     answer: npt.NDArray[np.int64]
     size: int
     noise: laws.DiscreteGaussianLaw
+    in_pass: int = 0
 
     def true(self, children: int, child: Counts, cell: Counts, count: Counts) -> Counts:
         """The answers of nodes that have these counts in these cells, shape (children, answers)."""

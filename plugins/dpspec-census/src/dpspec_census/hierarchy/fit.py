@@ -233,7 +233,8 @@ def least_squares(family: Family, gap: float, passes: Counts | None = None) -> F
 
     Pass j minimises the loss of its answers alone. What was fitted for the answers of the passes before it is kept to within the
     whole numbers around it: floor((A y)_r) <= (A x)_r <= ceil((A y)_r) for the fit y of the pass of r (Abowd et al. 2022). Fits
-    keep their groups up to an error, so that no tables may keep all of this. Then it is kept to within one unit more, or two, ...; in the end not at all.
+    keep their groups up to an error, so that no tables may keep all of this. Then it is kept to within one unit more, or two, ...,
+    and in the end not at all.
 
     Args:
         family: the family; every two of its groups are nested or disjoint.

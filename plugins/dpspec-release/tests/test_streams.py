@@ -77,6 +77,22 @@ FEW_OF_THE_NORTH = (
     '{ type = "marginal", attributes = ["age", "sex"], where = { sex = ["f", "m"] } }, '
     '{ type = "distinct-count", attributes = ["age"] }] } }'
 )
+TABLES = 'unit = "person"\ntables = [["age", "county"], ["county"], ["age"], []]'
+TABLES_WITHOUT_AGE = 'unit = "person"\ntables = [["county", "sex"], ["sex"], []]'
+ROWS = """rows = [
+  { count = 1, changes = { -1 = "1/2", 1 = "1/2" } },
+  { count = 2, changes = { -2 = "1/4", 0 = "1/4", 1 = "1/2" } },
+]"""
+ROWS_OF_FIVE = 'rows = [{ count = 1, changes = { -1 = "2/5", 0 = "1/5", 1 = "2/5" } }]'
+LEVELS = """populations = [{ name = "all", most = 2, groups = [
+  { name = "young", where = { age = ["0", "1"] } },
+  { name = "women", where = { sex = ["f"] } },
+  { name = "women of the north", where = { sex = ["f"], region = ["north"] } },
+] }]
+levels = [
+  { population = "all", geography = "county", share = "1/2", tables = [["sex", "age"]] },
+  { population = "all", share = "1/2", choice = "1/3", thresholds = [100], tables = [[], ["sex", "region"]] },
+]"""
 MECHANISMS = {
     "geometric": f'type = "geometric"\nratio = "1/3"\n{QUERIES}',
     "discrete-gaussian": f'type = "discrete-gaussian"\nvariance = "7"\nsensitivities = [1, 1, 1, 1, 3, 1, 4]\n{QUERIES}',
@@ -99,6 +115,15 @@ mechanism = { type = "geometric", ratio = "1/2", queries = [{ type = "marginal",
 ratio = "1/2"
 threshold = 3
 query = { type = "marginal", attributes = ["age", "county"] }""",
+    "conventional-rounding": f'type = "conventional-rounding"\nbase = 5\nredact_up_to = 3\n{TABLES}',
+    "random-rounding": f'type = "random-rounding"\nbase = 3\n{TABLES}',
+    "controlled-rounding": 'type = "controlled-rounding"\nrows = "age"\ncolumns = "county"\nbase = 5\nunit = "person"',
+    "cell-key": f'type = "cell-key"\nkeys = 4\n{ROWS}\n{TABLES}',
+    "kept-cell-key": f'type = "kept-cell-key"\nkeys = 5\nkey = "age"\n{ROWS_OF_FIVE}\n{TABLES_WITHOUT_AGE}',
+    "threshold-suppression": f'type = "cell-suppression"\nthreshold = 20\n{TABLES}',
+    "suppression-of-sums": 'type = "cell-suppression"\np_percent = 10\ndominance = { contributions = 2, percent = 5 }\n'
+    f'value = "age"\n{TABLES_WITHOUT_AGE}',
+    "safetab": f'type = "safetab-geometric"\nbudget = "ln(4)"\nunit = "person"\n{LEVELS}',
 }
 
 

@@ -291,6 +291,23 @@ class PlacedRandomness(ABC):
                 coins[begin + open_] = self.bernoulli_at(further, deeper(stream), part[open_])
         return coins
 
+    def below_at(self, bound: int, stream: int, places: AnyIntegers) -> Integers:
+        """One integer in {0, ..., bound - 1} for each place, exactly uniform; a rejected word is followed by a further one.
+
+        >>> places, run = np.arange(5), SeededRandomness(1).placed()
+        >>> bool((run.below_at(7, 0, places)[2:] == run.below_at(7, 0, places[2:])).all())
+        True
+        """
+        drawn, limit = np.empty(len(places), dtype=np.int64), (1 << _WORD) // bound * bound
+        for begin in range(0, len(places), _CHUNK):
+            part = places[begin : begin + _CHUNK]
+            words = self.words_at(stream, part)
+            drawn[begin : begin + _CHUNK] = (words % np.uint64(bound)).astype(np.int64)
+            rejected = np.flatnonzero(words > np.uint64(limit - 1))
+            if rejected.size:
+                drawn[begin + rejected] = self.below_at(bound, deeper(stream), part[rejected])
+        return drawn
+
     def selected_at(self, probability: Fraction, stream: int, places: AnyIntegers, groups: AnyIntegers, *, single: bool) -> Mask:
         """A selection of each element with this probability, drawn afresh in each group in which exactly one is selected.
 

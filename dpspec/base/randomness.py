@@ -202,6 +202,9 @@ def derangement_share(j: int) -> Fraction:
 
 
 KEY_BYTES = 32
+_BLOCKS = 1 << 14
+"""Of so many blocks of the cipher at a time, what goes in and comes out stays in the cache. It takes a tenth of the time of 2^20 at
+a time, which are fetched from memory."""
 _CHUNK = 1 << 20
 """Words by place are made in chunks of this many, so that memory stays bounded."""
 
@@ -423,13 +426,17 @@ class KeyedPlaces(_Keyed, PlacedRandomness):
     """
 
     def words_at(self, stream: int, places: AnyIntegers) -> Words:
-        words = np.empty(len(places), dtype=np.uint64)
-        cipher = self._cipher("words by place")
-        for begin in range(0, len(places), _CHUNK):
-            part = places[begin : begin + _CHUNK]
-            blocks = np.empty((len(part), 2), dtype="<u8")
-            blocks[:, 0], blocks[:, 1] = stream, part
-            words[begin : begin + _CHUNK] = np.frombuffer(cipher.update(blocks.tobytes()), dtype="<u8")[::2]
+        words, cipher = np.empty(len(places), dtype=np.uint64), self._cipher("words by place")
+        size = min(len(places), _BLOCKS)
+        blocks = np.empty((size, 2), dtype="<u8")
+        blocks[:, 0] = stream
+        made = bytearray(16 * size + 15)  # the cipher asks for room for all but one byte of a further block
+        found = np.frombuffer(made, dtype="<u8", count=2 * size)
+        for begin in range(0, len(places), _BLOCKS):
+            part = places[begin : begin + _BLOCKS]
+            blocks[: len(part), 1] = part
+            cipher.update_into(memoryview(blocks[: len(part)]).cast("B"), made)
+            words[begin : begin + _BLOCKS] = found[: 2 * len(part) : 2]
         return words
 
     def spawn(self, *path: str | int) -> KeyedRandomness:

@@ -203,8 +203,8 @@ def derangement_share(j: int) -> Fraction:
 
 KEY_BYTES = 32
 _BLOCKS = 1 << 14
-"""Of so many blocks of the cipher at a time, what goes in and comes out stays in the cache. It takes a tenth of the time of 2^20 at
-a time, which are fetched from memory."""
+"""Of so many blocks of the cipher at a time, what goes in and comes out stays in the cache. That takes a tenth of the time of
+2^20 at a time, which are fetched from memory."""
 _CHUNK = 1 << 20
 """Words by place are made in chunks of this many, so that memory stays bounded."""
 

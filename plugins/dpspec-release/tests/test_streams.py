@@ -469,14 +469,21 @@ def test_records_are_released_as_of_the_whole_table(tmp_path, monkeypatch, small
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
-def test_files_of_records_do_not_depend_on_partitions(tmp_path, small_batches, suffix):
+def test_files_of_records_do_not_depend_on_partitions(tmp_path, monkeypatch, small_batches, suffix):
     path, rows, columns = of_records(tmp_path, "count-mean-sketch")
-    digests = set()
+    digests, sizes, write_batches = set(), [], formats.PolarsFormat.write_batches
+
+    def written(self, attributes, given, file, notes):
+        sizes.append([])
+        write_batches(self, attributes, ((batch, sizes[-1].append(len(batch)))[0] for batch in given), file, notes)
+
+    monkeypatch.setattr(formats.PolarsFormat, "write_batches", written)
     for parts in (1, 7, 200):
         folder = in_parts(tmp_path / f"in-{parts}", rows, columns, parts, ".parquet")
         released(path, folder, tmp_path / f"out-{parts}", suffix=suffix)
         digests.add(hashlib.sha256((tmp_path / f"out-{parts}" / f"released{suffix}").read_bytes()).hexdigest())
     assert len(digests) == 1
+    assert sizes == [[33] * 12 + [4]] * 3  # larger files show it where they are others
 
 
 def test_what_is_reported_of_records_is_what_a_loop_finds(tmp_path, small_batches):
@@ -533,19 +540,29 @@ def test_a_class_with_a_release_of_its_own_is_not_released_in_batches():
         def run(self, table, space, run):
             return super().run(table, space, run)
 
-    made = [cls(keep_probability="1/3") for cls in (KAryResponse, Other, Reporting)]
-    assert [releases_records(one) for one in made] == [True, False, False]
+    class StatesBoth(KAryResponse):
+        def run(self, table, space, run):
+            return super().run(table, space, run)
+
+        def release_batch(self, batch, first, space, source):
+            return super().release_batch(batch, first, space, source)
+
+    class InStages(KAryResponse):
+        resumable = True
+
+    made = [cls(keep_probability="1/3") for cls in (KAryResponse, Other, Reporting, StatesBoth, InStages)]
+    assert [releases_records(one) for one in made] == [True, False, False, False, False]
 
 
 def test_a_table_that_changes_between_checking_and_drawing_is_refused(tmp_path, small_batches):
     path, rows, columns = of_records(tmp_path, "k-ary-response")
     folder = in_parts(tmp_path / "in", rows, columns, 3, ".parquet")
 
-    def meanwhile(_, total):
-        if total:  # of the second reading, which knows it
+    def meanwhile(stage):
+        if stage == "drawing":
             os.utime(folder / "part-000.parquet", ns=(1, 1))
 
-    assert "changed while it was read" in wrong(path, folder, tmp_path / "out", progress=meanwhile)
+    assert "changed while it was read" in wrong(path, folder, tmp_path / "out", stage=meanwhile)
 
 
 @pytest.mark.parametrize(
